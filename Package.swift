@@ -1,0 +1,48 @@
+// swift-tools-version: 6.2
+// The modules and what each may import: docs/design.md, "Modules".
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("ExistentialAny"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+  name: "oprun",
+  products: [
+    .executable(name: "oprun", targets: ["oprun"])
+  ],
+  targets: [
+    .target(name: "CLinux"),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+
+    module("Diagnostics"),
+    module("Scheduling"),
+    module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
+    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "CLinux"]),
+    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics"]),
+    .executableTarget(
+      name: "oprun",
+      dependencies: ["Diagnostics", "Scheduling", "Pipelines", "Execution", "Reporting"],
+      swiftSettings: settings),
+
+    tests("DiagnosticsTests", ["Diagnostics"]),
+    tests("SchedulingTests", ["Scheduling"]),
+    tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling"]),
+    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
+    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
+    tests("CaseTests", []),
+  ]
+)

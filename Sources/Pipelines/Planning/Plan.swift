@@ -1,0 +1,185 @@
+// The plan: every name resolved, every default filled in, flat and immutable. What runs a pipeline
+// and what shows it read only this; neither sees the file's model.
+
+package import Diagnostics
+package import Scheduling
+
+/// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
+package struct Plan: Sendable {
+  package var name: String
+  package var sources: SourceMap
+  package var steps: [PlannedStep]
+  /// Edges, queues, priorities, claims: all that the scheduler needs.
+  package var graph: Graph
+  /// `queues[0]` is the default queue.
+  package var queues: [QueueSpec]
+  /// Resources in file order, then mutexes.
+  package var pools: [PoolSpec]
+  package var failurePolicy: FailurePolicy
+  /// Of the whole run.
+  package var timeout: Nanoseconds?
+  package var hooks: Hooks
+
+  package init(
+    name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
+    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, hooks: Hooks
+  ) {
+    self.name = name
+    self.sources = sources
+    self.steps = steps
+    self.graph = graph
+    self.queues = queues
+    self.pools = pools
+    self.failurePolicy = failurePolicy
+    self.timeout = timeout
+    self.hooks = hooks
+  }
+}
+
+/// One step of a plan: what to run, and how (shared with the steps that set nothing else).
+package struct PlannedStep: Sendable {
+  package var id: String
+  /// The step's `id:` value in the file, for messages.
+  package var span: Span
+  package var action: Action
+  package var settings: StepSettings
+
+  package init(id: String, span: Span, action: Action, settings: StepSettings) {
+    self.id = id
+    self.span = span
+    self.action = action
+    self.settings = settings
+  }
+}
+
+/// What a process runs.
+package enum Action: Hashable, Sendable {
+  /// For the shell, or executed directly where the shell would do no more (`CommandLine`).
+  case script(String)
+  /// An argument vector; never empty.
+  case arguments([String])
+}
+
+/// Everything about a step but its id, action and edges. One instance serves all steps that have
+/// the same; most files need one or two.
+package final class StepSettings: Sendable {
+  /// Label for people; nil means the id.
+  package let name: String?
+  /// Added to what oprun inherited: the pipeline's `env`, then the step's. Later ones win.
+  package let environment: [EnvironmentVariable]
+  /// Absolute, or relative to where oprun was started; nil means there.
+  package let workingDirectory: String?
+  /// The shell's argument vector; the script follows after `-c`.
+  package let shell: [String]
+  package let standardInput: String?
+  /// Per attempt.
+  package let timeout: Nanoseconds?
+  package let retry: RetryPolicy
+  package let allowFailure: AllowFailure
+  package let stop: StopSequence
+  /// Bytes of head that the log keeps.
+  package let logLimit: Int
+  package let nice: Int32
+  package let orphans: OrphanAction
+  package let hooks: Hooks
+
+  package init(
+    name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
+    shell: [String] = StepSettings.defaultShell, standardInput: String? = nil,
+    timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
+    allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
+    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
+    hooks: Hooks = Hooks()
+  ) {
+    self.name = name
+    self.environment = environment
+    self.workingDirectory = workingDirectory
+    self.shell = shell
+    self.standardInput = standardInput
+    self.timeout = timeout
+    self.retry = retry
+    self.allowFailure = allowFailure
+    self.stop = stop
+    self.logLimit = logLimit
+    self.nice = nice
+    self.orphans = orphans
+    self.hooks = hooks
+  }
+
+  /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.
+  package static let defaultShell = ["/bin/sh", "-e"]
+  /// 1 GiB.
+  package static let defaultLogLimit = 1 << 30
+}
+
+package struct EnvironmentVariable: Hashable, Sendable {
+  package let name: String
+  package let value: String
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+}
+
+package struct RetryPolicy: Hashable, Sendable {
+  /// Extra attempts.
+  package var limit = 0
+  /// Before the second attempt.
+  package var delay: Nanoseconds = 0
+  /// Each further delay is this many times the last, in thousandths.
+  package var backoff = 1000
+  package var maxDelay: Nanoseconds = .max
+  /// Each delay is drawn evenly from 0 to itself.
+  package var hasJitter = false
+  /// What is retried; empty means failed and timed out.
+  package var triggers: [RetryTrigger] = []
+
+  package init() {}
+}
+
+package enum RetryTrigger: Hashable, Sendable {
+  /// Exited with a status other than 0, or could not be started.
+  case failed
+  case timedOut
+  /// Ended by any signal.
+  case signal
+  case exit(Int32)
+}
+
+package enum AllowFailure: Hashable, Sendable {
+  case never, always
+  case exitCodes([Int32])
+}
+
+/// How a running command is asked to end, and how long it may take until KILL.
+package struct StopSequence: Hashable, Sendable {
+  /// SIGTERM.
+  package var signal: Int32 = 15
+  package var grace: Nanoseconds = 5_000_000_000
+
+  package init() {}
+}
+
+/// Completion hooks: each a list of commands, run one after the other.
+package struct Hooks: Hashable, Sendable {
+  package var onSuccess: [Action] = []
+  package var onFailure: [Action] = []
+  package var onCancel: [Action] = []
+  package var onComplete: [Action] = []
+
+  package init() {}
+
+  package subscript(kind: HookKind) -> [Action] {
+    switch kind {
+    case .onSuccess: onSuccess
+    case .onFailure: onFailure
+    case .onCancel: onCancel
+    case .onComplete: onComplete
+    }
+  }
+
+  package var isEmpty: Bool {
+    onSuccess.isEmpty && onFailure.isEmpty && onCancel.isEmpty && onComplete.isEmpty
+  }
+}

@@ -1,0 +1,2 @@
+// Events in, text out.
+import Pipelines

@@ -1,0 +1,39 @@
+// Numbers that stand for operations, queues and pools: indices into dense arrays, never references.
+
+/// An operation's place in the arrays of its `Graph`: dense, from 0, in file order.
+package struct OperationID: Hashable, Comparable, Sendable {
+  package let rawValue: Int32
+
+  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+
+  package var index: Int { Int(rawValue) }
+
+  package static func < (left: OperationID, right: OperationID) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// A queue's place in the list of queues; 0 is the default queue.
+package struct QueueID: Hashable, Sendable {
+  package let rawValue: Int32
+
+  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+
+  package var index: Int { Int(rawValue) }
+
+  package static let `default` = QueueID(0)
+}
+
+/// A pool's place in the list of pools: a named resource with a capacity; a mutex is a pool of 1.
+package struct PoolID: Hashable, Sendable {
+  package let rawValue: Int32
+
+  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+
+  package var index: Int { Int(rawValue) }
+}
+
+/// A length of time, or a moment counted from the start of the run, in nanoseconds.
+///
+/// A plain integer: Swift's `Duration` is 128 bits wide, and the ready order compares millions.
+package typealias Nanoseconds = Int64

@@ -1,0 +1,50 @@
+// What the scheduler must know of an operation, a queue and a pool. No commands, no names.
+
+/// An operation's demands and rank.
+package struct OperationSpec: Sendable {
+  package var queue: QueueID = .default
+  /// −1000…1000; higher first. The names of SPEC are −8, −4, 0, 4, 8.
+  package var priority: Int16 = 0
+  /// How long it usually takes; nil when nothing is known.
+  package var expected: Nanoseconds?
+  /// Shares of pools, taken all at once or not at all.
+  package var claims: [Claim] = []
+
+  package init() {}
+}
+
+/// A share of a pool. Amounts are in millionths, so that fractions add up exactly.
+package struct Claim: Hashable, Sendable {
+  package let pool: PoolID
+  package let amount: Int64
+
+  package init(_ pool: PoolID, amount: Int64) {
+    self.pool = pool
+    self.amount = amount
+  }
+}
+
+/// A lane with a width.
+package struct QueueSpec: Hashable, Sendable {
+  package var name: String
+  /// At most this many operations run at once; 0 starts nothing.
+  package var width: Int
+  package var isSuspended: Bool
+
+  package init(name: String, width: Int, isSuspended: Bool = false) {
+    self.name = name
+    self.width = width
+    self.isSuspended = isSuspended
+  }
+}
+
+/// A resource that operations take shares of, in millionths. A mutex is a pool of one million.
+package struct PoolSpec: Hashable, Sendable {
+  package var name: String
+  package var capacity: Int64
+
+  package init(name: String, capacity: Int64) {
+    self.name = name
+    self.capacity = capacity
+  }
+}

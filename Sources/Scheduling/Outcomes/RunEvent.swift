@@ -1,0 +1,142 @@
+// What happens during a run, in order. Execution says it, Reporting shows it; neither knows the
+// other. Every screen, log and report is a fold over these.
+
+/// One thing that happened, and when: nanoseconds of the monotonic clock since the run started.
+package struct RunEvent: Sendable {
+  package let time: Nanoseconds
+  package let kind: Kind
+
+  package init(at time: Nanoseconds, _ kind: Kind) {
+    self.time = time
+    self.kind = kind
+  }
+
+  package enum Kind: Sendable {
+    /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
+    case started(OperationID, Trial)
+    /// The log of the trial now holds this many bytes; it can be read up to there.
+    case outputGrew(OperationID, Trial, byteCount: Int)
+    /// The command ended. The log is complete.
+    case ended(OperationID, Trial, CommandEnd)
+    /// The next attempt starts after the delay; slot, mutex and resources are given back.
+    case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
+    /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
+    case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
+    /// The operation reached its final outcome. Told once for every operation.
+    case settled(OperationID, Ending, Cause)
+    /// The run begins to end before its time: nothing new starts from here on.
+    case stopping(StopReason)
+    /// Something a person should know that belongs to no operation.
+    case notice(String)
+    /// The last event of a run; its own hooks have ended.
+    case finished(RunEnd)
+  }
+}
+
+/// One process start for an operation: an attempt of its command, or one of its hooks.
+/// The run's own hooks use `OperationID(-1)`.
+package enum Trial: Hashable, Sendable {
+  case attempt(Int)
+  /// `index` counts the commands of one hook from 1.
+  case hook(HookKind, index: Int)
+}
+
+package enum HookKind: UInt8, CaseIterable, Sendable {
+  case onSuccess, onFailure, onCancel, onComplete
+}
+
+/// How one command ended.
+package struct CommandEnd: Hashable, Sendable {
+  package enum Status: Hashable, Sendable {
+    case exited(Int32)
+    case signalled(Int32)
+    /// The command never ran; the text says why: `command not found: mkae`.
+    case notStarted(String, exitCode: Int32)
+  }
+
+  package let status: Status
+  /// The time limit ended it.
+  package let timedOut: Bool
+  /// Wall time.
+  package let duration: Nanoseconds
+  /// Processor time of the command and its waited-for children, user and system.
+  package let processorTime: Nanoseconds
+  /// Largest resident set of any of its processes, in bytes.
+  package let peakMemory: Int64
+  /// Bytes of output; the log may hold less (`log_limit`).
+  package let outputByteCount: Int
+
+  package init(
+    _ status: Status, timedOut: Bool = false, duration: Nanoseconds = 0,
+    processorTime: Nanoseconds = 0, peakMemory: Int64 = 0, outputByteCount: Int = 0
+  ) {
+    self.status = status
+    self.timedOut = timedOut
+    self.duration = duration
+    self.processorTime = processorTime
+    self.peakMemory = peakMemory
+    self.outputByteCount = outputByteCount
+  }
+}
+
+package struct OrphanProcess: Hashable, Sendable {
+  package let processID: Int32
+  /// The kernel's name of it, at most 15 bytes, escaped for printing.
+  package let name: String
+
+  package init(processID: Int32, name: String) {
+    self.processID = processID
+    self.name = name
+  }
+}
+
+package enum OrphanAction: UInt8, Sendable {
+  case kill, warn, allow
+}
+
+/// Why an operation has its outcome, beyond its own command's end.
+package enum Cause: Hashable, Sendable {
+  /// Its own command or hooks.
+  case itself
+  /// The operation where the trouble began, not merely the nearest one.
+  case dependency(OperationID)
+  /// The run was stopped before it could start, or while it ran.
+  case stopped(StopReason)
+  /// A hook failed after the command had succeeded.
+  case hook(HookKind)
+}
+
+/// Why a run ends before its time.
+package enum StopReason: Hashable, Sendable {
+  case signal(Int32)
+  /// `failure_policy`, or `--fail-fast`, after this operation failed.
+  case failure(OperationID)
+  case runTimeout
+  /// `max_parallel: 0`.
+  case noWidth
+  /// The state directory cannot be written: the call and the error.
+  case stateFailure(String)
+}
+
+/// How a run ended.
+package struct RunEnd: Hashable, Sendable {
+  /// oprun's exit status, before `--exit-code-from`.
+  package let exitStatus: Int32
+  package let stopReason: StopReason?
+  /// A hook of the run itself failed.
+  package let hookFailed: Bool
+
+  package init(exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false) {
+    self.exitStatus = exitStatus
+    self.stopReason = stopReason
+    self.hookFailed = hookFailed
+  }
+}
+
+/// What is told of a run while it goes on.
+package protocol RunObserver {
+  /// Called for each event, in order. A step's start and end are told in the turn they are seen.
+  mutating func observe(_ event: RunEvent)
+  /// Nothing more happens until the kernel has news: the moment to write what was gathered.
+  mutating func endTurn()
+}

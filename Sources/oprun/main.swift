@@ -1,0 +1,2 @@
+// The command: arguments in, exit status out.
+import Execution
