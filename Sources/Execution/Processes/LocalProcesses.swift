@@ -139,7 +139,7 @@ final class LocalProcesses {
       news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
       return true
     } catch {
-      news.append(.logFailed(command.key, error.message))
+      news.append(.logFailed(error.message))
       return true
     }
   }
@@ -201,7 +201,7 @@ final class LocalProcesses {
         news.append(.outputGrew(command.key, byteCount: size))
       }
     } catch {
-      news.append(.logFailed(command.key, error.message))
+      news.append(.logFailed(error.message))
     }
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)

@@ -74,5 +74,5 @@ enum ProcessNews {
   case orphansFound(CommandKey, [OrphanProcess], OrphanAction)
   case ended(CommandKey, CommandEnd)
   /// A log could not be written; the command goes on without one.
-  case logFailed(CommandKey, String)
+  case logFailed(String)
 }
