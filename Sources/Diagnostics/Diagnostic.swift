@@ -1,0 +1,48 @@
+// A fault of the pipeline file: what is wrong, where, and what would be right.
+
+/// One fault of the user's file. Made from a span, so it cannot lack a place.
+package struct Diagnostic: Hashable, Sendable {
+  /// A place with a few words about it; the words may be empty.
+  package struct Label: Hashable, Sendable {
+    package let span: Span
+    package let text: String
+
+    package init(_ span: Span, _ text: String = "") {
+      self.span = span
+      self.text = text
+    }
+  }
+
+  package let message: String
+  package let primary: Label
+  package var secondary: [Label]
+  package var help: String?
+
+  package init(
+    _ message: String, at span: Span, label: String = "", secondary: [Label] = [],
+    help: String? = nil
+  ) {
+    self.message = message
+    self.primary = Label(span, label)
+    self.secondary = secondary
+    self.help = help
+  }
+}
+
+/// How diagnostics are written.
+package enum DiagnosticFormat: String, CaseIterable, Sendable {
+  /// For people: the source line, underlined, with a help line.
+  case human
+  /// `file:line:column: error: message`.
+  case short
+  /// One object per line.
+  case json
+}
+
+/// Writes diagnostics that are sorted by place; ends with a newline.
+package func render(
+  _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
+  color: Bool = false
+) -> String {
+  ""
+}

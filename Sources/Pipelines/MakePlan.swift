@@ -1,0 +1,44 @@
+// The front door of this module: the bytes of a pipeline file in, a plan or its diagnostics out.
+
+package import Diagnostics
+package import Scheduling
+
+/// What the command line adds to the file.
+package struct PlanningOptions: Sendable {
+  /// What `max_parallel: auto` stands for.
+  package var processorCount: Int
+  /// `-j`: the width of the default queue, whatever the file says.
+  package var maxParallel: Int?
+  /// `--fail-fast`: in place of the file's `failure_policy`.
+  package var failurePolicy: FailurePolicy?
+  /// `--timeout`: in place of the file's.
+  package var timeout: Nanoseconds?
+  /// Ids of steps to run, with all that they need; empty means every step.
+  package var selection: [String]
+
+  package init(
+    processorCount: Int = 1, maxParallel: Int? = nil, failurePolicy: FailurePolicy? = nil,
+    timeout: Nanoseconds? = nil, selection: [String] = []
+  ) {
+    self.processorCount = processorCount
+    self.maxParallel = maxParallel
+    self.failurePolicy = failurePolicy
+    self.timeout = timeout
+    self.selection = selection
+  }
+}
+
+/// Why there is no plan.
+package enum PlanningFailure: Error {
+  /// The file is at fault: everything that was found, sorted by place. Exit status 3.
+  case invalid([Diagnostic], SourceMap)
+  /// The selection names a step that is not there. Exit status 4.
+  case emptySelection(message: String)
+}
+
+/// Turns the text of a pipeline file into a plan. `path` is what messages call the file.
+package func makePlan(
+  path: String, bytes: [UInt8], options: PlanningOptions
+) throws(PlanningFailure) -> Plan {
+  throw .emptySelection(message: "planning is not built yet")
+}
