@@ -57,7 +57,7 @@ extension RunMachine {
       stopReason = reason
       say(.stopping(reason))
     }
-    scheduler.cancelAll(reason)
+    scheduler.stop(reason)
     tellSettled()
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
