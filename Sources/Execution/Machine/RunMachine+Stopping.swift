@@ -63,7 +63,7 @@ extension RunMachine {
       guard let state = active[operation] else { continue }
       switch state.trial {
       case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook: set(.timeLimit, at: now + RunMachine.hookLimit, operation, state)
+      case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }

@@ -157,7 +157,7 @@ struct RunMachine {
     }
     start(state.hooksLeft.removeFirst(), of: operation, &state)
     if stopReason != nil {
-      set(.timeLimit, at: now + RunMachine.hookLimit, operation, state)
+      set(.killDue, at: now + RunMachine.hookLimit, operation, state)
     }
     active[operation] = state
   }
