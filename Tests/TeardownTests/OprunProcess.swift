@@ -20,9 +20,7 @@ final class OprunProcess {
       to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
     output = folder.appending(path: "stdout.txt")
     errors = folder.appending(path: "stderr.txt")
-    for file in [output, errors] {
-      FileManager.default.createFile(atPath: file.path, contents: nil)
-    }
+    for file in [output, errors] { try Data().write(to: file) }
     process.executableURL = URL(filePath: "/bin/sh")
     process.arguments = ["-c", "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)"]
     process.currentDirectoryURL = folder

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 struct `Stopping oprun` {
-  @Test(arguments: [(SIGINT, Int32(130)), (SIGTERM, 143), (SIGHUP, 129), (SIGQUIT, 131)])
+  @Test(arguments: [SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131] as [Int32: Int32])
   func `by a signal ends the steps, runs the hooks and gives the status`(
     signal: Int32, status: Int32
   ) throws {
@@ -148,8 +148,7 @@ struct `Stopping oprun` {
     #expect(eventually { oprun.exists("ready") })
     oprun.send(SIGHUP)
     #expect(!eventually(within: 0.2) { !oprun.process.isRunning })
-    FileManager.default.createFile(
-      atPath: oprun.folder.appending(path: "go").path, contents: nil)
+    try Data().write(to: oprun.folder.appending(path: "go"))
     #expect(oprun.wait() == 0)
     #expect(oprun.exists("done"))
   }
