@@ -66,7 +66,11 @@ package func printable(_ text: String) -> String {
   var count = 0
   for scalar in text.unicodeScalars {
     if count == 80 { return result + "…" }
-    if let escaped = escape(scalar) { result += escaped } else { result.unicodeScalars.append(scalar) }
+    if let escaped = escape(scalar) {
+      result += escaped
+    } else {
+      result.unicodeScalars.append(scalar)
+    }
     count += 1
   }
   return result

@@ -9,7 +9,8 @@ package struct Suggester {
   package init(budget: Int = 2_000_000) { self.budget = budget }
 
   /// The closest candidate within reach, the first of equals; nil when none is close.
-  package mutating func closest(to name: String, among candidates: some Sequence<String>) -> String? {
+  package mutating func closest(to name: String, among candidates: some Sequence<String>) -> String?
+  {
     let typed = Array(name.utf8)
     guard typed.count <= 128 else { return nil }
     var best: String?

@@ -64,7 +64,8 @@ func parseDuration(_ text: UnsafeBufferPointer<UInt8>) -> Nanoseconds? {
     let name = rest.prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
     guard
       let unit = units[nextUnit...].firstIndex(where: {
-        name.elementsEqual(UnsafeBufferPointer(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount))
+        name.elementsEqual(
+          UnsafeBufferPointer(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount))
       })
     else { return nil }
     rest = rest[name.endIndex...]

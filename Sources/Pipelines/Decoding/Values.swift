@@ -89,7 +89,9 @@ extension Decoder {
     return nil
   }
 
-  mutating func duration(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow, isZeroAllowed: Bool = false) -> Nanoseconds? {
+  mutating func duration(
+    _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, isZeroAllowed: Bool = false
+  ) -> Nanoseconds? {
     guard let node = scalar(value, row()) else { return nil }
     guard let duration = tree.withBytes(of: node, parseDuration) else {
       reportUnit(value, row(), units: DecodingMessage.durationUnits)

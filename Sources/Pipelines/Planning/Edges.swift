@@ -3,73 +3,89 @@
 import Diagnostics
 import Scheduling
 
-/// One edge into a step.
-struct Edge {
-  /// Index of the step that comes first.
-  let target: Int
-  let condition: EdgeCondition
-  let isOptional: Bool
-  /// Index in the model's dependencies; nil for an edge that `sequence` makes.
-  let dependency: Int?
-}
-
-/// The model's dependencies as indices of steps, and the edges that `sequence` adds.
-struct Edges {
-  /// For each of the model's dependencies; −1 where there is no such step.
-  private let targets: [Int32]
-  /// For each step, whether it waits for the one before it though it does not say so; empty without
-  /// `sequence`.
-  private let followsPrevious: [Bool]
-  /// True if every edge leads to an earlier step, so that there can be no cycle.
-  let pointsBackOnly: Bool
-
-  /// Looks up every name, and reports those that are no step and those listed twice.
-  init(_ model: PipelineModel, log: inout DiagnosticLog) {
-    var targets: [Int32] = []
-    targets.reserveCapacity(model.dependencies.count)
-    var followsPrevious: [Bool] = []
+extension Graph {
+  /// Adds the edges of a model whose steps are the graph's operations: those that are written, then
+  /// those of `sequence`. Reports names that are no step, and steps that are listed twice.
+  mutating func addEdges(of model: PipelineModel, log: inout DiagnosticLog) {
     // The last step that waits for a step, to find an edge listed twice.
     var waiters = [Int32](repeating: -1, count: model.steps.count)
     var reporter = UnknownStepReporter(model)
-    var pointsBackOnly = true
     for step in model.steps.indices {
+      let number = Int32(truncatingIfNeeded: step)
       for dependency in model.dependencyRange(of: step) {
-        let edge = model.dependencies[dependency]
-        let target = model.names[stepOf: Int(edge.name)] ?? -1
-        targets.append(Int32(truncatingIfNeeded: target))
-        if target < 0 {
+        guard let target = model.target(of: dependency) else {
           reporter.report(dependency, of: step, to: &log)
-        } else if waiters[target] == Int32(truncatingIfNeeded: step) {
-          log.report(at: edge.span) {
-            PlanningMessage.listedTwice(
-              model.steps[target].id, by: model.steps[step].id, at: $0)
-          }
-        } else {
-          waiters[target] = Int32(truncatingIfNeeded: step)
-          if target >= step { pointsBackOnly = false }
+          continue
         }
+        guard waiters[target] != number else {
+          reportTwice(dependency, of: step, in: model, to: &log)
+          continue
+        }
+        waiters[target] = number
+        addEdge(
+          from: OperationID(target), to: OperationID(step),
+          when: model.dependencies[dependency].condition)
       }
-      if model.isSequence {
-        followsPrevious.append(step > 0 && waiters[step - 1] != Int32(truncatingIfNeeded: step))
+      if model.isSequence, step > 0, waiters[step - 1] != number {
+        addEdge(from: OperationID(step - 1), to: OperationID(step), when: .ok)
       }
     }
-    self.targets = targets
-    self.followsPrevious = followsPrevious
-    self.pointsBackOnly = pointsBackOnly
   }
 
-  /// The edges into a step: as they are written, then the one of `sequence`.
-  func forEach(into step: Int, of model: PipelineModel, _ body: (Edge) -> Void) {
-    for index in model.dependencyRange(of: step) where targets[index] >= 0 {
-      let dependency = model.dependencies[index]
-      body(
-        Edge(
-          target: Int(targets[index]), condition: dependency.condition,
-          isOptional: dependency.isOptional, dependency: index))
+  private func reportTwice(
+    _ dependency: Int, of step: Int, in model: PipelineModel, to log: inout DiagnosticLog
+  ) {
+    let edge = model.dependencies[dependency]
+    log.report(at: edge.span) {
+      PlanningMessage.listedTwice(
+        model.names.string(Int(edge.name)), by: model.steps[step].id, at: $0)
     }
-    if !followsPrevious.isEmpty, followsPrevious[step] {
-      body(Edge(target: step - 1, condition: .ok, isOptional: false, dependency: nil))
+  }
+
+  /// The operations for which `isKept` is true, and the edges among them, in the same order.
+  func subgraph(_ isKept: [Bool]) -> Graph {
+    var result = Graph()
+    var ids: [OperationID?] = []
+    for index in 0..<count {
+      ids.append(isKept[index] ? result.append(self[OperationID(index)]) : nil)
     }
+    for index in 0..<count {
+      guard let id = ids[index] else { continue }
+      for edge in dependencies(of: OperationID(index)) {
+        if let other = ids[edge.from.index] {
+          result.addEdge(from: other, to: id, when: edge.condition)
+        }
+      }
+    }
+    return result
+  }
+}
+
+extension PipelineModel {
+  /// The step that a dependency refers to.
+  func target(of dependency: Int) -> Int? { names[stepOf: Int(dependencies[dependency].name)] }
+
+  /// The dependency by which a step waits for another; nil if it is `sequence` that says so.
+  func dependency(of step: Int, on other: Int) -> Int? {
+    dependencyRange(of: step).first { target(of: $0) == other }
+  }
+
+  /// For each step whether it is among these or something of these needs it. What is optional is
+  /// not needed.
+  func closure(of selected: [Int]) -> [Bool] {
+    var isNeeded = [Bool](repeating: false, count: steps.count)
+    var waiting = selected
+    while let step = waiting.popLast() {
+      if isNeeded[step] { continue }
+      isNeeded[step] = true
+      for dependency in dependencyRange(of: step) where !dependencies[dependency].isOptional {
+        if let target = target(of: dependency) { waiting.append(target) }
+      }
+      if isSequence, step > 0, dependency(of: step, on: step - 1) == nil {
+        waiting.append(step - 1)
+      }
+    }
+    return isNeeded
   }
 }
 

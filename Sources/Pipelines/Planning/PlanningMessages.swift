@@ -44,13 +44,14 @@ enum PlanningMessage {
     return "\(whole).\(digits)"
   }
 
-  static func cycle(_ cycle: [CycleSearch.Link], of model: PipelineModel) -> Diagnostic {
-    let shown = cycle.prefix(8)
-    let names = shown.map { printable(model.steps[$0.step].id) }
-    let rest = cycle.count > 8 ? ["…"] : []
+  /// `steps` wait for each other, each for the next one and the last for the first.
+  static func cycle(_ steps: [Int], of model: PipelineModel) -> Diagnostic {
+    let shown = steps.prefix(8)
+    let names = shown.map { printable(model.steps[$0].id) }
+    let rest = steps.count > 8 ? ["…"] : []
     let path = (names + rest + names.prefix(1)).joined(separator: " -> ")
     let labels = shown.indices.map { index in
-      label(cycle[index], to: cycle[(index + 1) % cycle.count], of: model)
+      label(steps[index], waitsFor: steps[(index + 1) % steps.count], of: model)
     }
     return Diagnostic(
       "steps depend on each other in a circle: \(path)", at: labels[0].span,
@@ -58,12 +59,11 @@ enum PlanningMessage {
   }
 
   private static func label(
-    _ link: CycleSearch.Link, to next: CycleSearch.Link, of model: PipelineModel
+    _ step: Int, waitsFor target: Int, of model: PipelineModel
   ) -> Diagnostic.Label {
-    let (step, target) = (model.steps[link.step], model.steps[next.step])
-    let words = "\(quoted(step.id)) waits for \(quoted(target.id))"
-    guard let dependency = link.dependency else {
-      return .init(step.idSpan, words + ", because of 'sequence'")
+    let words = "\(quoted(model.steps[step].id)) waits for \(quoted(model.steps[target].id))"
+    guard let dependency = model.dependency(of: step, on: target) else {
+      return .init(model.steps[step].idSpan, words + ", because of 'sequence'")
     }
     return .init(model.dependencies[dependency].span, words)
   }
