@@ -1,4 +1,5 @@
-// The edges of one operation, walked in place.
+// The edges of one operation, walked in place: as a sequence for everyone, and as a cursor that holds
+// no part of the graph for those who change it or cannot afford to.
 
 /// Edges into or out of one operation, in the order they were added. Walking allocates nothing.
 package struct EdgeList: Sequence, Sendable {
@@ -42,8 +43,7 @@ package struct EdgeList: Sequence, Sendable {
       let link = list.links[Int(place)]
       let condition = list.conditions[Int(place)]
       place = place == list.last ? Graph.none : list.place(after: place)
-      return Graph.Edge(
-        from: OperationID(Int(link.from)), to: OperationID(Int(link.to)), condition: condition)
+      return Graph.Edge(from: link.dependency, to: link.dependent, condition: condition)
     }
   }
 
@@ -65,4 +65,40 @@ extension Graph {
   package func dependents(of id: OperationID) -> EdgeList {
     EdgeList(self, last: lastOut[id.index], .out)
   }
+}
+
+/// Walks the edges of one operation; the graph is given anew for each step.
+struct EdgeCursor {
+  private var place: Int32
+  private let last: Int32
+  private let direction: EdgeList.Direction
+
+  init(dependentsOf id: OperationID, in graph: Graph) {
+    last = graph.lastOut[id.index]
+    place = last == Graph.none ? last : graph.links[Int(last)].nextOut
+    direction = .out
+  }
+
+  init(dependenciesOf id: OperationID, in graph: Graph) {
+    last = graph.lastIn[id.index]
+    place = last == Graph.none ? last : graph.links[Int(last)].nextIn
+    direction = .into
+  }
+
+  mutating func next(in graph: Graph) -> Graph.Edge? {
+    if place == Graph.none { return nil }
+    let link = graph.links[Int(place)]
+    let condition = graph.conditions[Int(place)]
+    if place == last {
+      place = Graph.none
+    } else {
+      place = direction == .out ? link.nextOut : link.nextIn
+    }
+    return Graph.Edge(from: link.dependency, to: link.dependent, condition: condition)
+  }
+}
+
+extension Graph.Link {
+  var dependency: OperationID { OperationID(Int(from)) }
+  var dependent: OperationID { OperationID(Int(to)) }
 }

@@ -7,7 +7,7 @@ extension Scheduler {
   /// kept fair by ageing.
   package mutating func next() -> OperationID? {
     while let queue = startableQueues.first {
-      while let lane = queues[queue].candidates.first.map({ Int($0.item) }) {
+      while let lane = firstLane(of: queue) {
         if let line = obstacle(of: lane) {
           park(lane, in: line)
         } else if let first = lanes[lane].ready.first {
@@ -91,7 +91,9 @@ extension Scheduler {
   private mutating func tell(
     _ id: OperationID, _ ending: Ending, _ blocked: inout [OperationID]
   ) {
-    for edge in graph.dependents(of: id) where states[edge.to.index] == .waiting {
+    var edges = EdgeCursor(dependentsOf: id, in: graph)
+    while let edge = edges.next(in: graph) {
+      guard states[edge.to.index] == .waiting else { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {

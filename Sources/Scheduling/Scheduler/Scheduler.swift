@@ -33,9 +33,11 @@ package struct Scheduler: Sendable {
   /// Of lanes among the candidates of their queue or in a line.
   var lanePlaces: [Int32] = []
   var laneNumbers: [LaneKey: Int] = [:]
+  var rooms: [WaitingRoom] = []
   var lines: [Line] = []
+  var lineNumbers: [LineKey: Int] = [:]
   var pools: [Pool]
-  /// Queues that have room and a candidate.
+  /// Queues that may start something, and have something that may start.
   var startableQueues = QueueSet()
 
   var settlements: [Settlement] = []
@@ -110,7 +112,7 @@ package struct Scheduler: Sendable {
 
   @discardableResult
   package mutating func addQueue(_ spec: QueueSpec) -> QueueID {
-    queues.append(Queue(spec))
+    queues.append(Queue(spec, plainLane: appendLane(of: queues.count, claiming: [])))
     queueCounts.append(StateCounts())
     return QueueID(queues.count - 1)
   }
