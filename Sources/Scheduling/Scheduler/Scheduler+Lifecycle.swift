@@ -57,9 +57,14 @@ extension Scheduler {
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
-    for index in states.indices where !states[index].hasEnded && states[index] != .running {
-      end(OperationID(index), as: Ending(.cancelled), .stopped(reason))
-    }
+    let stopped = states.indices.filter { !states[$0].hasEnded && states[$0] != .running }
+    for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
+  }
+
+  /// Ids are in file order, unless some were used again.
+  private func inFileOrder(_ indices: [Int]) -> [OperationID] {
+    let ranks = indices.map { Rank(key: 0, sequence: records[$0].sequence, item: Int32($0)) }
+    return ranks.sorted { $0.isBefore($1) }.map { OperationID(Int($0.item)) }
   }
 
   /// What ended without `finish` since the last call, in the order it ended.
