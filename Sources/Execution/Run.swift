@@ -69,7 +69,9 @@ private final class RunLoop {
 
   /// Commands that could run at once if nothing but the queues limited them.
   private static func widest(_ plan: Plan) -> Int {
-    let widths = plan.queues.reduce(0) { $0.addingReportingOverflow($1.width).overflow ? .max : $0 + $1.width }
+    let widths = plan.queues.reduce(0) {
+      $0.addingReportingOverflow($1.width).overflow ? .max : $0 + $1.width
+    }
     return min(widths, plan.steps.count)
   }
 

@@ -57,13 +57,13 @@ extension RunMachine {
       stopReason = reason
       say(.stopping(reason))
     }
-    scheduler.cancelAll(reason)
+    scheduler.stop(reason)
     tellSettled()
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.trial {
       case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook: set(.timeLimit, at: now + RunMachine.hookLimit, operation, state)
+      case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }

@@ -157,7 +157,7 @@ struct RunMachine {
     }
     start(state.hooksLeft.removeFirst(), of: operation, &state)
     if stopReason != nil {
-      set(.timeLimit, at: now + RunMachine.hookLimit, operation, state)
+      set(.killDue, at: now + RunMachine.hookLimit, operation, state)
     }
     active[operation] = state
   }
@@ -179,8 +179,12 @@ struct RunMachine {
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }
     if operation == CommandKey.runOperation { return finishRun(state) }
-    scheduler.finish(operation, as: ending)
-    say(.settled(operation, ending, state.cause))
+    if scheduler.state(of: operation) == .running {
+      scheduler.finish(operation, as: ending)
+      say(.settled(operation, ending, state.cause))
+    } else {
+      scheduler.settle(operation, as: ending, cause: state.cause)
+    }
     if ending.outcome.isFailure {
       if ending.isAllowed { hasAllowedFailure = true } else { failedSteps.append(operation) }
     }
@@ -196,7 +200,7 @@ struct RunMachine {
 
   /// Operations that ended without running: blocked, or cancelled before they could.
   mutating func tellSettled() {
-    for settlement in scheduler.takeSettled() {
+    for settlement in scheduler.takeSettlements() {
       say(.settled(settlement.operation, settlement.ending, settlement.cause))
     }
   }

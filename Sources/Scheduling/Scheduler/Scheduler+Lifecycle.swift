@@ -38,11 +38,9 @@ extension Scheduler {
   }
 
   /// A running operation gives back its slot and claims until `resume`, to try again.
-  /// After `stop` there is no trying again: it ends as cancelled.
   package mutating func pause(_ id: OperationID) {
     precondition(states[id.index] == .running, "only a running operation can be paused")
     move(id, to: .paused)
-    if let stopReason { end(id, as: Ending(.cancelled), .stopped(stopReason)) }
   }
 
   /// A paused operation is ready again, with the rank it had.
@@ -51,13 +49,13 @@ extension Scheduler {
     move(id, to: .ready)
   }
 
-  /// Nothing starts any more: what is not running ends as cancelled, at once, in file order. What
-  /// runs goes on until `finish`. So dependents of a failed operation must be blocked before, by
+  /// Nothing starts any more: what waits or is ready ends as cancelled, at once, in file order. What
+  /// runs goes on until `finish`; what is paused is the caller's to `settle`. So dependents of a failed operation must be blocked before, by
   /// its `finish`. Linear.
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
-    for index in states.indices where !states[index].hasEnded && states[index] != .running {
+    for index in states.indices where states[index] == .waiting || states[index] == .ready {
       end(OperationID(index), as: Ending(.cancelled), .stopped(reason))
     }
   }
