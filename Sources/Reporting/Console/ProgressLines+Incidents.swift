@@ -7,7 +7,7 @@ extension ProgressLines {
   /// `gallery.yml  9 steps, 4 at once`.
   func writeHeader() {
     screen.turnToMessages()
-    sink.write(printable(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write("  ")
     sink.write(plan.steps.count, "step")
     sink.write(", ")
@@ -51,7 +51,7 @@ extension ProgressLines {
     sink.write(action == .kill ? " behind, killed: " : " behind: ")
     for (index, process) in processes.prefix(5).enumerated() {
       if index > 0 { sink.write(", ") }
-      sink.write(printable(process.name))
+      sink.write(oneLine(process.name))
       sink.write(" (")
       sink.write(decimal: Int(process.processID))
       sink.write(")")
@@ -68,7 +68,7 @@ extension ProgressLines {
     screen.turnToMessages()
     screen.write(.warning)
     sink.write(" ")
-    sink.write(printable(text))
+    sink.write(oneLine(text))
     sink.writeNewline()
   }
 }

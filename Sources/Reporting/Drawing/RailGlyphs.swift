@@ -50,7 +50,13 @@ extension RailLine {
     return isJoined ? .across : .blank
   }
 
-  /// Writes `width` columns, then ` +12` if there are rails that are not drawn.
+  /// Columns that `write` takes.
+  var textWidth: Int {
+    let columns = node < 0 ? 2 * (31 - above.leadingZeroBitCount) + 1 : width
+    return max(0, columns) + (hidden > 0 ? 2 + String(hidden).utf8.count : 0)
+  }
+
+  /// Writes the columns, then ` +12` if there are rails that are not drawn.
   func write(to sink: ByteSink, usesASCII: Bool) {
     let span = node < 0 ? 0...0 : self.span
     let last = node < 0 ? 31 - above.leadingZeroBitCount : lastColumn

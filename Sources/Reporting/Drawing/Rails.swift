@@ -42,8 +42,9 @@ struct Rails {
   private static let allColumns: UInt32 = (1 << 24) - 1
 
   private let graph: Graph
-  /// Dependents still to come; negative for an operation that has not passed.
+  /// Dependents still to come.
   private var remaining: [Int32]
+  /// Negative for an operation that has not passed.
   private var columns: [Int8]
   private var live: UInt32 = 0
   private var hidden = 0
@@ -51,7 +52,7 @@ struct Rails {
   init(_ graph: Graph) {
     self.graph = graph
     remaining = [Int32](repeating: 0, count: graph.count)
-    columns = [Int8](repeating: 0, count: graph.count)
+    columns = [Int8](repeating: -1, count: graph.count)
     for index in 0..<graph.count {
       for edge in graph.dependencies(of: OperationID(index)) {
         remaining[edge.from.index] += 1
@@ -83,6 +84,8 @@ struct Rails {
   private mutating func follow(_ dependency: Int, _ line: inout RailLine) {
     remaining[dependency] -= 1
     let column = Int(columns[dependency])
+    // What never runs may pass before something it waits for.
+    if column < 0 { return }
     if column == Self.limit {
       line.hasHiddenFeed = true
       if remaining[dependency] == 0 { hidden -= 1 }

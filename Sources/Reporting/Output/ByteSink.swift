@@ -12,11 +12,18 @@ package final class ByteSink {
   package private(set) var hasFailed = false
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
+  private var flushed = 0
+
+  /// Bytes accepted so far: what was appended between two moments is as long as the difference.
+  var position: Int { flushed + count }
 
   package init(descriptor: Int32, capacity: Int = 64 << 10) {
     self.descriptor = descriptor
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
+
+  /// A sink whose output nobody sees, to measure text by its `position`.
+  static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   deinit {
     flush()
@@ -33,7 +40,10 @@ package final class ByteSink {
     guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
     if bytes.count > buffer.count - count {
       flush()
-      guard bytes.count <= buffer.count else { return writeNow(source, bytes.count) }
+      guard bytes.count <= buffer.count else {
+        flushed += bytes.count
+        return writeNow(source, bytes.count)
+      }
     }
     guard let start = buffer.baseAddress else { return }
     (start + count).copyMemory(from: source, byteCount: bytes.count)
@@ -45,6 +55,7 @@ package final class ByteSink {
     guard count > 0, let start = buffer.baseAddress else { return }
     let size = count
     count = 0
+    flushed += size
     writeNow(UnsafeRawPointer(start), size)
   }
 

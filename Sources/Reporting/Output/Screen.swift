@@ -23,6 +23,8 @@ package final class Screen {
   let colorsOutput: Bool
   let colorsMessages: Bool
   let usesASCII: Bool
+  /// Whether steps may colour what they print.
+  package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message may take.
   let columns: Int
   /// For whoever reads a log: used within one call, never across calls.
@@ -127,7 +129,7 @@ extension Screen {
     turnToMessages()
     write(.warning)
     messages.write(" cannot read the log '")
-    messages.write(printable(path))
+    messages.write(oneLine(path))
     messages.write("'\n")
   }
 }

@@ -151,7 +151,7 @@ extension ByteSink {
     write(control ^ 0x40)
   }
 
-  fileprivate func write(hexadecimal byte: UInt8) {
+  func write(hexadecimal byte: UInt8) {
     for digit in [byte >> 4, byte & 15] {
       write(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
     }

@@ -36,13 +36,13 @@ struct FailureBlock {
     sink.write(step.id, in: .strong, isColored: screen.colorsMessages)
     if let name = step.settings.name, name != step.id {
       sink.write(" (")
-      sink.write(printable(name))
+      sink.write(oneLine(name))
       sink.write(")")
     }
     sink.write("  ")
     writeEnd(failure, step.settings)
     sink.write("  ")
-    sink.write(printable(plan.sources.place(of: step.span)))
+    sink.write(oneLine(plan.sources.place(of: step.span)))
     sink.writeNewline()
   }
 
@@ -70,7 +70,7 @@ struct FailureBlock {
     sink.write(firstLineOf: action, columns: screen.columns - 4)
     if let directory = step.settings.workingDirectory {
       sink.write("    in ")
-      sink.write(printable(directory))
+      sink.write(oneLine(directory))
     }
     sink.writeNewline()
   }
@@ -86,7 +86,7 @@ struct FailureBlock {
       sink.writeNewline()
     }
     sink.write("  log  ")
-    sink.write(printable(path))
+    sink.write(oneLine(path))
     sink.write("  (")
     if let count = tail.lineCount {
       sink.write(count, "line")

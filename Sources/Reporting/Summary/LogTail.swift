@@ -23,7 +23,7 @@ struct LogTail {
       return
     }
     let whole = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    lines = whole.suffix(limit).map { printable(Self.shownPart(of: $0), columns: columns) }
+    lines = whole.suffix(limit).map { oneLine(Self.shownPart(of: $0), columns: columns) }
   }
 
   /// What a terminal would show in the end: a carriage return starts the line anew.

@@ -61,7 +61,7 @@ struct Summary {
     if let decisive = failure.decisive {
       sink.write(decisive.end, limit: step.settings.timeout)
       sink.write("  ")
-      sink.write(printable(names.log(of: Stream(failure.operation, decisive))))
+      sink.write(oneLine(names.log(of: Stream(failure.operation, decisive))))
     } else {
       sink.write("failed")
     }
@@ -86,7 +86,7 @@ extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
-    sink.write(printable(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write(": ")
     writeCounts()
     sink.write(" in ")

@@ -34,7 +34,7 @@ extension ByteSink {
     let lines = text.split(separator: "\n").map { $0.drop { $0 == " " || $0 == "\t" } }
       .filter { !$0.isEmpty }
     let code = lines.first { !$0.hasPrefix("#") } ?? lines.first ?? ""
-    return printable(lines.count > 1 ? code + " …" : String(code), columns: columns)
+    return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)
   }
 }
 

@@ -46,16 +46,19 @@ extension ByteSink {
   }
 
   /// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
-  package func write(exact time: Nanoseconds) {
-    var rest = Int(time / 1_000_000)
-    guard rest > 0 else { return write("0s") }
-    let units: [(size: Int, name: StaticString)] = [
-      (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms"),
-    ]
-    for unit in units where rest >= unit.size {
-      write(decimal: rest / unit.size)
-      write(unit.name)
-      rest %= unit.size
-    }
+  package func write(exact time: Nanoseconds) { write(exactDuration(time)) }
+}
+
+/// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
+package func exactDuration(_ time: Nanoseconds) -> String {
+  var rest = time / 1_000_000
+  var text = ""
+  let units: [(size: Nanoseconds, name: String)] = [
+    (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms"),
+  ]
+  for unit in units where rest >= unit.size {
+    text += "\(rest / unit.size)\(unit.name)"
+    rest %= unit.size
   }
+  return text.isEmpty ? "0s" : text
 }

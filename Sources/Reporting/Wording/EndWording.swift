@@ -21,7 +21,7 @@ extension ByteSink {
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
     case .notStarted(let reason, _):
-      return write(printable(reason))
+      return write(oneLine(reason))
     }
     write(" after ")
     write(elapsed: end.duration)
@@ -36,7 +36,7 @@ extension StopReason {
     case .failure(let operation): "'\(names[operation])' failed"
     case .runTimeout: "the time limit of the run"
     case .noWidth: "max_parallel is 0"
-    case .stateFailure(let reason): printable(reason)
+    case .stateFailure(let reason): oneLine(reason)
     }
   }
 }

@@ -1,10 +1,12 @@
-// TEMPORARY: Where a span is, as `file:line`.
-package import Diagnostics
+// Where a span is, as messages say it.
+
+import Diagnostics
 
 extension SourceMap {
-  package func place(of span: Span) -> String {
-    guard let file = files.first else { return "" }
-    let line = 1 + file.bytes.prefix(Int(span.start)).count { $0 == 10 }
-    return "\(file.path):\(line)"
+  /// `file:line`; empty without a file.
+  func place(of span: Span) -> String {
+    guard !files.isEmpty else { return "" }
+    let position = position(of: span)
+    return "\(position.path):\(position.line)"
   }
 }
