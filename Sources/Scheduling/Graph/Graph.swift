@@ -11,6 +11,12 @@ package struct Graph: Sendable {
     package let from: OperationID
     package let to: OperationID
     package let condition: EdgeCondition
+
+    package init(from: OperationID, to: OperationID, condition: EdgeCondition) {
+      self.from = from
+      self.to = to
+      self.condition = condition
+    }
   }
 
   /// The ends of an edge, and the edges after it in the lists of both.

@@ -8,14 +8,14 @@ struct Ranking: Sendable {
   private let unknownWeight: Nanoseconds
 
   init(_ graph: Graph) {
-    var known: Int64 = 0
-    var mean: Double = 0
+    var knownCount = 0
+    var sum: Int128 = 0
     for duration in graph.durations where duration >= 0 {
-      known += 1
-      mean += (Double(duration) - mean) / Double(known)
+      knownCount += 1
+      sum += Int128(min(duration, Rank.longestPath))
     }
-    usesDurations = known > 0
-    unknownWeight = known > 0 ? max(1, Int64(min(mean, Double(Rank.longestPath)))) : 1
+    usesDurations = knownCount > 0
+    unknownWeight = knownCount > 0 ? max(1, Int64(sum / Int128(knownCount))) : 1
   }
 
   func weight(of duration: Nanoseconds) -> Nanoseconds {

@@ -37,8 +37,8 @@ struct Line: Sendable {
   let pool: Int
   let amount: Int64
   var lanes = RankHeap()
-  /// One lane at a time is called out to try, the best.
-  var hasCalled = false
+  /// The lane that was called out to try; one at a time, the best.
+  var called: Int?
 
   init(queue: Int, pool: Int, amount: Int64) {
     self.queue = queue

@@ -56,21 +56,26 @@ extension Scheduler {
     }
   }
 
-  /// Makes the best lane of the line a candidate if the pool has what it waits for.
+  /// Makes the best lane of the line a candidate if the pool has what it waits for, and none that
+  /// is better has been called and not answered.
   private mutating func call(from line: Int) {
-    guard !lines[line].hasCalled, let first = lines[line].lanes.first else { return }
+    guard let first = lines[line].lanes.first else { return }
     let lane = Int(first.item)
     guard pools[lines[line].pool].has(lines[line].amount, for: lane) else { return }
+    if let called = lines[line].called {
+      if let rank = rank(ofLane: called), rank.isBefore(first) { return }
+      lanes[called].calledFrom = nil
+    }
     makeCandidate(lane)
     lanes[lane].calledFrom = line
-    lines[line].hasCalled = true
+    lines[line].called = lane
   }
 
   /// The lane that was called has started, parked or changed: the next of its line may try.
   mutating func answerCall(_ lane: Int) {
     guard let line = lanes[lane].calledFrom else { return }
     lanes[lane].calledFrom = nil
-    lines[line].hasCalled = false
+    lines[line].called = nil
     call(from: line)
   }
 }
@@ -84,13 +89,17 @@ extension Scheduler {
   private mutating func countOvertaken(in pool: Int, by rank: Rank, in queue: Int) {
     for line in pools[pool].lines.reversed() {
       if lines[line].amount <= pools[pool].free { break }
-      guard let first = lines[line].lanes.first else { continue }
-      let isSameQueue = lines[line].queue == queue
-      guard isSameQueue ? first.isBefore(rank) : hasRoom(lines[line].queue) else { continue }
-      let lane = Int(first.item)
+      guard let lane = lines[line].called ?? lines[line].lanes.first.map({ Int($0.item) }),
+        isOvertaken(lane, by: rank, in: queue)
+      else { continue }
       lanes[lane].overtakenCount += 1
       if lanes[lane].overtakenCount >= patience { reserve(lane) }
     }
+  }
+
+  private func isOvertaken(_ lane: Int, by rank: Rank, in queue: Int) -> Bool {
+    if lanes[lane].queue != queue { return hasRoom(lanes[lane].queue) }
+    return lanes[lane].ready.first?.isBefore(rank) ?? false
   }
 
   /// From now on only this lane takes from its pools, and it goes first in its queue. Not while

@@ -62,7 +62,7 @@ extension Scheduler {
   }
 
   /// The rank of its first operation; a reservation goes before all.
-  private func rank(ofLane lane: Int) -> Rank? {
+  func rank(ofLane lane: Int) -> Rank? {
     guard var rank = lanes[lane].ready.first else { return nil }
     rank.item = Int32(lane)
     if lanes[lane].hasReservation { rank.key = Rank.firstKey }
