@@ -92,6 +92,20 @@ struct `Stopping a run` {
         + "3:b=succeeded 3:end=1")
   }
 
+  @Test func `under the policy stop no further attempt is made`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    policy.delay = 9 * second
+    #expect(
+      Simulation(
+        graph: "a; b", scripts: ["a": "1@1", "b": "1@2"],
+        settings: ["a": StepSettings(retry: policy, hooks: cancelHooks.hooks)],
+        failurePolicy: .stop
+      ).timeline()
+        == "0:+a 0:+b 1:-a=1 1:a#2in9 2:-b=1 2:b=failed 2:stopping(b) 2:+a.on_cancel.1 "
+        + "3:-a.on_cancel.1=0 3:+a.on_complete.1 4:-a.on_complete.1=0 4:a=cancelled<b 4:end=1")
+  }
+
   @Test func `under the policy cancel what runs is ended too`() {
     #expect(
       Simulation(

@@ -3,6 +3,7 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -23,7 +24,8 @@ struct clinux_launch {
   int nice;                  // added to ours; 0 leaves it
   uint64_t default_signals;  // bit n-1: signal n gets its default action
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
-  pid_t parent;
+  int cgroup;                // folder of the cgroup v2 to start in; -1 for ours
+  pid_t parent;              // set by clinux_launch
 
   // Written by the new process and the kernel.
   volatile pid_t busy;  // not 0 while the new process still uses this memory
@@ -40,8 +42,9 @@ enum clinux_stage {
 // Starts a process in a process group of its own that gets SIGKILL when the calling thread ends.
 // Returns its id, or -errno. Does not wait for the program to be loaded: a failure to load it
 // shows in `error` after the process has exited with status 127.
-// `stack_end` is the end of at least 16 KiB that nothing else uses until `busy` is 0.
-pid_t clinux_launch(struct clinux_launch *launch, void *stack_end);
+// If it cannot be started in `cgroup`, it is started in ours, and `cgroup` becomes -1.
+// Nothing else may use the stack, of at least 16 KiB, until `busy` is 0.
+pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
 // fork(2). Swift hides it, rightly: only a program with one thread may call this.
 pid_t clinux_fork(void);

@@ -86,6 +86,7 @@ extension RetryPolicy {
   /// The wait after the attempt with this number, before any jitter. Never overflows.
   func delay(afterAttempt attempt: Int) -> Nanoseconds {
     var wait = delay
+    if wait == 0 || backoff == 1000 { return min(wait, maxDelay) }
     for _ in 1..<max(1, attempt) {
       let (product, overflow) = wait.multipliedReportingOverflow(by: Nanoseconds(backoff))
       wait = overflow ? maxDelay : product / 1000

@@ -43,11 +43,15 @@ extension RunMachine {
 
   // MARK: Stopping
 
-  /// Nothing new starts; what runs goes on.
-  mutating func stopStarting(_ reason: StopReason) {
+  /// Nothing new starts, no further attempt either; what runs goes on.
+  mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
     stopReason = reason
     say(.stopping(reason))
     scheduler.stop(reason)
+    tellSettled()
+    for operation in active.keys.sorted() where active[operation]?.trial == nil {
+      cancelRetry(of: operation, reason, at: now)
+    }
   }
 
   /// Nothing new starts, and what runs is asked to end. A running hook goes on, for a while.

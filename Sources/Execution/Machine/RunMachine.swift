@@ -191,7 +191,7 @@ struct RunMachine {
     if ending.outcome.isFailure, !ending.isAllowed, stopReason == nil {
       switch plan.failurePolicy {
       case .continue: break
-      case .stop: stopStarting(.failure(operation))
+      case .stop: stopStarting(.failure(operation), at: now)
       case .cancel: cancelRun(.failure(operation), at: now)
       }
     }

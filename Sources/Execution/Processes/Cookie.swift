@@ -8,8 +8,11 @@ struct Cookie: Hashable {
 
   /// What all commands of the run begin with, slash included.
   let prefix: String
+  /// Of this run alone; fit for a file name.
+  let name: String
 
   init(run: String, inherited: String?) {
+    name = "oprun-\(run)"
     prefix = (inherited.map { $0 + ":" } ?? "") + run + "/"
   }
 

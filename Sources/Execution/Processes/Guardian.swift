@@ -27,7 +27,7 @@ struct Guardian: ~Copyable {
     self.groups = groups
   }
 
-  static func start(cookie: Cookie) throws(SystemError) -> Guardian {
+  static func start(cookie: Cookie, controlGroup: String?) throws(SystemError) -> Guardian {
     let size = groupCapacity * MemoryLayout<Int32>.stride
     let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
     guard let page, page != MAP_FAILED else { throw .last("cannot start the guardian") }
@@ -37,7 +37,14 @@ struct Guardian: ~Copyable {
     guard pipe(&ends) == 0 else { throw .last("cannot start the guardian") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let process = clinux_fork()
-    if process == 0 { watch(lifeline: ends[0], cookie: cookie, groups: groups) }
+    if process == 0 {
+      becomeInconspicuous(keeping: ends[0])
+      waitForEnd(of: ends[0])
+      if let controlGroup { ControlGroup.endAll(at: controlGroup) }
+      sweep(cookie: cookie, groups: groups)
+      if let controlGroup { rmdir(controlGroup) }
+      _exit(0)
+    }
     let error = errno
     close(ends[0])
     let lifeline = Descriptor(owning: ends[1])
@@ -59,14 +66,13 @@ struct Guardian: ~Copyable {
   }
 }
 
-/// The guardian's whole life, in the forked process.
-private func watch(
-  lifeline: Int32, cookie: Cookie, groups: UnsafeMutablePointer<Int32>
-) -> Never {
-  becomeInconspicuous(keeping: lifeline)
+private func waitForEnd(of lifeline: Int32) {
   var byte: UInt8 = 0
   while read(lifeline, &byte, 1) < 0, errno == EINTR {}
+}
 
+/// Ends everything that carries the run's mark or belongs to the group or session of a command.
+private func sweep(cookie: Cookie, groups: UnsafeMutablePointer<Int32>) {
   // A group's number stays taken while it has members, also after its leader was reaped.
   let running = Set(
     UnsafeBufferPointer(start: groups, count: Guardian.groupCapacity).filter { $0 > 0 })
@@ -78,7 +84,6 @@ private func watch(
     quietRounds = found.isEmpty ? quietRounds + 1 : 0
     if !found.isEmpty { usleep(1000) }
   }
-  _exit(0)
 }
 
 private func isLeftover(_ processID: Int32, cookie: Cookie, groups: Set<Int32>) -> Bool {

@@ -20,13 +20,22 @@ struct LaunchRequest {
   var nice: Int32
 }
 
+/// What all commands of a run start with.
+struct LaunchConditions {
+  /// Bit n−1: signal n gets its default action.
+  let defaultSignals: UInt64
+  let limits: DescriptorLimits
+  /// Folder of the control group that commands start in.
+  var controlGroup: Int32?
+}
+
 /// Owns a `clinux_launch`, its stack and its strings. The memory is given back only when the
 /// kernel says that no new process uses it any more.
 final class LaunchSlot {
   /// The last process started from this slot.
   private(set) var processID: Int32 = 0
   private let launch: UnsafeMutablePointer<clinux_launch>
-  private let stack: UnsafeMutableRawPointer
+  private let stack: UnsafeMutablePointer<CChar>
   private var text: UnsafeMutablePointer<CChar>
   private var textCapacity = 4096
   private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -37,7 +46,7 @@ final class LaunchSlot {
   init() {
     launch = .allocate(capacity: 1)
     launch.initialize(to: clinux_launch())
-    stack = .allocate(byteCount: LaunchSlot.stackSize, alignment: 16)
+    stack = .allocate(capacity: LaunchSlot.stackSize)
     text = .allocate(capacity: textCapacity)
     pointers = .allocate(capacity: pointerCapacity)
   }
@@ -55,12 +64,14 @@ final class LaunchSlot {
   var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
 
   /// Starts the process. Returns its id, or -errno.
-  func start(_ request: LaunchRequest, defaultSignals: UInt64, limits: DescriptorLimits) -> Int32 {
+  func start(_ request: LaunchRequest, _ conditions: LaunchConditions) -> Int32 {
     fill(request)
-    launch.pointee.default_signals = defaultSignals
+    let limits = conditions.limits
+    launch.pointee.default_signals = conditions.defaultSignals
+    launch.pointee.cgroup = conditions.controlGroup ?? -1
     launch.pointee.soft_descriptor_limit = limits.isRaised ? limits.softAtStart : 0
     launch.pointee.hard_descriptor_limit = limits.isRaised ? limits.hard : 0
-    processID = clinux_launch(launch, stack + LaunchSlot.stackSize)
+    processID = clinux_launch(launch, stack, LaunchSlot.stackSize)
     return processID
   }
 

@@ -25,9 +25,9 @@ final class LocalProcesses {
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
 
-  private let signals: UInt64
-  private let limits: DescriptorLimits
+  private var conditions: LaunchConditions
   private var guardian: Guardian?
+  private var controlGroup: ControlGroup?
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
   private var idlePipes: [OutputPipe] = []
@@ -36,10 +36,9 @@ final class LocalProcesses {
   /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
-  init(cookie: Cookie, defaultSignals: UInt64, limits: DescriptorLimits) {
+  init(cookie: Cookie, conditions: LaunchConditions) {
     self.cookie = cookie
-    signals = defaultSignals
-    self.limits = limits
+    self.conditions = conditions
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
     runStartSinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
@@ -57,7 +56,7 @@ final class LocalProcesses {
     var launch = request.launch
     launch.output = pipe.output
     launch.ownVariables.append("\(Cookie.variable)=\(cookie.value(of: nextNumber))")
-    let process = slot.start(launch, defaultSignals: signals, limits: limits)
+    let process = slot.start(launch, conditions)
     guard process > 0 else {
       idlePipes.append(pipe)
       throw SystemError("cannot start a process", errno: -process)
@@ -73,7 +72,11 @@ final class LocalProcesses {
   }
 
   private func startGuardian() throws(SystemError) {
-    let started = try Guardian.start(cookie: cookie)
+    if controlGroup == nil {
+      controlGroup = ControlGroup(name: cookie.name)
+      conditions.controlGroup = controlGroup?.folder
+    }
+    let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
     children.exempt(started.processID)
     guardian = consume started
   }
@@ -213,6 +216,11 @@ final class LocalProcesses {
     }
     commands.removeAll { $0 === command }
     if let end = command.end { news.append(.ended(command.key, end)) }
+  }
+
+  /// Ends every process of the run, known or not, where the kernel can.
+  func endControlGroup() {
+    if tolerated.isEmpty { controlGroup?.endAll() }
   }
 
   func takeNews() -> [ProcessNews] {

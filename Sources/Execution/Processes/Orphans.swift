@@ -69,6 +69,7 @@ extension LocalProcesses {
 
   /// Ends every child that no command is known to own: at the end of a run, nothing can own them.
   func endStrays() {
+    endControlGroup()
     for _ in 0..<1000 {
       guard !children.hasForeignChildren else { return }
       let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }

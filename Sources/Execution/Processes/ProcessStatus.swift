@@ -90,7 +90,7 @@ func environmentValue(of name: String, in processID: Int32) -> String? {
 }
 
 /// A file of /proc, read to its end; nil if it cannot be read. At most 4 MiB.
-private func readSmallFile(_ path: String) -> [UInt8]? {
+func readSmallFile(_ path: String) -> [UInt8]? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC)
   guard descriptor >= 0 else { return nil }
   defer { close(descriptor) }

@@ -43,9 +43,10 @@ extension Scheduler {
     move(id, to: .paused)
   }
 
-  /// A paused operation is ready again, with the rank it had.
+  /// A paused operation is ready again, with the rank it had. After `stop` it can only be settled.
   package mutating func resume(_ id: OperationID) {
     precondition(states[id.index] == .paused, "only a paused operation is resumed")
+    precondition(stopReason == nil, "after a stop a paused operation is settled")
     move(id, to: .ready)
   }
 
