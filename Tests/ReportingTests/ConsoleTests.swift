@@ -204,6 +204,7 @@ import Testing
     let run = try StagedRun(samplePlan("a; b; c: a"), .quiet)
     run.start("a", "b")
     try run.print("a", "broken a\n")
+    run.at(200)
     run.end("a", .exited(1))
     run.settle("a", .failed)
     run.settle("c", .blocked, .dependency(run.operation("a")))
@@ -222,7 +223,7 @@ import Testing
         ✗ b  exit 2 after 0.1s  sample.yml:2
           $ echo b
 
-        ✗ sample.yml: 2 failed, 1 blocked in 0.2s   (0.2s of work)
+        ✗ sample.yml: 2 failed, 1 blocked in 0.3s   (0.2s of work, longest a 0.2s)
 
         """)
   }

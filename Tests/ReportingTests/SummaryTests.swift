@@ -90,13 +90,14 @@ import Testing
         "critical path s0 > s1 > s2 > … 4 more … > s7 > s8 > s9 1.0s)\n"))
   }
 
-  @Test(arguments: [
-    (.exited(1), false, "exit 1 after 2.0s"),
-    (.signalled(9), false, "killed by SIGKILL (out of memory?) after 2.0s"),
-    (.signalled(11), false, "killed by SIGSEGV after 2.0s"),
-    (.signalled(9), true, "timed out after 1m30s"),
-    (.notStarted("command not found: mkae", exitCode: 127), false, "command not found: mkae"),
-  ] as [(CommandEnd.Status, Bool, String)])
+  @Test(
+    arguments: [
+      (.exited(1), false, "exit 1 after 2.0s"),
+      (.signalled(9), false, "killed by SIGKILL (out of memory?) after 2.0s"),
+      (.signalled(11), false, "killed by SIGSEGV after 2.0s"),
+      (.signalled(9), true, "timed out after 1m30s"),
+      (.notStarted("command not found: mkae", exitCode: 127), false, "command not found: mkae"),
+    ] as [(CommandEnd.Status, Bool, String)])
   func `ends are told in words`(
     status: CommandEnd.Status, timedOut: Bool, words: String
   ) throws {

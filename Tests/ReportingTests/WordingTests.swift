@@ -4,18 +4,20 @@ import Scheduling
 import Testing
 
 @Suite struct `Wording` {
-  @Test(arguments: [
-    (0, "0s"), (400_000, "1ms"), (12_400_000, "12ms"), (94_000_000, "94ms"), (96_000_000, "0.1s"),
-    (1_249_000_000, "1.2s"), (59_940_000_000, "59.9s"), (59_960_000_000, "1m00s"),
-    (125_400_000_000, "2m05s"), (3_599_600_000_000, "1h00m"), (3_720_000_000_000, "1h02m"),
-  ] as [(Nanoseconds, String)])
+  @Test(
+    arguments: [
+      (0, "0s"), (400_000, "1ms"), (12_400_000, "12ms"), (94_000_000, "94ms"), (96_000_000, "0.1s"),
+      (1_249_000_000, "1.2s"), (59_940_000_000, "59.9s"), (59_960_000_000, "1m00s"),
+      (125_400_000_000, "2m05s"), (3_599_600_000_000, "1h00m"), (3_720_000_000_000, "1h02m"),
+    ] as [(Nanoseconds, String)])
   func `measured times are rounded`(time: Nanoseconds, text: String) throws {
     #expect(try written { $0.write(elapsed: time) } == text)
   }
 
-  @Test(arguments: [
-    (250, "250ms"), (30_000, "30s"), (5_400_000, "1h30m"), (1500, "1s500ms"), (0, "0s"),
-  ] as [(Nanoseconds, String)])
+  @Test(
+    arguments: [
+      (250, "250ms"), (30_000, "30s"), (5_400_000, "1h30m"), (1500, "1s500ms"), (0, "0s"),
+    ] as [(Nanoseconds, String)])
   func `set times are exact`(milliseconds: Nanoseconds, text: String) {
     #expect(exactDuration(milliseconds * 1_000_000) == text)
   }
@@ -28,9 +30,10 @@ import Testing
   }
 
   @Test func `signals have names`() {
-    #expect([1, 9, 15, 31, 34, 0].map { signalName($0) } == [
-      "SIGHUP", "SIGKILL", "SIGTERM", "SIGSYS", "signal 34", "signal 0",
-    ])
+    #expect(
+      [1, 9, 15, 31, 34, 0].map { signalName($0) } == [
+        "SIGHUP", "SIGKILL", "SIGTERM", "SIGSYS", "signal 34", "signal 0",
+      ])
   }
 
   @Test(arguments: [
@@ -60,19 +63,20 @@ import Testing
 }
 
 @Suite struct `Colour` {
-  @Test(arguments: [
-    (.auto, true, [:], true), (.auto, false, [:], false),
-    (.auto, true, ["NO_COLOR": "1"], false), (.auto, true, ["NO_COLOR": ""], true),
-    (.auto, false, ["CLICOLOR_FORCE": "1"], true), (.auto, false, ["FORCE_COLOR": "1"], true),
-    (.auto, false, ["CLICOLOR_FORCE": "0"], false), (.auto, true, ["TERM": "dumb"], false),
-    (.auto, false, ["NO_COLOR": "1", "FORCE_COLOR": "1"], false),
-    (.auto, false, ["FORCE_COLOR": "1", "TERM": "dumb"], true),
-    (.auto, false, ["GITHUB_ACTIONS": "true"], true), (.auto, false, ["GITLAB_CI": "true"], true),
-    (.auto, false, ["BUILDKITE": "true"], true),
-    (.auto, false, ["GITHUB_ACTIONS": "true", "NO_COLOR": "1"], false),
-    (.always, false, ["NO_COLOR": "1", "TERM": "dumb"], true),
-    (.never, true, ["CLICOLOR_FORCE": "1"], false),
-  ] as [(ColorChoice, Bool, [String: String], Bool)])
+  @Test(
+    arguments: [
+      (.auto, true, [:], true), (.auto, false, [:], false),
+      (.auto, true, ["NO_COLOR": "1"], false), (.auto, true, ["NO_COLOR": ""], true),
+      (.auto, false, ["CLICOLOR_FORCE": "1"], true), (.auto, false, ["FORCE_COLOR": "1"], true),
+      (.auto, false, ["CLICOLOR_FORCE": "0"], false), (.auto, true, ["TERM": "dumb"], false),
+      (.auto, false, ["NO_COLOR": "1", "FORCE_COLOR": "1"], false),
+      (.auto, false, ["FORCE_COLOR": "1", "TERM": "dumb"], true),
+      (.auto, false, ["GITHUB_ACTIONS": "true"], true), (.auto, false, ["GITLAB_CI": "true"], true),
+      (.auto, false, ["BUILDKITE": "true"], true),
+      (.auto, false, ["GITHUB_ACTIONS": "true", "NO_COLOR": "1"], false),
+      (.always, false, ["NO_COLOR": "1", "TERM": "dumb"], true),
+      (.never, true, ["CLICOLOR_FORCE": "1"], false),
+    ] as [(ColorChoice, Bool, [String: String], Bool)])
   func `is decided by flag, then environment, then terminal`(
     choice: ColorChoice, isTerminal: Bool, environment: [String: String], isOn: Bool
   ) {

@@ -60,8 +60,10 @@ struct Summary {
     sink.write("  ")
     if let decisive = failure.decisive {
       sink.write(decisive.end, limit: step.settings.timeout)
-      sink.write("  ")
-      sink.write(oneLine(names.log(of: Stream(failure.operation, decisive))))
+      if decisive.end.outputByteCount > 0 {
+        sink.write("  ")
+        sink.write(oneLine(names.log(of: Stream(failure.operation, decisive))))
+      }
     } else {
       sink.write("failed")
     }
@@ -119,7 +121,8 @@ extension Summary {
 
   private func writeWork(wallTime: Nanoseconds) {
     let path = ledger.criticalPath
-    guard path.count + ledger[.succeeded] > 1, ledger.work > 0 else { return }
+    let ranCount = ledger[.succeeded] + ledger[.failed] + ledger[.timedOut] + ledger[.cancelled]
+    guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return }
     sink.write("   (")
     sink.write(elapsed: ledger.work)
     sink.write(" of work, ")
