@@ -39,7 +39,7 @@ enum RailGlyph: Int {
 extension RailLine {
   private func glyph(at column: Int, in span: ClosedRange<Int>) -> RailGlyph {
     if column == node { return .node }
-    let bit: UInt32 = column < Rails.limit ? 1 << UInt32(column) : 0
+    let bit: UInt32 = column < limit ? 1 << UInt32(column) : 0
     if feeds & bit != 0 {
       if ends & bit == 0 { return column < node ? .feedRight : .feedLeft }
       if column > span.lowerBound, column < span.upperBound { return .endBoth }

@@ -35,8 +35,8 @@ package struct DryRun {
   }
 
   package func write(to sink: ByteSink) {
-    let layout = measure()
-    var rails = Rails(plan.graph)
+    var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
+    let layout = measure(rails)
     for entry in forecast.entries {
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)
@@ -54,9 +54,9 @@ extension DryRun {
     var reason = 0
   }
 
-  private func measure() -> Layout {
+  private func measure(_ rails: Rails) -> Layout {
     var layout = Layout()
-    var rails = Rails(plan.graph)
+    var rails = rails
     let nowhere = ByteSink.nowhere()
     for entry in forecast.entries.prefix(Self.measuredLines) {
       let width = rails.advance(to: entry.operation).width
@@ -75,10 +75,10 @@ extension DryRun {
   ) {
     writeWave(entry.wave, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
-    let step = plan.steps[entry.operation.index]
+    let step = entry.operation.index
     sink.write(" ")
-    sink.write(step.id)
-    var column = line.textWidth + 1 + step.id.utf8.count
+    sink.write(plan.steps[step].id)
+    var column = line.textWidth + 1 + plan.steps[step].id.utf8.count
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)
@@ -90,7 +90,7 @@ extension DryRun {
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       sink.write("  $ ")
       sink.write(
-        firstLineOf: step.action,
+        firstLineOf: plan.steps[step].action,
         columns: max(Self.narrowestCommand, options.columns - column - 4))
     }
     sink.writeNewline()

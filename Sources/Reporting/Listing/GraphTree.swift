@@ -15,8 +15,9 @@ struct GraphTree {
   }
 
   func write(to sink: ByteSink) {
-    var rails = Rails(plan.graph)
-    for operation in plan.graph.topologicalOrder() ?? [] {
+    let order = plan.graph.topologicalOrder() ?? []
+    var rails = Rails(plan.graph, order: order)
+    for operation in order {
       rails.advance(to: operation).write(to: sink, usesASCII: options.usesASCII)
       sink.write(" ")
       let step = plan.steps[operation.index]

@@ -20,13 +20,23 @@ extension ByteSink {
     if !isWritten { write(firstLine(of: text, columns: columns)) }
   }
 
-  /// One line of printable ASCII that fits, which is nearly every command.
+  /// Nearly every command begins with a line of printable ASCII.
   private func writeIfPlain(_ bytes: UnsafeBufferPointer<UInt8>, columns: Int) -> Bool {
-    var count = bytes.count
-    if count > 0, bytes[count - 1] == UInt8(ascii: "\n") { count -= 1 }
-    let line = UnsafeBufferPointer(rebasing: bytes[..<count])
-    guard count <= columns, line.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return false }
-    write(UnsafeRawBufferPointer(line))
+    let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+    let line = UnsafeBufferPointer(rebasing: bytes[..<end])
+    let start = line.first ?? UInt8(ascii: " ")
+    guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"),
+      line.allSatisfy({ (0x20..<0x7f).contains($0) })
+    else { return false }
+    let hasMore = bytes[end...].contains { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") }
+    let room = hasMore ? columns - 2 : columns
+    if end <= room {
+      write(UnsafeRawBufferPointer(line))
+      if hasMore { write(" …") }
+    } else {
+      write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(line)[..<max(0, columns - 1)]))
+      write("…")
+    }
     return true
   }
 
