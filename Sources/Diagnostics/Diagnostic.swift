@@ -1,7 +1,7 @@
 // A fault of the pipeline file: what is wrong, where, and what would be right.
 
 /// One fault of the user's file. Made from a span, so it cannot lack a place.
-package struct Diagnostic: Hashable, Sendable {
+package struct Diagnostic: Error, Hashable, Sendable {
   /// A place with a few words about it; the words may be empty.
   package struct Label: Hashable, Sendable {
     package let span: Span
@@ -15,8 +15,8 @@ package struct Diagnostic: Hashable, Sendable {
 
   package let message: String
   package let primary: Label
-  package var secondary: [Label]
-  package var help: String?
+  package let secondary: [Label]
+  package let help: String?
 
   package init(
     _ message: String, at span: Span, label: String = "", secondary: [Label] = [],
@@ -27,22 +27,4 @@ package struct Diagnostic: Hashable, Sendable {
     self.secondary = secondary
     self.help = help
   }
-}
-
-/// How diagnostics are written.
-package enum DiagnosticFormat: String, CaseIterable, Sendable {
-  /// For people: the source line, underlined, with a help line.
-  case human
-  /// `file:line:column: error: message`.
-  case short
-  /// One object per line.
-  case json
-}
-
-/// Writes diagnostics that are sorted by place; ends with a newline.
-package func render(
-  _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
-  color: Bool = false
-) -> String {
-  ""
 }

@@ -5,13 +5,45 @@ package struct SourceMap: Sendable {
   package struct File: Sendable {
     package let path: String
     package let bytes: [UInt8]
+    /// Where the file's first byte lies on the number line.
+    package let start: Int
+
+    package var range: Range<Int> { start..<(start + bytes.count) }
   }
 
   package private(set) var files: [File] = []
 
   package init() {}
 
-  package mutating func add(path: String, bytes: [UInt8]) {
-    files.append(File(path: path, bytes: bytes))
+  /// Appends a file; returns where its first byte lies. One byte is left free behind each file, so
+  /// that the end of a file is a place of its own.
+  @discardableResult
+  package mutating func add(path: String, bytes: [UInt8]) -> Int {
+    let start = files.last.map { $0.range.upperBound + 1 } ?? 0
+    files.append(File(path: path, bytes: bytes, start: start))
+    return start
+  }
+
+  /// The index of the file that holds the place. Needs at least one file.
+  package func fileIndex(at offset: Int) -> Int {
+    precondition(!files.isEmpty, "a span needs a file to point into")
+    return files.lastIndex { $0.start <= offset } ?? 0
+  }
+}
+
+/// A place for people: both numbers count from 1, the column in Unicode scalars.
+package struct Position: Hashable, Sendable {
+  package let path: String
+  package let line: Int
+  package let column: Int
+}
+
+extension SourceMap {
+  /// Where a span starts. Reads the file up to there: for one place, not for many (`LineTable`).
+  package func position(of span: Span) -> Position {
+    let file = files[fileIndex(at: Int(span.start))]
+    let place = LineTable(file.bytes, upTo: Int(span.start) - file.start)
+      .place(at: Int(span.start) - file.start, in: file.bytes)
+    return Position(path: file.path, line: place.line, column: place.column)
   }
 }

@@ -40,5 +40,38 @@ package enum PlanningFailure: Error {
 package func makePlan(
   path: String, bytes: [UInt8], options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {
-  throw .emptySelection(message: "planning is not built yet")
+  var sources = SourceMap()
+  sources.add(path: path, bytes: bytes)
+  var (model, log) = decode(bytes)
+  let planner = Planner(model, options: options, log: &log)
+  model = PipelineModel()
+  guard log.isEmpty else { throw .invalid(log.sorted(), sources) }
+  return planner.plan(path: path, sources: sources, selection: try planner.selection(path: path))
+}
+
+/// From bytes to model. The nodes are gone when it returns.
+private func decode(_ bytes: [UInt8]) -> (PipelineModel, DiagnosticLog) {
+  bytes.withUnsafeBufferPointer { bytes in
+    let base = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let text = UnsafeBufferPointer(rebasing: bytes[base...])
+    var decoder = Decoder(tree: Tree(source: text, base: base))
+    do throws(Diagnostic) {
+      try read(text, base: base, into: &decoder)
+    } catch {
+      // What comes of a file that cannot be read to its end would be guesses.
+      var log = DiagnosticLog()
+      log.report(error)
+      return (PipelineModel(), log)
+    }
+    return (decoder.model, decoder.log)
+  }
+}
+
+private func read(
+  _ text: UnsafeBufferPointer<UInt8>, base: Int, into decoder: inout Decoder
+) throws(Diagnostic) {
+  let check = try TextCheck(text, base: base)
+  var reader = TreeReader(text, check: check, base: base)
+  while let step = try reader.nextStep(into: &decoder.tree) { decoder.decodeStep(step) }
+  decoder.decodePipeline(root: 0, readSteps: reader.stepList)
 }

@@ -1,5 +1,8 @@
 // Reads the bytes of a pipeline file, and refuses what cannot be one. Knows nothing of YAML.
 
+import Diagnostics
+import Glibc
+
 /// Why the bytes of a pipeline file could not be had.
 package struct InputFailure: Error, Hashable, Sendable {
   /// In words, the path and the reason included: `cannot read 'a.yml': no such file or directory`.
@@ -14,5 +17,99 @@ package struct InputFailure: Error, Hashable, Sendable {
 
 /// Reads the whole file; `-` is standard input.
 package func readPipelineFile(_ path: String) throws(InputFailure) -> [UInt8] {
-  throw InputFailure("reading is not built yet")
+  let input = try PipelineInput(path)
+  return try input.read()
+}
+
+/// A file that is open for reading.
+private struct PipelineInput: ~Copyable {
+  private let descriptor: Int32
+  private let name: String
+  /// From the file's size; 0 where it is not known.
+  private let expectedByteCount: Int
+
+  init(_ path: String) throws(InputFailure) {
+    if path == "-" {
+      name = "standard input"
+      descriptor = STDIN_FILENO
+      expectedByteCount = 0
+      return
+    }
+    name = quoted(path)
+    // Without O_NONBLOCK opening a FIFO waits for a writer.
+    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    if descriptor < 0 { throw InputFailure("cannot open \(name): \(reason(errno))") }
+    do {
+      expectedByteCount = try PipelineInput.size(of: descriptor, name)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit {
+    if descriptor != STDIN_FILENO { close(descriptor) }
+  }
+
+  private static func size(of descriptor: Int32, _ name: String) throws(InputFailure) -> Int {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else {
+      throw InputFailure("cannot examine \(name): \(reason(errno))")
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: break
+    case S_IFDIR:
+      throw InputFailure("\(name) is a directory, not a pipeline file")
+    default:
+      throw InputFailure(
+        "\(name) is no regular file", help: "'-' reads the pipeline from standard input")
+    }
+    guard status.st_size <= TextCheck.maxByteCount else { throw tooLarge(name) }
+    return Int(status.st_size)
+  }
+
+  private static func tooLarge(_ name: String) -> InputFailure {
+    InputFailure("\(name) is larger than 64 MiB, which is the limit")
+  }
+
+  func read() throws(InputFailure) -> [UInt8] {
+    var bytes = try readExpected()
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = Glibc.read(descriptor, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes.append(contentsOf: chunk[..<count])
+        if bytes.count > TextCheck.maxByteCount { throw PipelineInput.tooLarge(name) }
+      } else if errno != EINTR {
+        throw InputFailure("cannot read \(name): \(reason(errno))")
+      }
+    }
+  }
+
+  /// As much as the file held when it was opened, straight into the array.
+  private func readExpected() throws(InputFailure) -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: expectedByteCount) { buffer, count in
+      while count < buffer.count {
+        let rest = UnsafeMutableBufferPointer(rebasing: buffer[count...])
+        let step = Glibc.read(descriptor, rest.baseAddress, rest.count)
+        if step > 0 {
+          count += step
+        } else if step == 0 {
+          return
+        } else if errno != EINTR {
+          failure = errno
+          return
+        }
+      }
+    }
+    if failure != 0 { throw InputFailure("cannot read \(name): \(reason(failure))") }
+    return bytes
+  }
+}
+
+/// The system's words for an error, as this program writes messages.
+private func reason(_ number: Int32) -> String {
+  String(cString: strerror(number)).lowercased()
 }

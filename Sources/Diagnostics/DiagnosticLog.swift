@@ -1,0 +1,42 @@
+// Gathers the diagnostics of a file: sorted, one for each place, bounded however bad the file is.
+
+/// The faults found so far. Of more than `limit`, those nearest to the start of the file are kept.
+package struct DiagnosticLog {
+  package static let limit = 1000
+
+  private var found: [Diagnostic] = []
+  /// Places from here on are beyond the limit.
+  private var horizon = UInt32.max
+
+  package init() {}
+
+  package var isEmpty: Bool { found.isEmpty }
+
+  /// The diagnostic is made only if there is room for it. Of several at one place the first counts:
+  /// what an alias repeats is one mistake.
+  package mutating func report(at span: Span, _ make: (Span) -> Diagnostic) {
+    guard span.start < horizon else { return }
+    found.append(make(span))
+    if found.count == 2 * Self.limit { condense() }
+  }
+
+  package mutating func report(_ diagnostic: Diagnostic) {
+    report(at: diagnostic.primary.span) { _ in diagnostic }
+  }
+
+  /// Sorted by place.
+  package mutating func sorted() -> [Diagnostic] {
+    condense()
+    return found
+  }
+
+  private mutating func condense() {
+    var places: Set<Span> = []
+    found = found.filter { places.insert($0.primary.span).inserted }
+    let order = found.indices.sorted { left, right in
+      (found[left].primary.span.start, left) < (found[right].primary.span.start, right)
+    }
+    found = order.prefix(Self.limit).map { found[$0] }
+    if found.count == Self.limit, let last = found.last { horizon = last.primary.span.start }
+  }
+}

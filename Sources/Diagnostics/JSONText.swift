@@ -1,0 +1,50 @@
+// JSON, written: strings escaped, and diagnostics as objects.
+
+/// A JSON string literal. Control characters, and those that turn the direction of text, are
+/// escaped, so the line can be printed as it is.
+package func jsonString(_ text: String) -> String {
+  var result = "\""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\"": result += "\\\""
+    case "\\": result += "\\\\"
+    case "\n": result += "\\n"
+    case "\t": result += "\\t"
+    case "\r": result += "\\r"
+    default:
+      if escape(scalar) != nil, scalar.value <= 0xFFFF {
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+  return result + "\""
+}
+
+extension Renderer {
+  func json(_ diagnostic: Diagnostic) -> String {
+    let start = location(of: diagnostic.primary.span)
+    let end = location(at: Int(diagnostic.primary.span.end))
+    var fields = [
+      "\"file\":\(jsonString(sources.files[start.file].path))",
+      "\"line\":\(start.line)", "\"column\":\(start.column)",
+      "\"endLine\":\(end.line)", "\"endColumn\":\(end.column)",
+      "\"severity\":\"error\"", "\"message\":\(jsonString(diagnostic.message))",
+    ]
+    let label = diagnostic.primary.text
+    if !label.isEmpty { fields.append("\"label\":\(jsonString(label))") }
+    if let help = diagnostic.help { fields.append("\"help\":\(jsonString(help))") }
+    if !diagnostic.secondary.isEmpty {
+      fields.append("\"related\":[\(diagnostic.secondary.map(related).joined(separator: ","))]")
+    }
+    return "{\(fields.joined(separator: ","))}"
+  }
+
+  private func related(_ label: Diagnostic.Label) -> String {
+    let place = location(of: label.span)
+    return "{\"file\":\(jsonString(sources.files[place.file].path)),\"line\":\(place.line),"
+      + "\"column\":\(place.column),\"message\":\(jsonString(label.text))}"
+  }
+}

@@ -1,0 +1,65 @@
+// Lines and columns of one file's bytes, for printing. Knows offsets within the file only.
+
+/// Checkpoints at equal distances, so that any place costs at most one stretch to find, even in a
+/// file that is one line of 60 MB.
+struct LineTable {
+  struct Place {
+    /// From 1.
+    let line: Int
+    /// From 1, in Unicode scalars; a byte order mark counts as nothing.
+    let column: Int
+    /// Offset of the line's first byte.
+    let lineStart: Int
+  }
+
+  private struct Checkpoint {
+    /// Newlines before.
+    var line = 0
+    var lineStart = 0
+    /// Scalars between the line's start and here.
+    var scalars = 0
+
+    mutating func advance(over bytes: some Sequence<UInt8>, from offset: Int) {
+      for (index, byte) in bytes.enumerated() {
+        if byte == UInt8(ascii: "\n") {
+          line += 1
+          lineStart = offset + index + 1
+          scalars = 0
+        } else if byte & 0xC0 != 0x80 {
+          scalars += 1
+        }
+      }
+    }
+  }
+
+  private static let stretch = 16384
+  private var checkpoints: [Checkpoint] = []
+
+  /// Reads the bytes once, up to a limit behind which no place will be asked for.
+  init(_ bytes: [UInt8], upTo limit: Int) {
+    var current = Checkpoint()
+    var offset = byteOrderMark(of: bytes)
+    current.lineStart = offset
+    checkpoints.append(current)
+    while offset < min(limit, bytes.count) {
+      let end = min((offset / Self.stretch + 1) * Self.stretch, bytes.count)
+      current.advance(over: bytes[offset..<end], from: offset)
+      checkpoints.append(current)
+      offset = end
+    }
+  }
+
+  func place(at offset: Int, in bytes: [UInt8]) -> Place {
+    let block = min(offset / Self.stretch, checkpoints.count - 1)
+    var found = checkpoints[block]
+    let start = max(block * Self.stretch, byteOrderMark(of: bytes))
+    let end = min(offset, bytes.count)
+    if start < end { found.advance(over: bytes[start..<end], from: start) }
+    return Place(line: found.line + 1, column: found.scalars + 1, lineStart: found.lineStart)
+  }
+}
+
+/// The length of a UTF-8 byte order mark, or 0.
+package func byteOrderMark(of bytes: [UInt8]) -> Int {
+  bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+}

@@ -1,0 +1,158 @@
+// Diagnostics as text, for people and for programs. Decides nothing, finds nothing.
+
+/// How diagnostics are written.
+package enum DiagnosticFormat: String, CaseIterable, Sendable {
+  /// For people: the source line, underlined, with a help line; at most 20.
+  case human
+  /// `file:line:column: error: message`, one line each.
+  case short
+  /// One JSON object per line: `file`, `line`, `column`, `endLine`, `endColumn`, `severity`,
+  /// `message`, and where there are any `label`, `help` and `related` (a list of objects with
+  /// `file`, `line`, `column`, `message`).
+  case json
+}
+
+/// Writes diagnostics that are sorted by place; each line ends with a newline.
+package func render(
+  _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
+  color: Bool = false
+) -> String {
+  let renderer = Renderer(sources, style: Style(color: color), upTo: diagnostics)
+  switch format {
+  case .human: return renderer.report(diagnostics)
+  case .short: return diagnostics.map { renderer.headline($0) + "\n" }.joined()
+  case .json: return diagnostics.map { renderer.json($0) + "\n" }.joined()
+  }
+}
+
+/// Colours of a report; all empty when there are none.
+struct Style {
+  let place: String
+  let error: String
+  let secondary: String
+  let gutter: String
+  let help: String
+  let reset: String
+
+  init(color: Bool) {
+    place = color ? "\u{1b}[1m" : ""
+    error = color ? "\u{1b}[1;31m" : ""
+    secondary = color ? "\u{1b}[34m" : ""
+    gutter = color ? "\u{1b}[2m" : ""
+    help = color ? "\u{1b}[1;32m" : ""
+    reset = color ? "\u{1b}[0m" : ""
+  }
+}
+
+struct Renderer {
+  private static let maxShown = 20
+
+  let sources: SourceMap
+  let style: Style
+  private let lines: [LineTable]
+
+  init(_ sources: SourceMap, style: Style, upTo diagnostics: [Diagnostic]) {
+    self.sources = sources
+    self.style = style
+    var furthest = 0
+    for diagnostic in diagnostics {
+      for label in [diagnostic.primary] + diagnostic.secondary {
+        furthest = max(furthest, Int(label.span.end))
+      }
+    }
+    lines = sources.files.map { LineTable($0.bytes, upTo: furthest - $0.start) }
+  }
+
+  func report(_ diagnostics: [Diagnostic]) -> String {
+    guard !diagnostics.isEmpty else { return "" }
+    var text = diagnostics.prefix(Self.maxShown).map(paragraph).joined()
+    if diagnostics.count > Self.maxShown {
+      text += "… and \(diagnostics.count - Self.maxShown) more\n"
+    }
+    let path = printable(sources.files[0].path)
+    let more = diagnostics.count >= DiagnosticLog.limit ? " or more" : ""
+    let noun = diagnostics.count == 1 ? "error" : "errors"
+    return text + "\(style.place)\(path): \(diagnostics.count)\(more) \(noun)\(style.reset)\n"
+  }
+
+  func headline(_ diagnostic: Diagnostic) -> String {
+    let place = location(of: diagnostic.primary.span)
+    let path = printable(sources.files[place.file].path)
+    return "\(style.place)\(path):\(place.line):\(place.column):\(style.reset)"
+      + " \(style.error)error:\(style.reset) \(diagnostic.message)"
+  }
+
+  private func paragraph(_ diagnostic: Diagnostic) -> String {
+    let labels = [diagnostic.primary] + diagnostic.secondary
+    let places = labels.map { location(of: $0.span) }
+    let gutter = places.map { String($0.line).utf8.count }.max() ?? 1
+    var text = headline(diagnostic) + "\n"
+    for (index, label) in labels.enumerated() {
+      let isRepeated = index > 0 && places[index].isSameLine(as: places[index - 1])
+      let isForeign = index > 0 && places[index].file != places[index - 1].file
+      if isForeign { text += "  in \(printable(sources.files[places[index].file].path))\n" }
+      text += excerpt(
+        Excerpt(label: label, place: places[index], isPrimary: index == 0, hasLine: !isRepeated),
+        gutter: gutter)
+    }
+    if let help = diagnostic.help { text += "  \(style.help)help:\(style.reset) \(help)\n" }
+    return text
+  }
+
+  private struct Excerpt {
+    let label: Diagnostic.Label
+    let place: Location
+    let isPrimary: Bool
+    /// False when the line above shows the same source line.
+    let hasLine: Bool
+  }
+
+  private func excerpt(_ excerpt: Excerpt, gutter: Int) -> String {
+    let file = sources.files[excerpt.place.file]
+    let span = excerpt.label.span.range
+    let line = SourceLine(
+      file.bytes, lineStart: excerpt.place.lineStart,
+      span: (span.lowerBound - file.start)..<(span.upperBound - file.start))
+    let color = excerpt.isPrimary ? style.error : style.secondary
+    let tail = String(repeating: "~", count: line.underlineWidth - (excerpt.isPrimary ? 1 : 0))
+    let words = excerpt.label.text.isEmpty ? "" : " " + excerpt.label.text
+    let number = String(excerpt.place.line)
+    let padding = String(repeating: " ", count: gutter - number.utf8.count + 1)
+    let blank = String(repeating: " ", count: gutter + 1)
+    let source = "\(style.gutter)\(padding)\(number) |\(style.reset) \(line.text)"
+    return (excerpt.hasLine ? source.trimmingSpaces() + "\n" : "")
+      + "\(style.gutter)\(blank) |\(style.reset) "
+      + String(repeating: " ", count: line.underlineStart)
+      + "\(color)\(excerpt.isPrimary ? "^" : "")\(tail)\(words)\(style.reset)\n"
+  }
+}
+
+/// A span's start, with all that printing asks.
+struct Location {
+  let file: Int
+  let line: Int
+  let column: Int
+  let lineStart: Int
+
+  func isSameLine(as other: Location) -> Bool { file == other.file && line == other.line }
+}
+
+extension Renderer {
+  func location(of span: Span) -> Location { location(at: Int(span.start)) }
+
+  func location(at offset: Int) -> Location {
+    let index = sources.fileIndex(at: offset)
+    let file = sources.files[index]
+    let place = lines[index].place(at: offset - file.start, in: file.bytes)
+    return Location(
+      file: index, line: place.line, column: place.column, lineStart: place.lineStart)
+  }
+}
+
+extension String {
+  func trimmingSpaces() -> String {
+    var text = Substring(self)
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

@@ -1,0 +1,113 @@
+// One line of a source file as a terminal shows it, with a stretch of it underlined.
+
+/// The text to print and where the underline goes, in columns.
+struct SourceLine {
+  let text: String
+  let underlineStart: Int
+  let underlineWidth: Int
+
+  /// Wider lines are clipped around the underlined place.
+  static let maxWidth = 120
+  private static let tabStop = 4
+
+  private struct Cell {
+    let text: String
+    let width: Int
+    let offset: Int
+  }
+
+  /// `span` counts from the start of `bytes`; the line begins at `lineStart`.
+  init(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
+    let window = Self.window(of: bytes, lineStart: lineStart, around: span.lowerBound)
+    let cells = Self.cells(of: bytes[window.range])
+    let shown = Self.clip(cells, to: span.lowerBound)
+    let isCutLeft = window.isCutLeft || shown.lowerBound > 0
+    let isCutRight = window.isCutRight || shown.upperBound < cells.count
+    text =
+      (isCutLeft ? "…" : "") + cells[shown].map(\.text).joined() + (isCutRight ? "…" : "")
+    let before = cells[shown].prefix { $0.offset < span.lowerBound }
+    let marked = cells[shown].dropFirst(before.count).prefix { $0.offset < span.upperBound }
+    underlineStart = (isCutLeft ? 1 : 0) + before.reduce(0) { $0 + $1.width }
+    underlineWidth = max(1, marked.reduce(0) { $0 + $1.width })
+  }
+
+  private struct Window {
+    let range: Range<Int>
+    let isCutLeft: Bool
+    let isCutRight: Bool
+  }
+
+  /// At most 512 bytes on either side of the place, cut between characters; no line ending.
+  private static func window(of bytes: [UInt8], lineStart: Int, around place: Int) -> Window {
+    let place = min(max(place, lineStart), bytes.count)
+    var start = max(lineStart, place - 512)
+    while start < place, start > lineStart, bytes[start] & 0xC0 == 0x80 { start += 1 }
+    let limit = min(bytes.count, place + 512)
+    var end = place
+    while end < limit, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+    let isCutRight = end < bytes.count && bytes[end] != UInt8(ascii: "\n")
+    while isCutRight, end > place, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+    if !isCutRight, end > start, bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+    return Window(range: start..<end, isCutLeft: start > lineStart, isCutRight: isCutRight)
+  }
+
+  private static func cells(of bytes: ArraySlice<UInt8>) -> [Cell] {
+    var cells: [Cell] = []
+    var column = 0
+    var offset = bytes.startIndex
+    for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+      var text = escape(scalar) ?? String(scalar)
+      if scalar == "\t" {
+        text = String(repeating: " ", count: tabStop - column % tabStop)
+      }
+      let width = displayWidth(of: text)
+      cells.append(Cell(text: text, width: width, offset: offset))
+      column += width
+      offset += byteCount(of: scalar, in: bytes, at: offset)
+    }
+    return cells
+  }
+
+  /// A byte that is not UTF-8 was decoded to U+FFFD, which is longer than what it stands for.
+  private static func byteCount(
+    of scalar: Unicode.Scalar, in bytes: ArraySlice<UInt8>, at offset: Int
+  ) -> Int {
+    guard scalar == "\u{FFFD}", offset < bytes.endIndex, bytes[offset] != 0xEF else {
+      return UTF8.width(scalar)
+    }
+    return 1
+  }
+
+  /// The cells to show: all, or `maxWidth` columns with the place well inside.
+  private static func clip(_ cells: [Cell], to place: Int) -> Range<Int> {
+    let total = cells.reduce(0) { $0 + $1.width }
+    guard total > maxWidth else { return 0..<cells.count }
+    let before = cells.prefix { $0.offset < place }.reduce(0) { $0 + $1.width }
+    let skipped = before > maxWidth * 2 / 3 ? before - maxWidth / 3 : 0
+    var start = 0
+    var column = 0
+    while column < skipped {
+      column += cells[start].width
+      start += 1
+    }
+    var end = start
+    var width = 0
+    while end < cells.count, width + cells[end].width <= maxWidth {
+      width += cells[end].width
+      end += 1
+    }
+    return start..<end
+  }
+}
+
+extension UTF8 {
+  /// Bytes of a scalar's encoding.
+  static func width(_ scalar: Unicode.Scalar) -> Int {
+    switch scalar.value {
+    case ..<0x80: 1
+    case ..<0x800: 2
+    case ..<0x10000: 3
+    default: 4
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// "Did you mean": which of the known names a mistyped one was meant to be.
+
+/// Finds the close ones among candidates. A budget bounds the work over a whole file, so that
+/// thousands of mistyped names among thousands of steps stay cheap.
+package struct Suggester {
+  private var budget: Int
+
+  /// `budget` counts compared candidates over the life of the suggester.
+  package init(budget: Int = 2_000_000) { self.budget = budget }
+
+  /// The closest candidate within reach, the first of equals; nil when none is close.
+  package mutating func closest(to name: String, among candidates: some Sequence<String>) -> String?
+  {
+    let typed = Array(name.utf8)
+    guard typed.count <= 128 else { return nil }
+    var best: String?
+    var reach = typed.count < 4 ? 1 : 2
+    for candidate in candidates where budget > 0 {
+      budget -= 1
+      guard abs(candidate.utf8.count - typed.count) <= reach else { continue }
+      let distance = editDistance(typed, Array(candidate.utf8))
+      if distance <= reach {
+        guard distance > 0 else { continue }
+        best = candidate
+        reach = distance - 1
+        if reach == 0 { break }
+      }
+    }
+    return best
+  }
+}
+
+/// The closest candidate, for a single question.
+package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
+  var suggester = Suggester()
+  return suggester.closest(to: name, among: candidates)
+}
+
+/// Edits between two short texts; two neighbours in the wrong order are one edit.
+func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+  var beforeLast = [Int](repeating: 0, count: right.count + 1)
+  var last = Array(0...right.count)
+  for i in left.indices {
+    var current = [i + 1]
+    for j in right.indices {
+      var cost = min(last[j] + (left[i] == right[j] ? 0 : 1), last[j + 1] + 1, current[j] + 1)
+      if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+        cost = min(cost, beforeLast[j - 1] + 1)
+      }
+      current.append(cost)
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[right.count]
+}

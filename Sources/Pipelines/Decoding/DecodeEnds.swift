@@ -1,0 +1,152 @@
+// How a command may end: retries, allowed failures, and the way it is stopped.
+
+import Diagnostics
+import Scheduling
+
+extension Decoder {
+  mutating func retry(_ value: NodeIndex) -> RetryPolicy? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .map else {
+      return integer(value, StepKey.retry.row, in: 0...1_000_000).map {
+        var policy = RetryPolicy()
+        policy.limit = $0
+        return policy
+      }
+    }
+    let fields = readFields(of: node, RetryKey.table) { _, _ in "in 'retry'" }
+    if !fields.holds(.limit) {
+      log.report(at: firstKeySpan(of: node)) {
+        DecodingMessage.missing(["limit"], "in 'retry'", at: $0)
+      }
+    }
+    return retry(from: fields)
+  }
+
+  private mutating func retry(from fields: Fields<RetryKey>) -> RetryPolicy {
+    var policy = RetryPolicy()
+    policy.limit =
+      fields[.limit].flatMap { integer($0, RetryKey.limit.row, in: 0...1_000_000) } ?? 0
+    policy.delay =
+      fields[.delay].flatMap { duration($0, RetryKey.delay.row, isZeroAllowed: true) } ?? 0
+    policy.backoff = fields[.backoff].flatMap { backoff($0) } ?? policy.backoff
+    policy.maxDelay =
+      fields[.maxDelay].flatMap { duration($0, RetryKey.maxDelay.row) } ?? policy.maxDelay
+    policy.hasJitter =
+      fields[.jitter].flatMap { choice($0, RetryKey.jitter.row, ["none": false, "full": true]) }
+      ?? false
+    policy.triggers = fields[.on].flatMap { triggers($0) } ?? []
+    return policy
+  }
+
+  /// In thousandths.
+  private mutating func backoff(_ value: NodeIndex) -> Int? {
+    guard let node = scalar(value, RetryKey.backoff.row) else { return nil }
+    if tree.nodes[node].kind == .plain,
+      let factor = tree.withBytes(of: node, { parseDecimal($0, decimals: 3) }),
+      (1000...1_000_000).contains(factor)
+    {
+      return factor
+    }
+    reportType(value, RetryKey.backoff.row, help: "from 1 to 1000, at most three decimals")
+    return nil
+  }
+
+  private mutating func triggers(_ value: NodeIndex) -> [RetryTrigger]? {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, RetryKey.on.row)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty("on", at: $0) } }
+    return items.compactMap { trigger($0) }
+  }
+
+  private mutating func trigger(_ item: NodeIndex) -> RetryTrigger? {
+    let row = RetryKey.on.row.itemRow
+    guard let node = scalar(item, row) else { return nil }
+    let text = tree.string(node)
+    switch text {
+    case "failed": return .failed
+    case "timeout": return .timedOut
+    case "signal": return .signal
+    default: break
+    }
+    if text.hasPrefix("exit "), let code = Int32(text.dropFirst(5)), (1...255).contains(code) {
+      return .exit(code)
+    }
+    let close = suggestion(for: text, among: ["failed", "timeout", "signal"])
+    reportType(item, row, help: close.map { "did you mean \(quoted($0))?" })
+    return nil
+  }
+
+  mutating func allowFailure(_ value: NodeIndex) -> AllowFailure? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .map else {
+      return boolean(value, StepKey.allowFailure.row).map { $0 ? .always : .never }
+    }
+    let fields = readFields(of: node, AllowFailureKey.table) { _, _ in "in 'allow_failure'" }
+    guard fields.holds(.exitCodes) else {
+      log.report(at: firstKeySpan(of: node)) {
+        DecodingMessage.missing(["exit_codes"], "in 'allow_failure'", at: $0)
+      }
+      return nil
+    }
+    return fields[.exitCodes].flatMap { exitCodes($0) }
+  }
+
+  private mutating func exitCodes(_ value: NodeIndex) -> AllowFailure? {
+    let row = AllowFailureKey.exitCodes.row
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, row)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty(row.key, at: $0) } }
+    let codes = items.compactMap { integer($0, row.itemRow, in: 1...255).map { Int32($0) } }
+    return .exitCodes(codes)
+  }
+
+  mutating func stop(_ value: NodeIndex) -> StopSequence? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .map else {
+      reportType(value, StepKey.stop.row)
+      return nil
+    }
+    let fields = readFields(of: node, StopKey.table) { _, _ in "in 'stop'" }
+    var stop = StopSequence()
+    stop.signal = fields[.signal].flatMap { signal($0) } ?? stop.signal
+    stop.grace =
+      fields[.grace].flatMap { duration($0, StopKey.grace.row, isZeroAllowed: true) } ?? stop.grace
+    return stop
+  }
+
+  private mutating func signal(_ value: NodeIndex) -> Int32? {
+    let row = StopKey.signal.row
+    guard let node = scalar(value, row) else { return nil }
+    if let number = plainInteger(node) {
+      return integer(value, row, in: 1...64).map { _ in Int32(number) }
+    }
+    let text = tree.string(node)
+    let name = text.hasPrefix("SIG") ? String(text.dropFirst(3)) : text
+    if let number = signals[name] { return number }
+    let close = suggestion(for: name, among: signals.keys.sorted())
+    reportType(value, row, help: close.map { "did you mean \(quoted($0))?" })
+    return nil
+  }
+}
+
+extension KeyRow {
+  /// The row of one item of a list.
+  var itemRow: KeyRow {
+    guard case .list(let item) = type else { return self }
+    return KeyRow(named: key, item)
+  }
+}
+
+/// Numbers of Linux on x86, ARM and RISC-V; signals that no program ends by are left out.
+private let signals: [String: Int32] = [
+  "HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "USR1": 10, "USR2": 12, "ALRM": 14,
+  "TERM": 15,
+]

@@ -1,0 +1,152 @@
+// The top level of a pipeline file.
+
+import Diagnostics
+import Scheduling
+
+extension Decoder {
+  /// Decodes all but the steps that were handed out one by one while reading.
+  mutating func decodePipeline(root: NodeIndex, readSteps: NodeIndex?) {
+    guard tree.nodes[root].kind == .map else {
+      let found = found(root)
+      return report(root) { DecodingMessage.notAPipeline(found: found, at: $0) }
+    }
+    let fields = readFields(of: root, PipelineKey.table) { _, _ in "at top level" }
+    checkExtensions(of: root)
+    decodeSteps(fields, readSteps: readSteps)
+    if let version = fields[.version] { checkVersion(version) }
+    model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
+    for key in [PipelineKey.description, .schema] {
+      if let value = fields[key] { _ = text(value, key.row) }
+    }
+    decodeScheduling(fields)
+    decodeCommands(fields)
+    if let value = fields[.defaults] { decodeDefaults(value) }
+  }
+
+  private mutating func checkVersion(_ value: NodeIndex) {
+    _ = integer(value, PipelineKey.version.row, in: 1...1)
+  }
+
+  private mutating func checkExtensions(of root: NodeIndex) {
+    checkDuplicates(in: root)
+    for pair in writtenPairs(of: root)
+    where tree.withBytes(of: pair.key, { $0.starts(with: "x-".utf8) }) {
+      checkUnread(pair.value)
+    }
+  }
+
+  private mutating func decodeSteps(_ fields: Fields<PipelineKey>, readSteps: NodeIndex?) {
+    guard fields.holds(.steps) else {
+      log.report(at: firstKeySpan(of: fields.map)) {
+        DecodingMessage.missing(["steps"], "at top level", at: $0)
+      }
+      return
+    }
+    guard let value = fields[.steps] else { return }
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      return reportType(value, PipelineKey.steps.row)
+    }
+    if list != readSteps {
+      for item in items(of: list) { decodeStep(item) }
+    }
+    if model.steps.isEmpty, log.isEmpty {
+      report(list) { DecodingMessage.empty("steps", at: $0) }
+    }
+  }
+
+  private mutating func decodeScheduling(_ fields: Fields<PipelineKey>) {
+    model.width = fields[.maxParallel].flatMap { width($0, PipelineKey.maxParallel.row) }
+    if let value = fields[.queues] { decodeQueues(value) }
+    if let value = fields[.resources] { decodeResources(value) }
+    model.failurePolicy =
+      fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
+      ?? .continue
+    model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
+    model.isSequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) } ?? false
+  }
+
+  private mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
+    model.environment =
+      fields[.env].flatMap { environment($0, PipelineKey.env.row) } ?? []
+    model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
+    model.workingDirectory = fields[.workingDir].flatMap {
+      filledText($0, PipelineKey.workingDir.row)
+    }
+    model.hooks.onSuccess = fields[.onSuccess].flatMap { hook($0, PipelineKey.onSuccess) } ?? []
+    model.hooks.onFailure = fields[.onFailure].flatMap { hook($0, PipelineKey.onFailure) } ?? []
+    model.hooks.onCancel = fields[.onCancel].flatMap { hook($0, PipelineKey.onCancel) } ?? []
+    model.hooks.onComplete = fields[.onComplete].flatMap { hook($0, PipelineKey.onComplete) } ?? []
+  }
+
+  private mutating func decodeDefaults(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.defaults.row) }
+    let fields = readFields(of: map, StepKey.table) { _, _ in "in 'defaults'" }
+    for key in StepKey.allCases where !key.hasDefault {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.noDefault(key.row.key, at: $0) }
+      }
+    }
+    model.defaultSettings = settings(from: fields)
+    model.defaultSettings.name = nil
+    model.defaultPlacement = placement(from: fields)
+  }
+
+  private mutating func width(_ value: NodeIndex, _ row: KeyRow) -> QueueWidth? {
+    guard let node = scalar(value, row) else { return nil }
+    if tree.withBytes(of: node, { $0.elementsEqual("auto".utf8) }) { return .automatic }
+    return integer(value, row, in: 0...1_000_000).map { .count($0) }
+  }
+}
+
+// Queues and resources.
+extension Decoder {
+  private mutating func decodeQueues(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.queues.row) }
+    for (name, pair) in pairs(of: map, owner: "in 'queues'") {
+      checkName(name, of: pair, what: "the name of a queue")
+      if name == "default" { report(pair.key) { DecodingMessage.defaultQueue(at: $0) } }
+      var queue = QueueModel(name: name)
+      decodeQueue(pair, into: &queue)
+      model.queues.append(queue)
+    }
+  }
+
+  private mutating func decodeQueue(_ pair: Pair, into queue: inout QueueModel) {
+    let map = tree.resolve(pair.value)
+    guard tree.nodes[map].kind == .map else {
+      return reportType(
+        pair.value, KeyRow(named: queue.name, .object("a map with 'max_parallel'")))
+    }
+    let fields = readFields(of: map, QueueKey.table) { _, _ in "in queue \(quoted(queue.name))" }
+    if let value = fields[.maxParallel] {
+      queue.width = width(value, QueueKey.maxParallel.row) ?? .automatic
+    }
+    if let value = fields[.startSuspended] {
+      queue.startsSuspended = boolean(value, QueueKey.startSuspended.row) ?? false
+    }
+  }
+
+  private mutating func decodeResources(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else {
+      return reportType(value, PipelineKey.resources.row)
+    }
+    for (name, pair) in pairs(of: map, owner: "in 'resources'") {
+      checkName(name, of: pair, what: "the name of a resource")
+      let capacity = amount(pair.value, PipelineKey.resources.row.valueRow(name))
+      model.resources.append(ResourceModel(name: name, capacity: capacity))
+    }
+  }
+
+  private mutating func checkName(_ name: String, of pair: Pair, what: String) {
+    guard !tree.withBytes(of: pair.key, isIdentifier) else { return }
+    report(pair.key) { DecodingMessage.badID(name, what: what, at: $0) }
+  }
+}
+
+private let failurePolicies: [String: FailurePolicy] = [
+  "continue": .continue, "stop": .stop, "cancel": .cancel,
+]

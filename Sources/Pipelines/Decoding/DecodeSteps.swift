@@ -1,0 +1,157 @@
+// One step: its id, what it runs, what it waits for. The rest, which few steps have, is elsewhere.
+
+import Diagnostics
+import Scheduling
+
+/// Keys that make the plainest step; the others take a longer way.
+private let plainKeys =
+  Fields<StepKey>.bit(.id) | Fields<StepKey>.bit(.run) | Fields<StepKey>.bit(.dependsOn)
+
+extension Decoder {
+  mutating func decodeStep(_ item: NodeIndex) {
+    let node = tree.resolve(item)
+    guard tree.nodes[node].kind == .map else {
+      let found = found(node)
+      report(item) {
+        DecodingMessage.wrongType("steps", wanted: "a list of maps", found: found, at: $0)
+      }
+      return
+    }
+    guard model.steps.count < PipelineModel.maxStepCount else {
+      return report(item) { DecodingMessage.tooManySteps(at: $0) }
+    }
+    let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
+    reportMissing(in: fields)
+    let id = identify(fields)
+    let action = fields[.run].flatMap { command($0, StepKey.run) }
+    let firstDependency = Int32(truncatingIfNeeded: model.dependencies.count)
+    if let list = fields[.dependsOn] { decodeDependencies(list) }
+    var step = StepModel(
+      id: id.name, idSpan: id.span, action: action ?? .script(""),
+      firstDependency: firstDependency)
+    if fields.holdsMore(than: plainKeys) {
+      step.settings = number(of: settings(from: fields))
+      step.placement = number(of: placement(from: fields))
+    }
+    model.steps.append(step)
+  }
+
+  /// How messages call the step: by its id if it has one.
+  func owner(of fields: Fields<StepKey>) -> String {
+    guard let id = fields[.id], tree.nodes[tree.resolve(id)].isScalar else { return "in a step" }
+    return "in step \(quoted(tree.string(tree.resolve(id))))"
+  }
+
+  private mutating func reportMissing(in fields: Fields<StepKey>) {
+    let hasAction = fields.holds(.run) || fields.holds(.uses)
+    if hasAction, fields.holds(.id) {
+      if fields.holds(.run), fields.holds(.uses), let run = fields[.run] {
+        report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
+      }
+      return
+    }
+    let missing = (fields.holds(.id) ? [] : ["id"]) + (hasAction ? [] : ["run"])
+    let owner = owner(of: fields)
+    log.report(at: firstKeySpan(of: fields.map)) {
+      DecodingMessage.missing(missing, owner, at: $0)
+    }
+  }
+
+  /// Where something is missing: the first key of a map, or the map itself if it is empty.
+  func firstKeySpan(of map: NodeIndex) -> Span {
+    tree.next(after: map) > map + 1 ? span(map + 1) : span(map)
+  }
+
+  /// Gives the step its name. A bad or repeated id is a name too, so that edges to it are no errors.
+  private mutating func identify(_ fields: Fields<StepKey>) -> (name: String, span: Span) {
+    guard let value = fields[.id], let node = scalar(value, StepKey.id.row) else {
+      return ("", firstKeySpan(of: fields.map))
+    }
+    let number = tree.withBytes(of: node) { model.names.number(of: $0) }
+    let id = tree.string(node)
+    if !tree.withBytes(of: node, isIdentifier) {
+      report(node) { DecodingMessage.badID(id, what: "the id of a step", at: $0) }
+    } else if let first = model.names[stepOf: number] {
+      let firstSpan = model.steps[first].idSpan
+      report(node) { DecodingMessage.duplicateID(id, first: firstSpan, at: $0) }
+    }
+    if model.names[stepOf: number] == nil { model.names[stepOf: number] = model.steps.count }
+    return (id, span(node))
+  }
+
+  private mutating func number(of settings: SettingsModel) -> Int32 {
+    guard settings != SettingsModel() else { return -1 }
+    if let number = settingsNumbers[settings] { return Int32(truncatingIfNeeded: number) }
+    settingsNumbers[settings] = model.settings.count
+    model.settings.append(settings)
+    return Int32(truncatingIfNeeded: model.settings.count - 1)
+  }
+
+  private mutating func number(of placement: PlacementModel) -> Int32 {
+    guard !placement.isEmpty else { return -1 }
+    model.placements.append(placement)
+    return Int32(truncatingIfNeeded: model.placements.count - 1)
+  }
+}
+
+// What it waits for.
+extension Decoder {
+  private mutating func decodeDependencies(_ value: NodeIndex) {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      return reportDependencyList(list)
+    }
+    var item = list + 1
+    let end = tree.next(after: list)
+    while item < end {
+      decodeDependency(item)
+      item = tree.next(after: item)
+    }
+  }
+
+  private mutating func reportDependencyList(_ node: NodeIndex) {
+    let isName = tree.nodes[node].isScalar && !isNull(node)
+    let help = isName ? "write a list: [\(printable(tree.string(node)))]" : nil
+    reportType(node, StepKey.dependsOn.row, help: help)
+  }
+
+  private mutating func decodeDependency(_ item: NodeIndex) {
+    let node = tree.resolve(item)
+    switch tree.nodes[node].kind {
+    case .map: decodeDependencyMap(node)
+    case .list, .alias: reportType(node, StepKey.dependsOn.row)
+    case .plain, .quoted, .block:
+      if isNull(node) { return reportType(node, StepKey.dependsOn.row) }
+      if tree.nodes[node].hasExpression { return reportExpression(node) }
+      append(node, condition: .ok, isOptional: false)
+    }
+  }
+
+  private mutating func decodeDependencyMap(_ map: NodeIndex) {
+    let fields = readFields(of: map, DependencyKey.table) { _, _ in "in 'depends_on'" }
+    let condition = fields[.when].flatMap { choice($0, DependencyKey.when.row, edgeConditions) }
+    let isOptional = fields[.optional].flatMap { boolean($0, DependencyKey.optional.row) }
+    guard fields.holds(.step) else {
+      log.report(at: firstKeySpan(of: map)) {
+        DecodingMessage.missing(["step"], "in 'depends_on'", at: $0)
+      }
+      return
+    }
+    guard let step = fields[.step], let node = scalar(step, DependencyKey.step.row) else { return }
+    append(node, condition: condition ?? .ok, isOptional: isOptional ?? false)
+  }
+
+  private mutating func append(_ node: NodeIndex, condition: EdgeCondition, isOptional: Bool) {
+    guard model.dependencies.count < PipelineModel.maxDependencyCount else {
+      return report(node) { DecodingMessage.tooManyDependencies(at: $0) }
+    }
+    let name = tree.withBytes(of: node) { model.names.number(of: $0) }
+    model.dependencies.append(
+      DependencyModel(
+        name: name, span: span(node), condition: condition, isOptional: isOptional))
+  }
+}
+
+private let edgeConditions: [String: EdgeCondition] = [
+  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done,
+]

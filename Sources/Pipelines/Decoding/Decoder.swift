@@ -1,0 +1,133 @@
+// From tree to model: the state that all decoding shares, and how the keys of a map are read.
+
+import Diagnostics
+
+/// Turns nodes into a model. Everything wrong is reported and left out; decoding goes on.
+struct Decoder {
+  var tree: Tree
+  var log = DiagnosticLog()
+  var model = PipelineModel()
+  var settingsNumbers: [SettingsModel: Int] = [:]
+
+  init(tree: Tree) { self.tree = tree }
+
+  func span(_ node: NodeIndex) -> Span {
+    Span(start: Int(tree.nodes[node].start), end: Int(tree.nodes[node].end))
+  }
+
+  /// Reports at a node; the message is made only if it is kept.
+  mutating func report(_ node: NodeIndex, _ make: (Span) -> Diagnostic) {
+    log.report(at: span(node), make)
+  }
+}
+
+/// The values of a map whose keys are those of a table.
+struct Fields<Key: ObjectKey> {
+  /// Of the map they were read from.
+  let map: NodeIndex
+  fileprivate var present: UInt64 = 0
+  fileprivate var usable: UInt64 = 0
+  private var nodes = InlineArray<64, Int32>(repeating: 0)
+
+  fileprivate init(map: NodeIndex) { self.map = map }
+
+  /// The value of a key, unless it is not written or was refused.
+  subscript(key: Key) -> NodeIndex? {
+    usable & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
+  }
+
+  /// Whether the key is written, be it refused.
+  func holds(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
+
+  /// Whether a key is there that is not among these.
+  func holdsMore(than keys: UInt64) -> Bool { usable & ~keys != 0 }
+
+  static func bit(_ key: Key) -> UInt64 { 1 << UInt64(key.rawValue) }
+
+  fileprivate mutating func set(_ key: Key, _ node: NodeIndex) {
+    present |= Self.bit(key)
+    usable |= Self.bit(key)
+    nodes[Int(key.rawValue)] = Int32(truncatingIfNeeded: node)
+  }
+
+  fileprivate mutating func refuse(_ key: Key) { usable &= ~Self.bit(key) }
+}
+
+extension Decoder {
+  /// Reads the keys of a map; `owner` says whose they are, in messages: `in step 'a'`.
+  mutating func readFields<Key: ObjectKey>(
+    of map: NodeIndex, _ table: KeyTable<Key>, owner: (Decoder, Fields<Key>) -> String
+  ) -> Fields<Key> {
+    var fields = Fields<Key>(map: map)
+    var strangers: [NodeIndex] = []
+    var merges: [NodeIndex] = []
+    var key = map + 1
+    let end = tree.next(after: map)
+    while key < end {
+      let value = key + 1
+      if let known = tree.withBytes(of: key, table.find) {
+        if fields.holds(known) { strangers.append(key) } else { fields.set(known, value) }
+      } else if isMergeKey(key) {
+        merges.append(value)
+      } else {
+        strangers.append(key)
+      }
+      key = tree.next(after: value)
+    }
+    if !merges.isEmpty { merge(merges, into: &fields, table, &strangers) }
+    if !strangers.isEmpty {
+      reportStrangers(strangers, of: fields, table, owner(self, fields))
+    }
+    if fields.present & table.unsupported != 0 { refuseUnsupported(in: &fields, table) }
+    return fields
+  }
+
+  func isMergeKey(_ key: NodeIndex) -> Bool {
+    tree.nodes[key].kind == .plain && tree.withBytes(of: key) { $0.elementsEqual("<<".utf8) }
+  }
+
+  private mutating func merge<Key: ObjectKey>(
+    _ values: [NodeIndex], into fields: inout Fields<Key>, _ table: KeyTable<Key>,
+    _ strangers: inout [NodeIndex]
+  ) {
+    for pair in mergedPairs(values) {
+      if let known = tree.withBytes(of: pair.key, table.find) {
+        if !fields.holds(known) { fields.set(known, pair.value) }
+      } else {
+        strangers.append(pair.key)
+      }
+    }
+  }
+
+  private mutating func reportStrangers<Key: ObjectKey>(
+    _ keys: [NodeIndex], of fields: Fields<Key>, _ table: KeyTable<Key>, _ owner: String
+  ) {
+    for key in keys {
+      if let known = tree.withBytes(of: key, table.find), let first = fields[known] {
+        reportDuplicate(key, first: keyNode(of: first), owner)
+      } else if !(Key.allowsExtensions && isExtension(key)) {
+        let (name, known) = (tree.string(key), table.rows.map(\.key))
+        report(key) { DecodingMessage.unknownKey(name, owner, known: known, at: $0) }
+      }
+    }
+  }
+
+  private func isExtension(_ key: NodeIndex) -> Bool {
+    tree.withBytes(of: key) { $0.starts(with: "x-".utf8) }
+  }
+
+  private mutating func refuseUnsupported<Key: ObjectKey>(
+    in fields: inout Fields<Key>, _ table: KeyTable<Key>
+  ) {
+    for key in Key.allCases
+    where fields.holds(key) && table.unsupported & Fields<Key>.bit(key) != 0 {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.notYet(key.row.key, at: $0) }
+      }
+      fields.refuse(key)
+    }
+  }
+
+  /// A value's key stands right before it.
+  func keyNode(of value: NodeIndex) -> NodeIndex { value - 1 }
+}

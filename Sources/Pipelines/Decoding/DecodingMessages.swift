@@ -1,0 +1,114 @@
+// The wording of everything that can be wrong with the keys and values of a pipeline file.
+
+import Diagnostics
+
+enum DecodingMessage {
+  static func unknownKey(
+    _ name: String, _ owner: String, known: [String], at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "unknown key \(quoted(name)) \(owner)", at: span,
+      help: suggestion(for: name, among: known).map { "did you mean \(quoted($0))?" })
+  }
+
+  static func duplicateKey(
+    _ name: String, _ owner: String, first: Span, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "key \(quoted(name)) is written twice \(owner)", at: span,
+      secondary: [.init(first, "first here")])
+  }
+
+  static func notYet(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) is not supported yet", at: span)
+  }
+
+  static func expressionNotYet(at span: Span) -> Diagnostic {
+    Diagnostic("expressions, '${{ … }}', are not supported yet", at: span)
+  }
+
+  static func badMerge(found: String, at span: Span) -> Diagnostic {
+    Diagnostic("'<<' must be a map or a list of maps, not \(found)", at: span)
+  }
+
+  static func wrongType(
+    _ key: String, wanted: String, found: String, at span: Span, help: String? = nil
+  ) -> Diagnostic {
+    Diagnostic("\(quoted(key)) must be \(wanted), not \(found)", at: span, help: help)
+  }
+
+  static func empty(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) must not be empty", at: span)
+  }
+
+  static func emptyProgram(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("the first text of \(quoted(key)) names a program, it must not be empty", at: span)
+  }
+
+  static func runAndUses(at span: Span) -> Diagnostic {
+    Diagnostic("a step has either 'run' or 'uses', not both", at: span)
+  }
+
+  static func shellWithOptions(_ text: String, words: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'shell' must be one word or a list, not \(quoted(text))", at: span,
+      help: "write a list: [\(printable(words))]")
+  }
+
+  static func nul(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) cannot hold the character '\\u{0}'", at: span)
+  }
+
+  static func notAPipeline(found: String, at span: Span) -> Diagnostic {
+    Diagnostic("a pipeline file must be a map with 'steps', not \(found)", at: span)
+  }
+
+  static func missing(_ keys: [String], _ owner: String, at span: Span) -> Diagnostic {
+    let names = keys.map(quoted).joined(separator: " and ")
+    return Diagnostic("\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span)
+  }
+
+  static func badID(_ id: String, what: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(id)) cannot be \(what)", at: span,
+      help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
+  }
+
+  static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "two steps have the id \(quoted(id))", at: span, secondary: [.init(first, "first here")])
+  }
+
+  static func noDefault(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) cannot have a default, it belongs to one step", at: span)
+  }
+
+  static func tooManySteps(at span: Span) -> Diagnostic {
+    Diagnostic("more than 1,000,000 steps, which is the limit", at: span)
+  }
+
+  static func tooManyDependencies(at span: Span) -> Diagnostic {
+    Diagnostic("more than 4,000,000 entries in 'depends_on' in all, which is the limit", at: span)
+  }
+
+  static func badVariable(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(name)) cannot be the name of an environment variable", at: span)
+  }
+
+  static func defaultQueue(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "the queue 'default' is there already", at: span,
+      help: "its width is 'max_parallel' at top level")
+  }
+
+  static func noUnit(
+    _ key: String, wanted: String, number: String, units: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) must be \(wanted), the number \(printable(number)) has no unit", at: span,
+      help: units)
+  }
+
+  static let durationUnits = "units are ms, s, m, h and d, as in 250ms, 30s or 1h30m"
+  static let sizeUnits = "units are K, M, G and T, as in 512K, 2M or 1G"
+}

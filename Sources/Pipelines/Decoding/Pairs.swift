@@ -1,0 +1,111 @@
+// Maps with free names, and merge keys.
+
+import Diagnostics
+
+/// A key and its value.
+struct Pair {
+  let key: NodeIndex
+  let value: NodeIndex
+}
+
+extension Decoder {
+  /// The pairs of a map with free names, merged ones last; a name occurs once.
+  mutating func pairs(of map: NodeIndex, owner: String) -> [(name: String, pair: Pair)] {
+    var result: [(name: String, pair: Pair)] = []
+    var places: [String: NodeIndex] = [:]
+    var merges: [NodeIndex] = []
+    for pair in writtenPairs(of: map) {
+      if isMergeKey(pair.key) {
+        merges.append(pair.value)
+        continue
+      }
+      let name = tree.string(pair.key)
+      if places[name] == nil {
+        places[name] = pair.key
+        result.append((name, pair))
+      } else {
+        reportDuplicate(pair.key, first: places[name] ?? pair.key, owner)
+      }
+    }
+    for pair in merges.isEmpty ? [] : mergedPairs(merges) {
+      let name = tree.string(pair.key)
+      if places.updateValue(pair.key, forKey: name) == nil { result.append((name, pair)) }
+    }
+    return result
+  }
+
+  /// The pairs that the values of merge keys bring, strongest first. Iterative: a merged map may
+  /// merge others, within the limits of nesting and of aliases.
+  mutating func mergedPairs(_ values: [NodeIndex]) -> [Pair] {
+    var result: [Pair] = []
+    var waiting: [NodeIndex] = values.flatMap(mergeSources).reversed()
+    while let value = waiting.popLast() {
+      let map = tree.resolve(value)
+      guard tree.nodes[map].kind == .map else {
+        let found = found(map)
+        report(value) { DecodingMessage.badMerge(found: found, at: $0) }
+        continue
+      }
+      var nested: [NodeIndex] = []
+      for pair in writtenPairs(of: map) {
+        if isMergeKey(pair.key) { nested.append(pair.value) } else { result.append(pair) }
+      }
+      checkDuplicates(in: map)
+      waiting.append(contentsOf: nested.flatMap(mergeSources).reversed())
+    }
+    return result
+  }
+
+  /// A merge key takes one map or a list of maps.
+  private func mergeSources(_ value: NodeIndex) -> [NodeIndex] {
+    let node = tree.resolve(value)
+    return tree.nodes[node].kind == .list ? items(of: node) : [value]
+  }
+
+  func writtenPairs(of map: NodeIndex) -> [Pair] {
+    var result: [Pair] = []
+    var key = map + 1
+    let end = tree.next(after: map)
+    while key < end {
+      result.append(Pair(key: key, value: key + 1))
+      key = tree.next(after: key + 1)
+    }
+    return result
+  }
+
+  func items(of list: NodeIndex) -> [NodeIndex] {
+    var result: [NodeIndex] = []
+    var item = list + 1
+    let end = tree.next(after: list)
+    while item < end {
+      result.append(item)
+      item = tree.next(after: item)
+    }
+    return result
+  }
+
+  /// Finds keys written twice in one map.
+  mutating func checkDuplicates(in map: NodeIndex) {
+    var places: [String: NodeIndex] = [:]
+    for pair in writtenPairs(of: map) where !isMergeKey(pair.key) {
+      let name = tree.string(pair.key)
+      if let first = places[name] {
+        reportDuplicate(pair.key, first: first, "in this map")
+      } else {
+        places[name] = pair.key
+      }
+    }
+  }
+
+  mutating func reportDuplicate(_ key: NodeIndex, first: NodeIndex, _ owner: String) {
+    let (name, first) = (tree.string(key), span(first))
+    report(key) { DecodingMessage.duplicateKey(name, owner, first: first, at: $0) }
+  }
+
+  /// Duplicate keys are refused also where nothing else is read: below `x-` keys.
+  mutating func checkUnread(_ root: NodeIndex) {
+    for node in root..<tree.next(after: root) where tree.nodes[node].kind == .map {
+      checkDuplicates(in: node)
+    }
+  }
+}

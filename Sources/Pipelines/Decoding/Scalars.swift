@@ -1,0 +1,117 @@
+// Texts as numbers, durations, sizes and ids. Knows bytes, nothing of nodes or keys.
+
+import Scheduling
+
+/// A plain decimal integer: an optional sign and digits.
+func parseInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+  var digits = text[...]
+  let isNegative = digits.first == UInt8(ascii: "-")
+  if isNegative || digits.first == UInt8(ascii: "+") { digits.removeFirst() }
+  guard !digits.isEmpty else { return nil }
+  var value = 0
+  for digit in digits {
+    guard let next = appending(digit, to: value) else { return nil }
+    value = next
+  }
+  return isNegative ? -value : value
+}
+
+/// A decimal number in units of 10 to the power of −`decimals`; nil if it has more decimals, is
+/// negative or too large.
+func parseDecimal(_ text: UnsafeBufferPointer<UInt8>, decimals: Int) -> Int? {
+  var value = 0
+  var places: Int?
+  var digitCount = 0
+  for byte in text {
+    if byte == UInt8(ascii: "."), places == nil {
+      places = 0
+      continue
+    }
+    guard let next = appending(byte, to: value) else { return nil }
+    value = next
+    digitCount += 1
+    places = places.map { $0 + 1 }
+  }
+  guard digitCount > 0, places != 0, (places ?? 0) <= decimals else { return nil }
+  for _ in 0..<(decimals - (places ?? 0)) {
+    let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+    if overflow { return nil }
+    value = product
+  }
+  return value
+}
+
+private func appending(_ digit: UInt8, to value: Int) -> Int? {
+  guard digit >= UInt8(ascii: "0"), digit <= UInt8(ascii: "9") else { return nil }
+  let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+  let (sum, overflowToo) = product.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+  return overflow || overflowToo ? nil : sum
+}
+
+/// `250ms`, `30s`, `1h30m`: whole numbers with units, the largest first, each unit once.
+func parseDuration(_ text: UnsafeBufferPointer<UInt8>) -> Nanoseconds? {
+  let units: [(name: StaticString, length: Nanoseconds)] = [
+    ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
+    ("s", 1_000_000_000), ("ms", 1_000_000),
+  ]
+  var rest = text[...]
+  var total: Nanoseconds = 0
+  var nextUnit = 0
+  while !rest.isEmpty {
+    let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    guard let count = parseInteger(UnsafeBufferPointer(rebasing: digits)) else { return nil }
+    rest = rest[digits.endIndex...]
+    let name = rest.prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
+    guard
+      let unit = units[nextUnit...].firstIndex(where: {
+        name.elementsEqual(
+          UnsafeBufferPointer(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount))
+      })
+    else { return nil }
+    rest = rest[name.endIndex...]
+    nextUnit = unit + 1
+    let (product, overflow) = Nanoseconds(count).multipliedReportingOverflow(by: units[unit].length)
+    let (sum, overflowToo) = total.addingReportingOverflow(product)
+    if overflow || overflowToo { return nil }
+    total = sum
+  }
+  return text.isEmpty ? nil : total
+}
+
+/// `512K`, `2M`, `1G`, `1T`: bytes in powers of 1024.
+func parseSize(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+  let shift: Int
+  switch text.last {
+  case UInt8(ascii: "K"): shift = 10
+  case UInt8(ascii: "M"): shift = 20
+  case UInt8(ascii: "G"): shift = 30
+  case UInt8(ascii: "T"): shift = 40
+  default: return nil
+  }
+  let digits = UnsafeBufferPointer(rebasing: text.dropLast())
+  guard let count = parseInteger(digits), count >= 0, digits.first != UInt8(ascii: "+") else {
+    return nil
+  }
+  let (bytes, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
+  return overflow ? nil : bytes
+}
+
+/// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
+func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  guard let first = text.first, text.count <= 128, isLetter(first) else { return false }
+  for byte in text where !isLetter(byte) && !isDigit(byte) && byte != UInt8(ascii: "-") {
+    return false
+  }
+  return true
+}
+
+@inline(__always)
+private func isLetter(_ byte: UInt8) -> Bool {
+  (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+    || byte == UInt8(ascii: "_")
+}
+
+@inline(__always)
+private func isDigit(_ byte: UInt8) -> Bool {
+  byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+}

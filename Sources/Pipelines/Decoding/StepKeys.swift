@@ -1,0 +1,129 @@
+// The keys of a step.
+
+/// Keys of an item of `steps`, and of `defaults` as far as they are no step's own.
+package enum StepKey: UInt8, ObjectKey {
+  case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
+  case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
+  case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
+  case onSuccess, onFailure, onCancel, onComplete
+
+  package var row: KeyRow {
+    switch self {
+    case .id, .run, .dependsOn, .name, .uses, .with, .condition: identityRow
+    case .priority, .queue, .mutex, .resources, .expected: schedulingRow
+    case .env, .workingDir, .shell, .stdin, .nice, .logLimit, .tty, .untrustedOutput: commandRow
+    case .timeout, .retry, .allowFailure, .stop, .orphans: endRow
+    case .matrix, .maxParallel, .failFast, .outputs, .cache, .waitFor: laterRow
+    case .onSuccess: hookRow("on_success", "After the step succeeded.")
+    case .onFailure: hookRow("on_failure", "After the step failed or timed out.")
+    case .onCancel: hookRow("on_cancel", "After the step was cancelled.")
+    case .onComplete: hookRow("on_complete", "After the step ended in any way, last.")
+    }
+  }
+
+  /// Whether `defaults` may hold the key.
+  package var hasDefault: Bool {
+    switch self {
+    case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,
+      .outputs, .cache, .waitFor:
+      false
+    default: true
+    }
+  }
+
+  static let table = KeyTable<StepKey>()
+}
+
+extension StepKey {
+  private var identityRow: KeyRow {
+    switch self {
+    case .id: KeyRow("id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.")
+    case .run:
+      KeyRow(
+        "run", .either([.text, .list(.text)]),
+        "Text is a script for the shell; a list is executed as an argument vector, no shell.")
+    case .dependsOn:
+      KeyRow(
+        "depends_on", .list(.either([.identifier, .object("a map with 'step'")])),
+        "Steps that must end before this one starts.")
+    case .name: KeyRow("name", .text, "Label for people; the id if not given.")
+    case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.", .notYet)
+    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
+    default: KeyRow("if", .text, "Runs the step only if the expression is true.", .notYet)
+    }
+  }
+
+  private var schedulingRow: KeyRow {
+    switch self {
+    case .priority:
+      KeyRow(
+        "priority",
+        .either([
+          .choice(["very_low", "low", "normal", "high", "very_high"]), .integer(-1000...1000),
+        ]),
+        "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
+        default: "normal")
+    case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
+    case .mutex: KeyRow("mutex", .text, "At most one step with that text runs at a time.")
+    case .resources:
+      KeyRow("resources", .map(.amount), "Shares of the pools, taken all at once.")
+    default:
+      KeyRow("expected", .duration, "How long it usually takes, for order and estimates.")
+    }
+  }
+
+  private var commandRow: KeyRow {
+    switch self {
+    case .env: KeyRow("env", .map(.text), "Environment variables, over those of the pipeline.")
+    case .workingDir:
+      KeyRow("working_dir", .text, "Directory of the command, from the pipeline's.")
+    case .shell: KeyRow("shell", .either([.text, .list(.text)]), "What runs the script.")
+    case .stdin: KeyRow("stdin", .text, "Fed to the command, which else reads nothing.")
+    case .nice:
+      KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
+    case .logLimit:
+      KeyRow(
+        "log_limit", .size, "Beyond it the middle of the log is dropped, with a marker.",
+        default: "1G")
+    case .tty: KeyRow("tty", .boolean, "Runs under a pseudo-terminal.", .notYet)
+    default:
+      KeyRow("untrusted_output", .boolean, "Its output cannot speak to the CI runner.", .notYet)
+    }
+  }
+
+  private var endRow: KeyRow {
+    switch self {
+    case .timeout: KeyRow("timeout", .duration, "For each attempt.")
+    case .retry:
+      KeyRow(
+        "retry", .either([.integer(0...1_000_000), .object("a map with 'limit'")]),
+        "Extra attempts.", default: "0")
+    case .allowFailure:
+      KeyRow(
+        "allow_failure", .either([.boolean, .object("a map with 'exit_codes'")]),
+        "The run stays green if the step fails; the failure is still shown.", default: "false")
+    case .stop:
+      KeyRow(
+        "stop", .object("a map with 'signal' and 'grace'"), "How a running command is ended.",
+        default: "{signal: TERM, grace: 5s}")
+    default:
+      KeyRow(
+        "orphans", .choice(["kill", "warn", "allow"]),
+        "What happens to processes that outlive the command.", default: "kill")
+    }
+  }
+
+  private var laterRow: KeyRow {
+    switch self {
+    case .matrix: KeyRow("matrix", .map(.anything), "One instance for each combination.", .notYet)
+    case .maxParallel:
+      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.", .notYet)
+    case .failFast:
+      KeyRow("fail_fast", .boolean, "A failed instance of `matrix` cancels the others.", .notYet)
+    case .outputs: KeyRow("outputs", .map(.text), "Values for other steps.", .notYet)
+    case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
+    default:
+      KeyRow("wait_for", .list(.anything), "Conditions beyond dependencies.", .notYet)
+    }
+  }
+}

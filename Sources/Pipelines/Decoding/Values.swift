@@ -1,0 +1,175 @@
+// Single values of a map: a node that must be a text, a number, a duration, and so on. Each function
+// gives nil for what is not; it is reported then, in the words of the key's row.
+
+import Diagnostics
+import Scheduling
+
+extension Decoder {
+  /// The scalar behind an alias, if any; reports what is no scalar, is nothing, or is an expression.
+  mutating func scalar(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> NodeIndex? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].isScalar, !isNull(node) else {
+      reportType(value, row())
+      return nil
+    }
+    if tree.nodes[node].hasExpression {
+      reportExpression(node)
+      return nil
+    }
+    return node
+  }
+
+  mutating func text(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
+    guard let node = scalar(value, row()) else { return nil }
+    if tree.nodes[node].isInArena, tree.withBytes(of: node, { $0.contains(0) }) {
+      report(node) { DecodingMessage.nul(row().key, at: $0) }
+      return nil
+    }
+    return tree.string(node)
+  }
+
+  /// A text that is not "".
+  mutating func filledText(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
+    guard let text = text(value, row()) else { return nil }
+    guard !text.isEmpty else {
+      report(value) { DecodingMessage.empty(row().key, at: $0) }
+      return nil
+    }
+    return text
+  }
+
+  mutating func boolean(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Bool? {
+    guard let node = scalar(value, row()) else { return nil }
+    if let boolean = plainBoolean(node) { return boolean }
+    reportType(value, row(), help: "write true or false")
+    return nil
+  }
+
+  func plainBoolean(_ node: NodeIndex) -> Bool? {
+    guard tree.nodes[node].kind == .plain else { return nil }
+    return tree.withBytes(of: node) { bytes in
+      bytes.elementsEqual("true".utf8)
+        ? true : bytes.elementsEqual("false".utf8) ? false : nil
+    }
+  }
+
+  func plainInteger(_ node: NodeIndex) -> Int? {
+    tree.nodes[node].kind == .plain ? tree.withBytes(of: node, parseInteger) : nil
+  }
+
+  mutating func integer(
+    _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, in range: ClosedRange<Int>
+  ) -> Int? {
+    guard let node = scalar(value, row()) else { return nil }
+    if let number = plainInteger(node), range.contains(number) { return number }
+    reportType(value, row())
+    return nil
+  }
+
+  mutating func choice<Choice>(
+    _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, _ choices: [String: Choice]
+  ) -> Choice? {
+    guard let node = scalar(value, row()) else { return nil }
+    let text = tree.string(node)
+    if let choice = choices[text] { return choice }
+    let close = suggestion(for: text, among: choices.keys.sorted())
+    reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+    return nil
+  }
+
+  /// In millionths.
+  mutating func amount(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
+    guard let node = scalar(value, row()) else { return nil }
+    if tree.nodes[node].kind == .plain,
+      let amount = tree.withBytes(of: node, { parseDecimal($0, decimals: 6) })
+    {
+      return Int64(amount)
+    }
+    reportType(value, row(), help: "not negative, at most six decimals")
+    return nil
+  }
+
+  mutating func duration(
+    _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, isZeroAllowed: Bool = false
+  ) -> Nanoseconds? {
+    guard let node = scalar(value, row()) else { return nil }
+    guard let duration = tree.withBytes(of: node, parseDuration) else {
+      reportUnit(value, row(), units: DecodingMessage.durationUnits)
+      return nil
+    }
+    guard duration > 0 || isZeroAllowed else {
+      reportType(value, row(), help: "it must be longer than nothing")
+      return nil
+    }
+    return duration
+  }
+
+  mutating func size(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int? {
+    guard let node = scalar(value, row()) else { return nil }
+    if let size = tree.withBytes(of: node, parseSize) { return size }
+    reportUnit(value, row(), units: DecodingMessage.sizeUnits)
+    return nil
+  }
+}
+
+// What is reported, and how what was found is called.
+extension Decoder {
+  mutating func reportType(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
+    let node = tree.resolve(value)
+    if tree.nodes[node].hasExpression { return reportExpression(node) }
+    let found = found(node)
+    report(node) {
+      DecodingMessage.wrongType(
+        row.key, wanted: row.type.words, found: found, at: $0, help: help)
+    }
+  }
+
+  private mutating func reportUnit(_ value: NodeIndex, _ row: KeyRow, units: String) {
+    let node = tree.resolve(value)
+    guard tree.withBytes(of: node, { parseDecimal($0, decimals: 9) }) != nil else {
+      return reportType(value, row, help: units)
+    }
+    let number = tree.string(node)
+    report(node) {
+      DecodingMessage.noUnit(
+        row.key, wanted: row.type.words, number: number, units: units, at: $0)
+    }
+  }
+
+  mutating func reportExpression(_ node: NodeIndex) {
+    var place = span(node)
+    if !tree.nodes[node].isInArena,
+      let range = tree.withBytes(of: node, expressionRange)
+    {
+      let start = Int(place.start) + (tree.nodes[node].kind == .quoted ? 1 : 0)
+      place = Span(start: start + range.lowerBound, end: start + range.upperBound)
+    }
+    log.report(at: place) { DecodingMessage.expressionNotYet(at: $0) }
+  }
+
+  /// `null`, `~` or nothing at all.
+  func isNull(_ node: NodeIndex) -> Bool {
+    guard tree.nodes[node].kind == .plain else { return false }
+    return tree.withBytes(of: node) { bytes in
+      bytes.isEmpty || bytes.elementsEqual("~".utf8) || bytes.elementsEqual("null".utf8)
+    }
+  }
+
+  /// What a value is, for "must be …, not …".
+  func found(_ node: NodeIndex) -> String {
+    switch tree.nodes[node].kind {
+    case .map: return "a map"
+    case .list: return "a list"
+    case .alias: return found(tree.resolve(node))
+    case .quoted, .block: return "the text \(quoted(tree.string(node)))"
+    case .plain:
+      if isNull(node) { return "nothing" }
+      let text = tree.string(node)
+      if plainBoolean(node) != nil { return text }
+      if tree.withBytes(of: node, { parseDecimal($0, decimals: 9) }) != nil {
+        return "the number \(text)"
+      }
+      return quoted(text)
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// A pipeline as it is written: every value has its type, names are not looked up, defaults are not
+// filled in.
+
+import Diagnostics
+import Scheduling
+
+/// The file's content. Steps are kept small, and what few of them have is kept aside.
+struct PipelineModel {
+  var name: String?
+  var environment: [EnvironmentVariable] = []
+  var width: QueueWidth?
+  var queues: [QueueModel] = []
+  var resources: [ResourceModel] = []
+  var defaultSettings = SettingsModel()
+  var defaultPlacement = PlacementModel()
+  var failurePolicy = FailurePolicy.continue
+  var timeout: Nanoseconds?
+  var shell: [String]?
+  var workingDirectory: String?
+  var isSequence = false
+  var hooks = Hooks()
+
+  var steps: [StepModel] = []
+  /// Of all steps, in file order.
+  var dependencies: [DependencyModel] = []
+  /// Ids of steps, and names that `depends_on` refers to.
+  var names = NameTable()
+  /// Each different one once.
+  var settings: [SettingsModel] = []
+  var placements: [PlacementModel] = []
+
+  static let maxStepCount = 1_000_000
+  static let maxDependencyCount = 4_000_000
+
+  /// The range in `dependencies` of a step's own.
+  func dependencyRange(of step: Int) -> Range<Int> {
+    let isLast = step + 1 == steps.count
+    let end = isLast ? dependencies.count : Int(steps[step + 1].firstDependency)
+    return Int(steps[step].firstDependency)..<end
+  }
+}
+
+enum QueueWidth: Hashable {
+  case automatic
+  case count(Int)
+}
+
+struct QueueModel {
+  let name: String
+  var width = QueueWidth.automatic
+  var startsSuspended = false
+}
+
+struct ResourceModel {
+  let name: String
+  /// In millionths; nil if what is written is no amount.
+  let capacity: Int64?
+}
+
+/// One step. What it sets beyond id, command and edges is in the model's `settings` and
+/// `placements`; −1 is nothing.
+struct StepModel {
+  var id: String
+  var idSpan: Span
+  var action: Action
+  var firstDependency: Int32
+  var settings: Int32 = -1
+  var placement: Int32 = -1
+}
+
+/// An edge by name. 12 bytes.
+struct DependencyModel {
+  /// A number of `PipelineModel.names`.
+  let name: UInt32
+  let start: UInt32
+  let byteCount: UInt16
+  let condition: EdgeCondition
+  let isOptional: Bool
+
+  init(name: Int, span: Span, condition: EdgeCondition = .ok, isOptional: Bool = false) {
+    self.name = UInt32(truncatingIfNeeded: name)
+    start = span.start
+    byteCount = UInt16(clamping: span.end - span.start)
+    self.condition = condition
+    self.isOptional = isOptional
+  }
+
+  var span: Span { Span(start: Int(start), end: Int(start) + Int(byteCount)) }
+}
+
+/// A name, and where it is written.
+struct Reference {
+  let name: String
+  let span: Span
+}
+
+/// What a step says about when it runs. Nil is not written.
+struct PlacementModel {
+  var queue: Reference?
+  var priority: Int16?
+  var mutex: String?
+  var claims: [ClaimModel]?
+  var expected: Nanoseconds?
+}
+
+struct ClaimModel {
+  let resource: Reference
+  /// In millionths.
+  let amount: Int64
+  let amountSpan: Span
+}
+
+/// What a step says about how it runs. Nil is not written.
+struct SettingsModel: Hashable {
+  var name: String?
+  var environment: [EnvironmentVariable]?
+  var workingDirectory: String?
+  var shell: [String]?
+  var standardInput: String?
+  var timeout: Nanoseconds?
+  var retry: RetryPolicy?
+  var allowFailure: AllowFailure?
+  var stop: StopSequence?
+  var logLimit: Int?
+  var nice: Int32?
+  var orphans: OrphanAction?
+  var onSuccess: [Action]?
+  var onFailure: [Action]?
+  var onCancel: [Action]?
+  var onComplete: [Action]?
+}

@@ -1,0 +1,39 @@
+// Anchors, and what their aliases cost.
+
+/// A value that aliases may stand for.
+struct Anchored {
+  let node: NodeIndex
+  /// Nodes it stands for, aliases in it counted as what they stand for.
+  var size: Int
+  /// Levels of nesting in it, aliases included.
+  var height: Int
+  /// False while the value is being read: it cannot hold itself.
+  var isComplete: Bool
+}
+
+/// The anchors of a document. A later anchor of the same name takes the name over.
+struct Anchors {
+  static let maxCount = 200_000
+
+  private var slots: [String: Int] = [:]
+  private(set) var entries: [Anchored] = []
+
+  var count: Int { entries.count }
+
+  /// Returns a number for `complete`.
+  mutating func add(_ name: String, _ value: Anchored) -> Int {
+    slots[name] = entries.count
+    entries.append(value)
+    return entries.count - 1
+  }
+
+  mutating func complete(_ slot: Int, size: Int, height: Int) {
+    entries[slot].size = size
+    entries[slot].height = height
+    entries[slot].isComplete = true
+  }
+
+  subscript(name: String) -> Anchored? { slots[name].map { entries[$0] } }
+
+  var names: some Sequence<String> { slots.keys }
+}

@@ -1,0 +1,97 @@
+// The tree of a YAML text as flat arrays: every value, key and alias in the order they are written.
+
+/// Where a node lies in its tree.
+typealias NodeIndex = Int
+
+/// One key, value or alias. 16 bytes, because a pipeline of 100,000 steps has a million.
+struct Node {
+  enum Kind: UInt8 {
+    case map, list
+    /// A scalar without quotes: the only one that can be a number, a boolean or nothing.
+    case plain
+    case quoted
+    /// A scalar after `|` or `>`.
+    case block
+    case alias
+  }
+
+  /// On the number line of the source map.
+  var start: UInt32
+  var end: UInt32
+  /// Of a map or list: the index behind its last descendant. Of an alias: its target. Of a scalar
+  /// that does not stand in the file as it is: where its text lies in the arena.
+  var link: UInt32
+  let kind: Kind
+  var isInArena = false
+  /// Holds `${{`.
+  var hasExpression = false
+
+  var isScalar: Bool { kind == .plain || kind == .quoted || kind == .block }
+}
+
+/// Nodes, and the bytes of scalars that are written in another way than they read.
+struct Tree {
+  /// The file, without its byte order mark.
+  let source: UnsafeBufferPointer<UInt8>
+  /// Where `source` starts on the number line.
+  let base: Int
+  var nodes: [Node] = []
+  private var arena: [UInt8] = []
+
+  init(source: UnsafeBufferPointer<UInt8>, base: Int) {
+    self.source = source
+    self.base = base
+  }
+
+  /// The index behind a node and all that it holds.
+  func next(after index: NodeIndex) -> NodeIndex {
+    let node = nodes[index]
+    return node.kind.rawValue <= Node.Kind.list.rawValue ? Int(node.link) : index + 1
+  }
+
+  /// What an alias stands for; any other node is itself. Aliases never lead to aliases.
+  func resolve(_ index: NodeIndex) -> NodeIndex {
+    nodes[index].kind == .alias ? Int(nodes[index].link) : index
+  }
+
+  /// The text of a scalar.
+  func withBytes<R>(of index: NodeIndex, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+    let node = nodes[index]
+    if node.isInArena {
+      let place = Int(node.link)
+      return arena.withUnsafeBufferPointer { arena in
+        let count = (0..<4).reduce(0) { $0 | Int(arena[place + $1]) << (8 * $1) }
+        return body(UnsafeBufferPointer(rebasing: arena[(place + 4)..<(place + 4 + count)]))
+      }
+    }
+    let inset = node.kind == .quoted ? 1 : 0
+    let range = (Int(node.start) - base + inset)..<(Int(node.end) - base - inset)
+    return body(UnsafeBufferPointer(rebasing: source[range]))
+  }
+
+  func string(_ index: NodeIndex) -> String {
+    withBytes(of: index) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// Keeps a scalar's text; returns its place for `Node.link`.
+  mutating func store(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
+    let place = arena.count
+    for shift in 0..<4 { arena.append(UInt8(truncatingIfNeeded: bytes.count >> (8 * shift))) }
+    arena.append(contentsOf: bytes)
+    return UInt32(truncatingIfNeeded: place)
+  }
+
+  /// A moment in the tree's growth, to go back to.
+  struct Mark {
+    let nodeCount: Int
+    fileprivate let arenaCount: Int
+  }
+
+  var mark: Mark { Mark(nodeCount: nodes.count, arenaCount: arena.count) }
+
+  /// Forgets every node that was added since.
+  mutating func discard(since mark: Mark) {
+    nodes.removeSubrange(mark.nodeCount...)
+    arena.removeSubrange(mark.arenaCount...)
+  }
+}

@@ -1,0 +1,120 @@
+// What libyaml says of a text it cannot read, in words that help. The texts it compares are those of
+// libyaml 0.2; one that is not known here is passed on as it is.
+
+import Diagnostics
+
+extension YAMLMessage {
+  static func syntax(
+    _ fault: EventStream.Fault, text: UnsafeBufferPointer<UInt8>, base: Int
+  ) -> Diagnostic {
+    SyntaxFault(fault, text: text, base: base).diagnostic
+  }
+}
+
+private struct SyntaxFault {
+  let fault: EventStream.Fault
+  let text: UnsafeBufferPointer<UInt8>
+  let base: Int
+  let place: Span
+  /// Where the list, map or quote begins that is in trouble.
+  let opening: Span
+  let character: UInt8?
+
+  init(_ fault: EventStream.Fault, text: UnsafeBufferPointer<UInt8>, base: Int) {
+    var offsets = CharacterOffsets(text, isASCII: fault.isByteOffset)
+    let offset = min(offsets.byteOffset(of: fault.mark), text.count)
+    let opening = min(offsets.byteOffset(of: fault.contextMark), text.count)
+    self.fault = fault
+    self.text = text
+    self.base = base
+    place = Span(start: base + offset, end: base + min(offset + 1, text.count))
+    self.opening = Span(start: base + opening, end: base + min(opening + 1, text.count))
+    character = offset < text.count ? text[offset] : nil
+  }
+
+  var diagnostic: Diagnostic {
+    switch fault.problem {
+    case let problem where problem.contains("tab character"): tab
+    case "found character that cannot start any token": badStart
+    case "found unexpected end of stream": unclosedQuote
+    case "found unexpected document indicator": unclosedQuote
+    case "did not find expected ',' or ']'": unclosed("list", with: "]")
+    case "did not find expected ',' or '}'": unclosed("map", with: "}")
+    case "did not find expected key": badIndentation("map", expected: "a key")
+    case "did not find expected '-' indicator": badIndentation("list", expected: "'- '")
+    case "mapping values are not allowed in this context": strayColon
+    case "block sequence entries are not allowed in this context": strayDash
+    case "could not find expected ':'": missingColon
+    case "found unknown escape character": badEscape
+    case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
+    default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
+    }
+  }
+
+  private var tab: Diagnostic {
+    Diagnostic(
+      "a tab cannot be used for indentation", at: place, help: "use spaces")
+  }
+
+  private var badStart: Diagnostic {
+    if character == UInt8(ascii: "\t") { return tab }
+    let name = character.map { String(UnicodeScalar($0)) } ?? ""
+    return Diagnostic(
+      "a text without quotes cannot start with \(quoted(name))", at: place,
+      help: "put the text in quotes")
+  }
+
+  private var unclosedQuote: Diagnostic {
+    Diagnostic("this quote is never closed", at: opening)
+  }
+
+  private func unclosed(_ what: String, with bracket: String) -> Diagnostic {
+    if character == nil {
+      return Diagnostic("this \(what) is never closed with '\(bracket)'", at: opening)
+    }
+    return Diagnostic(
+      "expected ',' or '\(bracket)' in the \(what)", at: place,
+      secondary: [.init(opening, "the \(what) begins here")])
+  }
+
+  private func badIndentation(_ what: String, expected: String) -> Diagnostic {
+    Diagnostic(
+      "expected \(expected) at the indentation of the \(what) around it", at: place,
+      secondary: [.init(opening, "the \(what) begins here")],
+      help: "indent this line as the lines beside it")
+  }
+
+  private var strayColon: Diagnostic {
+    Diagnostic(
+      "a ':' is not allowed here", at: place,
+      help: "put a text that holds ': ' in quotes, or correct the indentation")
+  }
+
+  private var strayDash: Diagnostic {
+    Diagnostic(
+      "a list item is not allowed here", at: place,
+      help: "begin the list on a line of its own, indented")
+  }
+
+  private var missingColon: Diagnostic {
+    Diagnostic(
+      "expected ':' after this key", at: restOfLine(from: opening),
+      help: "a key is followed by ': ', a list item begins with '- '")
+  }
+
+  private var badEscape: Diagnostic {
+    let name = character.map { String(UnicodeScalar($0)) } ?? ""
+    return Diagnostic(
+      "unknown escape \(quoted("\\" + name)) in a text in double quotes", at: place,
+      help: "write '\\\\' for a backslash, or use single quotes")
+  }
+
+  private func restOfLine(from span: Span) -> Span {
+    let start = Int(span.start) - base
+    var end = start
+    while end < text.count, text[end] != UInt8(ascii: "\n"), text[end] != UInt8(ascii: "\r") {
+      end += 1
+    }
+    return Span(start: base + start, end: base + max(end, start + 1))
+  }
+}

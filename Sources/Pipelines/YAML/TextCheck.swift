@@ -1,0 +1,141 @@
+// What a pipeline file's bytes must be before they are read as YAML: UTF-8, no control characters.
+
+import Diagnostics
+
+/// What is known of a text after one look at every byte.
+struct TextCheck {
+  /// Characters and bytes are the same.
+  let isASCII: Bool
+  /// `${{` occurs somewhere.
+  let hasExpressions: Bool
+
+  static let maxByteCount = 64 << 20
+
+  /// `base` is where the text starts on the number line.
+  init(_ text: UnsafeBufferPointer<UInt8>, base: Int) throws(Diagnostic) {
+    if text.count > Self.maxByteCount { throw YAMLMessage.fileTooLarge(at: base) }
+    if Self.looksLikeUTF16(text) { throw YAMLMessage.notUTF8(at: base) }
+    isASCII = Self.isPlainASCII(text)
+    if !isASCII, let fault = Self.firstFault(in: text) {
+      throw YAMLMessage.badCharacter(fault, base: base)
+    }
+    hasExpressions = Self.holdsExpression(text)
+  }
+
+  private static func looksLikeUTF16(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard text.count >= 2 else { return false }
+    let (first, second) = (text[0], text[1])
+    return (first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)
+      || (first == 0) != (second == 0)
+  }
+
+  /// No branch in the loop, so that the compiler can take many bytes at once.
+  private static func isPlainASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var bad: UInt8 = 0
+    for byte in text {
+      bad |= byte & 0x80
+      bad |= byte < 0x20 && byte != 0x0A && byte != 0x0D && byte != 0x09 ? 1 : 0
+      bad |= byte == 0x7F ? 1 : 0
+    }
+    return bad == 0
+  }
+
+  /// A character that must not stand in a YAML file, or one that libyaml takes for a line break and
+  /// other tools do not.
+  struct Fault {
+    enum Reason {
+      case invalidUTF8(UInt8)
+      case control(Unicode.Scalar)
+      case lineSeparator(Unicode.Scalar)
+    }
+
+    let offset: Int
+    let byteCount: Int
+    let reason: Reason
+  }
+
+  private static func firstFault(in text: UnsafeBufferPointer<UInt8>) -> Fault? {
+    var offset = 0
+    while offset < text.count {
+      let byte = text[offset]
+      if byte >= 0x20, byte < 0x7F || byte == 0x0A {
+        offset += 1
+        continue
+      }
+      guard let scalar = decode(text, at: offset) else {
+        return Fault(offset: offset, byteCount: 1, reason: .invalidUTF8(byte))
+      }
+      let width = UTF8.encode(scalar)?.count ?? 1
+      if let reason = objection(to: scalar) {
+        return Fault(offset: offset, byteCount: width, reason: reason)
+      }
+      offset += width
+    }
+    return nil
+  }
+
+  private static func objection(to scalar: Unicode.Scalar) -> Fault.Reason? {
+    switch scalar.value {
+    case 0x09, 0x0A, 0x0D: nil
+    case 0x85, 0x2028, 0x2029: .lineSeparator(scalar)
+    case ..<0x20, 0x7F..<0xA0, 0xFFFE, 0xFFFF: .control(scalar)
+    default: nil
+    }
+  }
+
+  private static func decode(
+    _ text: UnsafeBufferPointer<UInt8>, at offset: Int
+  ) -> Unicode.Scalar? {
+    let first = text[offset]
+    if first < 0x80 { return Unicode.Scalar(first) }
+    guard let count = sequenceLength(first), offset + count <= text.count else { return nil }
+    var value = UInt32(first) & (0x7F >> UInt32(count))
+    for byte in text[(offset + 1)..<(offset + count)] {
+      guard byte & 0xC0 == 0x80 else { return nil }
+      value = value << 6 | UInt32(byte & 0x3F)
+    }
+    let smallest: [UInt32] = [0, 0, 0x80, 0x800, 0x10000]
+    return value < smallest[count] ? nil : Unicode.Scalar(value)
+  }
+
+  private static func sequenceLength(_ first: UInt8) -> Int? {
+    switch first {
+    case 0xC2...0xDF: 2
+    case 0xE0...0xEF: 3
+    case 0xF0...0xF4: 4
+    default: nil
+    }
+  }
+
+  /// No branch in the loop, as above: few files hold `${` at all.
+  private static func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    var found: UInt8 = 0
+    for index in stride(from: 0, to: text.count - 1, by: 1) {
+      found |= text[index] == UInt8(ascii: "$") && text[index + 1] == UInt8(ascii: "{") ? 1 : 0
+    }
+    return found != 0 && expressionRange(in: text) != nil
+  }
+}
+
+/// Whether a value holds `${{`.
+func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  expressionRange(in: text) != nil
+}
+
+/// The first `${{ … }}` of a text; up to its end if it is never closed.
+func expressionRange(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
+  var offset = 0
+  while offset + 2 < text.count {
+    if text[offset] == UInt8(ascii: "$"), text[offset + 1] == UInt8(ascii: "{"),
+      text[offset + 2] == UInt8(ascii: "{")
+    {
+      var end = offset + 3
+      while end < text.count, text[end] != UInt8(ascii: "}") || text[end - 1] != UInt8(ascii: "}") {
+        end += 1
+      }
+      return offset..<min(end + 1, text.count)
+    }
+    offset += 1
+  }
+  return nil
+}

@@ -1,0 +1,235 @@
+// Builds the tree of a YAML text from events, and hands out the steps one by one, so that the nodes
+// of one step are all that is kept at a time. Knows no key of a pipeline but `steps`.
+
+import Diagnostics
+
+/// Reads one document. Iterative: hostile nesting meets a limit, not the end of the stack.
+struct TreeReader: ~Copyable {
+  static let maxDepth = 64
+  static let maxScalarByteCount = 1 << 20
+  /// Nodes kept at a time.
+  static let maxNodeCount = 4_000_000
+  /// Aliases may stand for this many nodes, or ten times the written ones.
+  static let aliasBudget = 1_000_000
+
+  /// A map or list that is not closed yet.
+  private struct Open {
+    var index: NodeIndex
+    var isMap: Bool
+    var expectsKey: Bool
+    /// Nodes that aliases in it stand for.
+    var aliased = 0
+    /// Levels below it.
+    var height = 0
+    var anchor: Int?
+  }
+
+  private var events: EventStream
+  private var offsets: CharacterOffsets
+  private let text: UnsafeBufferPointer<UInt8>
+  private let check: TextCheck
+  private let base: Int
+
+  private var anchors = Anchors()
+  private var outer: [Open] = []
+  private var top = Open(index: -1, isMap: false, expectsKey: false)
+  private var depth = 0
+  private var written = 0
+  private var aliased = 0
+  private var hasDocument = false
+
+  /// The list whose items are handed out.
+  private(set) var stepList: NodeIndex?
+  private var isAfterStepsKey = false
+  private var itemStart: Tree.Mark?
+  private var anchorsBeforeItem = 0
+
+  /// `base` is where the text starts on the number line.
+  init(_ text: UnsafeBufferPointer<UInt8>, check: TextCheck, base: Int) {
+    self.text = text
+    self.check = check
+    self.base = base
+    events = EventStream(text)
+    offsets = CharacterOffsets(text, isASCII: check.isASCII)
+  }
+
+  /// Reads up to the end of the next step, and forgets the step before unless an alias may still
+  /// refer to it. Nil when the document has ended; its root is then node 0.
+  mutating func nextStep(into tree: inout Tree) throws(Diagnostic) -> NodeIndex? {
+    if let mark = itemStart {
+      if anchors.count == anchorsBeforeItem { tree.discard(since: mark) }
+      startItem(in: tree)
+    }
+    while true {
+      switch try advance() {
+      case .scalar: try addScalar(to: &tree)
+      case .mapStart: try open(.map, events.mapTraits, in: &tree)
+      case .listStart: try open(.list, events.listTraits, in: &tree)
+      case .mapEnd, .listEnd: close(in: &tree)
+      case .alias: try addAlias(to: &tree)
+      case .documentStart: try startDocument()
+      case .streamEnd:
+        if !hasDocument { throw YAMLMessage.emptyFile(at: base) }
+        return nil
+      case .streamStart, .documentEnd: continue
+      }
+      if depth == 2, let step = finishedStep(in: tree) { return step }
+    }
+  }
+}
+
+// The list of steps.
+extension TreeReader {
+  private mutating func startItem(in tree: Tree) {
+    itemStart = tree.mark
+    anchorsBeforeItem = anchors.count
+  }
+
+  private func finishedStep(in tree: Tree) -> NodeIndex? {
+    guard top.index == stepList, let start = itemStart, tree.nodes.count > start.nodeCount else {
+      return nil
+    }
+    return start.nodeCount
+  }
+
+  /// Called for a scalar right below the root map.
+  private mutating func noteTopLevelKey(_ bytes: UnsafeBufferPointer<UInt8>) {
+    isAfterStepsKey = stepList == nil && top.expectsKey && bytes.elementsEqual("steps".utf8)
+  }
+}
+
+// One event each.
+extension TreeReader {
+  private mutating func advance() throws(Diagnostic) -> EventStream.Kind {
+    do {
+      return try events.advance()
+    } catch {
+      throw YAMLMessage.syntax(error, text: text, base: base)
+    }
+  }
+
+  /// The place of the current event.
+  private mutating func eventSpan() -> Span {
+    let start = base + offsets.byteOffset(of: events.start)
+    let end = base + offsets.byteOffset(of: events.end)
+    return Span(start: start, end: max(start, end))
+  }
+
+  private mutating func startDocument() throws(Diagnostic) {
+    if hasDocument { throw YAMLMessage.secondDocument(at: eventSpan()) }
+    hasDocument = true
+  }
+
+  private mutating func addScalar(to tree: inout Tree) throws(Diagnostic) {
+    let span = eventSpan()
+    let bytes = events.scalar
+    let traits = events.scalarTraits
+    if bytes.count > Self.maxScalarByteCount { throw YAMLMessage.scalarTooLong(at: span) }
+    if depth == 1 { noteTopLevelKey(bytes) }
+    var node = Node(start: span.start, end: span.end, link: 0, kind: events.style)
+    if !isWritten(bytes, as: node.kind, at: span) {
+      node.link = tree.store(bytes)
+      node.isInArena = true
+      node.hasExpression = holdsExpression(bytes)
+    } else if check.hasExpressions {
+      node.hasExpression = holdsExpression(bytes)
+    }
+    if !traits.isPlain {
+      let anchored = Anchored(node: tree.nodes.count, size: 1, height: 0, isComplete: true)
+      try note(traits, of: anchored, at: span)
+    }
+    try append(node, to: &tree)
+    if depth > 0, top.isMap { top.expectsKey.toggle() }
+  }
+
+  /// Whether a scalar stands in the file byte for byte.
+  private func isWritten(
+    _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: Span
+  ) -> Bool {
+    let inset = kind == .quoted ? 1 : 0
+    let start = Int(span.start) - base + inset
+    guard Int(span.end) - base - inset - start == bytes.count else { return false }
+    guard let written = text.baseAddress, let read = bytes.baseAddress else { return bytes.isEmpty }
+    return areEqual(written + start, read, count: bytes.count)
+  }
+
+  private mutating func open(
+    _ kind: Node.Kind, _ traits: EventStream.Traits, in tree: inout Tree
+  ) throws(Diagnostic) {
+    let span = eventSpan()
+    if depth == Self.maxDepth { throw YAMLMessage.tooDeep(at: span) }
+    if depth > 0, top.isMap {
+      if top.expectsKey { throw YAMLMessage.complexKey(at: span) }
+      top.expectsKey = true
+    }
+    let index = tree.nodes.count
+    try append(Node(start: span.start, end: span.end, link: 0, kind: kind), to: &tree)
+    outer.append(top)
+    depth += 1
+    top = Open(index: index, isMap: kind == .map, expectsKey: kind == .map)
+    if !traits.isPlain {
+      let anchored = Anchored(node: index, size: 1, height: 0, isComplete: false)
+      top.anchor = try note(traits, of: anchored, at: span)
+    }
+    if depth == 2, isAfterStepsKey, kind == .list, top.anchor == nil {
+      stepList = index
+      startItem(in: tree)
+    }
+    isAfterStepsKey = false
+  }
+
+  private mutating func close(in tree: inout Tree) {
+    let closed = top
+    let isFlow = events.end > events.start
+    let end = isFlow ? eventSpan().end : tree.nodes[tree.nodes.count - 1].end
+    tree.nodes[closed.index].end = max(end, tree.nodes[closed.index].end)
+    tree.nodes[closed.index].link = UInt32(truncatingIfNeeded: tree.nodes.count)
+    if let slot = closed.anchor {
+      let size = tree.nodes.count - closed.index + closed.aliased
+      anchors.complete(slot, size: size, height: closed.height + 1)
+    }
+    if closed.index == stepList { itemStart = nil }
+    top = outer.removeLast()
+    depth -= 1
+    top.aliased += closed.aliased
+    top.height = max(top.height, closed.height + 1)
+  }
+
+  private mutating func addAlias(to tree: inout Tree) throws(Diagnostic) {
+    let span = eventSpan()
+    let name = events.aliasName
+    guard let target = anchors[name] else {
+      throw YAMLMessage.unknownAnchor(name, at: span, known: anchors)
+    }
+    if !target.isComplete { throw YAMLMessage.aliasInItself(name, at: span) }
+    if top.isMap, top.expectsKey { throw YAMLMessage.complexKey(at: span) }
+    if depth + target.height > Self.maxDepth { throw YAMLMessage.tooDeep(at: span) }
+    aliased += target.size
+    if aliased > max(Self.aliasBudget, 10 * written) { throw YAMLMessage.aliasBudget(at: span) }
+    let link = UInt32(truncatingIfNeeded: target.node)
+    try append(Node(start: span.start, end: span.end, link: link, kind: .alias), to: &tree)
+    top.aliased += target.size
+    top.height = max(top.height, target.height)
+    top.expectsKey = top.isMap
+    isAfterStepsKey = false
+  }
+
+  private mutating func append(_ node: Node, to tree: inout Tree) throws(Diagnostic) {
+    written += 1
+    if tree.nodes.count == Self.maxNodeCount {
+      throw YAMLMessage.tooManyNodes(at: Span(start: Int(node.start), end: Int(node.end)))
+    }
+    tree.nodes.append(node)
+  }
+
+  /// Takes down an anchor, refuses a tag. Returns the anchor's number.
+  @discardableResult
+  private mutating func note(
+    _ traits: EventStream.Traits, of value: Anchored, at span: Span
+  ) throws(Diagnostic) -> Int? {
+    if let tag = traits.tagName { throw YAMLMessage.tag(tag, at: span) }
+    guard let name = traits.anchorName else { return nil }
+    if anchors.count == Anchors.maxCount { throw YAMLMessage.tooManyAnchors(at: span) }
+    return anchors.add(name, value)
+  }
+}

@@ -1,0 +1,93 @@
+// The wording of everything that can be wrong with a file as YAML, before any key has a meaning.
+
+import Diagnostics
+
+enum YAMLMessage {
+  static func fileTooLarge(at base: Int) -> Diagnostic {
+    Diagnostic(
+      "the file is larger than 64 MiB, which is the limit", at: Span(start: base, end: base))
+  }
+
+  static func emptyFile(at base: Int) -> Diagnostic {
+    Diagnostic(
+      "the file is empty: a pipeline needs 'steps'", at: Span(start: base, end: base),
+      help: "write 'steps:' and below it '- id: hello' with 'run: echo hello'")
+  }
+
+  static func notUTF8(at base: Int) -> Diagnostic {
+    Diagnostic(
+      "the file is UTF-16 or UTF-32, it must be UTF-8", at: Span(start: base, end: base),
+      help: "iconv -f UTF-16 -t UTF-8 converts it")
+  }
+
+  static func badCharacter(_ fault: TextCheck.Fault, base: Int) -> Diagnostic {
+    let start = base + fault.offset
+    let span = Span(start: start, end: start + fault.byteCount)
+    switch fault.reason {
+    case .invalidUTF8(let byte):
+      let hex = String(byte, radix: 16, uppercase: true)
+      return Diagnostic("byte 0x\(hex) is not valid UTF-8, which the file must be", at: span)
+    case .control(let scalar):
+      let hex = String(scalar.value, radix: 16)
+      return Diagnostic(
+        "control character \\u{\(hex)} is not allowed in the file", at: span,
+        help: "in a text in double quotes it can be written as an escape such as \"\\e\"")
+    case .lineSeparator(let scalar):
+      let hex = String(scalar.value, radix: 16, uppercase: true)
+      let digits = String(repeating: "0", count: 4 - hex.utf8.count) + hex
+      return Diagnostic(
+        "the line separator U+\(digits) is not allowed in the file", at: span,
+        help: "in a text in double quotes write \"\\u\(digits.lowercased())\"")
+    }
+  }
+
+  static func secondDocument(at span: Span) -> Diagnostic {
+    Diagnostic("a second document begins here, a pipeline is one", at: span)
+  }
+
+  static func scalarTooLong(at span: Span) -> Diagnostic {
+    Diagnostic("this text is longer than 1 MiB, which is the limit", at: span)
+  }
+
+  static func tooDeep(at span: Span) -> Diagnostic {
+    Diagnostic("values are nested more than 64 levels deep, which is the limit", at: span)
+  }
+
+  static func tooManyNodes(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 values in one step or outside the steps, which is the limit", at: span)
+  }
+
+  static func tooManyAnchors(at span: Span) -> Diagnostic {
+    Diagnostic("more than 200,000 anchors, which is the limit", at: span)
+  }
+
+  static func complexKey(at span: Span) -> Diagnostic {
+    Diagnostic("a key must be text, not a list, a map or an alias", at: span)
+  }
+
+  static func tag(_ name: String, at span: Span) -> Diagnostic {
+    let standard = "tag:yaml.org,2002:"
+    let short = name.hasPrefix(standard) ? "!!" + name.dropFirst(standard.count) : name
+    return Diagnostic(
+      "the tag \(quoted(short)) is not allowed: types follow from the keys", at: span,
+      help: "remove it")
+  }
+
+  static func unknownAnchor(_ name: String, at span: Span, known: Anchors) -> Diagnostic {
+    let close = suggestion(for: name, among: known.names.sorted())
+    return Diagnostic(
+      "no anchor \(quoted(name)) before this alias", at: span,
+      help: close.map { "did you mean \(quoted("*" + $0))?" })
+  }
+
+  static func aliasInItself(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic("the alias \(quoted(name)) stands inside the value it refers to", at: span)
+  }
+
+  static func aliasBudget(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "aliases expand to more than 1,000,000 values and ten times what is written, "
+        + "which is the limit", at: span)
+  }
+}

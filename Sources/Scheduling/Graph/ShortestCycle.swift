@@ -1,0 +1,135 @@
+// The shortest cycle of a graph, for the message that refuses it.
+//
+// What cannot be on a cycle is taken away first: operations without dependencies or without
+// dependents left, again and again. Of the rest, the smallest is searched breadth first for the
+// shortest way back to itself, no deeper than the best so far; then it is taken away too, and with
+// it what can be on a cycle no more. So one large cycle costs one search.
+
+extension Graph {
+  /// The shortest cycle in "waits for" order: in `[a, b, c]` a depends on b, b on c and c on a.
+  /// It starts at its smallest id; of equally short ones that with the smallest start is returned.
+  ///
+  /// Nil, after a linear pass, if there is no cycle. In graphs made of very many long cycles the
+  /// search ends after some 50 million edges, and the shortest one found by then is returned.
+  package func shortestCycle() -> [OperationID]? {
+    if isInFileOrder { return nil }
+    var search = CycleSearch(self)
+    return search.run()
+  }
+}
+
+private struct CycleSearch {
+  private static let budget = 50_000_000
+
+  private let graph: Graph
+  private var isLeft: [Bool]
+  private var dependencies: [Int32]
+  private var dependents: [Int32]
+  /// For each operation reached by the latest search: whose search, and from where.
+  private var reachedIn: [Int32]
+  private var reachedFrom: [Int32]
+  private var work = 0
+
+  init(_ graph: Graph) {
+    self.graph = graph
+    isLeft = [Bool](repeating: true, count: graph.count)
+    dependencies = graph.dependencyCounts()
+    dependents = [Int32](repeating: 0, count: graph.count)
+    for link in graph.links { dependents[Int(link.from)] += 1 }
+    reachedIn = [Int32](repeating: Graph.none, count: graph.count)
+    reachedFrom = reachedIn
+  }
+
+  mutating func run() -> [OperationID]? {
+    for index in 0..<graph.count where dependencies[index] == 0 || dependents[index] == 0 {
+      takeAway(index)
+    }
+    guard let start = isLeft.firstIndex(of: true) else { return nil }
+    var best = anyCycle(from: start)
+    var limit = best.count
+    for index in start..<graph.count where isLeft[index] {
+      if let found = cycle(through: index, notLongerThan: limit) {
+        best = found
+        limit = found.count - 1
+      }
+      if limit == 0 || work > CycleSearch.budget { break }
+      takeAway(index)
+    }
+    return best.map { OperationID(Int($0)) }
+  }
+
+  /// Takes it away, and then what has no dependency or no dependent left.
+  private mutating func takeAway(_ index: Int) {
+    guard isLeft[index] else { return }
+    isLeft[index] = false
+    var gone = [OperationID(index)]
+    while let id = gone.popLast() {
+      for edge in graph.dependents(of: id) where isLeft[edge.to.index] {
+        dependencies[edge.to.index] -= 1
+        if dependencies[edge.to.index] == 0 {
+          isLeft[edge.to.index] = false
+          gone.append(edge.to)
+        }
+      }
+      for edge in graph.dependencies(of: id) where isLeft[edge.from.index] {
+        dependents[edge.from.index] -= 1
+        if dependents[edge.from.index] == 0 {
+          isLeft[edge.from.index] = false
+          gone.append(edge.from)
+        }
+      }
+    }
+  }
+
+  /// Walks from dependency to dependency until it comes to an operation for the second time: each
+  /// that is left has a dependency that is left.
+  private func anyCycle(from start: Int) -> [Int32] {
+    var path: [Int32] = []
+    var placeInPath = [Int32](repeating: Graph.none, count: graph.count)
+    var index = start
+    while placeInPath[index] == Graph.none {
+      placeInPath[index] = Int32(path.count)
+      path.append(Int32(index))
+      for edge in graph.dependencies(of: OperationID(index)) where isLeft[edge.from.index] {
+        index = edge.from.index
+        break
+      }
+    }
+    return Array(path[Int(placeInPath[index])...])
+  }
+
+  private mutating func cycle(through start: Int, notLongerThan limit: Int) -> [Int32]? {
+    let mark = Int32(start)
+    var level = [mark]
+    var length = 1
+    while length <= limit, !level.isEmpty {
+      var nextLevel: [Int32] = []
+      for index in level {
+        for edge in graph.dependencies(of: OperationID(Int(index))) {
+          work += 1
+          let dependency = edge.from.index
+          if dependency == start { return path(from: start, to: index) }
+          guard isLeft[dependency], reachedIn[dependency] != mark else { continue }
+          reachedIn[dependency] = mark
+          reachedFrom[dependency] = index
+          nextLevel.append(edge.from.rawValue)
+        }
+      }
+      if work > CycleSearch.budget { return nil }
+      level = nextLevel
+      length += 1
+    }
+    return nil
+  }
+
+  private func path(from start: Int, to end: Int32) -> [Int32] {
+    var path: [Int32] = []
+    var index = end
+    while index != Int32(start) {
+      path.append(index)
+      index = reachedFrom[Int(index)]
+    }
+    path.append(Int32(start))
+    return path.reversed()
+  }
+}

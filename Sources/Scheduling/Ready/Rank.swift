@@ -1,0 +1,48 @@
+// Where something stands in the ready order of its queue.
+
+/// Effective priority, then longest remaining path, then file order; the first is served first.
+struct Rank {
+  /// Priority and path in one number; larger is served earlier.
+  var key: Int64
+  /// Counts operations in the order they were added. It may wrap: operations that are alive
+  /// together are less than 2³¹ apart.
+  var sequence: UInt32
+  /// The operation, or the lane that it is the first of.
+  var item: Int32
+
+  init(key: Int64, sequence: UInt32, item: Int32) {
+    self.key = key
+    self.sequence = sequence
+    self.item = item
+  }
+
+  /// In file order of the items.
+  init(key: Int64, item: Int32) {
+    self.init(key: key, sequence: UInt32(bitPattern: item), item: item)
+  }
+
+  func isBefore(_ other: Rank) -> Bool {
+    if key != other.key { return key > other.key }
+    return Int32(bitPattern: sequence &- other.sequence) < 0
+  }
+}
+
+extension Rank {
+  private static let pathBits: Int64 = 52
+  /// 52 days in nanoseconds; longer paths count as this.
+  static let longestPath: Nanoseconds = (1 << pathBits) - 1
+  /// Before every key of an operation.
+  static let firstKey = Int64.max
+
+  /// `priority` is cut to −1024…1023, `path` to `longestPath`.
+  static func key(priority: Int16, path: Nanoseconds) -> Int64 {
+    let level = Int64(max(-1024, min(1023, priority))) + 1024
+    return level << pathBits | min(path, longestPath)
+  }
+
+  static func priority(ofKey key: Int64) -> Int16 {
+    Int16(truncatingIfNeeded: (key >> pathBits) - 1024)
+  }
+
+  static func path(ofKey key: Int64) -> Nanoseconds { key & longestPath }
+}

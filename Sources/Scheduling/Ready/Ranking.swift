@@ -1,0 +1,50 @@
+// The ranks of a whole graph, by one pass from the last operations to the first.
+
+/// How much an operation adds to the remaining path, and the keys that follow from it.
+struct Ranking: Sendable {
+  /// False: no operation of the graph has an expected duration, each counts as one step.
+  private let usesDurations: Bool
+  /// What an operation without an expected duration counts as: the mean of the known ones, or 1.
+  private let unknownWeight: Nanoseconds
+
+  init(_ graph: Graph) {
+    var knownCount = 0
+    var sum: Int128 = 0
+    for duration in graph.durations where duration >= 0 {
+      knownCount += 1
+      sum += Int128(min(duration, Rank.longestPath))
+    }
+    usesDurations = knownCount > 0
+    unknownWeight = knownCount > 0 ? max(1, Int64(sum / Int128(knownCount))) : 1
+  }
+
+  func weight(of duration: Nanoseconds) -> Nanoseconds {
+    usesDurations && duration >= 0 ? min(duration, Rank.longestPath) : unknownWeight
+  }
+
+  /// The key of an operation that nothing waits for yet.
+  func key(priority: Int16, duration: Nanoseconds) -> Int64 {
+    Rank.key(priority: priority, path: weight(of: duration))
+  }
+
+  /// The key of an operation once another that waits for it has the key `dependent`.
+  func key(_ key: Int64, duration: Nanoseconds, raisedBy dependent: Int64) -> Int64 {
+    let path = min(Rank.path(ofKey: dependent) + weight(of: duration), Rank.longestPath)
+    return Rank.key(
+      priority: max(Rank.priority(ofKey: key), Rank.priority(ofKey: dependent)),
+      path: max(Rank.path(ofKey: key), path))
+  }
+
+  /// The key of every operation. `order` has dependencies first.
+  func keys(of graph: Graph, order: [Int32]) -> [Int64] {
+    var keys = zip(graph.priorities, graph.durations).map { key(priority: $0, duration: $1) }
+    for index in order.reversed() {
+      for edge in graph.dependencies(of: OperationID(Int(index))) {
+        let dependency = edge.from.index
+        keys[dependency] = key(
+          keys[dependency], duration: graph.durations[dependency], raisedBy: keys[Int(index)])
+      }
+    }
+    return keys
+  }
+}

@@ -1,0 +1,62 @@
+// Where operations are in their life, and how many are where.
+
+/// `waiting → ready → running → ended`; `running → paused → ready` for a retry. An operation can end
+/// from any state.
+package enum OperationState: Hashable, Sendable {
+  /// Edges are not satisfied yet.
+  case waiting
+  /// It could run: it waits for a slot of its queue, or for its claims.
+  case ready
+  /// It holds a slot and its claims.
+  case running
+  /// It holds nothing until it is resumed, as between two attempts.
+  case paused
+  case ended(Ending)
+}
+
+extension OperationState {
+  package var hasEnded: Bool {
+    if case .ended = self { true } else { false }
+  }
+
+  package var ending: Ending? {
+    if case .ended(let ending) = self { ending } else { nil }
+  }
+}
+
+/// How many operations are in each state.
+package struct StateCounts: Hashable, Sendable {
+  package private(set) var waiting = 0
+  package private(set) var ready = 0
+  package private(set) var running = 0
+  package private(set) var paused = 0
+  package private(set) var ended = 0
+
+  package init() {}
+
+  /// Those that have not ended.
+  package var unfinished: Int { waiting + ready + running + paused }
+
+  mutating func add(_ count: Int, to state: OperationState) {
+    switch state {
+    case .waiting: waiting += count
+    case .ready: ready += count
+    case .running: running += count
+    case .paused: paused += count
+    case .ended: ended += count
+    }
+  }
+}
+
+/// An operation that ended without `Scheduler.finish`: it did not run, or not again.
+package struct Settlement: Hashable, Sendable {
+  package let operation: OperationID
+  package let ending: Ending
+  package let cause: Cause
+
+  package init(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
+    self.operation = operation
+    self.ending = ending
+    self.cause = cause
+  }
+}

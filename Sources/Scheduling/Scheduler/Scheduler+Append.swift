@@ -1,0 +1,86 @@
+// What is added while the graph runs: operations, edges, pools.
+
+extension Scheduler {
+  /// Adds an operation that waits for others, which may have ended: those edges are settled at once
+  /// and not kept. It may end at once too, blocked, or cancelled after `stop`; `takeSettlements`
+  /// tells. Its priority is inherited by all that it waits for; the remaining path grows for the
+  /// nearest ones (`pathReach`).
+  @discardableResult
+  package mutating func append(
+    _ spec: OperationSpec, after dependencies: [(OperationID, EdgeCondition)] = []
+  ) -> OperationID {
+    let id = graph.append(spec)
+    let key = ranking.key(priority: spec.priority, duration: graph.durations[id.index])
+    admit(id, key: key, unmetCount: 0)
+    if let stopReason {
+      end(id, as: Ending(.cancelled), .stopped(stopReason))
+      return id
+    }
+    for (dependency, condition) in dependencies {
+      wait(id, for: dependency, condition)
+      if states[id.index].hasEnded { return id }
+    }
+    if records[id.index].unmetCount == 0 { move(id, to: .ready) } else { raiseDependencies(of: id) }
+    return id
+  }
+
+  /// Makes an operation that has not started wait for one more. The caller sees to it that no cycle
+  /// arises.
+  package mutating func addEdge(
+    from dependency: OperationID, to dependent: OperationID, when condition: EdgeCondition
+  ) {
+    let state = states[dependent.index]
+    if state.hasEnded { return }
+    precondition(state == .waiting || state == .ready, "the dependent has started already")
+    if state == .ready, !states[dependency.index].hasEnded { move(dependent, to: .waiting) }
+    wait(dependent, for: dependency, condition)
+    if let ending = states[dependent.index].ending {
+      tellDependents(of: dependent, ending)
+    } else if states[dependent.index] == .waiting {
+      raiseDependencies(of: dependent)
+    }
+  }
+
+  @discardableResult
+  package mutating func addPool(_ spec: PoolSpec) -> PoolID {
+    pools.append(Pool(spec))
+    return PoolID(pools.count - 1)
+  }
+
+  private mutating func wait(
+    _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
+  ) {
+    if let ending = states[dependency.index].ending {
+      if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
+    } else {
+      graph.addEdge(from: dependency, to: id, when: condition)
+      records[id.index].unmetCount += 1
+    }
+  }
+}
+
+extension Scheduler {
+  /// Passes on rank to what the operation waits for, nearest first.
+  private mutating func raiseDependencies(of id: OperationID) {
+    var raised = [id]
+    var cursor = 0
+    while cursor < raised.count {
+      let key = records[raised[cursor].index].key
+      for edge in graph.dependencies(of: raised[cursor]) where !states[edge.from.index].hasEnded {
+        if raise(edge.from, by: key, paths: raised.count <= pathReach) { raised.append(edge.from) }
+      }
+      cursor += 1
+    }
+  }
+
+  /// True if the operation's rank has changed.
+  private mutating func raise(_ id: OperationID, by key: Int64, paths: Bool) -> Bool {
+    let old = records[id.index].key
+    var new = ranking.key(old, duration: graph.durations[id.index], raisedBy: key)
+    if !paths { new = Rank.key(priority: Rank.priority(ofKey: new), path: Rank.path(ofKey: old)) }
+    if new == old { return false }
+    records[id.index].key = new
+    if states[id.index] == .ready { rerank(id) }
+    return true
+  }
+}

@@ -1,0 +1,110 @@
+// How ready operations stand in order: in lanes, the lanes among the candidates of their queue.
+
+extension Scheduler {
+  func rank(of id: OperationID) -> Rank {
+    let record = records[id.index]
+    return Rank(key: record.key, sequence: record.sequence, item: id.rawValue)
+  }
+
+  /// The lane of an operation; made when it is the first of its kind.
+  mutating func lane(of id: OperationID) -> Int {
+    let queue = graph.queues[id.index].index
+    let claimSet = graph.claimSetIndices[id.index]
+    if claimSet == 0, let lane = queues[queue].plainLane { return lane }
+    let key = LaneKey(queue: queue, claimSet: claimSet)
+    if let lane = laneNumbers[key] { return lane }
+    let claims = graph.claimSets[Int(claimSet)]
+    let lines = claims.map { line(of: queue, for: $0) }
+    lanes.append(Lane(queue: queue, claims: claims, lines: lines))
+    lanePlaces.append(0)
+    if claimSet == 0 { queues[queue].plainLane = lanes.count - 1 }
+    laneNumbers[key] = lanes.count - 1
+    return lanes.count - 1
+  }
+
+  /// The operation has become ready.
+  mutating func enter(_ lane: Int, _ id: OperationID) {
+    lanes[lane].ready.insert(rank(of: id), &places)
+    laneChanged(lane)
+  }
+
+  /// The operation is ready no more.
+  mutating func leave(_ lane: Int, _ id: OperationID) {
+    lanes[lane].ready.remove(at: Int(places[id.index]), &places)
+    laneChanged(lane)
+  }
+
+  /// Gives a ready operation its new rank.
+  mutating func rerank(_ id: OperationID) {
+    let lane = Int(records[id.index].lane)
+    lanes[lane].ready.update(at: Int(places[id.index]), to: rank(of: id), &places)
+    laneChanged(lane)
+  }
+
+  /// Puts the lane where its first operation belongs.
+  mutating func laneChanged(_ lane: Int) {
+    guard let rank = rank(ofLane: lane) else {
+      setAside(lane)
+      dropReservation(of: lane)
+      answerCall(lane)
+      return
+    }
+    switch lanes[lane].place {
+    case .idle:
+      makeCandidate(lane)
+    case .candidate:
+      queues[lanes[lane].queue].candidates.update(at: Int(lanePlaces[lane]), to: rank, &lanePlaces)
+    case .parked(let line):
+      lines[line].lanes.update(at: Int(lanePlaces[lane]), to: rank, &lanePlaces)
+      if pools[lines[line].pool].has(lines[line].amount, for: lane) { makeCandidate(lane) }
+    }
+    answerCall(lane)
+  }
+
+  /// The rank of its first operation; a reservation goes before all.
+  func rank(ofLane lane: Int) -> Rank? {
+    guard var rank = lanes[lane].ready.first else { return nil }
+    rank.item = Int32(lane)
+    if lanes[lane].hasReservation { rank.key = Rank.firstKey }
+    return rank
+  }
+
+  mutating func makeCandidate(_ lane: Int) {
+    setAside(lane)
+    guard let rank = rank(ofLane: lane) else { return }
+    let queue = lanes[lane].queue
+    lanes[lane].place = .candidate
+    queues[queue].candidates.insert(rank, &lanePlaces)
+    refresh(queue)
+  }
+
+  mutating func park(_ lane: Int, in line: Int) {
+    setAside(lane)
+    guard let rank = rank(ofLane: lane) else { return }
+    lanes[lane].place = .parked(line: line)
+    lines[line].lanes.insert(rank, &lanePlaces)
+    answerCall(lane)
+  }
+
+  private mutating func setAside(_ lane: Int) {
+    switch lanes[lane].place {
+    case .idle: return
+    case .candidate:
+      let queue = lanes[lane].queue
+      queues[queue].candidates.remove(at: Int(lanePlaces[lane]), &lanePlaces)
+      refresh(queue)
+    case .parked(let line):
+      lines[line].lanes.remove(at: Int(lanePlaces[lane]), &lanePlaces)
+    }
+    lanes[lane].place = .idle
+  }
+
+  func hasRoom(_ queue: Int) -> Bool {
+    !queues[queue].spec.isSuspended && queueCounts[queue].running < queues[queue].spec.width
+  }
+
+  /// To be called when a queue's width, counts or candidates have changed.
+  mutating func refresh(_ queue: Int) {
+    startableQueues.set(queue, to: hasRoom(queue) && !queues[queue].candidates.isEmpty)
+  }
+}

@@ -1,0 +1,114 @@
+// The calls that move operations through their lives.
+
+extension Scheduler {
+  /// The next operation to start; it is running from now on. Nil if nothing can start at present.
+  ///
+  /// Queues are served lowest number first: their widths are independent, and what queues share is
+  /// kept fair by ageing.
+  package mutating func next() -> OperationID? {
+    while let queue = startableQueues.first {
+      while let lane = queues[queue].candidates.first.map({ Int($0.item) }) {
+        if let line = obstacle(of: lane) {
+          park(lane, in: line)
+        } else if let first = lanes[lane].ready.first {
+          let id = OperationID(Int(first.item))
+          move(id, to: .running)
+          return id
+        }
+      }
+    }
+    return nil
+  }
+
+  /// A running operation has ended. Its slot and claims are free; its dependents have become ready
+  /// or have ended, which `takeSettlements` tells.
+  package mutating func finish(_ id: OperationID, as ending: Ending) {
+    precondition(states[id.index] == .running, "only a running operation finishes")
+    move(id, to: .ended(ending))
+    tellDependents(of: id, ending)
+  }
+
+  /// Ends an operation that is waiting, ready or paused: skipped, cached, cancelled alone.
+  package mutating func settle(_ id: OperationID, as ending: Ending, cause: Cause) {
+    precondition(!states[id.index].hasEnded, "an operation ends once")
+    precondition(states[id.index] != .running, "a running operation finishes")
+    if case .dependency(let root) = cause { records[id.index].root = root.rawValue }
+    end(id, as: ending, cause)
+    tellDependents(of: id, ending)
+  }
+
+  /// A running operation gives back its slot and claims until `resume`, to try again.
+  package mutating func pause(_ id: OperationID) {
+    precondition(states[id.index] == .running, "only a running operation can be paused")
+    move(id, to: .paused)
+  }
+
+  /// A paused operation is ready again, with the rank it had. After `stop` it can only be settled.
+  package mutating func resume(_ id: OperationID) {
+    precondition(states[id.index] == .paused, "only a paused operation is resumed")
+    precondition(stopReason == nil, "after a stop a paused operation is settled")
+    move(id, to: .ready)
+  }
+
+  /// Nothing starts any more: what waits or is ready ends as cancelled, at once, in file order. What
+  /// runs goes on until `finish`; what is paused is the caller's to `settle`. So dependents of a failed operation must be blocked before, by
+  /// its `finish`. Linear.
+  package mutating func stop(_ reason: StopReason) {
+    if stopReason != nil { return }
+    stopReason = reason
+    for index in states.indices where states[index] == .waiting || states[index] == .ready {
+      end(OperationID(index), as: Ending(.cancelled), .stopped(reason))
+    }
+  }
+
+  /// What ended without `finish` since the last call, in the order it ended.
+  package mutating func takeSettlements() -> [Settlement] {
+    if settlements.isEmpty { return [] }
+    defer { settlements = [] }
+    return settlements
+  }
+}
+
+extension Scheduler {
+  mutating func end(_ id: OperationID, as ending: Ending, _ cause: Cause) {
+    move(id, to: .ended(ending))
+    settlements.append(Settlement(id, ending, cause))
+  }
+
+  /// Counts down the unmet edges of dependents. What can no longer run is blocked, and its
+  /// dependents are told in turn. Linear in the edges of what ends.
+  mutating func tellDependents(of id: OperationID, _ ending: Ending) {
+    var blocked: [OperationID] = []
+    tell(id, ending, &blocked)
+    var cursor = 0
+    while cursor < blocked.count {
+      tell(blocked[cursor], Ending(.blocked), &blocked)
+      cursor += 1
+    }
+  }
+
+  private mutating func tell(
+    _ id: OperationID, _ ending: Ending, _ blocked: inout [OperationID]
+  ) {
+    for edge in graph.dependents(of: id) where states[edge.to.index] == .waiting {
+      if edge.condition.isSatisfied(by: ending) {
+        satisfyOneEdge(of: edge.to)
+      } else {
+        block(edge.to, by: id)
+        blocked.append(edge.to)
+      }
+    }
+  }
+
+  private mutating func satisfyOneEdge(of id: OperationID) {
+    records[id.index].unmetCount -= 1
+    if records[id.index].unmetCount == 0 { move(id, to: .ready) }
+  }
+
+  /// The root is where the trouble began: that of the dependency, if it was blocked itself.
+  mutating func block(_ id: OperationID, by dependency: OperationID) {
+    let root = records[dependency.index].root
+    records[id.index].root = root
+    end(id, as: Ending(.blocked), .dependency(OperationID(Int(root))))
+  }
+}

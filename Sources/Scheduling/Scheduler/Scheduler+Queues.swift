@@ -1,0 +1,56 @@
+// Queues while the graph runs, and what can be asked.
+
+extension Scheduler {
+  /// At most this many run at once; 0 starts nothing, `Int.max` has no bound. What runs goes on.
+  package mutating func setWidth(_ width: Int, of queue: QueueID) {
+    queues[queue.index].spec.width = width
+    if width <= 0 { dropReservations(of: queue.index) }
+    refresh(queue.index)
+  }
+
+  /// Starts nothing new until `resume`. What runs goes on.
+  package mutating func suspend(_ queue: QueueID) {
+    queues[queue.index].spec.isSuspended = true
+    dropReservations(of: queue.index)
+    refresh(queue.index)
+  }
+
+  package mutating func resume(_ queue: QueueID) {
+    queues[queue.index].spec.isSuspended = false
+    refresh(queue.index)
+  }
+
+  package var queueCount: Int { queues.count }
+
+  package subscript(queue: QueueID) -> QueueSpec { queues[queue.index].spec }
+
+  package func counts(of queue: QueueID) -> StateCounts { queueCounts[queue.index] }
+}
+
+extension Scheduler {
+  package func state(of id: OperationID) -> OperationState { states[id.index] }
+
+  package func ending(of id: OperationID) -> Ending? { states[id.index].ending }
+
+  /// For a blocked operation: where the trouble began. Nil for all others.
+  package func root(of id: OperationID) -> OperationID? {
+    guard ending(of: id)?.outcome == .blocked else { return nil }
+    return OperationID(Int(records[id.index].root))
+  }
+
+  /// Its own priority or that of something that waits for it.
+  package func effectivePriority(of id: OperationID) -> Int {
+    Int(Rank.priority(ofKey: records[id.index].key))
+  }
+
+  /// Its own length and that of the longest chain that waits for it: nanoseconds, or steps where no
+  /// operation has an expected duration.
+  package func remainingPath(of id: OperationID) -> Nanoseconds {
+    Rank.path(ofKey: records[id.index].key)
+  }
+
+  package var runningCount: Int { counts.running }
+
+  /// Every operation has ended.
+  package var isFinished: Bool { counts.unfinished == 0 }
+}

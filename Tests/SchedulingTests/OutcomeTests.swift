@@ -1,0 +1,165 @@
+// SPEC's "States and edges": what each outcome does to what waits for it.
+
+import Scheduling
+import Testing
+
+@Suite struct outcomes {
+  @Test func `each outcome satisfies these edges`() {
+    let outcomes =
+      Outcome.allCases.map { Ending($0) }
+      + [Ending(.failed, isAllowed: true), Ending(.timedOut, isAllowed: true)]
+    let table = outcomes.map { ending in
+      "\(ending): "
+        + EdgeCondition.allCases.map { condition in
+          "\(condition) \(isRun(after: ending, when: condition) ? "runs" : "blocked")"
+        }.joined(separator: ", ")
+    }
+    #expect(
+      table == [
+        "succeeded: ok runs, succeeded runs, failed blocked, done runs",
+        "cached: ok runs, succeeded runs, failed blocked, done runs",
+        "failed: ok blocked, succeeded blocked, failed runs, done runs",
+        "timedOut: ok blocked, succeeded blocked, failed runs, done runs",
+        "cancelled: ok blocked, succeeded blocked, failed blocked, done runs",
+        "skipped: ok runs, succeeded blocked, failed blocked, done runs",
+        "blocked: ok blocked, succeeded blocked, failed blocked, done runs",
+        "failed*: ok runs, succeeded blocked, failed runs, done runs",
+        "timedOut*: ok runs, succeeded blocked, failed runs, done runs",
+      ])
+  }
+
+  /// Whether a dependent runs; the same must come out if the dependency ended by itself, ended
+  /// without running, or had ended before the dependent was appended.
+  private func isRun(after ending: Ending, when condition: EdgeCondition) -> Bool {
+    var ran = Simulation("a=\(ending); b: a?\(condition)")
+    let ranTimeline = ran.run()
+    var settled = Simulation("a; b: a?\(condition)")
+    let settledTimeline = settled.run([
+      0: { $0.scheduler.settle($0.id("a"), as: ending, cause: .itself) }
+    ])
+    var appended = Simulation("a=\(ending)")
+    let appendedTimeline = appended.run([5: { $0.append("b: a?\(condition)") }])
+    let verdicts = [ranTimeline, settledTimeline, appendedTimeline].map { $0.contains("b+") }
+    #expect(Set(verdicts).count == 1, "\(ranTimeline) / \(settledTimeline) / \(appendedTimeline)")
+    #expect(verdicts[0] != ranTimeline.contains("b=blocked(a)"))
+    #expect(ran.scheduler.isFinished && settled.scheduler.isFinished)
+    return verdicts[0]
+  }
+
+  @Test func `what cannot run is blocked to the end of its chain, with the root`() {
+    #expect(
+      schedule("a=failed; b: a; c: b; d: c; e: c?done; f", queues: "main=9")
+        == "0 a+ f+ | 1 a-failed b=blocked(a) c=blocked(a) d=blocked(a) f- e+ | 2 e-")
+  }
+
+  @Test func `a dependent is blocked before its other dependencies end`() {
+    #expect(
+      schedule("a=failed; s/5; b: a s; c: b?done", queues: "main=9")
+        == "0 a+ s+ | 1 a-failed b=blocked(a) c+ | 2 c- | 5 s-")
+  }
+
+  @Test func `a dependent has one root, the first`() {
+    #expect(
+      schedule("a=failed; s=failed/2; b: s a", queues: "main=9")
+        == "0 a+ s+ | 1 a-failed b=blocked(a) | 2 s-failed")
+  }
+
+  @Test func `a step for failures is blocked by success and names it`() {
+    #expect(schedule("a; b: a?failed; c: b") == "0 a+ | 1 a- b=blocked(a) c=blocked(a)")
+  }
+
+  @Test func `a skipped step lets its dependents run`() {
+    #expect(
+      schedule(
+        "a; b: a; c: b",
+        [1: { $0.scheduler.settle($0.id("b"), as: Ending(.skipped), cause: .itself) }])
+        == "0 a+ | 1 a- b=skipped c+ | 2 c-")
+  }
+
+  @Test func `two edges from one operation both count`() {
+    #expect(schedule("a; b: a a?done") == "0 a+ | 1 a- b+ | 2 b-")
+    #expect(schedule("a=failed; b: a?failed a") == "0 a+ | 1 a-failed b=blocked(a)")
+  }
+}
+
+@Suite struct `failure policies` {
+  private let text = "a=failed; b: a; c: b; d: a?done; s/3; t: s; u"
+
+  @Test func `continue runs everything that is not downstream`() {
+    #expect(
+      schedule(text, queues: "main=2")
+        == "0 a+ s+ | 1 a-failed b=blocked(a) c=blocked(a) d+ | 2 d- u+ | 3 s- u- t+ | 4 t-")
+  }
+
+  @Test func `stop starts nothing new and lets what runs end`() {
+    #expect(
+      schedule(text, queues: "main=2", [1: { $0.scheduler.stop(.failure($0.id("a"))) }])
+        == """
+        0 a+ s+ | 1 a-failed b=blocked(a) c=blocked(a) d=cancelled(stop a) t=cancelled(stop a) \
+        u=cancelled(stop a) | 3 s-
+        """)
+  }
+
+  @Test func `cancel ends what runs too`() {
+    #expect(
+      schedule(
+        text, queues: "main=2",
+        [
+          1: {
+            $0.scheduler.stop(.failure($0.id("a")))
+            $0.cancel("s")
+          }
+        ])
+          == """
+          0 a+ s+ | 1 a-failed b=blocked(a) c=blocked(a) s-cancelled d=cancelled(stop a) \
+          t=cancelled(stop a) u=cancelled(stop a)
+          """)
+  }
+
+  @Test func `a cancelled step blocks its dependents`() {
+    #expect(
+      schedule("a/9; b: a; c: b", [2: { $0.cancel("a") }])
+        == "0 a+ | 2 a-cancelled b=blocked(a) c=blocked(a)")
+  }
+
+  @Test func `in a cancelled run what waits is cancelled, not blocked`() {
+    #expect(
+      schedule(
+        "a/9; b: a; c: b",
+        [
+          2: {
+            $0.scheduler.stop(.signal(2))
+            $0.cancel("a")
+          }
+        ]) == "0 a+ | 2 a-cancelled b=cancelled(signal(2)) c=cancelled(signal(2))")
+  }
+
+  @Test func `after a stop a retry wait goes on until its caller ends it`() {
+    #expect(
+      schedule("a^5; b^2/3", queues: "main=2", [2: { $0.scheduler.stop(.runTimeout) }])
+        == "0 a+ b+ | 1 a. | 3 b. | 5 b=cancelled(runTimeout) | 6 a=cancelled(runTimeout)")
+  }
+
+  @Test func `after a stop what is appended is cancelled`() {
+    #expect(
+      schedule(
+        "a/3; b",
+        [
+          1: { $0.scheduler.stop(.signal(15)) },
+          2: { $0.append("c: a") },
+        ]) == "0 a+ | 1 b=cancelled(signal(15)) | 2 c=cancelled(signal(15)) | 3 a-")
+  }
+
+  @Test func `only the first reason to stop counts`() {
+    #expect(
+      schedule(
+        "a/3; b",
+        [
+          1: {
+            $0.scheduler.stop(.signal(15))
+            $0.scheduler.stop(.runTimeout)
+          },
+          2: { $0.append("c") },
+        ]) == "0 a+ | 1 b=cancelled(signal(15)) | 2 c=cancelled(signal(15)) | 3 a-")
+  }
+}
