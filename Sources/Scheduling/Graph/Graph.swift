@@ -79,6 +79,8 @@ package struct Graph: Sendable {
     return spec
   }
 
+  package func queue(of id: OperationID) -> QueueID { queues[id.index] }
+
   @discardableResult
   package mutating func append(_ spec: OperationSpec) -> OperationID {
     let duration = spec.expected.map { max($0, 0) } ?? -1
@@ -129,6 +131,10 @@ package struct Graph: Sendable {
       links.append(link)
       conditions.append(condition)
     }
+  }
+
+  mutating func setPriority(_ priority: Int16, of id: OperationID) {
+    priorities[id.index] = priority
   }
 
   /// Equal sets of claims share one number: what is in one pool for many is stored once.
