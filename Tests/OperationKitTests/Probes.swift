@@ -20,6 +20,7 @@ final class Crowd: Sendable {
 
   func enter() { counts.withLock { $0 = ($0.inside + 1, max($0.most, $0.inside + 1)) } }
   func leave() { counts.withLock { $0.inside -= 1 } }
+  var inside: Int { counts.withLock { $0.inside } }
   var most: Int { counts.withLock { $0.most } }
 }
 

@@ -59,12 +59,15 @@ extension Engine {
     }
   }
 
+  /// More threads help where those there are neither end operations nor use the processors.
   private func widenCrowded(_ isIdle: Bool) -> Bool {
     var wasCrowded = false
     for lane in lanes.indices where lanes[lane].isElastic && isCrowded(lane) {
       wasCrowded = true
       let width = scheduler[QueueID(lane)].width
-      guard isIdle, width < Elasticity.largestWidth else { continue }
+      let isStuck = lanes[lane].endedCount < width
+      lanes[lane].endedCount = 0
+      guard isIdle, isStuck, width < Elasticity.largestWidth else { continue }
       let wider = min(width + max(1, width / 2), Elasticity.largestWidth)
       scheduler.setWidth(wider, of: QueueID(lane))
     }

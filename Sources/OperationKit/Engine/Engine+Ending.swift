@@ -78,6 +78,7 @@ extension Engine {
     if lanes[lane].barrier == id.rawValue { lanes[lane].barrier = -1 }
     if let progress = lanes[lane].progress { progress.countOne() }
     lanes[lane].count -= 1
+    lanes[lane].endedCount += 1
     if lanes[lane].count == 0 { becameEmpty(lane, &leftovers) }
   }
 

@@ -33,6 +33,8 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`
     var progress: Progress?
     /// Its width is for the machine to decide.
     var isElastic = true
+    /// How many have ended since the last look at its width.
+    var endedCount = 0
   }
 
   let lock = Lock()

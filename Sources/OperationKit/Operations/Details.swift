@@ -26,6 +26,8 @@ final class Details: @unchecked Sendable {  // under a lock
   /// The latest state but `.cancelled` that was put in the news.
   private var latest = Operation.State.waiting
 
+  var effectivePriority: Double { threadPriority ?? qualityOfService.threadPriority ?? 0.5 }
+
   /// The names of exclusive conditions.
   var exclusions: [String] {
     conditions.compactMap { if case .exclusive(let name) = $0.kind { name } else { nil } }

@@ -106,7 +106,7 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
   }
 }
 
-extension Operation {
+extension OperationProtocol {
   /// Adds an operation to the queue that runs this one. What waits for this one waits for that too.
   ///
   /// To be called while this operation executes in a queue.

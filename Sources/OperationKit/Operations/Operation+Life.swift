@@ -128,16 +128,25 @@ extension Operation {
 }
 
 extension Operation {
-  /// Waits until the operation has finished; its completion block may still run.
-  ///
-  /// It blocks the calling thread. In a task, await ``completion()`` instead.
-  public func waitUntilFinished() {
+  func wait() {
     if isFinished { return }
     let signal = Signal()
     whenFinished { signal.send() }
     signal.wait()
   }
 
+  func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
+    if block != nil {
+      precondition(
+        bits.isDisjoint(with: [.executing, .finished]),
+        "the completion block of an operation that is executing or finished is set: '\(self)'")
+      set(.hasCompletion)
+    }
+    withDetails { $0.completionBlock = block }
+  }
+}
+
+extension OperationProtocol {
   /// Suspends until the operation has finished.
   public func completion() async {
     await withCheckedContinuation { continuation in
@@ -145,27 +154,11 @@ extension Operation {
     }
   }
 
-  /// What runs once, after the end and before any dependent starts; released when it has run.
-  ///
-  /// Setting one on an executing or finished operation traps.
-  public var completionBlock: (@Sendable () -> Void)? {
-    get { readDetails { $0.completionBlock } ?? nil }
-    set {
-      if newValue != nil {
-        precondition(
-          bits.isDisjoint(with: [.executing, .finished]),
-          "the completion block of an operation that is executing or finished is set: '\(self)'")
-        set(.hasCompletion)
-      }
-      withDetails { $0.completionBlock = newValue }
-    }
-  }
-
   /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
   public var error: (any Error)? { readDetails { $0.error } ?? nil }
 
   /// Records an error; the first one stays. It stops nothing, but dependents can tell: see
-  /// ``dependencyPolicy-swift.property``.
+  /// ``dependencyPolicy``.
   public func fail(_ error: any Error) {
     withDetails { if $0.error == nil { $0.error = error } }
     set(.failed)

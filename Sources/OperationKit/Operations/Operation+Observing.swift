@@ -1,18 +1,18 @@
 // Telling of changes: key-value notifications by subclasses that keep their own state, and news of
 // the state to those who asked.
 
-extension Operation {
+extension OperationProtocol {
   /// Adds a handler that is told every later change of the state, each once and in order.
   ///
   /// It is called on the thread that made the change; it must not wait for the operation.
-  public func observeState(_ handler: @escaping @Sendable (State) -> Void) {
+  public func observeState(_ handler: @escaping @Sendable (Operation.State) -> Void) {
     observe(startingWithCurrent: false, handler)
   }
 
   /// The state now, and every later change, each once; ends when the operation has finished.
   ///
   /// Cancellation is a change of its own: `waiting, cancelled, finished`.
-  public var states: AsyncStream<State> {
+  public var states: AsyncStream<Operation.State> {
     AsyncStream { continuation in
       observe(startingWithCurrent: true) { state in
         continuation.yield(state)
@@ -20,9 +20,11 @@ extension Operation {
       }
     }
   }
+}
 
-  private func observe(
-    startingWithCurrent: Bool, _ handler: @escaping @Sendable (State) -> Void
+extension Operation {
+  fileprivate func observe(
+    startingWithCurrent: Bool, _ handler: @escaping @Sendable (Operation.State) -> Void
   ) {
     let isReady = isReady
     Engine.shared.countObserved(self)
@@ -59,17 +61,8 @@ extension Operation.State {
 }
 
 extension Operation {
-  /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
-  /// compatibility, it does nothing.
-  public func willChangeValue(forKey key: String) {}
-
-  /// To be called after a subclass has changed `isExecuting`, `isFinished` or `isReady`.
-  ///
-  /// All three are looked at, whatever the key.
-  public func didChangeValue(forKey key: String) { examine() }
-
   /// What the properties of a subclass say now is taken over.
-  private func examine() {
+  func examine() {
     if isFinished {
       finish(onOwnThread: false)
     } else if !has(.executing), isExecuting {
@@ -80,17 +73,12 @@ extension Operation {
   }
 }
 
-/// Key-value notifications by key path, for the subclass's own properties too.
-public protocol KeyValueChanging: Operation {}
-
-extension KeyValueChanging {
-  /// As ``Operation/willChangeValue(forKey:)``.
+extension OperationProtocol {
+  /// As `willChangeValue(forKey:)`, for a property of the subclass too.
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
-  /// As ``Operation/didChangeValue(forKey:)``.
+  /// As `didChangeValue(forKey:)`, for a property of the subclass too.
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     didChangeValue(forKey: "")
   }
 }
-
-extension Operation: KeyValueChanging {}

@@ -28,30 +28,7 @@ public enum QualityOfService: Int, Sendable {
   }
 }
 
-extension Operation {
-  /// How important ``main()`` is. Its completion block runs as always.
-  public var qualityOfService: QualityOfService {
-    get { readDetails { $0.qualityOfService } ?? .default }
-    set {
-      withDetails { $0.qualityOfService = newValue }
-      set(.hasTerms)
-    }
-  }
-
-  /// From 0.0 to 1.0, 0.5 unless it is set: the share of the processor that ``main()`` gets when
-  /// there is too little. Its completion block runs as always.
-  ///
-  /// On Linux this is the nice value of the thread, 19 to −19; above 0.5 it needs the permission.
-  public var threadPriority: Double {
-    get {
-      readDetails { $0.threadPriority ?? $0.qualityOfService.threadPriority ?? 0.5 } ?? 0.5
-    }
-    set {
-      withDetails { $0.threadPriority = min(max(newValue, 0), 1) }
-      set(.hasTerms)
-    }
-  }
-
+extension OperationProtocol {
   /// How long the work may take; then the operation is cancelled, with ``OperationError/timedOut``.
   /// It is up to the work to look at ``isCancelled``.
   public var timeout: Duration? {
@@ -68,7 +45,9 @@ extension Operation {
     withDetails { $0.conditions.append(condition) }
     set(.hasTerms)
   }
+}
 
+extension Operation {
   /// `main()` under its terms.
   func runOnTerms() {
     if let timeout { limit(to: timeout) }

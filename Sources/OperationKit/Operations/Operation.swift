@@ -54,7 +54,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   }
 
   let status = Atomic<UInt32>(0)
-  private let priority = Atomic<Int8>(0)
+  fileprivate let priority = Atomic<Int8>(0)
   /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
   var number: Int32 = -1
   /// What it waits for. Under the engine's lock, and emptied when it ends.
@@ -121,6 +121,81 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// The older name of ``isAsynchronous``.
   open var isConcurrent: Bool { isAsynchronous }
 
+  /// A name for people; it stands in messages.
+  open var name: String? {
+    get { readDetails { $0.name } ?? nil }
+    set { withDetails { $0.name = newValue } }
+  }
+
+  /// Which of the ready operations of a queue goes first. It can be changed until it starts, and
+  /// never goes before readiness.
+  open var queuePriority: QueuePriority {
+    get { priorityLevel }
+    set { priorityLevel = newValue }
+  }
+
+  /// How important ``main()`` is. Its completion block runs as always.
+  open var qualityOfService: QualityOfService {
+    get { readDetails { $0.qualityOfService } ?? .default }
+    set {
+      withDetails { $0.qualityOfService = newValue }
+      set(.hasTerms)
+    }
+  }
+
+  /// From 0.0 to 1.0, 0.5 unless it is set: the share of the processor that ``main()`` gets when
+  /// there is too little. Its completion block runs as always.
+  ///
+  /// On Linux this is the nice value of the thread, 19 to −19; above 0.5 it needs the permission.
+  open var threadPriority: Double {
+    get { readDetails { $0.effectivePriority } ?? 0.5 }
+    set {
+      withDetails { $0.threadPriority = min(max(newValue, 0), 1) }
+      set(.hasTerms)
+    }
+  }
+
+  /// What runs once, after the end and before any dependent starts; released when it has run.
+  ///
+  /// Setting one on an executing or finished operation traps.
+  @preconcurrency
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { readDetails { $0.completionBlock } ?? nil }
+    set { setCompletionBlock(newValue) }
+  }
+
+  /// What the operation waits for, in the order it was told; empty once it has ended.
+  open var dependencies: [Operation] {
+    var known: Set<ObjectIdentifier> = []
+    return Engine.shared.lock.locked { awaited }.filter {
+      known.insert(ObjectIdentifier($0)).inserted
+    }
+  }
+
+  /// Lets the operation wait for another, in whatever queue that is. Before it starts.
+  open func addDependency(_ operation: Operation) {
+    Engine.shared.addDependency(operation, to: self)
+  }
+
+  /// Lets the operation no longer wait for another.
+  open func removeDependency(_ operation: Operation) {
+    Engine.shared.removeDependency(operation, from: self)
+  }
+
+  /// Waits until the operation has finished; its completion block may still run.
+  ///
+  /// It blocks the calling thread. In a task, await `completion()` instead.
+  open func waitUntilFinished() { wait() }
+
+  /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
+  /// compatibility, it does nothing.
+  open func willChangeValue(forKey key: String) {}
+
+  /// To be called after a subclass has changed `isExecuting`, `isFinished` or `isReady`.
+  ///
+  /// All three are looked at, whatever the key.
+  open func didChangeValue(forKey key: String) { examine() }
+
   /// A number for hash tables; objects that are equal have the same.
   open var hash: Int { ObjectIdentifier(self).hashValue }
 
@@ -169,54 +244,40 @@ private struct Unchecked<Value>: @unchecked Sendable {  // it is handed over, no
   init(_ value: Value) { self.value = value }
 }
 
-extension Operation {
+/// What operations have beyond Foundation's.
+///
+/// It is a protocol so that a subclass which declares a `state` or an `error` of its own, as many
+/// do, still compiles: its own one goes before.
+public protocol OperationProtocol: Operation {}
+
+extension Operation: OperationProtocol {}
+
+extension OperationProtocol {
   /// How the operation stands.
-  public var state: State {
+  public var state: Operation.State {
     if isFinished { return .finished }
     if isCancelled { return .cancelled }
     if isExecuting { return .executing }
     return isReady ? .ready : .waiting
   }
 
-  /// A name for people; it stands in messages.
-  public var name: String? {
-    get { readDetails { $0.name } ?? nil }
-    set { withDetails { $0.name = newValue } }
+  /// What the operation makes of dependencies that were cancelled or have an error. Set it before
+  /// the operation is added to a queue.
+  public var dependencyPolicy: Operation.DependencyPolicy {
+    get { has(.needsSuccess) ? .succeeded : .finished }
+    set {
+      if newValue == .succeeded { set(.needsSuccess) } else { clear(.needsSuccess) }
+    }
   }
+}
 
-  /// Which of the ready operations of a queue goes first. It can be changed until it starts, and
-  /// never goes before readiness.
-  public var queuePriority: QueuePriority {
+extension Operation {
+  var priorityLevel: QueuePriority {
     get { QueuePriority(rawValue: Int(priority.load(ordering: .relaxed))) ?? .normal }
     set {
       priority.store(Int8(newValue.rawValue), ordering: .relaxed)
       if has(.queued) { Engine.shared.priorityChanged(of: self) }
     }
-  }
-
-  /// What the operation makes of dependencies that were cancelled or have an error. Set it before
-  /// the operation is added to a queue.
-  public var dependencyPolicy: DependencyPolicy {
-    get { has(.needsSuccess) ? .succeeded : .finished }
-    set { if newValue == .succeeded { set(.needsSuccess) } else { clear(.needsSuccess) } }
-  }
-
-  /// What the operation waits for, in the order it was told; empty once it has ended.
-  public var dependencies: [Operation] {
-    var known: Set<ObjectIdentifier> = []
-    return Engine.shared.lock.locked { awaited }.filter {
-      known.insert(ObjectIdentifier($0)).inserted
-    }
-  }
-
-  /// Lets the operation wait for another, in whatever queue that is. Before it starts.
-  public func addDependency(_ operation: Operation) {
-    Engine.shared.addDependency(operation, to: self)
-  }
-
-  /// Lets the operation no longer wait for another.
-  public func removeDependency(_ operation: Operation) {
-    Engine.shared.removeDependency(operation, from: self)
   }
 }
 
