@@ -278,7 +278,7 @@ import Testing
     }
     #expect(
       messages == [
-        "operations wait for each other, none of them can start: 'a' → 'b' → 'c' → 'a'"
+        "operations wait for each other, none of them can start: 'c' → 'a' → 'b' → 'c'"
       ])
     // It can be broken: the cancelled one ends, the others run.
     operations[2].cancel()

@@ -56,6 +56,7 @@ import Testing
     queue.addOperation(operation)
     let task = Task { try await operation.result() }
     task.cancel()
+    for await state in operation.states where state == .cancelled { break }
     queue.isSuspended = false
     await #expect(throws: OperationError.cancelled) { try await task.value }
     #expect(operation.isCancelled)

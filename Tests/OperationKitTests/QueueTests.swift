@@ -283,16 +283,15 @@ import Testing
     #expect(OperationQueue.main === OperationQueue.main)
     #expect(!OperationQueue.main.isSuspended)
     #expect(OperationQueue.main.maxConcurrentOperationCount == 1)
-    #expect(OperationQueue.main.underlyingQueue === DispatchQueue.main)
+    #expect(OperationQueue.main.underlyingQueue?.label == DispatchQueue.main.label)
   }
 
   // Seeds: an operation of the main queue runs on the main thread, as for updating what is shown.
   @Test @MainActor func `operations of the main queue run on the main thread`() async {
     #expect(OperationQueue.current === OperationQueue.main)
-    let thread = Mutex(pthread_self())
     await withCheckedContinuation { continuation in
       OperationQueue.main.addOperation {
-        thread.withLock { #expect(pthread_equal(pthread_self(), $0) != 0) }
+        dispatchPrecondition(condition: .onQueue(.main))
         #expect(OperationQueue.current === OperationQueue.main)
         continuation.resume()
       }

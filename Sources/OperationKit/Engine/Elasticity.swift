@@ -29,17 +29,12 @@ extension Engine {
 
   func resetElasticity(of lane: Int) {
     let id = QueueID(lane)
-    if scheduler[id].width > Elasticity.leastWidth {
-      scheduler.setWidth(Elasticity.leastWidth, of: id)
+    if scheduler.pointee.width(of: id) > Elasticity.leastWidth {
+      scheduler.pointee.setWidth(Elasticity.leastWidth, of: id)
     }
   }
 
-  private func isCrowded(_ lane: Int) -> Bool {
-    let id = QueueID(lane)
-    let counts = scheduler.counts(of: id)
-    let spec = scheduler[id]
-    return counts.ready > 0 && counts.running >= spec.width && !spec.isSuspended
-  }
+  private func isCrowded(_ lane: Int) -> Bool { scheduler.pointee.isCrowded(QueueID(lane)) }
 
   private func watch() {
     var quietTicks = 0
@@ -64,12 +59,12 @@ extension Engine {
     var wasCrowded = false
     for lane in lanes.indices where lanes[lane].isElastic && isCrowded(lane) {
       wasCrowded = true
-      let width = scheduler[QueueID(lane)].width
+      let width = scheduler.pointee.width(of: QueueID(lane))
       let isStuck = lanes[lane].endedCount < width
       lanes[lane].endedCount = 0
       guard isIdle, isStuck, width < Elasticity.largestWidth else { continue }
       let wider = min(width + max(1, width / 2), Elasticity.largestWidth)
-      scheduler.setWidth(wider, of: QueueID(lane))
+      scheduler.pointee.setWidth(wider, of: QueueID(lane))
     }
     return wasCrowded
   }

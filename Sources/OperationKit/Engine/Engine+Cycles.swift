@@ -4,21 +4,17 @@
 internal import Scheduling
 
 extension Engine {
-  /// The shortest way from an operation back to itself, along what it waits for; empty if there is
-  /// none. The search goes over operations that are in queues, in both directions in turn, and ends
+  /// The shortest way from an operation back to itself, along what it waits for, itself first; empty
+  /// if there is none. The search goes over operations that are in queues, in both directions in turn, and ends
   /// when either side has seen all it can reach: so it costs twice the smaller side.
   func findCycle(through start: OperationID) -> [Operation] {
     guard mayBeOnCycle(start) else { return [] }
-    var search = CycleSearch(start, in: scheduler.graph)
-    var path = search.run()
-    if let first = path.indices.min(by: { path[$0] < path[$1] }) {
-      path = Array(path[first...] + path[..<first])
-    }
-    return path.compactMap { members[$0.index].operation }
+    var search = CycleSearch(start, in: scheduler.pointee.graph)
+    return search.run().compactMap { members[$0.index].operation }
   }
 
   private func mayBeOnCycle(_ id: OperationID) -> Bool {
-    !scheduler.graph.dependents(of: id).isEmpty && !scheduler.graph.dependencies(of: id).isEmpty
+    scheduler.pointee.hasDependents(id) && !scheduler.pointee.graph.dependencies(of: id).isEmpty
   }
 }
 

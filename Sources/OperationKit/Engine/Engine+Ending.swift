@@ -37,6 +37,7 @@ extension Engine {
   /// Under the lock.
   func retire(_ operation: Operation, _ leftovers: inout Leftovers) {
     let old = operation.set(.retired)
+    crew.endedCount &+= 1
     leftovers.operation = operation
     swap(&leftovers.dependencies, &operation.awaited)
     if old.contains(.isObserved) { observedCount -= 1 }
@@ -49,14 +50,8 @@ extension Engine {
 
   private func takeOut(_ operation: Operation, _ leftovers: inout Leftovers) {
     let id = OperationID(Int(operation.number))
-    let lane = scheduler.graph.queue(of: id).index
-    if scheduler.state(of: id) == .running {
-      scheduler.finish(id, as: Ending(.succeeded))
-    } else {
-      scheduler.settle(id, as: Ending(.succeeded), cause: .itself)
-      _ = scheduler.takeSettlements()
-    }
-    scheduler.forget(id)
+    let lane = Int(operation.lane)
+    scheduler.pointee.retire(id)
     giveBackPools(of: operation)
     operation.number = -1
     leave(id, lane, &leftovers)
@@ -91,7 +86,7 @@ extension Engine {
   /// Queued operations that wait for one that was in no queue.
   private func releaseWaiting(for operation: Operation) {
     for dependent in operation.waiting where dependent.number >= 0 {
-      scheduler.release(OperationID(Int(dependent.number)))
+      scheduler.pointee.release(OperationID(Int(dependent.number)))
     }
     operation.waiting = []
   }
@@ -100,8 +95,8 @@ extension Engine {
   private func collectDoomed(by operation: Operation, _ leftovers: inout Leftovers) {
     for dependent in dependents(of: operation) where dependent.has(.needsSuccess) {
       let id = OperationID(Int(dependent.number))
-      guard scheduler.state(of: id) == .waiting else { continue }
-      scheduler.hold(id)
+      guard scheduler.pointee.isWaiting(id) else { continue }
+      scheduler.pointee.hold(id)
       leftovers.doomed.append(dependent)
     }
   }
@@ -112,13 +107,13 @@ extension Engine {
 
   private func isReady(_ operation: Operation) -> Bool {
     operation.number >= 0
-      && scheduler.state(of: OperationID(Int(operation.number))) != .waiting
+      && !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
   }
 
   /// Operations in queues that depend on it; linear.
   func dependents(of operation: Operation) -> [Operation] {
     if operation.number < 0 { return operation.waiting.filter { $0.number >= 0 } }
-    return scheduler.graph.dependents(of: OperationID(Int(operation.number)))
+    return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))
       .filter { $0.condition == .ok }
       .compactMap { members[$0.to.index].operation }
   }

@@ -7,13 +7,13 @@ extension Engine {
   func setWidth(_ width: Int, of id: QueueID) {
     lock.lock()
     lanes[id.index].isElastic = width < 0
-    scheduler.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
+    scheduler.pointee.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
     unlockAndWake()
   }
 
   func setSuspended(_ isSuspended: Bool, of id: QueueID) {
     lock.lock()
-    if isSuspended { scheduler.suspend(id) } else { scheduler.resume(id) }
+    if isSuspended { scheduler.pointee.suspend(id) } else { scheduler.pointee.resume(id) }
     unlockAndWake()
   }
 

@@ -11,16 +11,24 @@ extension Engine {
     case dispatch(Operation, OperationQueue?, DispatchQueue)
     case errand(@Sendable () -> Void)
     case search
+    case nap
     case sleep
   }
 
-  /// How long a thread without work stays.
+  /// What a thread is there for, between two jobs.
+  private enum Role {
+    case sentFor, inReserve, searching, working
+  }
+
+  /// How long the reserve waits, in microseconds.
+  private static let nap: UInt32 = 20
+  /// How long a thread without work stays, in seconds.
   private static let patience = 2
 
   /// To be called under the lock; sends for somebody if there is work.
   func unlockAndWake() {
     var wake = Crew.Wake.nobody
-    if scheduler.mayStart || crew.hasErrands {
+    if scheduler.pointee.mayStart() || crew.hasErrands {
       wake = crew.planWake()
       if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
     }
@@ -51,13 +59,13 @@ extension Engine {
   /// The life of a thread.
   private func work() {
     let worker = Worker()
-    var isSearching = true
+    var role = Role.sentFor
     var ended: Operation?
     while true {
       var leftovers = Leftovers()
       lock.lock()
       if let operation = ended { retire(operation, &leftovers) }
-      let job = nextJob(worker, &isSearching)
+      let job = nextJob(worker, &role)
       unlockAndWake()
       ended = nil
       leftovers.settle()
@@ -68,35 +76,41 @@ extension Engine {
         dispatchQueue.async { self.runDispatched(operation, in: queue) }
       case .errand(let errand): errand()
       case .search: lookAround()
-      case .sleep: if !sleep(worker, &isSearching) { return }
+      case .nap: usleep(Engine.nap)
+      case .sleep: if !sleep(worker, &role) { return }
       }
     }
   }
 
-  private func nextJob(_ worker: Worker, _ isSearching: inout Bool) -> Job {
-    let job = takeErrand() ?? takeOperation()
-    if let job {
-      if isSearching { crew.stopsSearching() }
-      isSearching = false
-      return job
+  private func nextJob(_ worker: Worker, _ role: inout Role) -> Job {
+    let old = role
+    if old == .sentFor || old == .searching { crew.stopsSearching() }
+    if old == .inReserve { crew.leavesReserve() }
+    role = .working
+    if old == .sentFor || old == .inReserve, staysInReserve() {
+      role = .inReserve
+      return .nap
     }
-    if !isSearching, !crew.hasSearcher {
-      isSearching = true
+    if let job = takeErrand() ?? takeOperation() { return job }
+    if old == .working, !crew.hasSearcher {
+      role = .searching
       crew.startsSearching()
       return .search
     }
-    if isSearching { crew.stopsSearching() }
-    isSearching = false
     crew.sleeps(worker)
     return .sleep
+  }
+
+  private func staysInReserve() -> Bool {
+    !crew.hasReserve && !crew.hasErrands && scheduler.pointee.mayStart() && crew.takesReserve()
   }
 
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
 
   private func takeOperation() -> Job? {
-    guard let id = scheduler.next(after: QueueID(crew.latestQueue)) else { return nil }
+    guard let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) else { return nil }
     guard let operation = members[id.index].operation else { return nil }
-    let lane = scheduler.graph.queue(of: id).index
+    let lane = Int(operation.lane)
     crew.latestQueue = lane
     operation.set(.chosen)
     if lanes[lane].isElastic { watchElasticity(of: lane) }
@@ -113,12 +127,12 @@ extension Engine {
   }
 
   /// False if nothing came for long: the thread ends.
-  private func sleep(_ worker: Worker, _ isSearching: inout Bool) -> Bool {
+  private func sleep(_ worker: Worker, _ role: inout Role) -> Bool {
     if !worker.signal.wait(seconds: Engine.patience) {
       if lock.locked({ crew.leaves(worker) }) { return false }
       worker.signal.wait()
     }
-    isSearching = true
+    role = .sentFor
     return true
   }
 }
@@ -160,7 +174,7 @@ extension Engine {
       operation.conclude()
       return true
     }
-    scheduler.pause(OperationID(Int(operation.number)))
+    scheduler.pointee.pause(OperationID(Int(operation.number)))
     operation.set(.parked)
     unlockAndWake()
     askAgain(operation)
@@ -185,6 +199,6 @@ extension Engine {
 
   func unpark(_ operation: Operation) {
     operation.clear(.parked)
-    scheduler.resume(OperationID(Int(operation.number)))
+    scheduler.pointee.resume(OperationID(Int(operation.number)))
   }
 }

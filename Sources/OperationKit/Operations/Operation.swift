@@ -56,11 +56,13 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
   /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
-  var number: Int32 = -1
+  @exclusivity(unchecked) var number: Int32 = -1
+  /// The number of its queue. Under the engine's lock.
+  @exclusivity(unchecked) var lane: Int32 = -1
   /// What it waits for. Under the engine's lock, and emptied when it ends.
-  var awaited: [Operation] = []
+  @exclusivity(unchecked) var awaited: [Operation] = []
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
-  var waiting: [Operation] = []
+  @exclusivity(unchecked) var waiting: [Operation] = []
   private let details = Mutex<Details?>(nil)
 
   /// Makes an operation that does nothing.

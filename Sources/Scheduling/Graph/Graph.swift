@@ -79,8 +79,6 @@ package struct Graph: Sendable {
     return spec
   }
 
-  package func queue(of id: OperationID) -> QueueID { queues[id.index] }
-
   @discardableResult
   package mutating func append(_ spec: OperationSpec) -> OperationID {
     let duration = spec.expected.map { max($0, 0) } ?? -1

@@ -1,9 +1,6 @@
 // What keeps an operation from being ready besides its edges, and what lets it go in spite of them.
 
 extension Scheduler {
-  /// Whether `next` may have something to return; false is certain.
-  package var mayStart: Bool { startableQueues.first != nil }
-
   /// Adds an operation that is not ready before it was released `holds` times.
   @discardableResult
   package mutating func append(_ spec: OperationSpec, holds: Int32) -> OperationID {
