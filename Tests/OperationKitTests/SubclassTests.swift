@@ -22,8 +22,8 @@ private final class Concurrent: Operation, @unchecked Sendable {
       return
     }
     willChangeValue(forKey: "isExecuting")
-    DispatchQueue.global().async { self.main() }
     state.withLock { $0.executing = true }
+    DispatchQueue.global().async { self.main() }
     didChangeValue(forKey: "isExecuting")
   }
 

@@ -5,15 +5,13 @@ internal import Scheduling
 /// What is left to do of an ending once the lock is free: nothing here may run under it, since
 /// releasing an operation can run anybody's code.
 struct Leftovers {
-  var operation: Operation?
   var dependencies: [Operation] = []
   var queue: OperationQueue?
   var signals: [Signal] = []
   var doomed: [Operation] = []
   var readied: [Operation] = []
 
-  func settle() {
-    guard let operation else { return }
+  func settle(_ operation: Operation) {
     if operation.has(.hasWaiters) { operation.releaseSuccessors() }
     for signal in signals { signal.send() }
     for other in readied { other.tell(.ready) }
@@ -31,14 +29,13 @@ extension Engine {
     lock.lock()
     retire(operation, &leftovers)
     unlockAndWake()
-    leftovers.settle()
+    leftovers.settle(operation)
   }
 
   /// Under the lock.
   func retire(_ operation: Operation, _ leftovers: inout Leftovers) {
     let old = operation.set(.retired)
     crew.endedCount &+= 1
-    leftovers.operation = operation
     swap(&leftovers.dependencies, &operation.awaited)
     if old.contains(.isObserved) { observedCount -= 1 }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }

@@ -67,8 +67,8 @@ extension Engine {
       if let operation = ended { retire(operation, &leftovers) }
       let job = nextJob(worker, &role)
       unlockAndWake()
+      if let operation = ended { leftovers.settle(operation) }
       ended = nil
-      leftovers.settle()
       switch job {
       case .run(let operation, let queue):
         if run(operation, in: queue) { ended = operation }

@@ -2,8 +2,8 @@
 
 /// Runs its blocks at once, each on a thread of its own, and finishes when the last one has.
 open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
-  private var first: (@Sendable () throws -> Void)?
-  private var others: [@Sendable () -> Void] = []
+  @exclusivity(unchecked) private var first: (@Sendable () throws -> Void)?
+  @exclusivity(unchecked) private var others: [@Sendable () -> Void] = []
 
   /// Makes an operation without blocks.
   public override init() {}
@@ -29,6 +29,15 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
 
   /// Runs the blocks.
   open override func main() {
+    if others.isEmpty { runFirst() } else { runAll() }
+    first = nil
+  }
+
+  private func runFirst() {
+    do { try first?() } catch { fail(error) }
+  }
+
+  private func runAll() {
     let signal = Signal()
     let queue = OperationQueue.current
     for block in others {
@@ -37,8 +46,8 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
         signal.send()
       }
     }
-    do { try first?() } catch { fail(error) }
+    runFirst()
     for _ in others { signal.wait() }
-    (first, others) = (nil, [])
+    others = []
   }
 }

@@ -18,14 +18,17 @@ enum FoundationJobs {
 
   static func chain(_ count: Int) {
     let queue = OperationQueue()
-    var last: Operation?
+    var operations: [Operation] = []
     for _ in 0..<count {
       let operation = BlockOperation {}
-      if let last { operation.addDependency(last) }
+      if let last = operations.last { operation.addDependency(last) }
+      operations.append(operation)
       queue.addOperation(operation)
-      last = operation
     }
     queue.waitUntilAllOperationsAreFinished()
+    // Foundation's operations keep their dependencies: released in order, a long chain overflows
+    // the stack.
+    while operations.popLast() != nil {}
   }
 
   static func graph(_ graph: RandomGraph) {
