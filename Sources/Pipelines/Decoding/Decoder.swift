@@ -9,7 +9,13 @@ struct Decoder {
   var model = PipelineModel()
   var settingsNumbers: [SettingsModel: Int] = [:]
 
-  init(tree: Tree) { self.tree = tree }
+  init(tree: Tree) {
+    self.tree = tree
+    // Memory that is not touched costs nothing, growing an array costs twice its size.
+    let byteCount = tree.source.count
+    model.steps.reserveCapacity(min(byteCount / 32, PipelineModel.maxStepCount))
+    model.dependencies.reserveCapacity(min(byteCount / 16, PipelineModel.maxDependencyCount))
+  }
 
   func span(_ node: NodeIndex) -> Span {
     Span(start: Int(tree.nodes[node].start), end: Int(tree.nodes[node].end))
@@ -27,7 +33,7 @@ struct Fields<Key: ObjectKey> {
   let map: NodeIndex
   fileprivate var present: UInt64 = 0
   fileprivate var usable: UInt64 = 0
-  private var nodes = InlineArray<64, Int32>(repeating: 0)
+  private var nodes = InlineArray<40, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 
@@ -65,7 +71,7 @@ extension Decoder {
     let end = tree.next(after: map)
     while key < end {
       let value = key + 1
-      if let known = tree.withBytes(of: key, table.find) {
+      if let known = tree.withBytes(of: key, { table.find($0) }) {
         if fields.holds(known) { strangers.append(key) } else { fields.set(known, value) }
       } else if isMergeKey(key) {
         merges.append(value)
@@ -103,7 +109,7 @@ extension Decoder {
     _ keys: [NodeIndex], of fields: Fields<Key>, _ table: KeyTable<Key>, _ owner: String
   ) {
     for key in keys {
-      if let known = tree.withBytes(of: key, table.find), let first = fields[known] {
+      if let known = tree.withBytes(of: key, { table.find($0) }), let first = fields[known] {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let (name, known) = (tree.string(key), table.rows.map(\.key))

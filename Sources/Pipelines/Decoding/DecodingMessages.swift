@@ -74,9 +74,8 @@ enum DecodingMessage {
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
-  static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "two steps have the id \(quoted(id))", at: span, secondary: [.init(first, "first here")])
+  static func escapedID(at span: Span) -> Diagnostic {
+    Diagnostic("an id must be written as it is, without escapes and on its own line", at: span)
   }
 
   static func noDefault(_ key: String, at span: Span) -> Diagnostic {

@@ -151,7 +151,12 @@ extension Decoder {
   func isNull(_ node: NodeIndex) -> Bool {
     guard tree.nodes[node].kind == .plain else { return false }
     return tree.withBytes(of: node) { bytes in
-      bytes.isEmpty || bytes.elementsEqual("~".utf8) || bytes.elementsEqual("null".utf8)
+      switch bytes.count {
+      case 0: true
+      case 1: bytes[0] == UInt8(ascii: "~")
+      case 4: bytes.elementsEqual("null".utf8)
+      default: false
+      }
     }
   }
 

@@ -23,8 +23,8 @@ struct PipelineModel {
   var steps: [StepModel] = []
   /// Of all steps, in file order.
   var dependencies: [DependencyModel] = []
-  /// Ids of steps, and names that `depends_on` refers to.
-  var names = NameTable()
+  /// Actions whose text does not stand in the file as it is.
+  var actions: [Action] = []
   /// Each different one once.
   var settings: [SettingsModel] = []
   var placements: [PlacementModel] = []
@@ -57,35 +57,46 @@ struct ResourceModel {
   let capacity: Int64?
 }
 
-/// One step. What it sets beyond id, command and edges is in the model's `settings` and
-/// `placements`; −1 is nothing.
+/// One step, 28 bytes and no text of its own. What it sets beyond id, command and edges is in the
+/// model's `settings` and `placements`; −1 is nothing.
 struct StepModel {
-  var id: String
-  var idSpan: Span
-  var action: Action
+  /// Where the id stands in the file.
+  var id: WrittenText
+  var action: ActionModel
   var firstDependency: Int32
   var settings: Int32 = -1
   var placement: Int32 = -1
 }
 
-/// An edge by name. 12 bytes.
-struct DependencyModel {
-  /// A number of `PipelineModel.names`.
-  let name: UInt32
-  let start: UInt32
-  let byteCount: UInt16
-  let condition: EdgeCondition
-  let isOptional: Bool
+/// A text that stands in the file byte for byte, at most 65,535 bytes long.
+struct WrittenText {
+  private let start: UInt32
+  private let byteCount: UInt16
 
-  init(name: Int, span: Span, condition: EdgeCondition = .ok, isOptional: Bool = false) {
-    self.name = UInt32(truncatingIfNeeded: name)
+  init(_ span: Span) {
     start = span.start
     byteCount = UInt16(clamping: span.end - span.start)
-    self.condition = condition
-    self.isOptional = isOptional
   }
 
   var span: Span { Span(start: Int(start), end: Int(start) + Int(byteCount)) }
+}
+
+/// What a step runs.
+enum ActionModel {
+  /// A script that stands in the file byte for byte.
+  case written(start: UInt32, byteCount: UInt32)
+  /// A number of `PipelineModel.actions`.
+  case kept(Int32)
+
+  /// In place of an action that was reported.
+  static let none = ActionModel.written(start: 0, byteCount: 0)
+}
+
+/// An edge by name. 8 bytes.
+struct DependencyModel {
+  let step: WrittenText
+  let condition: EdgeCondition
+  let isOptional: Bool
 }
 
 /// A name, and where it is written.

@@ -1,5 +1,7 @@
 // The tree of a YAML text as flat arrays: every value, key and alias in the order they are written.
 
+import Diagnostics
+
 /// Where a node lies in its tree.
 typealias NodeIndex = Int
 
@@ -67,6 +69,13 @@ struct Tree {
     let inset = node.kind == .quoted ? 1 : 0
     let range = (Int(node.start) - base + inset)..<(Int(node.end) - base - inset)
     return body(UnsafeBufferPointer(rebasing: source[range]))
+  }
+
+  /// Where the text of a scalar stands, quotes left out; only of one that is not in the arena.
+  func textSpan(_ index: NodeIndex) -> Span {
+    let node = nodes[index]
+    let inset = node.kind == .quoted && !node.isInArena ? 1 : 0
+    return Span(start: Int(node.start) + inset, end: Int(node.end) - inset)
   }
 
   func string(_ index: NodeIndex) -> String {
