@@ -134,10 +134,10 @@ import Testing
         ]) == "0 a+ | 2 a-cancelled b=cancelled(signal(2)) c=cancelled(signal(2))")
   }
 
-  @Test func `after a stop a retry wait is over and no other begins`() {
+  @Test func `after a stop a retry wait goes on until its caller ends it`() {
     #expect(
       schedule("a^5; b^2/3", queues: "main=2", [2: { $0.scheduler.stop(.runTimeout) }])
-        == "0 a+ b+ | 1 a. | 2 a=cancelled(runTimeout) | 3 b. b=cancelled(runTimeout)")
+        == "0 a+ b+ | 1 a. | 3 b. | 5 b=cancelled(runTimeout) | 6 a=cancelled(runTimeout)")
   }
 
   @Test func `after a stop what is appended is cancelled`() {

@@ -194,13 +194,17 @@ extension Trial {
     guard let id = one({ $0 == .running }) else { return }
     scheduler.pause(id)
     reference.operations[id.index].state = .paused
-    if let reason = reference.stopReason { reference.end(id, Ending(.cancelled), .stopped(reason)) }
   }
 
   private mutating func resumeOne() {
     guard let id = one({ $0 == .paused }) else { return }
-    scheduler.resume(id)
-    reference.operations[id.index].state = .ready
+    if let reason = reference.stopReason {
+      scheduler.settle(id, as: Ending(.cancelled), cause: .stopped(reason))
+      reference.end(id, Ending(.cancelled), .stopped(reason))
+    } else {
+      scheduler.resume(id)
+      reference.operations[id.index].state = .ready
+    }
   }
 
   private mutating func settleOne() {

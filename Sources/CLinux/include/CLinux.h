@@ -1,10 +1,79 @@
-// What Linux offers and Swift's Glibc module does not: epoll, signalfd, prctl, clone.
+// What Linux offers and Swift's Glibc module does not: epoll, signalfd, prctl, fork, and a process
+// start that does not wait for the new program to be loaded.
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/types.h>
 #include <sys/wait.h>
+
+// One process start. Everything in it must stay in place until `busy` is 0.
+struct clinux_launch {
+  // Programs to try, in this order, as execvp(3) does with PATH; ends with NULL.
+  const char *const *programs;
+  char *const *arguments;
+  char *const *environment;
+  const char *directory;     // changed into first; NULL stays
+  int input;                 // becomes descriptor 0
+  int output;                // becomes descriptors 1 and 2
+  int script;                // becomes descriptor 3; -1 for none
+  int nice;                  // added to ours; 0 leaves it
+  uint64_t default_signals;  // bit n-1: signal n gets its default action
+  uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
+  int cgroup;                // folder of the cgroup v2 to start in; -1 for ours
+  pid_t parent;              // set by clinux_launch
+
+  // Written by the new process and the kernel.
+  volatile pid_t busy;  // not 0 while the new process still uses this memory
+  volatile int stage;   // which step failed: enum clinux_stage
+  volatile int error;   // its errno; 0 while nothing failed
+};
+
+enum clinux_stage {
+  clinux_stage_setup,
+  clinux_stage_directory,
+  clinux_stage_execute
+};
+
+// Starts a process in a process group of its own that gets SIGKILL when the calling thread ends.
+// Returns its id, or -errno. Does not wait for the program to be loaded: a failure to load it
+// shows in `error` after the process has exited with status 127.
+// If it cannot be started in `cgroup`, it is started in ours, and `cgroup` becomes -1.
+// Nothing else may use the stack, of at least 16 KiB, until `busy` is 0.
+pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
+
+// fork(2). Swift hides it, rightly: only a program with one thread may call this.
+pid_t clinux_fork(void);
+
+char **clinux_environment(void);
+
+// Moves bytes between descriptors inside the kernel; -errno on failure.
+ssize_t clinux_splice(int from, int to, int64_t *to_offset, size_t count);
+
+// Lets a pipe hold more; failure is no harm.
+void clinux_set_pipe_size(int pipe, int size);
+
+// Marks all descriptors from `first` on close-on-exec.
+void clinux_close_on_exec_from(int first);
+
+// Closes all descriptors from 3 on except one.
+void clinux_close_all_but(int kept);
+
+// A file in memory, close-on-exec; -errno on failure.
+int clinux_memory_file(const char *name);
+
+// Orphaned descendants become children of this process.
+static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+// What ps and pkill call this process; at most 15 bytes.
+static inline void clinux_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+static inline int clinux_exited(int status) { return WIFEXITED(status); }
+static inline int clinux_exit_status(int status) { return WEXITSTATUS(status); }
+static inline int clinux_signal(int status) { return WTERMSIG(status); }
 
 #endif

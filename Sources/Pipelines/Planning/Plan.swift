@@ -18,11 +18,12 @@ package struct Plan: Sendable {
   package var failurePolicy: FailurePolicy
   /// Of the whole run.
   package var timeout: Nanoseconds?
-  package var hooks: Hooks
+  /// The run's own hooks and the pipeline's shell, environment and directory for them.
+  package var settings: StepSettings
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
-    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, hooks: Hooks
+    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings
   ) {
     self.name = name
     self.sources = sources
@@ -32,7 +33,7 @@ package struct Plan: Sendable {
     self.pools = pools
     self.failurePolicy = failurePolicy
     self.timeout = timeout
-    self.hooks = hooks
+    self.settings = settings
   }
 }
 
@@ -139,7 +140,7 @@ package struct RetryPolicy: Hashable, Sendable {
 }
 
 package enum RetryTrigger: Hashable, Sendable {
-  /// Exited with a status other than 0, or could not be started.
+  /// The outcome `failed`: any end but success and the time limit.
   case failed
   case timedOut
   /// Ended by any signal.

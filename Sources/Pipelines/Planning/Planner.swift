@@ -59,7 +59,14 @@ struct Planner {
       name: model.name ?? fileName(path), sources: sources, steps: steps(selection),
       graph: selection.map(graph.subgraph) ?? graph, queues: lanes.queues, pools: lanes.pools,
       failurePolicy: options.failurePolicy ?? model.failurePolicy,
-      timeout: options.timeout ?? model.timeout, hooks: model.hooks)
+      timeout: options.timeout ?? model.timeout, settings: runSettings)
+  }
+
+  /// For the run's own hooks.
+  private var runSettings: StepSettings {
+    StepSettings(
+      environment: model.environment, workingDirectory: model.workingDirectory,
+      shell: model.shell ?? StepSettings.defaultShell, hooks: model.hooks)
   }
 
   private func steps(_ selection: [Bool]?) -> [PlannedStep] {

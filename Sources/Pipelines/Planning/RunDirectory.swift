@@ -12,9 +12,18 @@ package struct RunDirectory: Hashable, Sendable {
   /// The raw output of one command: `<step>.<attempt>.log`, `<step>.on_success.1.log`. A command
   /// that prints nothing leaves no log. Ids of steps hold no slash and do not start with a dot.
   package func log(of step: String, _ trial: Trial) -> String {
+    file(step, trial, "log")
+  }
+
+  /// The file behind `OPRUN_OUTPUT`; it exists once the command writes to it.
+  package func outputs(of step: String, _ trial: Trial) -> String {
+    file(step, trial, "outputs")
+  }
+
+  private func file(_ step: String, _ trial: Trial, _ kind: String) -> String {
     switch trial {
-    case .attempt(let number): "\(path)/\(step).\(number).log"
-    case .hook(let kind, let index): "\(path)/\(step).\(kind.key).\(index).log"
+    case .attempt(let number): "\(path)/\(step).\(number).\(kind)"
+    case .hook(let hook, let index): "\(path)/\(step).\(hook.key).\(index).\(kind)"
     }
   }
 

@@ -11,7 +11,7 @@ package struct RunEvent: Sendable {
     self.kind = kind
   }
 
-  package enum Kind: Sendable {
+  package enum Kind: Hashable, Sendable {
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, Trial)
     /// The log of the trial now holds this many bytes; it can be read up to there.

@@ -7,7 +7,7 @@ extension Scheduler {
   /// kept fair by ageing.
   package mutating func next() -> OperationID? {
     while let queue = startableQueues.first {
-      while let lane = queues[queue].candidates.first.map({ Int($0.item) }) {
+      while let lane = firstLane(of: queue) {
         if let line = obstacle(of: lane) {
           park(lane, in: line)
         } else if let first = lanes[lane].ready.first {
@@ -38,28 +38,32 @@ extension Scheduler {
   }
 
   /// A running operation gives back its slot and claims until `resume`, to try again.
-  /// After `stop` there is no trying again: it ends as cancelled.
   package mutating func pause(_ id: OperationID) {
     precondition(states[id.index] == .running, "only a running operation can be paused")
     move(id, to: .paused)
-    if let stopReason { end(id, as: Ending(.cancelled), .stopped(stopReason)) }
   }
 
-  /// A paused operation is ready again, with the rank it had.
+  /// A paused operation is ready again, with the rank it had. After `stop` it can only be settled.
   package mutating func resume(_ id: OperationID) {
     precondition(states[id.index] == .paused, "only a paused operation is resumed")
+    precondition(stopReason == nil, "after a stop a paused operation is settled")
     move(id, to: .ready)
   }
 
-  /// Nothing starts any more: what is not running ends as cancelled, at once, in file order. What
-  /// runs goes on until `finish`. So dependents of a failed operation must be blocked before, by
+  /// Nothing starts any more: what waits or is ready ends as cancelled, at once, in file order. What
+  /// runs goes on until `finish`; what is paused is the caller's to `settle`. So dependents of a failed operation must be blocked before, by
   /// its `finish`. Linear.
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
-    for index in states.indices where !states[index].hasEnded && states[index] != .running {
-      end(OperationID(index), as: Ending(.cancelled), .stopped(reason))
-    }
+    let stopped = states.indices.filter { states[$0] == .waiting || states[$0] == .ready }
+    for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
+  }
+
+  /// Ids are in file order, unless some were used again.
+  private func inFileOrder(_ indices: [Int]) -> [OperationID] {
+    let ranks = indices.map { Rank(key: 0, sequence: records[$0].sequence, item: Int32($0)) }
+    return ranks.sorted { $0.isBefore($1) }.map { OperationID(Int($0.item)) }
   }
 
   /// What ended without `finish` since the last call, in the order it ended.
@@ -91,7 +95,9 @@ extension Scheduler {
   private mutating func tell(
     _ id: OperationID, _ ending: Ending, _ blocked: inout [OperationID]
   ) {
-    for edge in graph.dependents(of: id) where states[edge.to.index] == .waiting {
+    var edges = EdgeCursor(dependentsOf: id, in: graph)
+    while let edge = edges.next(in: graph) {
+      guard states[edge.to.index] == .waiting else { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {

@@ -82,7 +82,7 @@ struct Reference {
   mutating func stop(_ reason: StopReason) {
     stopReason = reason
     for index in operations.indices
-    where !operations[index].state.hasEnded && operations[index].state != .running {
+    where operations[index].state == .waiting || operations[index].state == .ready {
       end(OperationID(index), Ending(.cancelled), .stopped(reason))
     }
   }

@@ -77,8 +77,12 @@ struct Simulation {
   private mutating func endWhatIsDue() {
     for (end, id) in paused where end == time {
       guard scheduler.state(of: id) == .paused else { continue }
-      line.append(operations[id.index].name + ">")
-      scheduler.resume(id)
+      if let reason = scheduler.stopReason {
+        scheduler.settle(id, as: Ending(.cancelled), cause: .stopped(reason))
+      } else {
+        line.append(operations[id.index].name + ">")
+        scheduler.resume(id)
+      }
     }
     paused.removeAll { $0.end <= time }
     let due = running.filter { $0.end == time }

@@ -1,0 +1,224 @@
+"""Measures oprun beside ninja, make and the least that a C program can do.
+
+Started by Scripts/bench, which builds everything first.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import tables
+import workload
+from measuring import Bench, Runner
+
+DIRECT, SHELL = "/bin/true", "true;"
+
+
+class Rows:
+    """Each method measures one row of the table of figures and returns its Markdown."""
+
+    def __init__(self, bench, oprun, quick):
+        self.bench, self.oprun, self.quick = bench, oprun, quick
+        self.rounds = 5 if quick else 7
+
+    # ------------------------------------------------------------------------------ runners
+
+    def runners(self, name, steps, width, floor=(), least=True):
+        folder = self.bench.scratch / name
+        workload.write(steps, folder, width)
+        processes = len(steps) if least else 0
+        commands = {
+            "floor": [self.bench.program("floor"), *floor, str(width), "graph"],
+            "oprun": [self.oprun, "run", "pipeline.yml"],
+            "make": ["make", "-s", f"-j{width}"],
+            "ninja": ["ninja", "--quiet", f"-j{width}"],
+        }
+        return [Runner(label, command, folder, label == "floor", processes)
+                for label, command in commands.items()]
+
+    def graph_row(self, title, note, steps, width, floor=(), rounds=None):
+        name = title.replace(" ", "-").replace(",", "")
+        runners = self.runners(name, steps, width, floor)
+        self.bench.measure(runners, rounds or self.rounds)
+        return tables.table(title, note, runners)
+
+    # --------------------------------------------------------------------------------- rows
+
+    def independent(self):
+        sizes = [1000] if self.quick else [1000, 10000]
+        text = []
+        for count in sizes:
+            for width in (2, 8):
+                text.append(self.graph_row(
+                    f"{count:,} independent steps, no shell needed, {width} at once",
+                    "Each step is `/bin/true`. ninja always starts a shell.",
+                    workload.independent(count, DIRECT), width, ["-d"]))
+                text.append(self.graph_row(
+                    f"{count:,} independent steps through the shell, {width} at once",
+                    "Each step is `true;`: one `sh` for each.",
+                    workload.independent(count, SHELL), width))
+        return "\n".join(text)
+
+    def chain(self):
+        count = 300 if self.quick else 2000
+        return self.graph_row(
+            f"A chain of {count:,}", "Each step (`true;`) waits for the one before.",
+            workload.chain(count, SHELL), 2)
+
+    def layered(self):
+        count = 1000 if self.quick else 10000
+        return self.graph_row(
+            f"A layered graph of {count:,}", "50 layers, each step (`true;`) waits for one to four.",
+            workload.layered(count, SHELL), 2)
+
+    def dry_run(self):
+        text = []
+        for count in [10_000] if self.quick else [10_000, 100_000, 500_000]:
+            command = "cc -O2 -c src/module.c -o build/module.o --flag=value"
+            steps = workload.layered(count, command)
+            folder = self.bench.scratch / f"dry-{count}"
+            workload.write(steps, folder, 2)
+            size = (folder / "pipeline.yml").stat().st_size
+
+            def every_step(output, count=count):
+                found = output.read_bytes().count(b"\n")
+                return None if found >= count else f"{found} lines for {count} steps"
+
+            runners = [
+                Runner("floor", [self.bench.program("parse"), "pipeline.yml"], folder, True),
+                Runner("oprun", [self.oprun, "run", "--dry-run", "pipeline.yml"], folder,
+                       check=every_step),
+                Runner("make", ["make", "-n"], folder, check=every_step),
+                Runner("ninja", ["ninja", "-n"], folder, check=every_step),
+            ]
+            self.bench.measure(runners, self.rounds if count <= 100_000 else 5)
+            oprun = runners[1]
+            each = (oprun.memory() - size) / count if oprun.samples else 0
+            text.append(tables.table(
+                f"Dry run of {count:,} steps",
+                f"The file has {size / 1e6:.1f} MB; the floor is libyaml's bare parse of it. oprun's "
+                f"memory beyond the file is {each:.0f} bytes for each step.", runners))
+        return "\n".join(text)
+
+    def start(self):
+        folder = self.bench.scratch / "start"
+        folder.mkdir(exist_ok=True)
+        runners = [Runner("floor", [self.bench.program("nothing")], folder, True)]
+        runners += [Runner(name, [program, "--version"], folder)
+                    for name, program in (("oprun", self.oprun), ("make", "make"), ("ninja", "ninja"))]
+        self.bench.measure(runners, 15 if self.quick else 51)
+        return tables.table("Start", "`--version`; the floor is a static C program that does nothing.",
+                            runners)
+
+    def one_step(self):
+        return self.graph_row(
+            "One step", "`/bin/true`, all included.", workload.independent(1, DIRECT), 2, ["-d"],
+            rounds=15 if self.quick else 51)
+
+    def makespan(self):
+        shapes = [("a chain hidden in the middle", workload.hidden_chain),
+                  ("one long step hidden in the middle", workload.hidden_giant),
+                  ("a random graph, few long steps", workload.scattered)]
+        note = ("Steps that sleep, four at once. The floor knows the durations and starts what has "
+                "the longest way to go; oprun is told them by `expected:`.")
+        return "\n".join(
+            self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], rounds=5)
+            for title, shape in shapes)
+
+    def output(self):
+        count, length = (50_000, 100) if self.quick else (500_000, 100)
+        lines = self.bench.program("lines")
+        steps = [workload.Step(f"s{i}", f"{lines} print {i} {count} {length}") for i in range(8)]
+        runners = self.runners("output", steps, 2, ["-g"])
+        runners[2].command.insert(2, "-O")
+        for runner in runners:
+            runner.check = lambda output: self.is_kept_together(output, count * len(steps), length)
+        self.bench.measure(runners, 5)
+        size = count * length // 1_000_000
+        return tables.table(
+            f"Output: 8 × {size} MB",
+            "Two at once, into a file. Every line must arrive whole and in order, each step's lines "
+            "together. The floor gathers in memory. make runs with `-O`.", runners)
+
+    def is_kept_together(self, output, count, length):
+        found = subprocess.run([self.bench.program("lines"), "check", output, str(length)],
+                               capture_output=True, text=True, check=True).stdout
+        whole, torn, changes = map(int, found.split())
+        if (whole, torn, changes) == (count, 0, 8):
+            return None
+        return f"{whole} of {count} lines whole, {torn} torn, in {changes} pieces"
+
+
+ROWS = ["independent", "chain", "layered", "dry_run", "start", "one_step", "makespan", "output"]
+
+
+def verify(bench, oprun):
+    """Every runner runs every step exactly once: each writes its name into a file."""
+    for name, shape in (("independent", workload.independent), ("chain", workload.chain),
+                        ("layered", workload.layered)):
+        steps = shape(300, "")
+        for step in steps:
+            step.command = f"echo {step.name} >>log"
+        rows = Rows(bench, oprun, True)
+        for runner in rows.runners(f"verify-{name}", steps, 4):
+            log = runner.folder / "log"
+            log.unlink(missing_ok=True)
+            _, problem = bench.sample(runner)
+            if problem:
+                sys.exit(f"bench: {runner.name} on {name}: {problem}")
+            seen = log.read_text().split()
+            if sorted(seen) != sorted(step.name for step in steps):
+                sys.exit(f"bench: {runner.name} ran {len(seen)} of {len(steps)} steps ({name})")
+            place = {name: i for i, name in enumerate(seen)}
+            if any(place[steps[need].name] > place[step.name]
+                   for step in steps for need in step.needs):
+                sys.exit(f"bench: {runner.name} ran a step before what it needs ({name})")
+
+
+HEAD = """# Benchmarks
+
+oprun beside make, ninja and the *floor*: small C programs (in `Benchmarks/`) that do the least
+that the work takes. Written by `Scripts/bench`; run it to get your own.
+
+Wall time and processor time are medians, ratios are medians of the ratios within each round; the
+runners take turns. Processor time and memory include the steps. Before measuring, every runner
+proves that it runs each step once and in order; in every run the number of processes, the lines
+of a dry run, and each byte of output are checked.
+
+"""
+
+
+def main():
+    options = argparse.ArgumentParser(prog="Scripts/bench", description=__doc__)
+    options.add_argument("--quick", action="store_true", help="smaller sizes")
+    options.add_argument("--only", metavar="ROW,...", help=f"of {', '.join(ROWS)}")
+    options.add_argument("--output", metavar="FILE", help="where to write the tables")
+    options.add_argument("--oprun", required=True, help=argparse.SUPPRESS)
+    options.add_argument("--programs", required=True, help=argparse.SUPPRESS)
+    chosen = options.parse_args()
+    names = chosen.only.split(",") if chosen.only else ROWS
+    unknown = [name for name in names if name not in ROWS]
+    if unknown:
+        options.error(f"unknown row '{unknown[0]}', wanted one of: {', '.join(ROWS)}")
+
+    scratch = Path(tempfile.mkdtemp(prefix="oprun-bench-"))
+    try:
+        bench = Bench(chosen.programs, scratch)
+        verify(bench, chosen.oprun)
+        text = HEAD + tables.machine([chosen.oprun, "make", "ninja"])
+        print(text)
+        for name in names:
+            part = getattr(Rows(bench, chosen.oprun, chosen.quick), name)()
+            print(part, flush=True)
+            text += "\n" + part
+        if chosen.output:
+            Path(chosen.output).write_text(text)
+    finally:
+        shutil.rmtree(scratch)
+
+
+if __name__ == "__main__":
+    main()

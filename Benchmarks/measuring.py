@@ -1,0 +1,93 @@
+"""Runs runners side by side and keeps what each run used."""
+
+import shutil
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Sample:
+    status: int
+    wall: float  # seconds
+    processor: float  # seconds, user and system, of everything that was started
+    memory: int  # bytes: the largest resident set of one process
+    processes: int  # started by the whole machine meanwhile
+
+
+@dataclass
+class Runner:
+    """One line of a table: how to run it, and how to see that the work was done."""
+
+    name: str
+    command: list
+    folder: Path
+    is_floor: bool = False
+    least_processes: int = 0  # fewer cannot have done the work
+    check: object = None  # called with the output file; returns what is wrong, or None
+    samples: list = field(default_factory=list)
+    problem: str = ""
+
+    def wall(self):
+        return statistics.median(sample.wall for sample in self.samples)
+
+    def processor(self):
+        return statistics.median(sample.processor for sample in self.samples)
+
+    def memory(self):
+        return statistics.median(sample.memory for sample in self.samples)
+
+    def ratio(self, other, quantity):
+        """The median of the ratios within each round: what slows the machine slows both."""
+        pairs = zip(self.samples, other.samples)
+        return statistics.median(getattr(mine, quantity) / max(getattr(its, quantity), 1e-9)
+                                 for mine, its in pairs)
+
+
+class Bench:
+    def __init__(self, programs, scratch):
+        self.programs = Path(programs)
+        self.scratch = Path(scratch)
+
+    def program(self, name):
+        return str(self.programs / name)
+
+    def sample(self, runner):
+        for trace in (".oprun", ".ninja_log", ".ninja_deps"):
+            target = runner.folder / trace
+            if target.is_dir():
+                shutil.rmtree(target)
+            elif target.exists():
+                target.unlink()
+        result, output = self.scratch / "result.txt", self.scratch / "output.txt"
+        subprocess.run([self.program("measure"), result, output, *runner.command],
+                       cwd=runner.folder, check=True)
+        status, wall, processor, memory, processes = map(int, result.read_text().split())
+        found = Sample(status, wall / 1e9, processor / 1e6, memory * 1024, processes)
+        return found, self.problem(runner, found, output)
+
+    def problem(self, runner, sample, output):
+        if sample.status != 0:
+            last = output.read_bytes()[-200:].decode(errors="replace").strip()
+            return f"exit status {sample.status}: {last}"
+        if sample.processes < runner.least_processes:
+            return f"only {sample.processes} processes were started"
+        return runner.check(output) if runner.check else None
+
+    def measure(self, runners, rounds):
+        """A B C, A B C, ...: so that a slow moment of the machine meets all of them."""
+        for number in range(rounds):
+            for runner in runners:
+                if runner.problem:
+                    continue
+                if sys.stderr.isatty():
+                    print(f"\r\033[K  {number + 1}/{rounds} {runner.name}", end="", file=sys.stderr)
+                sample, problem = self.sample(runner)
+                runner.problem = problem or ""
+                if not problem:
+                    runner.samples.append(sample)
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr)
+        return runners

@@ -1,0 +1,213 @@
+// Starting a process without waiting for its program to be loaded.
+//
+// posix_spawn suspends the caller until the new process has executed its program (CLONE_VFORK),
+// some 200 µs during which a runner with free processors starts nothing. Here the new process
+// shares our memory (CLONE_VM: no page tables are copied) but runs on a stack of its own, and we
+// go on at once. The kernel clears `busy` when it leaves our memory (CLONE_CHILD_CLEARTID).
+//
+// The new process also shares our thread-local storage. It must not write there, so it calls the
+// kernel directly: the C library's wrappers would set our errno.
+#define _GNU_SOURCE
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define SHARES_MEMORY_WHILE_WE_RUN 1
+static long call(long number, long a, long b, long c, long d) {
+  long result;
+  register long fourth __asm__("r10") = d;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+// The new process has a stack of its own, so it must not return from here.
+static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
+  long result;
+  __asm__ volatile("syscall\n\ttest %%rax, %%rax\n\tjnz 1f\n\txor %%ebp, %%ebp\n\t"
+                   "mov %[context], %%rdi\n\tcall *%[function]\n\tud2\n1:"
+                   : "=a"(result)
+                   : "a"(SYS_clone3), "D"(arguments), "S"(sizeof *arguments),
+                     [function] "r"(function), [context] "r"(context)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+#define SHARES_MEMORY_WHILE_WE_RUN 1
+static long call(long number, long a, long b, long c, long d) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+}
+
+static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
+  register long x8 __asm__("x8") = SYS_clone3;
+  register long x0 __asm__("x0") = (long)arguments;
+  register long x1 __asm__("x1") = sizeof *arguments;
+  __asm__ volatile("svc 0\n\tcbnz x0, 1f\n\tmov x29, #0\n\tmov x0, %[context]\n\t"
+                   "blr %[function]\n\tbrk #0\n1:"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), [function] "r"(function), [context] "r"(context)
+                   : "memory");
+  return x0;
+}
+#else
+// Elsewhere we wait (CLONE_VFORK), so that errno is nobody's but the new process's.
+#define SHARES_MEMORY_WHILE_WE_RUN 0
+static long call(long number, long a, long b, long c, long d) {
+  return syscall(number, a, b, c, d) < 0 ? -errno : 0;
+}
+#endif
+
+// The kernel's struct sigaction, which is not the C library's.
+struct kernel_sigaction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)(void);
+  uint64_t mask;
+};
+
+static _Noreturn void fail(struct clinux_launch *launch, int stage, long error) {
+  launch->stage = stage;
+  launch->error = (int)-error;
+  for (;;) call(SYS_exit, 127, 0, 0, 0);
+}
+
+static void need(struct clinux_launch *launch, int stage, long result) {
+  if (result < 0) fail(launch, stage, result);
+}
+
+// As execvp: a missing or forbidden program lets the next one be tried; EACCES is remembered.
+static long execute(struct clinux_launch *launch) {
+  long error = -ENOENT;
+  for (const char *const *program = launch->programs; *program; program++) {
+    long result = call(SYS_execve, (long)*program, (long)launch->arguments,
+                       (long)launch->environment, 0);
+    if (result == -EACCES) error = -EACCES;
+    else if (result != -ENOENT && result != -ENOTDIR) return result;
+  }
+  return error;
+}
+
+static int run(void *context) {
+  struct clinux_launch *launch = context;
+  call(SYS_setpgid, 0, 0, 0, 0);
+  call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
+  // The death may have come before it was asked for.
+  if (call(SYS_getppid, 0, 0, 0, 0) != launch->parent) call(SYS_exit, 127, 0, 0, 0);
+
+  for (int signal = 1; signal <= 64; signal++)
+    if (launch->default_signals >> (signal - 1) & 1) {
+      struct kernel_sigaction action = {SIG_DFL, 0, 0, 0};
+      call(SYS_rt_sigaction, signal, (long)&action, 0, 8);
+    }
+  need(launch, clinux_stage_setup, call(SYS_dup3, launch->input, 0, 0, 0));
+  need(launch, clinux_stage_setup, call(SYS_dup3, launch->output, 1, 0, 0));
+  need(launch, clinux_stage_setup, call(SYS_dup3, launch->output, 2, 0, 0));
+  if (launch->script == 3) call(SYS_fcntl, 3, F_SETFD, 0, 0);
+  else if (launch->script > 3)
+    need(launch, clinux_stage_setup, call(SYS_dup3, launch->script, 3, 0, 0));
+  if (launch->nice) {
+    long current = 20 - call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);  // the kernel says 20 - nice
+    call(SYS_setpriority, PRIO_PROCESS, 0, current + launch->nice, 0);
+  }
+  if (launch->hard_descriptor_limit) {
+    uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};
+    call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);
+  }
+  if (launch->directory)
+    need(launch, clinux_stage_directory, call(SYS_chdir, (long)launch->directory, 0, 0, 0));
+
+  uint64_t none = 0;
+  call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);
+  fail(launch, clinux_stage_execute, execute(launch));
+}
+
+#if SHARES_MEMORY_WHILE_WE_RUN
+// clone3 alone can start a process in another cgroup; moving it there later takes 10 ms.
+static pid_t start_in_cgroup(struct clinux_launch *launch, char *stack, size_t size) {
+  struct clone_args arguments = {
+      .flags = CLONE_VM | CLONE_CHILD_CLEARTID | CLONE_INTO_CGROUP,
+      .child_tid = (uint64_t)(uintptr_t)&launch->busy,
+      .exit_signal = SIGCHLD,
+      .stack = (uint64_t)(uintptr_t)stack,
+      .stack_size = size,
+      .cgroup = (uint64_t)launch->cgroup,
+  };
+  return (pid_t)call_clone3(&arguments, run, launch);
+}
+#else
+static pid_t start_in_cgroup(struct clinux_launch *launch, char *stack, size_t size) {
+  (void)launch, (void)stack, (void)size;
+  return -ENOSYS;
+}
+#endif
+
+pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
+  launch->parent = getpid();
+  launch->error = 0;
+  launch->busy = 1;
+  if (launch->cgroup >= 0) {
+    pid_t process = start_in_cgroup(launch, stack, size);
+    if (process > 0) return process;
+    launch->cgroup = -1;
+  }
+  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
+  if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
+  pid_t process =
+      clone(run, stack + size, flags, launch, NULL, NULL, (pid_t *)&launch->busy);
+  if (process < 0) {
+    launch->busy = 0;
+    return -errno;
+  }
+  return process;
+}
+
+pid_t clinux_fork(void) { return fork(); }
+
+char **clinux_environment(void) { return environ; }
+
+ssize_t clinux_splice(int from, int to, int64_t *to_offset, size_t count) {
+  ssize_t moved;
+  do moved = splice(from, NULL, to, to_offset, count, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  while (moved < 0 && errno == EINTR);
+  return moved < 0 ? -errno : moved;
+}
+
+void clinux_set_pipe_size(int pipe, int size) { fcntl(pipe, F_SETPIPE_SZ, size); }
+
+void clinux_close_on_exec_from(int first) {
+  // CLOSE_RANGE_CLOEXEC came with Linux 5.11.
+  if (syscall(SYS_close_range, first, ~0U, 1U << 2) == 0) return;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  for (rlim_t fd = (rlim_t)first; fd < limit.rlim_cur && fd < 65536; fd++)
+    fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+}
+
+void clinux_close_all_but(int kept) {
+  // Linux 5.9; before it, as many as a program usually has.
+  if (kept > 3 && syscall(SYS_close_range, 3, kept - 1, 0) != 0)
+    for (int fd = 3; fd < kept; fd++) close(fd);
+  if (syscall(SYS_close_range, kept + 1, ~0U, 0) != 0)
+    for (int fd = kept + 1; fd < 4096; fd++) close(fd);
+}
+
+int clinux_memory_file(const char *name) {
+  int fd = (int)syscall(SYS_memfd_create, name, 1U);  // MFD_CLOEXEC
+  return fd < 0 ? -errno : fd;
+}

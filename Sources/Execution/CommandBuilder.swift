@@ -1,0 +1,126 @@
+// From a step of the plan to what the kernel is given: program, arguments, environment, input.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Pipelines
+import Scheduling
+
+/// Builds the commands of one run. Steps with the same settings share one environment.
+final class CommandBuilder {
+  private let plan: Plan
+  /// Absolute: commands may run in other folders.
+  private let directory: RunDirectory
+  private let added: [EnvironmentVariable]
+  private let own: [EnvironmentVariable]
+  private let nullInput: Descriptor
+  private var environments: [ObjectIdentifier: Environment] = [:]
+
+  /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
+  private static let longestArgument = 131_071
+
+  /// `added` is what the command line gives every command; the file's variables win over it.
+  init(
+    plan: Plan, runID: String, directory: RunDirectory, added: [EnvironmentVariable]
+  ) throws(SystemError) {
+    guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
+    defer { free(folder) }
+    let workspace = String(cString: folder)
+    self.plan = plan
+    self.added = added
+    own = [
+      EnvironmentVariable(name: "OPRUN", value: "1"),
+      EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
+      EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
+    ]
+    let isAbsolute = directory.path.hasPrefix("/")
+    self.directory = isAbsolute ? directory : RunDirectory(path: "\(workspace)/\(directory.path)")
+    nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+  }
+
+  /// The command of an attempt or a hook; `variables` are added for this command alone.
+  func request(
+    _ key: CommandKey, attempt: Int, variables: [String]
+  ) throws(SystemError) -> CommandRequest {
+    let isRun = key.operation == CommandKey.runOperation
+    let settings = isRun ? plan.settings : plan.steps[key.operation.index].settings
+    let step = isRun ? RunDirectory.runHookName : plan.steps[key.operation.index].id
+    let environment = self.environment(of: settings)
+    let arguments = self.arguments(of: action(of: key), settings)
+    var launch = LaunchRequest(
+      programs: programs(for: arguments.words[0], environment), arguments: arguments.words,
+      environment: environment,
+      ownVariables: [
+        "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(attempt)",
+        "OPRUN_OUTPUT=\(directory.outputs(of: step, key.trial))",
+      ] + variables,
+      directory: settings.workingDirectory, input: nullInput.number, output: -1, script: nil,
+      nice: settings.nice)
+    launch.script = try arguments.script.map { text throws(SystemError) in try memoryFile(text) }
+    if let text = settings.standardInput { launch.input = try memoryFile(text) }
+    return CommandRequest(
+      key: key, settings: settings, launch: launch,
+      logPath: directory.log(of: step, key.trial))
+  }
+
+  /// Closes what was opened for this request alone; the new process has its own copies.
+  func release(_ request: CommandRequest) {
+    if let script = request.launch.script { close(script) }
+    if request.launch.input != nullInput.number { close(request.launch.input) }
+  }
+
+  private func action(of key: CommandKey) -> Action {
+    let isRun = key.operation == CommandKey.runOperation
+    guard case .hook(let kind, let index) = key.trial else {
+      return plan.steps[key.operation.index].action
+    }
+    let settings = isRun ? plan.settings : plan.steps[key.operation.index].settings
+    return settings.hooks[kind][index - 1]
+  }
+
+  /// A plain command is executed directly; a script that is too long for an argument is read by
+  /// the shell from descriptor 3.
+  private func arguments(
+    of action: Action, _ settings: StepSettings
+  ) -> (words: [String], script: String?) {
+    switch action {
+    case .arguments(let words): return (words, nil)
+    case .script(let text):
+      if settings.shell == StepSettings.defaultShell, let words = directArguments(of: text) {
+        return (words, nil)
+      }
+      if text.utf8.count > CommandBuilder.longestArgument {
+        return (settings.shell + ["/dev/fd/3"], text)
+      }
+      return (settings.shell + ["-c", text], nil)
+    }
+  }
+
+  private func programs(for name: String, _ environment: Environment) -> [String] {
+    name.contains("/") ? [name] : environment.searchPath.map { "\($0)/\(name)" }
+  }
+
+  private func environment(of settings: StepSettings) -> Environment {
+    if let known = environments[ObjectIdentifier(settings)] { return known }
+    let made = Environment(adding: added + settings.environment + own)
+    environments[ObjectIdentifier(settings)] = made
+    return made
+  }
+
+  /// A file that is nowhere but in memory, at its start, holding the text.
+  private func memoryFile(_ text: String) throws(SystemError) -> Int32 {
+    let file = clinux_memory_file("oprun")
+    guard file >= 0 else { throw SystemError("cannot keep a text in memory", errno: -file) }
+    var text = text
+    let isWritten = text.withUTF8 { bytes in
+      write(file, bytes.baseAddress, bytes.count) == bytes.count
+    }
+    guard isWritten else {
+      let error = SystemError.last("cannot keep a text in memory")
+      close(file)
+      throw error
+    }
+    lseek(file, 0, SEEK_SET)
+    return file
+  }
+}

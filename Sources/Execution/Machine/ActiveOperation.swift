@@ -1,0 +1,108 @@
+// An operation between its first start and its outcome.
+
+import Pipelines
+import Scheduling
+
+/// What the machine remembers of an operation that was started and has no outcome yet. The run
+/// itself is one while its own hooks go on.
+struct ActiveOperation {
+  enum Stop: Comparable {
+    case none, asked, killed
+  }
+
+  /// Why its command was asked to end.
+  enum StopCause {
+    case timeLimit, cancelled
+  }
+
+  let settings: StepSettings
+  /// The number of the last attempt that was started.
+  var attempt = 0
+  /// What runs now; nil while it waits for a retry.
+  var trial: Trial?
+  /// Counts changes of `trial`: timers of an earlier phase are void.
+  var phase = 0
+  var stop = Stop.none
+  var stopCause: StopCause?
+
+  /// How the last attempt ended.
+  var attemptEnd: CommandEnd?
+  /// Decided when the attempts are over; hooks may still turn a success into a failure.
+  var ending: Ending?
+  var cause = Cause.itself
+  var hooksLeft: [Trial] = []
+
+  init(settings: StepSettings) { self.settings = settings }
+
+  mutating func begin(_ trial: Trial?) {
+    self.trial = trial
+    phase += 1
+    stop = .none
+    stopCause = nil
+  }
+
+  /// The hooks for the ending: those of its kind, then `on_complete`.
+  mutating func planHooks(for ending: Ending) {
+    let kinds: [HookKind] =
+      switch ending.outcome {
+      case .succeeded: [.onSuccess, .onComplete]
+      case .failed, .timedOut: [.onFailure, .onComplete]
+      case .cancelled: [.onCancel, .onComplete]
+      case .cached, .skipped, .blocked: []
+      }
+    hooksLeft = kinds.flatMap { kind in
+      settings.hooks[kind].indices.map { .hook(kind, index: $0 + 1) }
+    }
+  }
+
+  /// A failed hook turns success into failure, never hides an earlier failure, and ends the list
+  /// that it is in.
+  mutating func hookFailed(_ kind: HookKind) {
+    if ending?.outcome == .succeeded {
+      ending = Ending(.failed, isAllowed: settings.allowFailure == .always)
+      cause = .hook(kind)
+    }
+    hooksLeft.removeAll { if case .hook(kind, _) = $0 { true } else { false } }
+  }
+}
+
+extension RetryPolicy {
+  /// Whether an attempt that ended like this is tried again.
+  func covers(_ outcome: Outcome, _ end: CommandEnd) -> Bool {
+    guard outcome.isFailure else { return false }
+    if triggers.isEmpty { return true }
+    return triggers.contains { trigger in
+      switch (trigger, end.status) {
+      case (.failed, _): outcome == .failed
+      case (.timedOut, _): outcome == .timedOut
+      case (.signal, .signalled): outcome == .failed
+      case (.exit(let code), .exited(let exited)): code == exited
+      case (.exit(let code), .notStarted(_, let exited)): code == exited
+      default: false
+      }
+    }
+  }
+
+  /// The wait after the attempt with this number, before any jitter. Never overflows.
+  func delay(afterAttempt attempt: Int) -> Nanoseconds {
+    var wait = delay
+    if wait == 0 || backoff == 1000 { return min(wait, maxDelay) }
+    for _ in 1..<max(1, attempt) {
+      let (product, overflow) = wait.multipliedReportingOverflow(by: Nanoseconds(backoff))
+      wait = overflow ? maxDelay : product / 1000
+      if wait >= maxDelay { return maxDelay }
+    }
+    return min(wait, maxDelay)
+  }
+}
+
+extension AllowFailure {
+  func allows(_ end: CommandEnd) -> Bool {
+    switch (self, end.status) {
+    case (.always, _): true
+    case (.exitCodes(let codes), .exited(let code)): codes.contains(code)
+    case (.exitCodes(let codes), .notStarted(_, let code)): codes.contains(code)
+    default: false
+    }
+  }
+}

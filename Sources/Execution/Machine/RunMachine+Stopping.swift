@@ -1,0 +1,194 @@
+// How a run ends: signals, time limits, failure policies, its own hooks, the exit status.
+
+import Pipelines
+import Scheduling
+
+extension RunMachine {
+  /// The first signal asks what runs to end and lets hooks run; the second kills; the third ends
+  /// oprun itself.
+  mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
+    signalCount += 1
+    switch signalCount {
+    case 1:
+      cancelRun(.signal(signal), at: now)
+      advance(to: now)
+    case 2:
+      for operation in active.keys.sorted() { killAttempt(of: operation) }
+    default:
+      for operation in active.keys.sorted() { killAnything(of: operation) }
+      if end == nil { finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason)) }
+    }
+  }
+
+  /// The logs or the state cannot be kept; the run ends properly, with status 74.
+  mutating func stateFailed(_ message: String, at now: Nanoseconds) {
+    guard stopReason == nil else { return }
+    cancelRun(.stateFailure(message), at: now)
+    advance(to: now)
+  }
+
+  mutating func fire(_ timer: Timer, at now: Nanoseconds) {
+    if timer.purpose == .runTimeLimit {
+      if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
+      return
+    }
+    guard let state = active[timer.operation], state.phase == timer.phase else { return }
+    switch timer.purpose {
+    case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
+    case .killDue: killAnything(of: timer.operation)
+    case .retryDue: scheduler.resume(timer.operation)
+    case .runTimeLimit: break
+    }
+  }
+
+  // MARK: Stopping
+
+  /// Nothing new starts, no further attempt either; what runs goes on.
+  mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
+    stopReason = reason
+    say(.stopping(reason))
+    scheduler.stop(reason)
+    tellSettled()
+    for operation in active.keys.sorted() where active[operation]?.trial == nil {
+      cancelRetry(of: operation, reason, at: now)
+    }
+  }
+
+  /// Nothing new starts, and what runs is asked to end. A running hook goes on, for a while.
+  mutating func cancelRun(_ reason: StopReason, at now: Nanoseconds) {
+    let isFirst = stopReason == nil || stopReason?.isFailure == true
+    if isFirst {
+      stopReason = reason
+      say(.stopping(reason))
+    }
+    scheduler.stop(reason)
+    tellSettled()
+    for operation in active.keys.sorted() {
+      guard let state = active[operation] else { continue }
+      switch state.trial {
+      case .attempt: askToEnd(operation, .cancelled, at: now)
+      case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+      case nil: cancelRetry(of: operation, reason, at: now)
+      }
+    }
+  }
+
+  private mutating func cancelRetry(
+    of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    guard var state = active[operation] else { return }
+    state.ending = Ending(.cancelled)
+    state.cause = .stopped(reason)
+    state.planHooks(for: Ending(.cancelled))
+    continueHooks(of: operation, &state, at: now)
+  }
+
+  private mutating func askToEnd(
+    _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
+  ) {
+    guard var state = active[operation], let trial = state.trial, state.stop == .none else {
+      return
+    }
+    state.stop = .asked
+    state.stopCause = cause
+    active[operation] = state
+    let sequence = state.settings.stop
+    perform(
+      .stop(CommandKey(operation: operation, trial: trial), signal: sequence.signal))
+    set(.killDue, at: now + sequence.grace, operation, state)
+  }
+
+  private mutating func killAttempt(of operation: OperationID) {
+    if case .attempt = active[operation]?.trial { killAnything(of: operation) }
+  }
+
+  private mutating func killAnything(of operation: OperationID) {
+    guard var state = active[operation], let trial = state.trial, state.stop != .killed else {
+      return
+    }
+    state.stop = .killed
+    state.stopCause = state.stopCause ?? .cancelled
+    active[operation] = state
+    perform(.kill(CommandKey(operation: operation, trial: trial)))
+  }
+
+  // MARK: The end
+
+  /// Every operation has its outcome: the run's own hooks, then its end.
+  mutating func concludeRun(at now: Nanoseconds) {
+    guard !isConcluding else { return }
+    isConcluding = true
+    var run = ActiveOperation(settings: plan.settings)
+    run.ending = Ending(runOutcome)
+    run.planHooks(for: Ending(runOutcome))
+    continueHooks(of: CommandKey.runOperation, &run, at: now)
+  }
+
+  var runOutcome: Outcome {
+    switch stopReason {
+    case .signal, .noWidth, .stateFailure: .cancelled
+    case .runTimeout: .timedOut
+    case .failure: .failed
+    case nil: failedSteps.isEmpty ? .succeeded : .failed
+    }
+  }
+
+  mutating func finishRun(_ run: ActiveOperation) {
+    let hookFailed = run.cause != .itself
+    finish(
+      RunEnd(
+        exitStatus: exitStatus(hookFailed: hookFailed), stopReason: stopReason,
+        hookFailed: hookFailed))
+  }
+
+  private func exitStatus(hookFailed: Bool) -> Int32 {
+    switch stopReason {
+    case .signal(let signal): return 128 + signal
+    case .runTimeout: return 124
+    case .stateFailure: return 74
+    case .noWidth, .failure: return 1
+    case nil: break
+    }
+    if !failedSteps.isEmpty || hookFailed { return 1 }
+    return isStrict && hasAllowedFailure ? 1 : 0
+  }
+
+  // MARK: What hooks see
+
+  /// `OPRUN_STATUS` and the others, for a hook of this operation.
+  func hookVariables(for operation: OperationID) -> [String] {
+    guard let state = active[operation] else { return [] }
+    var variables = ["OPRUN_STATUS=\((state.ending?.outcome ?? .succeeded).word)"]
+    if operation == CommandKey.runOperation {
+      let failed = failedSteps.map { plan.steps[$0.index].id }.joined(separator: " ")
+      return variables + ["OPRUN_FAILED_STEPS=\(failed)"]
+    }
+    guard let end = state.attemptEnd else { return variables }
+    switch end.status {
+    case .exited(let code), .notStarted(_, let code):
+      variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
+    case .signalled(let signal):
+      variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
+    }
+    return variables + ["OPRUN_DURATION_MS=\(end.duration / 1_000_000)"]
+  }
+}
+
+extension StopReason {
+  fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}
+
+extension Outcome {
+  /// The word of the specification: `timed_out`.
+  var word: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .cached: "cached"
+    case .failed: "failed"
+    case .timedOut: "timed_out"
+    case .cancelled: "cancelled"
+    case .skipped: "skipped"
+    case .blocked: "blocked"
+    }
+  }
+}

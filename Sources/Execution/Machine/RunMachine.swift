@@ -1,0 +1,268 @@
+// What happens next in a run: attempts, time limits, stop sequences, hooks, the end. Pure: it is
+// told what happened and when, and says what to do. It starts nothing and reads no clock.
+
+import Pipelines
+import Scheduling
+
+/// The decisions of one run.
+struct RunMachine {
+  enum Action: Hashable {
+    case start(CommandKey)
+    /// Ask the command to end.
+    case stop(CommandKey, signal: Int32)
+    /// End it now.
+    case kill(CommandKey)
+    case tell(RunEvent.Kind)
+  }
+
+  let plan: Plan
+  let isStrict: Bool
+  /// Commands that may run at once, whatever the queues allow.
+  let commandLimit: Int
+  var scheduler: Scheduler
+  var active: [OperationID: ActiveOperation] = [:]
+  var timers = Timers()
+  private(set) var actions: [Action] = []
+  /// The first reason to end the run before its time.
+  var stopReason: StopReason?
+  var signalCount = 0
+  var failedSteps: [OperationID] = []
+  var hasAllowedFailure = false
+  /// The run's own hooks were planned.
+  var isConcluding = false
+  private(set) var end: RunEnd?
+  private var random: RandomSource
+
+  /// While the run is being stopped each hook has this long.
+  static let hookLimit: Nanoseconds = 30_000_000_000
+
+  init(plan: Plan, isStrict: Bool = false, commandLimit: Int = .max, seed: UInt64 = 1) {
+    self.plan = plan
+    self.isStrict = isStrict
+    self.commandLimit = commandLimit
+    scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
+    random = RandomSource(seed: seed)
+  }
+
+  // MARK: Told
+
+  mutating func begin(at now: Nanoseconds) {
+    if let timeout = plan.timeout {
+      timers.set(
+        Timer(
+          at: now + timeout, operation: CommandKey.runOperation, purpose: .runTimeLimit, phase: 0))
+    }
+    startReady(at: now)
+  }
+
+  /// A command that was started has ended, or could not be started.
+  mutating func ended(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
+    guard let operation = active[key.operation], operation.trial == key.trial else { return }
+    switch key.trial {
+    case .attempt: attemptEnded(key, end, operation, at: now)
+    case .hook(let kind, _): hookEnded(key, kind, end, at: now)
+    }
+    startReady(at: now)
+  }
+
+  /// Everything whose time has come by now.
+  mutating func advance(to now: Nanoseconds) {
+    while let timer = timers.earliest, timer.at <= now {
+      timers.removeEarliest()
+      fire(timer, at: now)
+    }
+    startReady(at: now)
+  }
+
+  // MARK: Asked
+
+  /// When `advance` is due; nil if nothing but news can change anything.
+  var deadline: Nanoseconds? { timers.earliest?.at }
+
+  mutating func takeActions() -> [Action] {
+    defer { actions.removeAll(keepingCapacity: true) }
+    return actions
+  }
+
+  // MARK: Attempts
+
+  private mutating func startReady(at now: Nanoseconds) {
+    while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
+      startAttempt(of: operation, at: now)
+    }
+    guard active.isEmpty, end == nil else { return }
+    if scheduler.isFinished {
+      concludeRun(at: now)
+    } else if stopReason == nil {
+      // Nothing runs, nothing waits for a moment to come, and still nothing may start.
+      cancelRun(.noWidth, at: now)
+      concludeRun(at: now)
+    }
+  }
+
+  private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
+    var state =
+      active[operation] ?? ActiveOperation(settings: plan.steps[operation.index].settings)
+    state.attempt += 1
+    start(.attempt(state.attempt), of: operation, &state)
+    if let limit = state.settings.timeout {
+      set(.timeLimit, at: now + limit, operation, state)
+    }
+    active[operation] = state
+  }
+
+  private mutating func attemptEnded(
+    _ key: CommandKey, _ end: CommandEnd, _ state: ActiveOperation, at now: Nanoseconds
+  ) {
+    var state = state
+    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    say(.ended(key.operation, key.trial, end))
+    state.attemptEnd = end
+    let outcome = state.outcome(of: end)
+    let mayRetry = state.attempt <= state.settings.retry.limit && stopReason == nil
+    if mayRetry, state.settings.retry.covers(outcome, end) {
+      wait(for: key.operation, &state, at: now)
+    } else {
+      let isAllowed = state.settings.allowFailure.allows(end)
+      state.ending = Ending(outcome, isAllowed: isAllowed)
+      if outcome == .cancelled, let stopReason { state.cause = .stopped(stopReason) }
+      state.planHooks(for: Ending(outcome))
+      continueHooks(of: key.operation, &state, at: now)
+    }
+  }
+
+  /// Gives slot, mutex and resources back until the next attempt.
+  private mutating func wait(
+    for operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+  ) {
+    let policy = state.settings.retry
+    var delay = policy.delay(afterAttempt: state.attempt)
+    if policy.hasJitter { delay = random.next(upTo: delay) }
+    state.begin(nil)
+    set(.retryDue, at: now + delay, operation, state)
+    active[operation] = state
+    scheduler.pause(operation)
+    say(.retrying(operation, nextAttempt: state.attempt + 1, delay: delay))
+  }
+
+  // MARK: Hooks
+
+  /// Starts the next hook, or settles the operation when there is none.
+  mutating func continueHooks(
+    of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
+  ) {
+    guard !state.hooksLeft.isEmpty else {
+      active[operation] = nil
+      return settle(operation, state, at: now)
+    }
+    start(state.hooksLeft.removeFirst(), of: operation, &state)
+    if stopReason != nil {
+      set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+    }
+    active[operation] = state
+  }
+
+  private mutating func hookEnded(
+    _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
+  ) {
+    guard var state = active[key.operation] else { return }
+    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    say(.ended(key.operation, key.trial, end))
+    if end.status != .exited(0) { state.hookFailed(kind) }
+    continueHooks(of: key.operation, &state, at: now)
+  }
+
+  // MARK: Outcomes
+
+  private mutating func settle(
+    _ operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
+  ) {
+    guard let ending = state.ending else { preconditionFailure("settled without an ending") }
+    if operation == CommandKey.runOperation { return finishRun(state) }
+    if scheduler.state(of: operation) == .running {
+      scheduler.finish(operation, as: ending)
+      say(.settled(operation, ending, state.cause))
+    } else {
+      scheduler.settle(operation, as: ending, cause: state.cause)
+    }
+    if ending.outcome.isFailure {
+      if ending.isAllowed { hasAllowedFailure = true } else { failedSteps.append(operation) }
+    }
+    if ending.outcome.isFailure, !ending.isAllowed, stopReason == nil {
+      switch plan.failurePolicy {
+      case .continue: break
+      case .stop: stopStarting(.failure(operation), at: now)
+      case .cancel: cancelRun(.failure(operation), at: now)
+      }
+    }
+    tellSettled()
+  }
+
+  /// Operations that ended without running: blocked, or cancelled before they could.
+  mutating func tellSettled() {
+    for settlement in scheduler.takeSettlements() {
+      say(.settled(settlement.operation, settlement.ending, settlement.cause))
+    }
+  }
+
+  mutating func finish(_ end: RunEnd) {
+    self.end = end
+    say(.finished(end))
+  }
+
+  // MARK: Doors
+
+  private mutating func start(
+    _ trial: Trial, of operation: OperationID, _ state: inout ActiveOperation
+  ) {
+    state.begin(trial)
+    say(.started(operation, trial))
+    actions.append(.start(CommandKey(operation: operation, trial: trial)))
+  }
+
+  mutating func perform(_ action: Action) { actions.append(action) }
+
+  mutating func say(_ event: RunEvent.Kind) { actions.append(.tell(event)) }
+
+  mutating func set(
+    _ purpose: Timer.Purpose, at time: Nanoseconds, _ operation: OperationID,
+    _ state: ActiveOperation
+  ) {
+    timers.set(Timer(at: time, operation: operation, purpose: purpose, phase: state.phase))
+  }
+}
+
+extension CommandEnd {
+  fileprivate func marked(timedOut: Bool) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
+      peakMemory: peakMemory, outputByteCount: outputByteCount)
+  }
+}
+
+extension ActiveOperation {
+  /// What the end of an attempt means, retries and hooks aside.
+  fileprivate func outcome(of end: CommandEnd) -> Outcome {
+    switch stopCause {
+    case .cancelled: .cancelled
+    case .timeLimit: .timedOut
+    case nil: end.status == .exited(0) ? .succeeded : .failed
+    }
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014): repeatable jitter.
+private struct RandomSource {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next(upTo limit: Nanoseconds) -> Nanoseconds {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    mixed ^= mixed >> 31
+    return Nanoseconds(mixed % (UInt64(max(0, limit)) + 1))
+  }
+}

@@ -1,0 +1,57 @@
+// Deadlines in virtual time: a binary heap; what is no longer wanted is left in and passed over.
+
+import Scheduling
+
+/// Something that is due at a moment of the run.
+struct Timer: Hashable {
+  enum Purpose: Hashable {
+    /// The command has run as long as it may.
+    case timeLimit
+    /// The command was asked to end and had its grace.
+    case killDue
+    case retryDue
+    /// The whole run has gone on as long as it may.
+    case runTimeLimit
+  }
+
+  let at: Nanoseconds
+  let operation: OperationID
+  let purpose: Purpose
+  /// Valid only while the operation is in the phase with this number.
+  let phase: Int
+}
+
+/// The timers of a run, earliest first; equal ones in the order they were set.
+struct Timers {
+  private var heap: [(timer: Timer, order: Int)] = []
+  private var count = 0
+
+  var earliest: Timer? { heap.first?.timer }
+
+  mutating func set(_ timer: Timer) {
+    heap.append((timer, count))
+    count += 1
+    var index = heap.count - 1
+    while index > 0, isBefore(index, (index - 1) / 2) {
+      heap.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
+    }
+  }
+
+  mutating func removeEarliest() {
+    guard let last = heap.popLast(), !heap.isEmpty else { return }
+    heap[0] = last
+    var index = 0
+    while 2 * index + 1 < heap.count {
+      var child = 2 * index + 1
+      if child + 1 < heap.count, isBefore(child + 1, child) { child += 1 }
+      guard isBefore(child, index) else { return }
+      heap.swapAt(child, index)
+      index = child
+    }
+  }
+
+  private func isBefore(_ left: Int, _ right: Int) -> Bool {
+    (heap[left].timer.at, heap[left].order) < (heap[right].timer.at, heap[right].order)
+  }
+}

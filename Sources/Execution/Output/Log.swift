@@ -1,0 +1,117 @@
+// The raw output of one command on disk: all of it, or its head and its tail. Bytes go from the
+// pipe to the file inside the kernel; oprun's memory does not grow with them.
+
+import CLinux
+import Diagnostics
+import Glibc
+
+/// Writes one log. The file is made when the first byte comes.
+///
+/// Beyond the limit the newest `tailSize` bytes are kept in a ring behind the head; `finish` puts
+/// the ring in order behind a marker.
+struct Log: ~Copyable {
+  /// What one call of `absorb` did.
+  enum Progress {
+    case moved(Int)
+    /// Nothing to read now.
+    case empty
+    /// No process holds the other end any more.
+    case ended
+  }
+
+  let path: String
+  /// Bytes that came, also those that were dropped.
+  private(set) var byteCount = 0
+  private let headLimit: Int
+  private var file: Int32 = -1
+  private var isDiscarding = false
+
+  /// 1 MiB.
+  static let tailSize = 1 << 20
+  /// At most this much is moved before other commands get their turn.
+  private static let pieceSize = 1 << 20
+
+  init(path: String, limit: Int) {
+    self.path = path
+    headLimit = limit
+  }
+
+  deinit { if file >= 0 { close(file) } }
+
+  /// Bytes of the file that are in place and will stay.
+  var readableByteCount: Int { isDiscarding ? 0 : min(byteCount, headLimit) }
+
+  /// Moves what the pipe holds into the file. After an error the output is dropped, so that the
+  /// command is neither stopped nor kept waiting.
+  mutating func absorb(from pipe: Int32) throws(SystemError) -> Progress {
+    if isDiscarding { return discard(from: pipe) }
+    if file < 0 {
+      // A silent command leaves no file: look before one is made.
+      var waiting: Int32 = 0
+      _ = ioctl(pipe, UInt(FIONREAD), &waiting)
+      if waiting == 0 { return .empty }
+      file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      if file < 0 { throw failure() }
+    }
+    var (offset, room) = place()
+    let moved = clinux_splice(pipe, file, &offset, min(room, Log.pieceSize))
+    switch moved {
+    case 1...:
+      byteCount += moved
+      return .moved(moved)
+    case 0: return .ended
+    case -Int(EAGAIN): return .empty
+    case -Int(EINVAL): return try copy(from: pipe, to: offset, room: room)
+    default:
+      errno = Int32(-moved)
+      throw failure()
+    }
+  }
+
+  /// Puts a log beyond the limit in order. The file is complete afterwards; returns its size.
+  mutating func finish() throws(SystemError) -> Int {
+    guard file >= 0, !isDiscarding else { return 0 }
+    let dropped = byteCount - headLimit - Log.tailSize
+    guard dropped > 0 else { return byteCount }
+    var ring = [UInt8](repeating: 0, count: Log.tailSize)
+    guard pread(file, &ring, ring.count, off_t(headLimit)) == ring.count else { throw failure() }
+    let start = (byteCount - headLimit) % Log.tailSize
+    let marker = Array("\n[oprun: \(dropped) bytes of output dropped here, see log_limit]\n".utf8)
+    let tail = marker + ring[start...] + ring[..<start]
+    guard pwrite(file, tail, tail.count, off_t(headLimit)) == tail.count else { throw failure() }
+    return headLimit + tail.count
+  }
+
+  /// Where the next bytes go, and how many fit there.
+  private func place() -> (offset: Int64, room: Int) {
+    if byteCount < headLimit { return (Int64(byteCount), headLimit - byteCount) }
+    let inRing = (byteCount - headLimit) % Log.tailSize
+    return (Int64(headLimit + inRing), Log.tailSize - inRing)
+  }
+
+  /// For file systems that cannot splice.
+  private mutating func copy(
+    from pipe: Int32, to offset: Int64, room: Int
+  ) throws(SystemError) -> Progress {
+    var piece = [UInt8](repeating: 0, count: min(room, 1 << 16))
+    let count = read(pipe, &piece, piece.count)
+    guard count > 0 else { return count == 0 ? .ended : .empty }
+    guard pwrite(file, piece, count, off_t(offset)) == count else { throw failure() }
+    byteCount += count
+    return .moved(count)
+  }
+
+  private mutating func discard(from pipe: Int32) -> Progress {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    let count = read(pipe, &piece, piece.count)
+    guard count > 0 else { return count == 0 ? .ended : .empty }
+    byteCount += count
+    return .moved(count)
+  }
+
+  private mutating func failure() -> SystemError {
+    let error = SystemError.last("cannot write '\(path)'")
+    isDiscarding = true
+    return error
+  }
+}

@@ -1,0 +1,45 @@
+// The pipe that a command writes its output to. Both ends stay open here, so it serves one command
+// after the other without a system call between them.
+
+import CLinux
+import Diagnostics
+import Glibc
+
+/// A pipe and its token in the set of watched descriptors.
+final class OutputPipe {
+  let token: Int
+  private let readEnd: Descriptor
+  private var writeEndIfOpen: Int32
+  private var isLarge = false
+
+  init(token: Int) throws(SystemError) {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw .last("cannot make a pipe") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // Ours alone: the command's end is another open file description and stays blocking.
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    self.token = token
+    readEnd = Descriptor(owning: ends[0])
+    writeEndIfOpen = ends[1]
+  }
+
+  deinit { closeWriteEnd() }
+
+  var input: Int32 { readEnd.number }
+
+  /// For the command; -1 once closed.
+  var output: Int32 { writeEndIfOpen }
+
+  /// From now on the pipe ends when the last process that writes to it is gone.
+  func closeWriteEnd() {
+    if writeEndIfOpen >= 0 { close(writeEndIfOpen) }
+    writeEndIfOpen = -1
+  }
+
+  /// Lets a busy command write a mebibyte ahead, so that it and oprun alternate less often.
+  func widen() {
+    guard !isLarge else { return }
+    isLarge = true
+    clinux_set_pipe_size(readEnd.number, 1 << 20)
+  }
+}

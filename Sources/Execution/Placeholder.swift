@@ -1,2 +1,0 @@
-// Plan in, events out.
-import Pipelines

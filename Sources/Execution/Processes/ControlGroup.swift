@@ -1,0 +1,53 @@
+// A cgroup v2 of the run's own, where the kernel and our rights allow one: the one way to find a
+// process that has left its group, its session, its parent and its environment.
+
+import Glibc
+
+/// The control group that commands are started in. oprun itself stays outside.
+struct ControlGroup: ~Copyable {
+  let path: String
+  private let descriptor: Descriptor
+
+  /// Makes a group below ours; nil where there is no writable cgroup v2.
+  init?(name: String) {
+    guard let parent = ControlGroup.own() else { return nil }
+    let path = "\(parent)/\(name)"
+    guard mkdir(path, 0o700) == 0 else { return nil }
+    // cgroup.kill came with Linux 5.14; a group that cannot be ended at once serves nothing here.
+    guard access("\(path)/cgroup.kill", W_OK) == 0,
+      case .success(let descriptor) = Descriptor.open(path, O_RDONLY | O_DIRECTORY)
+    else {
+      rmdir(path)
+      return nil
+    }
+    self.path = path
+    self.descriptor = descriptor
+  }
+
+  /// The group goes when nothing is in it; tolerated orphans keep it.
+  deinit { rmdir(path) }
+
+  var folder: Int32 { descriptor.number }
+
+  /// Kills every process in the group; none can escape by forking.
+  func endAll() { ControlGroup.endAll(at: path) }
+
+  static func endAll(at path: String) {
+    guard case .success(let file) = Descriptor.open("\(path)/cgroup.kill", O_WRONLY) else { return }
+    write(file.number, "1", 1)
+  }
+
+  /// The folder of the group that oprun was started in.
+  private static func own() -> String? {
+    // The whole hierarchy, or beside version 1.
+    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+    guard let root = roots.first(where: { access("\($0)/cgroup.procs", F_OK) == 0 }),
+      let text = readSmallFile("/proc/self/cgroup")
+    else { return nil }
+    for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "0::/".utf8) {
+      let path = String(decoding: line.dropFirst(3), as: UTF8.self)
+      return path == "/" ? root : root + path
+    }
+    return nil
+  }
+}

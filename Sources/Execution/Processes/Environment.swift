@@ -1,0 +1,58 @@
+// The environment of commands: what oprun inherited, the file's variables, and OPRUN_*.
+
+import CLinux
+import Glibc
+import Pipelines
+
+/// What steps with the same settings have in common, as C strings that live as long as this does.
+final class Environment {
+  /// `NAME=value`, in no order that matters; each name once.
+  let variables: [UnsafeMutablePointer<CChar>]
+  /// Where programs without a slash are looked for.
+  let searchPath: [String]
+  private let owned: [UnsafeMutablePointer<CChar>]
+
+  /// Variables that every command gets values of its own for.
+  static let perCommandNames = [
+    "OPRUN_STEP", "OPRUN_ATTEMPT", "OPRUN_OUTPUT", "OPRUN_STEP_COOKIE", "OPRUN_STATUS",
+    "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS", "OPRUN_FAILED_STEPS",
+  ]
+
+  /// `added` wins over what was inherited; of equal names the last wins.
+  init(adding added: [EnvironmentVariable]) {
+    var set = Set(Environment.perCommandNames)
+    var owned: [UnsafeMutablePointer<CChar>] = []
+    for variable in added.reversed() where set.insert(variable.name).inserted {
+      if let text = strdup("\(variable.name)=\(variable.value)") { owned.append(text) }
+    }
+    let inherited = Environment.inherited().filter { !set.contains(Environment.name(of: $0)) }
+    self.owned = owned
+    variables = inherited + owned
+    searchPath = Environment.directories(
+      variables.first { Environment.name(of: $0) == "PATH" }.map { String(cString: $0 + 5) })
+  }
+
+  deinit { owned.forEach { free($0) } }
+
+  /// As execvp(3): without PATH the system's programs, and an empty entry is the current folder.
+  private static func directories(_ path: String?) -> [String] {
+    (path ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
+      .map { $0.isEmpty ? "." : String($0) }
+  }
+
+  private static func inherited() -> [UnsafeMutablePointer<CChar>] {
+    var all: [UnsafeMutablePointer<CChar>] = []
+    guard var next = clinux_environment() else { return [] }
+    while let variable = next.pointee {
+      all.append(variable)
+      next += 1
+    }
+    return all
+  }
+
+  private static func name(of variable: UnsafeMutablePointer<CChar>) -> String {
+    guard let equals = strchr(variable, 61) else { return String(cString: variable) }
+    return String(
+      decoding: UnsafeRawBufferPointer(start: variable, count: equals - variable), as: UTF8.self)
+  }
+}

@@ -1,0 +1,151 @@
+// The memory of one process start: the arguments and the stack that the new process uses until
+// its program is loaded. Slots are used again and again; a run needs a few.
+
+import CLinux
+import Glibc
+
+/// What one command needs to start.
+struct LaunchRequest {
+  /// Paths to try in this order; more than one when PATH is searched.
+  var programs: [String]
+  var arguments: [String]
+  var environment: Environment
+  /// `NAME=value` of this command alone.
+  var ownVariables: [String]
+  var directory: String?
+  var input: Int32
+  var output: Int32
+  /// Becomes descriptor 3.
+  var script: Int32?
+  var nice: Int32
+}
+
+/// What all commands of a run start with.
+struct LaunchConditions {
+  /// Bit n−1: signal n gets its default action.
+  let defaultSignals: UInt64
+  let limits: DescriptorLimits
+  /// Folder of the control group that commands start in.
+  var controlGroup: Int32?
+}
+
+/// Owns a `clinux_launch`, its stack and its strings. The memory is given back only when the
+/// kernel says that no new process uses it any more.
+final class LaunchSlot {
+  /// The last process started from this slot.
+  private(set) var processID: Int32 = 0
+  private let launch: UnsafeMutablePointer<clinux_launch>
+  private let stack: UnsafeMutablePointer<CChar>
+  private var text: UnsafeMutablePointer<CChar>
+  private var textCapacity = 4096
+  private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private var pointerCapacity = 256
+
+  private static let stackSize = 32 * 1024
+
+  init() {
+    launch = .allocate(capacity: 1)
+    launch.initialize(to: clinux_launch())
+    stack = .allocate(capacity: LaunchSlot.stackSize)
+    text = .allocate(capacity: textCapacity)
+    pointers = .allocate(capacity: pointerCapacity)
+  }
+
+  deinit {
+    // A process may still be loading its program from this memory; then it is left to it.
+    guard launch.pointee.busy == 0 else { return }
+    launch.deallocate()
+    stack.deallocate()
+    text.deallocate()
+    pointers.deallocate()
+  }
+
+  /// False while the new process uses the memory, or while its failure has not been looked at.
+  var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
+
+  /// Starts the process. Returns its id, or -errno.
+  func start(_ request: LaunchRequest, _ conditions: LaunchConditions) -> Int32 {
+    fill(request)
+    let limits = conditions.limits
+    launch.pointee.default_signals = conditions.defaultSignals
+    launch.pointee.cgroup = conditions.controlGroup ?? -1
+    launch.pointee.soft_descriptor_limit = limits.isRaised ? limits.softAtStart : 0
+    launch.pointee.hard_descriptor_limit = limits.isRaised ? limits.hard : 0
+    processID = clinux_launch(launch, stack, LaunchSlot.stackSize)
+    return processID
+  }
+
+  /// Why the process that ended never became the command; nil if it did. Frees the slot.
+  func takeFailure(of process: Int32) -> LaunchFailure? {
+    guard process == processID, launch.pointee.error != 0 else { return nil }
+    defer { launch.pointee.error = 0 }
+    return LaunchFailure(
+      isDirectory: launch.pointee.stage == Int32(clinux_stage_directory.rawValue),
+      errno: launch.pointee.error)
+  }
+
+  private func fill(_ request: LaunchRequest) {
+    let strings = request.programs + request.arguments + request.ownVariables
+    let shared = request.environment.variables
+    reserve(
+      text: strings.reduce(request.directory?.utf8.count ?? 0) { $0 + $1.utf8.count + 1 } + 1,
+      pointers: strings.count + shared.count + 3)
+
+    var cursor = text
+    func write(_ string: String) -> UnsafeMutablePointer<CChar> {
+      let start = cursor
+      for byte in string.utf8 {
+        cursor.pointee = CChar(bitPattern: byte)
+        cursor += 1
+      }
+      cursor.pointee = 0
+      cursor += 1
+      return start
+    }
+    var next = pointers
+    func append(_ pointer: UnsafeMutablePointer<CChar>?) {
+      next.pointee = pointer
+      next += 1
+    }
+    let programs = next
+    for program in request.programs { append(write(program)) }
+    append(nil)
+    let arguments = next
+    for argument in request.arguments { append(write(argument)) }
+    append(nil)
+    let environment = next
+    for variable in shared { append(variable) }
+    for variable in request.ownVariables { append(write(variable)) }
+    append(nil)
+
+    launch.pointee.programs = UnsafeRawPointer(programs)
+      .assumingMemoryBound(to: UnsafePointer<CChar>?.self)
+    launch.pointee.arguments = UnsafePointer(arguments)
+    launch.pointee.environment = UnsafePointer(environment)
+    launch.pointee.directory = request.directory.map { UnsafePointer(write($0)) }
+    launch.pointee.input = request.input
+    launch.pointee.output = request.output
+    launch.pointee.script = request.script ?? -1
+    launch.pointee.nice = request.nice
+  }
+
+  private func reserve(text textNeeded: Int, pointers pointersNeeded: Int) {
+    if textNeeded > textCapacity {
+      text.deallocate()
+      textCapacity = textNeeded * 2
+      text = .allocate(capacity: textCapacity)
+    }
+    if pointersNeeded > pointerCapacity {
+      pointers.deallocate()
+      pointerCapacity = pointersNeeded * 2
+      pointers = .allocate(capacity: pointerCapacity)
+    }
+  }
+}
+
+/// A process that exited before its program was loaded.
+struct LaunchFailure: Hashable {
+  /// The working directory could not be entered.
+  let isDirectory: Bool
+  let errno: Int32
+}

@@ -1,0 +1,230 @@
+// Commands as processes of this machine: start, signal, output, end. It does not know why a
+// command is started or stopped, nor what comes after it.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Pipelines
+import Scheduling
+
+/// What is to be started.
+struct CommandRequest {
+  let key: CommandKey
+  let settings: StepSettings
+  let launch: LaunchRequest
+  let logPath: String
+}
+
+/// The running commands. Each has a process group, a pipe that outlives it, and a log.
+final class LocalProcesses {
+  var commands: [RunningCommand] = []
+  var children = Children()
+  var news: [ProcessNews] = []
+  let cookie: Cookie
+  /// Commands whose orphans may live on; by number.
+  var tolerated: Set<Int> = []
+  let runStartSinceBoot: Nanoseconds
+
+  private var conditions: LaunchConditions
+  private var guardian: Guardian?
+  private var controlGroup: ControlGroup?
+  private var nextNumber = 1
+  private var launches: [LaunchSlot] = []
+  private var idlePipes: [OutputPipe] = []
+  /// By token: a pipe and the command that writes to it now.
+  private var writers: [RunningCommand?] = []
+  /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
+  private var abandonedPipes: [Int: OutputPipe] = [:]
+
+  init(cookie: Cookie, conditions: LaunchConditions) {
+    self.cookie = cookie
+    self.conditions = conditions
+    var boot = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &boot)
+    runStartSinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
+  }
+
+  // MARK: Start
+
+  /// Starts a command; the text of the error says why it cannot be.
+  func start(
+    _ request: CommandRequest, at now: Nanoseconds, watch: (OutputPipe) throws(SystemError) -> Void
+  ) throws(SystemError) {
+    if guardian == nil { try startGuardian() }
+    let pipe = try idlePipe(watch: watch)
+    let slot = launches.first { $0.isFree } ?? addLaunchSlot()
+    var launch = request.launch
+    launch.output = pipe.output
+    launch.ownVariables.append("\(Cookie.variable)=\(cookie.value(of: nextNumber))")
+    let process = slot.start(launch, conditions)
+    guard process > 0 else {
+      idlePipes.append(pipe)
+      throw SystemError("cannot start a process", errno: -process)
+    }
+    let command = RunningCommand(
+      key: request.key, number: nextNumber, processID: process, startedAt: now,
+      settings: request.settings, program: request.launch.arguments[0], pipe: pipe, launch: slot,
+      log: Log(path: request.logPath, limit: request.settings.logLimit))
+    nextNumber += 1
+    writers[pipe.token] = command
+    commands.append(command)
+    guardian?.note(group: process, slot: pipe.token)
+  }
+
+  private func startGuardian() throws(SystemError) {
+    if controlGroup == nil {
+      controlGroup = ControlGroup(name: cookie.name)
+      conditions.controlGroup = controlGroup?.folder
+    }
+    let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
+    children.exempt(started.processID)
+    guardian = consume started
+  }
+
+  private func addLaunchSlot() -> LaunchSlot {
+    launches.append(LaunchSlot())
+    return launches[launches.count - 1]
+  }
+
+  private func idlePipe(
+    watch: (OutputPipe) throws(SystemError) -> Void
+  ) throws(SystemError) -> OutputPipe {
+    if let pipe = idlePipes.popLast() { return pipe }
+    let pipe = try OutputPipe(token: writers.count)
+    try watch(pipe)
+    writers.append(nil)
+    return pipe
+  }
+
+  // MARK: Signal
+
+  /// Sends the command's whole group a signal and lets what it leaves behind end by itself until
+  /// `kill`.
+  func stop(_ key: CommandKey, with signal: Int32) {
+    guard let command = commands.first(where: { $0.key == key }) else { return }
+    command.isStopping = true
+    Glibc.kill(-command.processID, signal)
+    // A stopped process sees no other signal.
+    Glibc.kill(-command.processID, SIGCONT)
+  }
+
+  /// Ends the command's group now, and whatever else of it there is.
+  func kill(_ key: CommandKey, at now: Nanoseconds) {
+    guard let command = commands.first(where: { $0.key == key }) else { return }
+    command.isStopping = true
+    command.isKilled = true
+    if command.exit == nil {
+      Glibc.kill(-command.processID, SIGKILL)
+    } else {
+      examine(command, now)
+    }
+  }
+
+  // MARK: Output
+
+  /// Moves what a pipe holds into its log.
+  func absorb(token: Int, at now: Nanoseconds) {
+    if let command = writers[token] {
+      _ = absorb(command, at: now)
+    } else if let pipe = abandonedPipes[token] {
+      drain(pipe)
+    }
+  }
+
+  /// False when nothing was there.
+  private func absorb(_ command: RunningCommand, at now: Nanoseconds) -> Bool {
+    do throws(SystemError) {
+      guard case .moved(let count) = try command.log.absorb(from: command.pipe.input) else {
+        return false
+      }
+      if count >= 1 << 16 { command.pipe.widen() }
+      command.lastOutputAt = now
+      news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
+      return true
+    } catch {
+      news.append(.logFailed(error.message))
+      return true
+    }
+  }
+
+  private func drain(_ pipe: OutputPipe) {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    if read(pipe.input, &piece, piece.count) == 0 { abandonedPipes[pipe.token] = nil }
+  }
+
+  // MARK: End
+
+  /// Collects every child that has ended.
+  func reap(at now: Nanoseconds) {
+    var status: Int32 = 0
+    var usage = rusage()
+    while true {
+      let process = wait4(-1, &status, WNOHANG, &usage)
+      guard process > 0 else { return }
+      if let command = commands.first(where: { $0.processID == process && $0.exit == nil }) {
+        command.exit = exit(of: command, status, usage, at: now)
+        examine(command, now)
+      } else if process == guardian?.processID {
+        // Somebody ended it; the next command starts another.
+        guardian = nil
+      } else {
+        children.reaped(process)
+      }
+    }
+  }
+
+  private func exit(
+    of command: RunningCommand, _ status: Int32, _ usage: rusage, at now: Nanoseconds
+  ) -> RunningCommand.Exit {
+    let time =
+      Nanoseconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1_000_000_000
+      + Nanoseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000
+    return RunningCommand.Exit(
+      status: self.status(of: command, status), processorTime: time,
+      peakMemory: Int64(usage.ru_maxrss) * 1024, at: now)
+  }
+
+  private func status(of command: RunningCommand, _ status: Int32) -> CommandEnd.Status {
+    if let failure = command.launch.takeFailure(of: command.processID) {
+      let code: Int32 = failure.errno == ENOENT && !failure.isDirectory ? 127 : 126
+      return .notStarted(
+        failure.message(program: command.program, directory: command.settings.workingDirectory),
+        exitCode: code)
+    }
+    return clinux_exited(status) != 0
+      ? .exited(clinux_exit_status(status)) : .signalled(clinux_signal(status))
+  }
+
+  /// Reports a command that has ended and left nothing behind, and frees its pipe.
+  func finish(_ command: RunningCommand, at now: Nanoseconds) {
+    while absorb(command, at: now) {}
+    do throws(SystemError) {
+      let size = try command.log.finish()
+      if size > command.log.readableByteCount {
+        news.append(.outputGrew(command.key, byteCount: size))
+      }
+    } catch {
+      news.append(.logFailed(error.message))
+    }
+    writers[command.pipe.token] = nil
+    guardian?.note(group: 0, slot: command.pipe.token)
+    if tolerated.contains(command.number) {
+      command.pipe.closeWriteEnd()
+      abandonedPipes[command.pipe.token] = command.pipe
+    } else {
+      idlePipes.append(command.pipe)
+    }
+    commands.removeAll { $0 === command }
+    if let end = command.end { news.append(.ended(command.key, end)) }
+  }
+
+  /// Ends every process of the run, known or not, where the kernel can.
+  func endControlGroup() {
+    if tolerated.isEmpty { controlGroup?.endAll() }
+  }
+
+  func takeNews() -> [ProcessNews] {
+    defer { news.removeAll(keepingCapacity: true) }
+    return news
+  }
+}

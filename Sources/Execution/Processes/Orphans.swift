@@ -1,0 +1,149 @@
+// What a command leaves behind: found, given a moment, and ended, wherever it has gone.
+//
+// Every descendant of a command that has ended is below a child of ours (we are the subreaper), so
+// a look at our own children finds whatever is left; there is no search of the whole machine.
+
+import Glibc
+import Pipelines
+import Scheduling
+
+extension LocalProcesses {
+  /// After a command ended by itself, what it left behind may still be writing: it has until no
+  /// output came for this long …
+  static let idleTime: Nanoseconds = 100_000_000
+  /// … or this long in all.
+  static let longestWait: Nanoseconds = 1_000_000_000
+  /// Between two looks at orphans that fork faster than they are killed.
+  private static let nextLook: Nanoseconds = 2_000_000
+  private static let roundsPerLook = 64
+
+  /// Looks at all commands that have ended and left something behind.
+  func examineLeftovers(at now: Nanoseconds) {
+    for command in commands where command.exit != nil { examine(command, now) }
+  }
+
+  /// When `examineLeftovers` is due even if the kernel has no news; nil if nothing is left behind.
+  var deadline: Nanoseconds? {
+    var earliest: Nanoseconds?
+    for command in commands {
+      guard let exit = command.exit else { continue }
+      let due: Nanoseconds
+      if command.isKilled || !command.reportedOrphans.isEmpty {
+        due = max(exit.at, command.lastOutputAt) + LocalProcesses.nextLook
+      } else if command.isStopping {
+        continue  // Until the kill; a death in between is news.
+      } else {
+        due = waitEnd(of: command, exit)
+      }
+      earliest = min(earliest ?? due, due)
+    }
+    return earliest
+  }
+
+  private func waitEnd(of command: RunningCommand, _ exit: RunningCommand.Exit) -> Nanoseconds {
+    min(
+      max(exit.at, command.lastOutputAt) + LocalProcesses.idleTime,
+      exit.at + LocalProcesses.longestWait)
+  }
+
+  /// Finishes the command if it left nothing behind; else waits, reports, or kills.
+  func examine(_ command: RunningCommand, _ now: Nanoseconds) {
+    guard let exit = command.exit else { return }
+    var orphans = self.orphans(of: command)
+    guard !orphans.isEmpty else { return finish(command, at: now) }
+
+    if command.settings.orphans != .kill, !command.isStopping {
+      return tolerate(orphans, of: command, at: now)
+    }
+    if command.isStopping, !command.isKilled { return }
+    if !command.isKilled, now < waitEnd(of: command, exit) { return }
+
+    if !command.isKilled { report(orphans, of: command, .kill) }
+    for _ in 0..<LocalProcesses.roundsPerLook where !orphans.isEmpty {
+      orphans.forEach { end($0, of: command) }
+      reapOrphans()
+      orphans = self.orphans(of: command)
+    }
+    if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
+  }
+
+  /// Ends every child that no command is known to own: at the end of a run, nothing can own them.
+  func endStrays() {
+    endControlGroup()
+    for _ in 0..<1000 {
+      guard !children.hasForeignChildren else { return }
+      let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }
+      if strays.isEmpty { return }
+      strays.forEach { Glibc.kill($0.processID, SIGKILL) }
+      reapOrphans()
+      usleep(500)
+    }
+  }
+
+  private func orphans(of command: RunningCommand) -> [ProcessStatus] {
+    let leaders = commands.compactMap { $0.exit == nil ? $0.processID : nil }
+    let strays = children.strays(besides: leaders)
+    if strays.isEmpty { return [] }
+    return strays.compactMap { ProcessStatus(of: $0) }.filter { isOrphan($0, of: command) }
+  }
+
+  /// By its cookie; without one by its group or session; else by elimination: it is the orphan of
+  /// the only command that was running when it started.
+  private func isOrphan(_ process: ProcessStatus, of command: RunningCommand) -> Bool {
+    if let number = cookie.command(of: process.processID) {
+      if tolerated.contains(number) { children.exempt(process.processID) }
+      return number == command.number
+    }
+    if process.groupID == command.processID || process.sessionID == command.processID {
+      return true
+    }
+    if children.hasForeignChildren { return false }
+    let possible = commands.filter { ticks(of: $0.startedAt) <= process.startTicks }
+    return possible.count == 1 && possible[0] === command
+  }
+
+  private func tolerate(
+    _ orphans: [ProcessStatus], of command: RunningCommand, at now: Nanoseconds
+  ) {
+    orphans.forEach { children.exempt($0.processID) }
+    tolerated.insert(command.number)
+    if command.settings.orphans == .warn { report(orphans, of: command, .warn) }
+    finish(command, at: now)
+  }
+
+  private func report(
+    _ orphans: [ProcessStatus], of command: RunningCommand, _ action: OrphanAction
+  ) {
+    let new = orphans.filter {
+      !$0.isZombie && command.reportedOrphans.insert($0.processID).inserted
+    }
+    guard !new.isEmpty else { return }
+    let processes = new.map { OrphanProcess(processID: $0.processID, name: $0.name) }
+    news.append(.orphansFound(command.key, processes, action))
+  }
+
+  /// A member of the group keeps the group's number taken, so the whole group can be ended at once
+  /// and no fork escapes; others are ended one by one, with everything below them.
+  private func end(_ process: ProcessStatus, of command: RunningCommand) {
+    if process.groupID == command.processID { Glibc.kill(-command.processID, SIGKILL) }
+    var all = [process.processID]
+    while let next = all.popLast() {
+      all += ProcessStatus.children(of: next)
+      Glibc.kill(next, SIGKILL)
+    }
+  }
+
+  /// Collects orphans that have ended; a command that has just ended stays for `reap`.
+  private func reapOrphans() {
+    let leaders = commands.compactMap { $0.exit == nil ? $0.processID : nil }
+    for stray in children.strays(besides: leaders) {
+      var status: Int32 = 0
+      if waitpid(stray, &status, WNOHANG) == stray { children.reaped(stray) }
+    }
+  }
+
+  /// A moment of the run on the clock of `/proc/<id>/stat`: hundredths of a second since boot.
+  private func ticks(of time: Nanoseconds) -> UInt64 {
+    UInt64(max(0, runStartSinceBoot + time)) / 10_000_000
+  }
+}

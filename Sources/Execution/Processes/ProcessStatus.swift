@@ -1,0 +1,106 @@
+// What /proc says of a process. Anything may be gone by the time it is read; then it is nil.
+
+import Glibc
+
+/// The parts of `/proc/<id>/stat` that tell whose a process is.
+struct ProcessStatus: Hashable {
+  let processID: Int32
+  /// At most 15 bytes, control characters replaced.
+  let name: String
+  let isZombie: Bool
+  let parentID: Int32
+  let groupID: Int32
+  let sessionID: Int32
+  /// Since boot, in clock ticks (hundredths of a second).
+  let startTicks: UInt64
+
+  init?(of processID: Int32) {
+    guard let text = readSmallFile("/proc/\(processID)/stat") else { return nil }
+    self.init(processID: processID, stat: text)
+  }
+
+  /// The name stands in parentheses and may itself hold any byte, also a parenthesis.
+  init?(processID: Int32, stat text: [UInt8]) {
+    guard let open = text.firstIndex(of: UInt8(ascii: "(")),
+      let close = text.lastIndex(of: UInt8(ascii: ")")), open < close
+    else { return nil }
+    let fields = text[(close + 1)...].split(separator: UInt8(ascii: " "))
+    guard fields.count > 19, let state = fields[0].first else { return nil }
+    let numbers = fields.map { Int64(String(decoding: $0, as: UTF8.self)) ?? 0 }
+    self.processID = processID
+    name = String(
+      decoding: text[(open + 1)..<close].map { $0 < 32 || $0 == 127 ? UInt8(ascii: "?") : $0 },
+      as: UTF8.self)
+    isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
+    parentID = Int32(truncatingIfNeeded: numbers[1])
+    groupID = Int32(truncatingIfNeeded: numbers[2])
+    sessionID = Int32(truncatingIfNeeded: numbers[3])
+    startTicks = UInt64(clamping: numbers[19])
+  }
+
+  /// Every process that /proc shows.
+  static func all() -> [Int32] {
+    guard let folder = opendir("/proc") else { return [] }
+    defer { closedir(folder) }
+    var found: [Int32] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if let processID = Int32(name) { found.append(processID) }
+    }
+    return found
+  }
+
+  /// Direct children, zombies too.
+  static func children(of processID: Int32) -> [Int32] {
+    guard let text = readSmallFile("/proc/\(processID)/task/\(processID)/children") else {
+      // A kernel without CONFIG_PROC_CHILDREN.
+      return all().filter { ProcessStatus(of: $0)?.parentID == processID }
+    }
+    return numbers(in: text)
+  }
+
+  /// Numbers separated by blanks.
+  static func numbers(in text: some Sequence<UInt8>) -> [Int32] {
+    var found: [Int32] = []
+    var number: Int32?
+    for byte in text {
+      if byte >= 48, byte <= 57 {
+        number = (number ?? 0) &* 10 &+ Int32(byte - 48)
+      } else if let complete = number {
+        found.append(complete)
+        number = nil
+      }
+    }
+    if let number { found.append(number) }
+    return found
+  }
+}
+
+/// The value of a variable in the environment that a process was started with; nil if it has none,
+/// or if it may not be read. The text is searched in pieces, however large it is.
+func environmentValue(of name: String, in processID: Int32) -> String? {
+  guard let text = readSmallFile("/proc/\(processID)/environ") else { return nil }
+  let prefix = Array("\(name)=".utf8)
+  for variable in text.split(separator: 0) where variable.starts(with: prefix) {
+    return String(decoding: variable.dropFirst(prefix.count), as: UTF8.self)
+  }
+  return nil
+}
+
+/// A file of /proc, read to its end; nil if it cannot be read. At most 4 MiB.
+func readSmallFile(_ path: String) -> [UInt8]? {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return nil }
+  defer { close(descriptor) }
+  var content: [UInt8] = []
+  var piece = [UInt8](repeating: 0, count: 4096)
+  while content.count < 4 << 20 {
+    let count = read(descriptor, &piece, piece.count)
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return count == 0 ? content : nil }
+    content.append(contentsOf: piece[..<count])
+  }
+  return content
+}

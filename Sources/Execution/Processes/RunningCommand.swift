@@ -1,0 +1,78 @@
+// A command that was started and has not been reported as ended.
+
+import Pipelines
+import Scheduling
+
+/// Which command: at most one runs for an operation at a time. The run's own hooks have the
+/// operation −1.
+struct CommandKey: Hashable {
+  let operation: OperationID
+  let trial: Trial
+
+  static let runOperation = OperationID(-1)
+}
+
+/// One started process with its group, its pipe and its log.
+final class RunningCommand {
+  let key: CommandKey
+  /// Counts the commands of the run; part of the cookie.
+  let number: Int
+  /// Also the id of its process group.
+  let processID: Int32
+  let startedAt: Nanoseconds
+  let settings: StepSettings
+  /// The program as the user named it.
+  let program: String
+  let pipe: OutputPipe
+  let launch: LaunchSlot
+  var log: Log
+
+  /// Set when the process was reaped; what it left behind may go on.
+  var exit: Exit?
+  var lastOutputAt: Nanoseconds = 0
+  /// It was asked to end: what it leaves behind has until the kill to end by itself.
+  var isStopping = false
+  var isKilled = false
+  /// Orphans that were already told of.
+  var reportedOrphans: Set<Int32> = []
+
+  struct Exit {
+    let status: CommandEnd.Status
+    let processorTime: Nanoseconds
+    let peakMemory: Int64
+    let at: Nanoseconds
+  }
+
+  init(
+    key: CommandKey, number: Int, processID: Int32, startedAt: Nanoseconds,
+    settings: StepSettings, program: String, pipe: OutputPipe, launch: LaunchSlot,
+    log: consuming Log
+  ) {
+    self.key = key
+    self.number = number
+    self.processID = processID
+    self.startedAt = startedAt
+    self.settings = settings
+    self.program = program
+    self.pipe = pipe
+    self.launch = launch
+    self.log = log
+  }
+
+  var end: CommandEnd? {
+    exit.map {
+      CommandEnd(
+        $0.status, duration: $0.at - startedAt, processorTime: $0.processorTime,
+        peakMemory: $0.peakMemory, outputByteCount: log.byteCount)
+    }
+  }
+}
+
+/// What the processes did since they were last asked.
+enum ProcessNews {
+  case outputGrew(CommandKey, byteCount: Int)
+  case orphansFound(CommandKey, [OrphanProcess], OrphanAction)
+  case ended(CommandKey, CommandEnd)
+  /// A log could not be written; the command goes on without one.
+  case logFailed(String)
+}

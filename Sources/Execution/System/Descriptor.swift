@@ -1,0 +1,45 @@
+// File descriptors with an owner: closed once, at the latest when the owner goes.
+
+import CLinux
+import Glibc
+import Diagnostics
+
+/// An open file descriptor, close-on-exec.
+struct Descriptor: ~Copyable, Sendable {
+  let number: Int32
+
+  /// Takes ownership.
+  init(owning number: Int32) { self.number = number }
+
+  deinit { close(number) }
+
+  /// Opens a file; `mode` is for files it makes.
+  static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) -> Result {
+    let number = Glibc.open(path, flags | O_CLOEXEC, mode)
+    return number < 0 ? .failure(errno) : .success(Descriptor(owning: number))
+  }
+
+  enum Result: ~Copyable {
+    case success(Descriptor)
+    case failure(Int32)
+
+    consuming func get(_ action: @autoclosure () -> String) throws(SystemError) -> Descriptor {
+      switch consume self {
+      case .success(let descriptor): return descriptor
+      case .failure(let errno): throw SystemError(action(), errno: errno)
+      }
+    }
+  }
+}
+
+extension SystemError {
+  /// The failure that `errno` tells of; call at once after the system call.
+  static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }
+}
+
+/// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
+func monotonicNow() -> Int64 {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

@@ -1,0 +1,41 @@
+// How many descriptors a run may open, and so how many commands can run at once.
+
+import Glibc
+
+/// The limit on open files. Raised for oprun when a wide run needs it; commands get the old one.
+struct DescriptorLimits {
+  let softAtStart: UInt64
+  let hard: UInt64
+  private(set) var soft: UInt64
+
+  /// A pipe's two ends and a log.
+  static let perCommand = 3
+  /// Standard streams, epoll, signals, children, the guardian, a listing of /proc, the console.
+  static let reserved = 20
+
+  init() {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    softAtStart = UInt64(limit.rlim_cur)
+    hard = UInt64(limit.rlim_max)
+    soft = softAtStart
+  }
+
+  var isRaised: Bool { soft != softAtStart }
+
+  /// Commands that can run at once with the limit as it is; at least one is tried.
+  var commandCount: Int {
+    max(1, (Int(clamping: soft) - DescriptorLimits.reserved) / DescriptorLimits.perCommand)
+  }
+
+  /// Raises the soft limit, as far as the hard one allows, for this many commands at once.
+  mutating func raise(forCommands count: Int) {
+    let (product, overflow) = count.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
+    let wanted = overflow ? UInt64.max : UInt64(product + DescriptorLimits.reserved)
+    guard wanted > soft, hard > soft else { return }
+    var limit = rlimit(rlim_cur: rlim_t(min(wanted, hard)), rlim_max: rlim_t(hard))
+    if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
+      soft = UInt64(limit.rlim_cur)
+    }
+  }
+}

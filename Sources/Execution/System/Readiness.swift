@@ -1,0 +1,41 @@
+// Waiting for the kernel: epoll, with a token for each descriptor.
+
+import CLinux
+import Diagnostics
+import Glibc
+
+/// The set of descriptors a run waits for.
+struct Readiness: ~Copyable {
+  private let epoll: Descriptor
+  private var events = [epoll_event](repeating: epoll_event(), count: 64)
+
+  init() throws(SystemError) {
+    let number = epoll_create1(Int32(EPOLL_CLOEXEC))
+    guard number >= 0 else { throw .last("cannot wait for events") }
+    epoll = Descriptor(owning: number)
+  }
+
+  /// Watches for something to read; `token` comes back from `wait`.
+  func add(_ descriptor: Int32, token: Int) throws(SystemError) {
+    var event = epoll_event()
+    event.events = EPOLLIN.rawValue
+    event.data.u64 = UInt64(token)
+    guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
+      throw .last("cannot watch a descriptor")
+    }
+  }
+
+  func remove(_ descriptor: Int32) {
+    var event = epoll_event()
+    epoll_ctl(epoll.number, EPOLL_CTL_DEL, descriptor, &event)
+  }
+
+  /// Tokens that are ready; empty after the timeout. `nil` waits for ever.
+  mutating func wait(nanoseconds timeout: Int64?) -> [Int] {
+    // Rounded up: waking before a deadline would only mean waiting again.
+    let milliseconds = timeout.map { Int32(clamping: max(0, $0 + 999_999) / 1_000_000) } ?? -1
+    let count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
+    guard count > 0 else { return [] }  // the timeout, or EINTR: the loop looks again
+    return (0..<Int(count)).map { Int(events[$0].data.u64) }
+  }
+}

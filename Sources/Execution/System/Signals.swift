@@ -1,0 +1,66 @@
+// Signals as something to read: the run's own, and that a child changed state.
+
+import CLinux
+import Diagnostics
+import Glibc
+
+/// Blocks the signals a run acts on and reads them from a descriptor. No handler is ever set, so
+/// commands inherit the dispositions that oprun was started with.
+struct Signals: ~Copyable {
+  /// INT, TERM, HUP and QUIT end a run, unless they were ignored when oprun was started (nohup, or
+  /// a shell's background job).
+  static let stopping = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+
+  /// Signals that oprun was started with ignored and that commands get back: all but HUP, which
+  /// stays ignored under nohup. Bit n−1 stands for signal n.
+  let ignoredAtStart: UInt64
+  private let source: Descriptor
+  private let before: sigset_t
+  private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)
+
+  init() throws(SystemError) {
+    let ignored = (1...64).filter { Signals.isIgnored(Int32($0)) }
+    ignoredAtStart = ignored.reduce(0) { $1 == SIGHUP ? $0 : $0 | 1 << UInt64($1 - 1) }
+
+    var set = sigset_t()
+    sigemptyset(&set)
+    for signal in Signals.stopping where !ignored.contains(Int(signal)) { sigaddset(&set, signal) }
+    sigaddset(&set, SIGCHLD)
+    var blocked = set
+    // A write to a closed pipe is an error to look at, not a reason to die.
+    sigaddset(&blocked, SIGPIPE)
+    var before = sigset_t()
+    sigprocmask(SIG_BLOCK, &blocked, &before)
+    self.before = before
+
+    let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
+    guard number >= 0 else { throw .last("cannot read signals") }
+    source = Descriptor(owning: number)
+  }
+
+  deinit {
+    var mask = before
+    sigprocmask(SIG_SETMASK, &mask, nil)
+  }
+
+  var descriptor: Int32 { source.number }
+
+  /// Signals that arrived since the last call, SIGCHLD left out: the caller looks at its children
+  /// whenever this descriptor is ready.
+  mutating func takeStopping() -> [Int32] {
+    let size = MemoryLayout<signalfd_siginfo>.stride
+    let count = read(source.number, &batch, size * batch.count)
+    guard count > 0 else { return [] }
+    var signals: [Int32] = []
+    for info in batch.prefix(count / size) where info.ssi_signo != UInt32(SIGCHLD) {
+      signals.append(Int32(info.ssi_signo))
+    }
+    return signals
+  }
+
+  private static func isIgnored(_ signal: Int32) -> Bool {
+    var action = sigaction()
+    guard sigaction(signal, nil, &action) == 0 else { return false }
+    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
+  }
+}

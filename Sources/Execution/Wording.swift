@@ -1,0 +1,35 @@
+// What a person reads when a command cannot be started: all the wording of this phase.
+
+import Diagnostics
+import Glibc
+
+extension LaunchFailure {
+  /// `name` is the program, `directory` the working directory; both as the user wrote them.
+  func message(program name: String, directory: String?) -> String {
+    if isDirectory { return directoryMessage(directory ?? ".") }
+    return switch errno {
+    case ENOENT where name.contains("/") && access(name, F_OK) == 0:
+      "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"
+    case ENOENT where name.contains("/"): "no such program: '\(name)'"
+    case ENOENT: "command not found: \(name)"
+    case EACCES: "cannot run '\(name)': it is not executable, or may not be entered or read"
+    case E2BIG: "cannot run '\(name)': the arguments and the environment are too long"
+    default: "cannot run '\(name)': \(SystemError.reason(errno))"
+    }
+  }
+
+  private func directoryMessage(_ directory: String) -> String {
+    errno == ENOENT
+      ? "working directory '\(directory)' does not exist"
+      : "cannot enter working directory '\(directory)': \(SystemError.reason(errno))"
+  }
+}
+
+/// Why the kernel refused a new process.
+func refusalMessage(_ error: SystemError) -> String {
+  switch error.errno {
+  case EAGAIN: "\(error.message) (is the limit on processes, 'ulimit -u', reached?)"
+  case EMFILE: "\(error.message) (the limit on open files is 'ulimit -n')"
+  default: error.message
+  }
+}

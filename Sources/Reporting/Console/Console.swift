@@ -1,0 +1,80 @@
+// What a person sees of a run: a fold over its events into step output and messages.
+
+package import Pipelines
+package import Scheduling
+
+/// Shows a run on two streams.
+package final class Console: RunObserver {
+  private let plan: Plan
+  private let screen: Screen
+  private let mode: OutputMode
+  private let names: StepNames
+  private var output: any StepOutput
+  private var ledger: RunLedger
+  private var lines: ProgressLines
+
+  package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
+    self.plan = plan
+    self.screen = screen
+    self.mode = mode
+    names = StepNames(steps: plan.steps, directory: directory)
+    ledger = RunLedger(graph: plan.graph)
+    lines = ProgressLines(plan: plan, names: names, screen: screen)
+    output =
+      switch mode {
+      case .grouped: GroupedOutput(screen: screen, names: names)
+      case .prefixed: PrefixedOutput(screen: screen, names: names)
+      case .quiet: UnseenOutput()
+      }
+    if mode != .quiet { lines.writeHeader() }
+  }
+
+  package func observe(_ event: RunEvent) {
+    switch event.kind {
+    case .started(let operation, _):
+      ledger.start(operation, at: event.time)
+    case .outputGrew(let operation, let trial, let byteCount):
+      let start = ledger.running(operation)?.start ?? event.time
+      output.grew(Stream(operation: operation, trial: trial), to: byteCount, start: start)
+    case .ended(let operation, let trial, let end):
+      ledger.end(operation, TrialEnd(trial: trial, end: end))
+      if end.outputByteCount > 0 {
+        output.ended(Stream(operation: operation, trial: trial))
+      }
+      if mode != .quiet { lines.writeHookFailure(operation, trial, end) }
+    case .settled(let operation, let ending, let cause):
+      let settled = ledger.settle(operation, ending, cause, at: event.time)
+      if mode != .quiet { lines.write(settled) }
+    case .finished(let end):
+      finish(end, at: event.time)
+    default:
+      if mode != .quiet { tell(event) }
+    }
+  }
+
+  package func endTurn() {
+    lines.endTurn()
+    screen.flush()
+  }
+
+  private func tell(_ event: RunEvent) {
+    switch event.kind {
+    case .retrying(let operation, let attempt, let delay):
+      let last = ledger.running(operation)?.last?.end
+      lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)
+    case .orphansFound(let operation, let processes, let action):
+      lines.writeOrphans(of: operation, processes, action)
+    case .stopping(let reason): lines.writeStopping(reason)
+    case .notice(let text): lines.writeNotice(text)
+    default: break
+    }
+  }
+
+  private func finish(_ end: RunEnd, at time: Nanoseconds) {
+    lines.endTurn()
+    screen.turnToMessages()
+    let summary = Summary(plan: plan, names: names, ledger: ledger, screen: screen)
+    summary.write(end, wallTime: time, isQuiet: mode == .quiet)
+    screen.flush()
+  }
+}

@@ -1,0 +1,111 @@
+// One group of output for each command. The oldest running command that prints is shown as its log
+// grows; what the others print waits in their logs until its group is closed.
+
+import Scheduling
+
+struct GroupedOutput: StepOutput {
+  private struct Talker {
+    let stream: Stream
+    let start: Nanoseconds
+    var byteCount: Int
+  }
+
+  private let screen: Screen
+  private let names: StepNames
+  private var live: LiveGroup?
+  /// Running, with output that is not shown yet.
+  private var talkers: [Talker] = []
+  /// Ended while another group was open.
+  private var waiting: [Stream] = []
+
+  init(screen: Screen, names: StepNames) {
+    self.screen = screen
+    self.names = names
+  }
+
+  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+    if let live {
+      if live.stream == stream {
+        live.show(upTo: byteCount)
+      } else if let index = talkers.firstIndex(where: { $0.stream == stream }) {
+        talkers[index].byteCount = byteCount
+      } else {
+        talkers.append(Talker(stream: stream, start: start, byteCount: byteCount))
+      }
+    } else {
+      live = LiveGroup(stream, names: names, screen: screen)
+      live?.show(upTo: byteCount)
+    }
+  }
+
+  mutating func ended(_ stream: Stream) {
+    talkers.removeAll { $0.stream == stream }
+    if let live, live.stream != stream {
+      waiting.append(stream)
+      return
+    }
+    (live ?? LiveGroup(stream, names: names, screen: screen))?.close()
+    live = nil
+    openNext()
+  }
+
+  private mutating func openNext() {
+    for stream in waiting { LiveGroup(stream, names: names, screen: screen)?.close() }
+    waiting.removeAll(keepingCapacity: true)
+    guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
+      return
+    }
+    let next = talkers.remove(at: index)
+    live = LiveGroup(next.stream, names: names, screen: screen)
+    live?.show(upTo: next.byteCount)
+  }
+}
+
+/// A group that is open on the screen: how far its log has been shown.
+private final class LiveGroup {
+  let stream: Stream
+  private let log: LogFile
+  private let screen: Screen
+  private var filter: TerminalFilter
+  /// Shown up to here, always the start of a line.
+  private var shown = 0
+  /// No newline between `shown` and here.
+  private var searched = 0
+
+  /// Nil if the log cannot be read; the screen says so.
+  init?(_ stream: Stream, names: StepNames, screen: Screen) {
+    let title = names.title(of: stream)
+    guard let log = LogFile(path: names.log(of: stream)) else {
+      screen.writeUnreadable(names.log(of: stream))
+      return nil
+    }
+    self.stream = stream
+    self.log = log
+    self.screen = screen
+    filter = TerminalFilter(keepsColor: screen.colorsOutput)
+    screen.writeOpening(of: title)
+  }
+
+  /// Shows whole lines only: a message may come between any two calls.
+  func show(upTo byteCount: Int) {
+    guard byteCount > searched else { return }
+    let range = searched..<byteCount
+    searched = byteCount
+    guard let end = log.endOfLastLine(in: range, buffer: screen.scratch) else { return }
+    screen.turnToOutput()
+    shown = screen.copy(shown..<end, of: log, filter: &filter, isEnd: true)
+  }
+
+  func close() {
+    let size = log.size
+    if shown < size {
+      screen.turnToOutput()
+      shown = screen.copy(shown..<size, of: log, filter: &filter, isEnd: true)
+      if filter.hasColored { screen.output.write("\u{1b}[0m") }
+      if !log.endsInNewline(at: size, buffer: screen.scratch) { screen.output.writeNewline() }
+    } else if filter.hasColored {
+      screen.turnToOutput()
+      screen.output.write("\u{1b}[0m")
+    }
+  }
+}

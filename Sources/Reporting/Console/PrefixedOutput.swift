@@ -1,0 +1,104 @@
+// Every line of every command as it comes, with the command's name in front. Whole lines only: a
+// partial one waits in its log for its newline or the end.
+
+import Scheduling
+
+struct PrefixedOutput: StepOutput {
+  private struct Position {
+    /// Shown up to here, the start of a line or of a piece of a very long one.
+    var shown = 0
+    /// No newline between `shown` and here.
+    var searched = 0
+  }
+
+  private let screen: Screen
+  private let names: StepNames
+  private var positions: [Stream: Position] = [:]
+
+  init(screen: Screen, names: StepNames) {
+    self.screen = screen
+    self.names = names
+  }
+
+  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+    guard let log = LogFile(path: names.log(of: stream)) else { return }
+    show(stream, of: log, upTo: byteCount, isEnd: false)
+  }
+
+  mutating func ended(_ stream: Stream) {
+    if let log = LogFile(path: names.log(of: stream)) {
+      show(stream, of: log, upTo: log.size, isEnd: true)
+    } else {
+      screen.writeUnreadable(names.log(of: stream))
+    }
+    positions[stream] = nil
+  }
+
+  private mutating func show(
+    _ stream: Stream, of log: borrowing LogFile, upTo byteCount: Int, isEnd: Bool
+  ) {
+    var position = positions[stream, default: Position()]
+    defer { positions[stream] = position }
+    let fresh = position.searched..<max(byteCount, position.searched)
+    let hasNewline = log.endOfLastLine(in: fresh, buffer: screen.scratch) != nil
+    position.searched = fresh.upperBound
+    let isFull = byteCount - position.shown >= screen.scratch.count
+    guard hasNewline || isFull || isEnd else { return }
+    screen.turnToOutput()
+    let prefix = "[\(names.title(of: stream))] "
+    while position.shown < byteCount {
+      let wanted = min(screen.scratch.count, byteCount - position.shown)
+      let window = UnsafeMutableRawBufferPointer(rebasing: screen.scratch[..<wanted])
+      let bytes = UnsafeRawBufferPointer(
+        rebasing: window[..<log.read(at: position.shown, into: window)])
+      let isLast = position.shown + bytes.count == byteCount
+      let used = writeLines(bytes, after: prefix, takesAll: isEnd && isLast)
+      if used == 0 { break }
+      position.shown += used
+    }
+  }
+
+  /// Writes the whole lines, and what follows the last one if `takesAll`. A line that fills the
+  /// buffer is cut. Answers how many bytes that were.
+  private func writeLines(
+    _ bytes: UnsafeRawBufferPointer, after prefix: String, takesAll: Bool
+  ) -> Int {
+    var start = 0
+    while start < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+      if let newline = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        writeLine(UnsafeRawBufferPointer(rebasing: rest[..<newline]), after: prefix)
+        start += newline + 1
+      } else if takesAll {
+        writeLine(rest, after: prefix)
+        start = bytes.count
+      } else if start == 0, bytes.count == screen.scratch.count {
+        let cut = Self.lastCut(in: bytes)
+        writeLine(UnsafeRawBufferPointer(rebasing: bytes[..<cut]), after: prefix)
+        start = cut
+      } else {
+        break
+      }
+    }
+    return start
+  }
+
+  /// Where to cut a line that goes on, so that no character of UTF-8 is torn.
+  private static func lastCut(in bytes: UnsafeRawBufferPointer) -> Int {
+    let tail = bytes.suffix(4)
+    let start = tail.lastIndex { $0 & 0xc0 != 0x80 } ?? bytes.count
+    return start < bytes.count && bytes[start] >= 0xc0 ? start : bytes.count
+  }
+
+  private func writeLine(_ line: UnsafeRawBufferPointer, after prefix: String) {
+    screen.output.write(prefix, in: .faint, isColored: screen.colorsOutput)
+    if screen.filtersOutput {
+      var filter = TerminalFilter(keepsColor: screen.colorsOutput)
+      _ = filter.write(line, isLast: true, to: screen.output)
+      if filter.hasColored { screen.output.write("\u{1b}[0m") }
+    } else {
+      screen.output.write(line)
+    }
+    screen.output.writeNewline()
+  }
+}

@@ -1,0 +1,74 @@
+// One line for everything else that happens: retries, hooks, leftover processes, notices.
+
+import Pipelines
+import Scheduling
+
+extension ProgressLines {
+  /// `gallery.yml  9 steps, 4 at once`.
+  func writeHeader() {
+    screen.turnToMessages()
+    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write("  ")
+    sink.write(plan.steps.count, "step")
+    sink.write(", ")
+    sink.write(decimal: plan.queues.first?.width ?? 0)
+    sink.write(" at once\n")
+  }
+
+  func writeRetry(
+    of operation: OperationID, after end: CommandEnd?, attempt: Int, delay: Nanoseconds
+  ) {
+    begin(.retry, operation)
+    if let end {
+      sink.write(end, limit: plan.steps[operation.index].settings.timeout)
+      sink.write(", ")
+    }
+    sink.write("attempt ")
+    sink.write(decimal: attempt)
+    if delay > 0 {
+      sink.write(" in ")
+      sink.write(elapsed: delay)
+    }
+    sink.writeNewline()
+  }
+
+  /// A hook's failure is told as it happens: it never hides how its step ended.
+  func writeHookFailure(_ operation: OperationID, _ trial: Trial, _ end: CommandEnd) {
+    guard case .hook(let kind, _) = trial, !end.isSuccess else { return }
+    begin(.warning, operation)
+    sink.write(kind.keyText)
+    sink.write(" hook: ")
+    sink.write(end, limit: nil)
+    sink.writeNewline()
+  }
+
+  func writeOrphans(
+    of operation: OperationID, _ processes: [OrphanProcess], _ action: OrphanAction
+  ) {
+    begin(.warning, operation)
+    sink.write("left ")
+    sink.write(processes.count, "process", plural: "processes")
+    sink.write(action == .kill ? " behind, killed: " : " behind: ")
+    for (index, process) in processes.prefix(5).enumerated() {
+      if index > 0 { sink.write(", ") }
+      sink.write(oneLine(process.name))
+      sink.write(" (")
+      sink.write(decimal: Int(process.processID))
+      sink.write(")")
+    }
+    if processes.count > 5 { sink.write(", …") }
+    sink.writeNewline()
+  }
+
+  func writeStopping(_ reason: StopReason) {
+    writeNotice("stopping: " + reason.words(names))
+  }
+
+  func writeNotice(_ text: String) {
+    screen.turnToMessages()
+    screen.write(.warning)
+    sink.write(" ")
+    sink.write(oneLine(text))
+    sink.writeNewline()
+  }
+}

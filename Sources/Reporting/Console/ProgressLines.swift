@@ -1,0 +1,112 @@
+// One line for each operation that ended, as it ends, on the messages stream.
+
+import Pipelines
+import Scheduling
+
+struct ProgressLines {
+  let plan: Plan
+  let names: StepNames
+  let screen: Screen
+  let sink: ByteSink
+  /// Columns that names are padded to.
+  private let nameWidth: Int
+  /// Operations that ended in this turn without having started: told, and only counted.
+  private var told = 0
+  private var untold = 0
+
+  private static let widestName = 24
+  private static let unstartedPerTurn = 10
+
+  init(plan: Plan, names: StepNames, screen: Screen) {
+    self.plan = plan
+    self.names = names
+    self.screen = screen
+    sink = screen.messages
+    let widest = plan.steps.lazy.map { $0.id.utf8.count }.max() ?? 0
+    nameWidth = min(Self.widestName, widest)
+  }
+
+  /// Mark and padded name.
+  func begin(_ mark: Mark, _ operation: OperationID) {
+    screen.turnToMessages()
+    screen.write(mark)
+    sink.write(UInt8(ascii: " "))
+    let name = names[operation]
+    sink.write(name)
+    sink.write(spaces: nameWidth - name.utf8.count + 2)
+  }
+
+  mutating func write(_ settled: SettledOperation) {
+    guard settled.record != nil || settled.ending.outcome == .cached || tellsOneMore() else {
+      return
+    }
+    begin(Mark(settled.ending), settled.operation)
+    switch settled.ending.outcome {
+    case .succeeded: writeSuccess(settled)
+    case .failed, .timedOut: writeFailure(settled)
+    case .cached: sink.write("up to date")
+    case .cancelled: sink.write(settled.record == nil ? "did not start" : "cancelled")
+    case .skipped: sink.write("skipped")
+    case .blocked: sink.write("blocked")
+    }
+    if let reason = settled.reason(names) {
+      sink.write(": ")
+      sink.write(reason)
+    }
+    sink.writeNewline()
+  }
+
+  private func writeSuccess(_ settled: SettledOperation) {
+    guard let last = settled.record?.last else { return sink.write("done") }
+    sink.write(elapsed: last.end.duration)
+    sink.write(attemptOf: last.trial, limit: 0)
+  }
+
+  private func writeFailure(_ settled: SettledOperation) {
+    if case .hook(let kind) = settled.cause {
+      sink.write(kind.keyText)
+      sink.write(" hook failed")
+    } else if let last = settled.record?.last {
+      let settings = plan.steps[settled.operation.index].settings
+      sink.write(last.end, limit: settings.timeout)
+      sink.write(attemptOf: last.trial, limit: settings.retry.limit)
+    } else {
+      sink.write("failed")
+    }
+    if settled.ending.isAllowed { sink.write(", allowed") }
+  }
+
+  /// A failure can end thousands of operations at once; a few lines say as much.
+  private mutating func tellsOneMore() -> Bool {
+    if told < Self.unstartedPerTurn {
+      told += 1
+      return true
+    }
+    untold += 1
+    return false
+  }
+
+  mutating func endTurn() {
+    if untold > 0 {
+      screen.turnToMessages()
+      screen.write(.notRun)
+      sink.write(" … and ")
+      sink.write(grouped: untold)
+      sink.write(" more\n")
+      untold = 0
+    }
+    told = 0
+  }
+}
+
+extension Mark {
+  init(_ ending: Ending) {
+    self =
+      switch ending.outcome {
+      case .succeeded: .succeeded
+      case .cached: .cached
+      case .failed, .timedOut: ending.isAllowed ? .warning : .failed
+      case .cancelled, .skipped, .blocked: .notRun
+      }
+  }
+}

@@ -1,0 +1,23 @@
+// How step output reaches the screen: one implementation for each way of showing it. None keeps
+// output in memory: the logs hold it already.
+
+import Scheduling
+
+/// `--output`.
+package enum OutputMode: String, CaseIterable, Sendable {
+  case grouped, prefixed, quiet
+}
+
+/// Told how logs grow and end; writes what is to be seen of them.
+protocol StepOutput {
+  /// The log can be read up to `byteCount`. `start` is when its operation first started.
+  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds)
+  /// The log is complete. Told only of commands that printed something.
+  mutating func ended(_ stream: Stream)
+}
+
+/// `quiet`: output stays in the logs.
+struct UnseenOutput: StepOutput {
+  func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {}
+  func ended(_ stream: Stream) {}
+}

@@ -1,0 +1,75 @@
+// Rails as characters: `├` feeds and goes on, `╯` ends here, `┼` crosses, `●` is the operation.
+
+/// Which characters rails are made of.
+enum RailGlyph: Int {
+  case blank, rail, across, crossing, feedRight, feedLeft, endRight, endLeft, endBoth, node
+
+  private var box: StaticString {
+    switch self {
+    case .blank: " "
+    case .rail: "│"
+    case .across: "─"
+    case .crossing: "┼"
+    case .feedRight: "├"
+    case .feedLeft: "┤"
+    case .endRight: "╰"
+    case .endLeft: "╯"
+    case .endBoth: "┴"
+    case .node: "●"
+    }
+  }
+
+  private var ascii: StaticString {
+    switch self {
+    case .blank: " "
+    case .rail: "|"
+    case .across: "-"
+    case .crossing: "+"
+    case .feedRight, .feedLeft: "|"
+    case .endRight: "`"
+    case .endLeft: "'"
+    case .endBoth: "^"
+    case .node: "*"
+    }
+  }
+
+  func text(usesASCII: Bool) -> StaticString { usesASCII ? ascii : box }
+}
+
+extension RailLine {
+  private func glyph(at column: Int, in span: ClosedRange<Int>) -> RailGlyph {
+    if column == node { return .node }
+    let bit: UInt32 = column < limit ? 1 << UInt32(column) : 0
+    if feeds & bit != 0 {
+      if ends & bit == 0 { return column < node ? .feedRight : .feedLeft }
+      if column > span.lowerBound, column < span.upperBound { return .endBoth }
+      return column < node ? .endRight : .endLeft
+    }
+    let isJoined = node >= 0 && span.contains(column)
+    if above & bit != 0 { return isJoined ? .crossing : .rail }
+    return isJoined ? .across : .blank
+  }
+
+  /// Columns that `write` takes.
+  var textWidth: Int {
+    let columns = node < 0 ? 2 * (31 - above.leadingZeroBitCount) + 1 : width
+    return max(0, columns) + (hidden > 0 ? 2 + String(hidden).utf8.count : 0)
+  }
+
+  /// Writes the columns, then ` +12` if there are rails that are not drawn.
+  func write(to sink: ByteSink, usesASCII: Bool) {
+    let span = node < 0 ? 0...0 : self.span
+    let last = node < 0 ? 31 - above.leadingZeroBitCount : lastColumn
+    guard last >= 0 else { return }
+    for column in 0...last {
+      sink.write(glyph(at: column, in: span).text(usesASCII: usesASCII))
+      guard column < last else { break }
+      let isJoined = node >= 0 && column >= span.lowerBound && column < span.upperBound
+      sink.write((isJoined ? RailGlyph.across : .blank).text(usesASCII: usesASCII))
+    }
+    if hidden > 0 {
+      sink.write(" +")
+      sink.write(decimal: hidden)
+    }
+  }
+}

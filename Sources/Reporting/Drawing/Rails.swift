@@ -1,0 +1,136 @@
+// A graph drawn beside its operations, one line each, as version control draws its history: every
+// operation that others still wait for has a rail. Work per line is bounded by the columns shown.
+
+import Scheduling
+
+/// Which columns of one line show what; bit `i` is column `i`.
+struct RailLine {
+  /// Column of the operation; `limit` if all are taken.
+  var node = 0
+  /// Columns for rails; the rest of them is only counted.
+  let limit: Int
+  /// Rails that come from above.
+  var above: UInt32 = 0
+  /// Dependencies of the operation, apart from one that its own column takes over.
+  var feeds: UInt32 = 0
+  /// Dependencies that nothing below needs.
+  var ends: UInt32 = 0
+  /// A dependency's rail is among those that are not drawn.
+  var hasHiddenFeed = false
+  /// Rails below this line that are not drawn.
+  var hidden = 0
+
+  /// The columns that are joined by a horizontal line.
+  var span: ClosedRange<Int> {
+    let low = min(node, feeds == 0 ? node : feeds.trailingZeroBitCount)
+    let high = max(node, feeds == 0 ? node : 31 - feeds.leadingZeroBitCount)
+    return low...(hasHiddenFeed ? limit : high)
+  }
+
+  /// The last column that shows something.
+  var lastColumn: Int {
+    let rails = above | feeds
+    return max(span.upperBound, rails == 0 ? 0 : 31 - rails.leadingZeroBitCount)
+  }
+
+  /// Columns of text, without the number of hidden rails.
+  var width: Int { 2 * lastColumn + 1 }
+}
+
+/// The rails of a graph while its operations pass in an order that puts dependencies first.
+struct Rails {
+  /// Rails beyond this many are only counted.
+  static let widest = 24
+  /// In a graph with more, columns full of rails say little: these are enough to see its shape.
+  static let narrow = 8
+
+  private let graph: Graph
+  private let limit: Int
+  /// Dependents still to come.
+  private var remaining: [Int32]
+  /// Negative for an operation that has not passed.
+  private var columns: [Int8]
+  private var live: UInt32 = 0
+  private var hidden = 0
+
+  /// Linear in operations and edges.
+  init(_ graph: Graph, order: some Sequence<OperationID>) {
+    self.graph = graph
+    let dependentCounts = graph.dependentCounts()
+    remaining = dependentCounts
+    columns = [Int8](repeating: -1, count: graph.count)
+    var rails = 0
+    var most = 0
+    for operation in order {
+      for edge in graph.dependencies(of: operation) {
+        remaining[edge.from.index] -= 1
+        if remaining[edge.from.index] == 0 { rails -= 1 }
+      }
+      if dependentCounts[operation.index] > 0 { rails += 1 }
+      most = max(most, rails)
+    }
+    remaining = dependentCounts
+    limit = most > Self.widest ? Self.narrow : Self.widest
+  }
+
+  /// The line of the next operation. Linear in its dependencies.
+  mutating func advance(to operation: OperationID) -> RailLine {
+    var line = RailLine(limit: limit)
+    line.above = live
+    for edge in graph.dependencies(of: operation) { follow(edge.from.index, &line) }
+    let free = ~live & (1 << UInt32(limit) - 1)
+    if line.ends != 0 {
+      line.node = line.ends.trailingZeroBitCount
+    } else {
+      line.node = free == 0 ? limit : free.trailingZeroBitCount
+    }
+    live &= ~line.ends
+    if line.node < limit {
+      line.feeds &= ~(1 << UInt32(line.node))
+      line.ends &= ~(1 << UInt32(line.node))
+    }
+    open(operation.index, at: line.node)
+    line.hidden = hidden
+    return line
+  }
+
+  private mutating func follow(_ dependency: Int, _ line: inout RailLine) {
+    remaining[dependency] -= 1
+    let column = Int(columns[dependency])
+    // What never runs may pass before something it waits for.
+    if column < 0 { return }
+    if column == limit {
+      line.hasHiddenFeed = true
+      if remaining[dependency] == 0 { hidden -= 1 }
+    } else {
+      line.feeds |= 1 << UInt32(column)
+      if remaining[dependency] == 0 { line.ends |= 1 << UInt32(column) }
+    }
+  }
+
+  private mutating func open(_ operation: Int, at column: Int) {
+    columns[operation] = Int8(column)
+    guard remaining[operation] > 0 else { return }
+    if column == limit { hidden += 1 } else { live |= 1 << UInt32(column) }
+  }
+
+  /// What a further line under the last one shows: the rails alone.
+  var below: RailLine {
+    var line = RailLine(limit: limit)
+    line.above = live
+    line.node = -1
+    line.hidden = hidden
+    return line
+  }
+}
+
+extension Graph {
+  /// Edges out of each operation.
+  fileprivate func dependentCounts() -> [Int32] {
+    var counts = [Int32](repeating: 0, count: count)
+    for index in 0..<count {
+      for edge in dependencies(of: OperationID(index)) { counts[edge.from.index] += 1 }
+    }
+    return counts
+  }
+}

@@ -1,0 +1,180 @@
+// What a run would do, one line an operation in the order they would start. Touches nothing.
+
+package import Pipelines
+import Scheduling
+
+/// How listings of graphs are written.
+package struct DrawingOptions: Sendable {
+  package var usesASCII = false
+  package var isColored = false
+  /// Whole commands and everything that is set, on lines of their own.
+  package var isVerbose = false
+  /// Columns of a line; what is longer is clipped, but never names.
+  package var columns = 120
+
+  package init() {}
+}
+
+package struct DryRun {
+  package let forecast: Forecast
+  private let plan: Plan
+  private let options: DrawingOptions
+  private let reasons: Reasons
+
+  /// Lines that are looked at to align the columns of all.
+  private static let measuredLines = 1000
+  private static let widestName = 40
+  private static let widestReason = 32
+  private static let narrowestCommand = 24
+
+  package init(_ plan: Plan, options: DrawingOptions) {
+    self.plan = plan
+    self.options = options
+    forecast = Forecast(plan)
+    reasons = Reasons(plan)
+  }
+
+  package func write(to sink: ByteSink) {
+    var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
+    let layout = measure(rails)
+    for entry in forecast.entries {
+      let line = rails.advance(to: entry.operation)
+      write(entry, line, layout, to: sink)
+      if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
+    }
+    writeVerdict(to: sink)
+  }
+}
+
+// One line: `2  ├─● lint    run   needs fetch    $ swift format lint`.
+extension DryRun {
+  private struct Layout {
+    var wave = 1
+    var name = 0
+    var reason = 0
+  }
+
+  private func measure(_ rails: Rails) -> Layout {
+    var layout = Layout()
+    var rails = rails
+    let nowhere = ByteSink.nowhere()
+    for entry in forecast.entries.prefix(Self.measuredLines) {
+      let width = rails.advance(to: entry.operation).width
+      let name = width + 1 + plan.steps[entry.operation.index].id.utf8.count
+      layout.name = max(layout.name, min(Self.widestName, name))
+      let start = nowhere.position
+      reasons.write(for: entry, to: nowhere)
+      layout.reason = max(layout.reason, min(Self.widestReason, nowhere.position - start))
+    }
+    layout.wave = digitCount(Int(forecast.entries.map(\.wave).max() ?? 0))
+    return layout
+  }
+
+  private func write(
+    _ entry: Forecast.Entry, _ line: RailLine, _ layout: Layout, to sink: ByteSink
+  ) {
+    writeWave(entry.wave, width: layout.wave, to: sink)
+    line.write(to: sink, usesASCII: options.usesASCII)
+    let step = entry.operation.index
+    sink.write(" ")
+    sink.write(plan.steps[step].id)
+    var column = line.textWidth + 1 + plan.steps[step].id.utf8.count
+    sink.write(spaces: layout.name - column)
+    column = max(column, layout.name)
+    writeAction(entry, to: sink)
+    let start = sink.position
+    reasons.write(for: entry, to: sink)
+    let reason = sink.position - start
+    if !options.isVerbose {
+      sink.write(spaces: layout.reason - reason)
+      column += layout.wave + 2 + 8 + max(reason, layout.reason)
+      sink.write("  $ ")
+      sink.write(
+        firstLineOf: plan.steps[step].action,
+        columns: max(Self.narrowestCommand, options.columns - column - 4))
+    }
+    sink.writeNewline()
+  }
+
+  private func writeWave(_ wave: Int32, width: Int, to sink: ByteSink) {
+    sink.write(spaces: width - (wave == 0 ? 0 : digitCount(Int(wave))))
+    if wave > 0 { sink.write(decimal: Int(wave)) }
+    sink.write("  ")
+  }
+
+  private func writeAction(_ entry: Forecast.Entry, to sink: ByteSink) {
+    if entry.wave > 0 {
+      sink.write("  ")
+      sink.write("run", in: .good, isColored: options.isColored)
+      sink.write("   ")
+    } else {
+      sink.write("  ")
+      sink.write("skip", in: .faint, isColored: options.isColored)
+      sink.write("  ")
+    }
+  }
+
+  private func digitCount(_ number: Int) -> Int {
+    var count = 1
+    var rest = number
+    while rest >= 10 {
+      rest /= 10
+      count += 1
+    }
+    return count
+  }
+}
+
+// The last line: `6 of 8 would run, at most 3 at once; estimate 41s`.
+extension DryRun {
+  private func writeVerdict(to sink: ByteSink) {
+    sink.write(grouped: forecast.runCount)
+    sink.write(" of ")
+    sink.write(grouped: plan.steps.count)
+    sink.write(" would run")
+    guard forecast.runCount > 0 else { return sink.writeNewline() }
+    sink.write(", at most ")
+    sink.write(grouped: forecast.widest)
+    sink.write(" at once; ")
+    if forecast.unknownCount == forecast.runCount {
+      sink.write("no estimate: no step has 'expected'")
+    } else {
+      sink.write("estimate ")
+      sink.write(elapsed: forecast.makespan)
+      if forecast.unknownCount > 0 {
+        sink.write(", guessing ")
+        sink.write(forecast.unknownCount, "step")
+        sink.write(" without 'expected'")
+      }
+    }
+    sink.writeNewline()
+  }
+}
+
+// `--verbose`: everything about an operation, under its line.
+extension DryRun {
+  private func writeDetails(
+    of operation: OperationID, _ rails: RailLine, _ layout: Layout, to sink: ByteSink
+  ) {
+    let indent = max(layout.name, rails.textWidth) + 4
+    func beginLine() {
+      sink.write(spaces: layout.wave + 2)
+      rails.write(to: sink, usesASCII: options.usesASCII)
+      sink.write(spaces: indent - rails.textWidth)
+    }
+    let step = plan.steps[operation.index]
+    let lines = step.action.commandText.split(separator: "\n", omittingEmptySubsequences: false)
+    let isClosed = lines.count > 1 && lines.last == ""
+    for (index, line) in lines.dropLast(isClosed ? 1 : 0).enumerated() {
+      beginLine()
+      sink.write(index == 0 ? "$ " : "  ")
+      sink.write(oneLine(String(line)))
+      sink.writeNewline()
+    }
+    for detail in StepDetails(plan: plan, operation: operation).lines {
+      beginLine()
+      sink.write(oneLine(detail))
+      sink.writeNewline()
+    }
+  }
+}

@@ -1,0 +1,95 @@
+// Why an operation would run, or would not, in a few words.
+
+import Pipelines
+import Scheduling
+
+struct Reasons {
+  private let plan: Plan
+
+  /// More dependencies than this are only counted.
+  private static let namedDependencies = 3
+
+  init(_ plan: Plan) { self.plan = plan }
+
+  func write(for entry: Forecast.Entry, to sink: ByteSink) {
+    let operation = entry.operation
+    if entry.wave > 0 {
+      writeNeeds(of: operation, to: sink)
+    } else {
+      writeObstacle(of: operation, to: sink)
+    }
+    let spec = plan.graph[operation]
+    if spec.queue != .default {
+      sink.write(", queue ")
+      sink.write(oneLine(plan.queues[spec.queue.index].name))
+    }
+    if spec.priority != 0 {
+      sink.write(", priority ")
+      sink.write(priorityName(spec.priority))
+    }
+  }
+
+  /// `needs build, lint (done)`; `first` if it waits for nothing.
+  private func writeNeeds(of operation: OperationID, to sink: ByteSink) {
+    var count = 0
+    for edge in plan.graph.dependencies(of: operation) {
+      count += 1
+      if count > Self.namedDependencies { continue }
+      sink.write(count == 1 ? "needs " : ", ")
+      sink.write(plan.steps[edge.from.index].id)
+      if let condition = edge.condition.words {
+        sink.write(" (")
+        sink.write(condition)
+        sink.write(")")
+      }
+    }
+    if count == 0 { sink.write("first") }
+    if count > Self.namedDependencies {
+      sink.write(" and ")
+      sink.write(decimal: count - Self.namedDependencies)
+      sink.write(" more")
+    }
+  }
+
+  private func writeObstacle(of operation: OperationID, to sink: ByteSink) {
+    let dependencies = plan.graph.dependencies(of: operation)
+    if let edge = dependencies.first(where: { $0.condition == .failed }) {
+      sink.write("only if ")
+      sink.write(plan.steps[edge.from.index].id)
+      sink.write(" fails")
+      return
+    }
+    let queue = plan.queues[plan.graph[operation].queue.index]
+    if queue.isSuspended {
+      sink.write("its queue is suspended")
+    } else if queue.width == 0 {
+      sink.write("max_parallel is 0")
+    } else {
+      writeNeeds(of: operation, to: sink)
+    }
+  }
+}
+
+extension EdgeCondition {
+  /// As in the file; nil for the default.
+  var words: StaticString? {
+    switch self {
+    case .ok: nil
+    case .succeeded: "succeeded"
+    case .failed: "failed"
+    case .done: "done"
+    }
+  }
+}
+
+/// As in the file: the names that SPEC gives to five of the numbers.
+func priorityName(_ priority: Int16) -> String {
+  switch priority {
+  case -8: "very_low"
+  case -4: "low"
+  case 0: "normal"
+  case 4: "high"
+  case 8: "very_high"
+  default: String(priority)
+  }
+}

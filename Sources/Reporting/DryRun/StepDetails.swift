@@ -1,0 +1,81 @@
+// Everything that is set on a step besides its command, in the words of the file.
+
+import Pipelines
+import Scheduling
+
+struct StepDetails {
+  private let plan: Plan
+  private let operation: OperationID
+  private let settings: StepSettings
+
+  init(plan: Plan, operation: OperationID) {
+    self.plan = plan
+    self.operation = operation
+    settings = plan.steps[operation.index].settings
+  }
+
+  /// One line for each thing that is not the default.
+  var lines: [String] {
+    var lines: [String] = []
+    func add(_ key: String, _ value: String?) {
+      if let value { lines.append("\(key): \(value)") }
+    }
+    let spec = plan.graph[operation]
+    add("name", settings.name)
+    add("working_dir", settings.workingDirectory)
+    add("env", environment)
+    add("shell", shell)
+    add("expected", spec.expected.map(exactDuration))
+    add("timeout", settings.timeout.map(exactDuration))
+    add("retry", retry)
+    add("allow_failure", allowFailure)
+    add("takes", claims(spec.claims))
+    add("nice", settings.nice == 0 ? nil : String(settings.nice))
+    for kind in HookKind.allCases {
+      for action in settings.hooks[kind] { add(kind.key, action.commandText) }
+    }
+    return lines
+  }
+
+  private var environment: String? {
+    guard !settings.environment.isEmpty else { return nil }
+    return settings.environment.map { "\($0.name)=\(shellQuoted($0.value))" }
+      .joined(separator: " ")
+  }
+
+  private var shell: String? {
+    guard case .script = plan.steps[operation.index].action,
+      settings.shell != StepSettings.defaultShell
+    else { return nil }
+    return settings.shell.map(shellQuoted).joined(separator: " ")
+  }
+
+  private var retry: String? {
+    guard settings.retry.limit > 0 else { return nil }
+    let delay = settings.retry.delay
+    return "\(settings.retry.limit)" + (delay > 0 ? ", after \(exactDuration(delay))" : "")
+  }
+
+  private var allowFailure: String? {
+    switch settings.allowFailure {
+    case .never: nil
+    case .always: "true"
+    case .exitCodes(let codes): "exit " + codes.map(String.init).joined(separator: ", ")
+    }
+  }
+
+  private func claims(_ claims: [Claim]) -> String? {
+    guard !claims.isEmpty else { return nil }
+    return claims.map { claim in
+      let name = plan.pools[claim.pool.index].name
+      return claim.amount == 1_000_000 ? name : "\(millionths(claim.amount)) \(name)"
+    }.joined(separator: ", ")
+  }
+
+  /// `0.5` for 500,000.
+  private func millionths(_ amount: Int64) -> String {
+    let fraction = String(1_000_000 + amount % 1_000_000).dropFirst()
+    let digits = fraction.reversed().drop { $0 == "0" }.reversed()
+    return String(amount / 1_000_000) + (digits.isEmpty ? "" : "." + String(digits))
+  }
+}

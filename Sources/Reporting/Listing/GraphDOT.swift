@@ -1,0 +1,78 @@
+// A graph in the language of Graphviz.
+
+import Pipelines
+import Scheduling
+
+struct GraphDOT {
+  private let plan: Plan
+
+  init(_ plan: Plan) { self.plan = plan }
+
+  func write(to sink: ByteSink) {
+    sink.write("digraph ")
+    sink.write(dotQuoted(plan.name))
+    sink.write(" {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n")
+    if plan.queues.count > 1 {
+      for (queue, operations) in plan.operationsByQueue().enumerated() where !operations.isEmpty {
+        writeCluster(queue, operations, to: sink)
+      }
+    } else {
+      for operation in plan.operations { writeNode(operation, indent: 2, to: sink) }
+    }
+    for operation in plan.operations {
+      for edge in plan.graph.dependencies(of: operation) { write(edge, to: sink) }
+    }
+    sink.write("}\n")
+  }
+
+  private func writeCluster(_ queue: Int, _ operations: [OperationID], to sink: ByteSink) {
+    let spec = plan.queues[queue]
+    sink.write("  subgraph ")
+    sink.write(dotQuoted("cluster_\(queue)"))
+    sink.write(" {\n    label=")
+    sink.write(dotQuoted("\(spec.name), \(spec.width) at once"))
+    sink.write(";\n")
+    for operation in operations { writeNode(operation, indent: 4, to: sink) }
+    sink.write("  }\n")
+  }
+
+  private func writeNode(_ operation: OperationID, indent: Int, to sink: ByteSink) {
+    sink.write(spaces: indent)
+    let id = plan.steps[operation.index].id
+    sink.write(dotQuoted(id))
+    let label = plan.label(of: operation)
+    if label != id {
+      sink.write(" [label=")
+      sink.write(dotQuoted(label))
+      sink.write("]")
+    }
+    sink.write(";\n")
+  }
+
+  private func write(_ edge: Graph.Edge, to sink: ByteSink) {
+    sink.write("  ")
+    sink.write(dotQuoted(plan.steps[edge.from.index].id))
+    sink.write(" -> ")
+    sink.write(dotQuoted(plan.steps[edge.to.index].id))
+    if let condition = edge.condition.words {
+      sink.write(" [label=")
+      sink.write(dotQuoted("\(condition)"))
+      sink.write(", style=dashed]")
+    }
+    sink.write(";\n")
+  }
+}
+
+/// In a quoted string DOT gives a meaning to `"`, and in labels to `\`.
+private func dotQuoted(_ text: String) -> String {
+  let shown = oneLine(text)
+  guard shown.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
+    return "\"" + shown + "\""
+  }
+  var result = "\""
+  for character in shown {
+    if character == "\"" || character == "\\" { result.append("\\") }
+    result.append(character)
+  }
+  return result + "\""
+}

@@ -1,0 +1,41 @@
+// The ways a graph can be written, and what they have in common.
+
+package import Pipelines
+import Scheduling
+
+/// `--format` of `oprun graph`.
+package enum GraphFormat: String, CaseIterable, Sendable {
+  case tree, dot, mermaid, json
+}
+
+extension Plan {
+  /// Writes the graph. Linear in operations and edges.
+  package func writeGraph(
+    _ format: GraphFormat, options: DrawingOptions, to sink: ByteSink
+  ) {
+    switch format {
+    case .tree: GraphTree(self, options: options).write(to: sink)
+    case .dot: GraphDOT(self).write(to: sink)
+    case .mermaid: GraphMermaid(self).write(to: sink)
+    case .json: GraphJSON(self).write(to: sink)
+    }
+  }
+
+  /// Ids of operations in file order.
+  var operations: some Sequence<OperationID> { (0..<steps.count).lazy.map { OperationID($0) } }
+
+  /// What people see in a drawing: the name, and the priority if it is none of the usual.
+  func label(of operation: OperationID) -> String {
+    let step = steps[operation.index]
+    let name = step.settings.name ?? step.id
+    let priority = graph[operation].priority
+    return priority == 0 ? name : "\(name) (priority \(priorityName(priority)))"
+  }
+
+  /// The operations of each queue, in file order.
+  func operationsByQueue() -> [[OperationID]] {
+    var groups = [[OperationID]](repeating: [], count: queues.count)
+    for operation in operations { groups[graph[operation].queue.index].append(operation) }
+    return groups
+  }
+}

@@ -1,0 +1,61 @@
+// A graph for the terminal: each operation once, with rails to what it needs.
+
+import Pipelines
+import Scheduling
+
+struct GraphTree {
+  private let plan: Plan
+  private let options: DrawingOptions
+  private let reasons: Reasons
+
+  init(_ plan: Plan, options: DrawingOptions) {
+    self.plan = plan
+    self.options = options
+    reasons = Reasons(plan)
+  }
+
+  func write(to sink: ByteSink) {
+    let order = plan.graph.topologicalOrder() ?? []
+    var rails = Rails(plan.graph, order: order)
+    for operation in order {
+      rails.advance(to: operation).write(to: sink, usesASCII: options.usesASCII)
+      sink.write(" ")
+      let step = plan.steps[operation.index]
+      sink.write(step.id, in: .strong, isColored: options.isColored)
+      if let name = step.settings.name, name != step.id {
+        sink.write("  ")
+        sink.write(oneLine(name))
+      }
+      writeNotes(on: operation, to: sink)
+      sink.writeNewline()
+    }
+  }
+
+  /// `  (if build failed, after lint, queue net, priority high)`.
+  private func writeNotes(on operation: OperationID, to sink: ByteSink) {
+    var opening: StaticString = "  ("
+    func begin() {
+      sink.write(opening)
+      opening = ", "
+    }
+    for edge in plan.graph.dependencies(of: operation) {
+      guard let condition = edge.condition.words else { continue }
+      begin()
+      sink.write(plan.steps[edge.from.index].id)
+      sink.write(" ")
+      sink.write(condition)
+    }
+    let spec = plan.graph[operation]
+    if spec.queue != .default {
+      begin()
+      sink.write("queue ")
+      sink.write(oneLine(plan.queues[spec.queue.index].name))
+    }
+    if spec.priority != 0 {
+      begin()
+      sink.write("priority ")
+      sink.write(priorityName(spec.priority))
+    }
+    if opening.utf8CodeUnitCount == 2 { sink.write(")") }
+  }
+}

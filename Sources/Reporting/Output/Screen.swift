@@ -1,0 +1,135 @@
+// The two streams of a run, and the order between them: step output on one, messages on the other.
+// Different streams are often the same terminal, file or pipe; then what comes first is seen first.
+
+/// How a run is shown.
+package struct ScreenOptions: Sendable {
+  package var color = ColorChoice.auto
+  /// Marks of ASCII alone.
+  package var usesASCII = false
+
+  package init() {}
+}
+
+/// Standard output and standard error of a run.
+package final class Screen {
+  /// Step output.
+  let output: ByteSink
+  /// Progress, notices, summary.
+  let messages: ByteSink
+  /// Both end up in the same place.
+  let isShared: Bool
+  /// Output goes to a terminal, which would obey control characters.
+  let filtersOutput: Bool
+  let colorsOutput: Bool
+  let colorsMessages: Bool
+  let usesASCII: Bool
+  /// Whether steps may colour what they print.
+  package var hasColoredOutput: Bool { colorsOutput }
+  /// Columns that a line of a message may take.
+  let columns: Int
+  /// For whoever reads a log: used within one call, never across calls.
+  let scratch: UnsafeMutableRawBufferPointer
+
+  private static let scratchSize = 64 << 10
+  private static let columnsElsewhere = 160
+
+  package init(
+    output: Int32, messages: Int32, options: ScreenOptions, environment: (String) -> String?
+  ) {
+    self.output = ByteSink(descriptor: output)
+    self.messages = ByteSink(descriptor: messages)
+    isShared = Terminal.isSameTarget(output, messages)
+    filtersOutput = Terminal.isTerminal(output)
+    colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)
+    colorsMessages = options.color.isOn(
+      isTerminal: Terminal.isTerminal(messages), environment: environment)
+    usesASCII = options.usesASCII
+    columns = Terminal.width(of: messages) ?? Self.columnsElsewhere
+    scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
+  }
+
+  deinit { scratch.deallocate() }
+
+  /// To be called before step output is written.
+  func turnToOutput() { if isShared { messages.flush() } }
+
+  /// To be called before a message is written.
+  func turnToMessages() { if isShared { output.flush() } }
+
+  func flush() {
+    output.flush()
+    messages.flush()
+  }
+
+  /// Writes part of a log to the output; answers where it stopped.
+  /// `isEnd` says that no more of the log will come.
+  func copy(
+    _ range: Range<Int>, of log: borrowing LogFile, filter: inout TerminalFilter, isEnd: Bool
+  ) -> Int {
+    guard filtersOutput else { return log.copy(range, to: output, buffer: scratch) }
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let wanted = min(scratch.count, range.upperBound - position)
+      let window = UnsafeMutableRawBufferPointer(rebasing: scratch[..<wanted])
+      let count = log.read(at: position, into: window)
+      let bytes = UnsafeRawBufferPointer(rebasing: window[..<count])
+      let isLast = isEnd && position + count == range.upperBound
+      let used = filter.write(bytes, isLast: isLast, to: output)
+      if used == 0 { break }
+      position += used
+    }
+    return position
+  }
+}
+
+/// The signs at the start of a line.
+enum Mark {
+  case succeeded, failed, cached, warning, retry, notRun, opening
+
+  func text(usesASCII: Bool) -> StaticString {
+    switch self {
+    case .succeeded: usesASCII ? "+" : "✓"
+    case .failed: usesASCII ? "x" : "✗"
+    case .cached: "="
+    case .warning: "!"
+    case .retry: usesASCII ? "~" : "↻"
+    case .notRun: "-"
+    case .opening: ">"
+    }
+  }
+
+  var style: Style {
+    switch self {
+    case .succeeded, .cached: .good
+    case .failed: .bad
+    case .warning, .retry: .warning
+    case .notRun, .opening: .faint
+    }
+  }
+}
+
+extension Screen {
+  func write(_ mark: Mark) {
+    messages.write(mark.text(usesASCII: usesASCII), in: mark.style, isColored: colorsMessages)
+  }
+}
+
+extension Screen {
+  /// The line in front of a command's output. Only where messages are seen beside output.
+  func writeOpening(of title: String) {
+    guard isShared else { return }
+    turnToMessages()
+    write(.opening)
+    messages.write(" ")
+    messages.write(title)
+    messages.writeNewline()
+  }
+
+  func writeUnreadable(_ path: String) {
+    turnToMessages()
+    write(.warning)
+    messages.write(" cannot read the log '")
+    messages.write(oneLine(path))
+    messages.write("'\n")
+  }
+}

@@ -1,0 +1,159 @@
+// What step output becomes on its way to a terminal: control characters are made visible, because
+// a terminal would obey them. Works on bytes, across any cut, without memory of its own.
+
+/// Passes text through; colour sequences (SGR) as well if they are allowed, else without them.
+struct TerminalFilter {
+  let keepsColor: Bool
+  /// A colour sequence went through, so the terminal's colour is not ours to trust.
+  private(set) var hasColored = false
+
+  /// No sequence of colours in use is longer; a longer one is shown, not obeyed.
+  private static let longestSequence = 64
+
+  init(keepsColor: Bool) { self.keepsColor = keepsColor }
+
+  /// Writes the visible form, and answers how many bytes it used up. A character that is cut off
+  /// at the end is left for the next call, unless this is the last one.
+  mutating func write(
+    _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
+  ) -> Int {
+    var index = 0
+    var plainStart = 0
+    while index < bytes.count {
+      if Self.isPlain(bytes[index]) {
+        index += 1
+        continue
+      }
+      sink.write(UnsafeRawBufferPointer(rebasing: bytes[plainStart..<index]))
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])
+      guard let used = writeSpecial(rest, isLast: isLast, to: sink) else { return index }
+      index += used
+      plainStart = index
+    }
+    sink.write(UnsafeRawBufferPointer(rebasing: bytes[plainStart...]))
+    return index
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    (0x20..<0x7f).contains(byte) || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t")
+  }
+
+  /// Nil: the bytes are cut off, and more may come.
+  private mutating func writeSpecial(
+    _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
+  ) -> Int? {
+    switch bytes[0] {
+    case 0x1b: return writeEscape(bytes, isLast: isLast, to: sink)
+    case 0x0d:
+      guard bytes.count > 1 else { return isLast ? 1 : nil }
+      if bytes[1] != UInt8(ascii: "\n") { sink.writeNewline() }
+      return 1
+    case 0x80...:
+      return writeEncoded(bytes, isLast: isLast, to: sink)
+    case let control:
+      sink.write(caret: control)
+      return 1
+    }
+  }
+
+  private mutating func writeEscape(
+    _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
+  ) -> Int? {
+    var length = 1
+    if bytes.count > 1, bytes[1] == UInt8(ascii: "[") {
+      length = 2
+      while length < min(bytes.count, Self.longestSequence), (0x30...0x3b).contains(bytes[length]) {
+        length += 1
+      }
+    }
+    if length == bytes.count, length < Self.longestSequence, !isLast { return nil }
+    guard length > 1, length < bytes.count, bytes[length] == UInt8(ascii: "m") else {
+      sink.write(caret: 0x1b)
+      return 1
+    }
+    if keepsColor {
+      sink.write(UnsafeRawBufferPointer(rebasing: bytes[...length]))
+      hasColored = true
+    }
+    return length + 1
+  }
+
+  private func writeEncoded(
+    _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
+  ) -> Int? {
+    switch EncodedCharacter(startOf: bytes) {
+    case .valid(let length):
+      sink.write(UnsafeRawBufferPointer(rebasing: bytes[..<length]))
+      return length
+    case .cutOff where !isLast:
+      return nil
+    case .control(let value):
+      sink.write("\\u{")
+      sink.write(hexadecimal: value)
+      sink.write("}")
+      return 2
+    case .cutOff, .invalid:
+      sink.write("\\x")
+      sink.write(hexadecimal: bytes[0])
+      return 1
+    }
+  }
+}
+
+/// What the first bytes are in UTF-8, if they are not ASCII.
+private enum EncodedCharacter {
+  case valid(length: Int)
+  /// U+0080…U+009F, which terminals obey like escape sequences.
+  case control(UInt8)
+  case cutOff
+  case invalid
+
+  init(startOf bytes: UnsafeRawBufferPointer) {
+    let length: Int
+    switch bytes[0] {
+    case 0xc2...0xdf: length = 2
+    case 0xe0...0xef: length = 3
+    case 0xf0...0xf4: length = 4
+    default:
+      self = .invalid
+      return
+    }
+    for index in 1..<length {
+      guard index < bytes.count else {
+        self = .cutOff
+        return
+      }
+      guard Self.range(ofByte: index, after: bytes[0]).contains(bytes[index]) else {
+        self = .invalid
+        return
+      }
+    }
+    self = bytes[0] == 0xc2 && bytes[1] < 0xa0 ? .control(bytes[1]) : .valid(length: length)
+  }
+
+  /// Unicode's table of well-formed sequences: only the second byte has special ranges.
+  private static func range(ofByte index: Int, after first: UInt8) -> ClosedRange<UInt8> {
+    guard index == 1 else { return 0x80...0xbf }
+    return switch first {
+    case 0xe0: 0xa0...0xbf
+    case 0xed: 0x80...0x9f
+    case 0xf0: 0x90...0xbf
+    case 0xf4: 0x80...0x8f
+    default: 0x80...0xbf
+    }
+  }
+}
+
+extension ByteSink {
+  /// `^[` for escape, `^@` for NUL, `^?` for delete.
+  fileprivate func write(caret control: UInt8) {
+    write(UInt8(ascii: "^"))
+    write(control ^ 0x40)
+  }
+
+  func write(hexadecimal byte: UInt8) {
+    for digit in [byte >> 4, byte & 15] {
+      write(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+    }
+  }
+}

@@ -1,2 +1,0 @@
-// Events in, text out.
-import Pipelines

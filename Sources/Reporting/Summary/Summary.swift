@@ -1,0 +1,171 @@
+// The end of a run: the first failure in full, the others and the victims in a line each, then one
+// line that says it all.
+
+import Pipelines
+import Scheduling
+
+struct Summary {
+  private let plan: Plan
+  private let names: StepNames
+  private let ledger: RunLedger
+  private let screen: Screen
+  private let sink: ByteSink
+
+  /// More names than this on the critical path are left out of its middle.
+  private static let longestPath = 7
+
+  init(plan: Plan, names: StepNames, ledger: RunLedger, screen: Screen) {
+    self.plan = plan
+    self.names = names
+    self.ledger = ledger
+    self.screen = screen
+    sink = screen.messages
+  }
+
+  func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
+    let failures = ledger.failures
+    let block = FailureBlock(plan: plan, names: names, screen: screen)
+    let inFull = isQuiet ? failures.first.count : min(1, failures.first.count)
+    for (index, failure) in failures.first[..<inFull].enumerated() {
+      if index > 0 || !isQuiet { sink.writeNewline() }
+      block.write(failure, blocked: index == 0 ? ledger.blocked : Sample())
+    }
+    if inFull > 0 { sink.writeNewline() }
+    if !isQuiet {
+      let others = writeLines(of: failures, from: inFull, writeFailure)
+      let victims = writeLines(of: ledger.victims, from: 0, writeVictim)
+      if others || victims { sink.writeNewline() }
+    }
+    if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
+  }
+
+  /// Answers whether there was anything to write.
+  private func writeLines(
+    of sample: Sample<SettledOperation>, from start: Int, _ write: (SettledOperation) -> Void
+  ) -> Bool {
+    for item in sample.first.dropFirst(start) { write(item) }
+    if sample.count > sample.first.count {
+      sink.write("  … and ")
+      sink.write(grouped: sample.count - sample.first.count)
+      sink.write(" more\n")
+    }
+    return sample.count > start
+  }
+
+  private func writeFailure(_ failure: SettledOperation) {
+    let step = plan.steps[failure.operation.index]
+    screen.write(.failed)
+    sink.write(" ")
+    sink.write(step.id)
+    sink.write("  ")
+    if let decisive = failure.decisive {
+      sink.write(decisive.end, limit: step.settings.timeout)
+      if decisive.end.outputByteCount > 0 {
+        sink.write("  ")
+        sink.write(oneLine(names.log(of: Stream(failure.operation, decisive))))
+      }
+    } else {
+      sink.write("failed")
+    }
+    sink.writeNewline()
+  }
+
+  private func writeVictim(_ victim: SettledOperation) {
+    screen.write(.notRun)
+    sink.write(" ")
+    sink.write(names[victim.operation])
+    sink.write("  cancelled")
+    if let reason = victim.reason(names) {
+      sink.write(": ")
+      sink.write(reason)
+    }
+    sink.writeNewline()
+  }
+}
+
+// The last line: `✗ gallery.yml: 1 failed, 2 blocked, 5 ok in 9.8s   (12.1s of work, …)`.
+extension Summary {
+  private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
+    screen.write(end.exitStatus == 0 ? .succeeded : .failed)
+    sink.write(" ")
+    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(": ")
+    writeCounts()
+    sink.write(" in ")
+    sink.write(elapsed: wallTime)
+    if end.hookFailed { sink.write(", a hook of the run failed") }
+    if let reason = end.stopReason {
+      sink.write(", stopped: ")
+      sink.write(reason.words(names))
+    }
+    writeWork(wallTime: wallTime)
+    sink.writeNewline()
+  }
+
+  private func writeCounts() {
+    let failed = ledger[.failed] + ledger[.timedOut] - ledger.allowedFailures
+    let counts: [(Int, StaticString)] = [
+      (failed, " failed"), (ledger.allowedFailures, " failed but allowed"),
+      (ledger[.blocked], " blocked"), (ledger[.cancelled], " cancelled"),
+      (ledger[.succeeded], " ok"), (ledger[.cached], " up to date"),
+      (ledger[.skipped], " skipped"),
+    ]
+    let shown = counts.filter { $0.0 > 0 }
+    for (index, (count, word)) in shown.enumerated() {
+      if index > 0 { sink.write(", ") }
+      sink.write(grouped: count)
+      sink.write(word)
+    }
+    if shown.isEmpty { sink.write("nothing ran") }
+  }
+
+  private func writeWork(wallTime: Nanoseconds) {
+    let path = ledger.criticalPath
+    let ranCount = ledger[.succeeded] + ledger[.failed] + ledger[.timedOut] + ledger[.cancelled]
+    guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return }
+    sink.write("   (")
+    sink.write(elapsed: ledger.work)
+    sink.write(" of work, ")
+    sink.write(path.count > 1 ? "critical path " : "longest ")
+    write(path)
+    sink.write(" ")
+    sink.write(elapsed: ledger.criticalTime)
+    sink.write(")")
+  }
+
+  private func write(_ path: [OperationID]) {
+    let isCut = path.count > Self.longestPath
+    let ends = isCut ? Array(path.prefix(3) + path.suffix(3)) : path
+    for (index, operation) in ends.enumerated() {
+      if index > 0 { sink.write(" > ") }
+      if isCut, index == 3 {
+        sink.write("… ")
+        sink.write(grouped: path.count - 6)
+        sink.write(" more … > ")
+      }
+      sink.write(names[operation])
+    }
+  }
+}
+
+extension Stream {
+  fileprivate init(_ operation: OperationID, _ command: TrialEnd) {
+    self.init(operation: operation, trial: command.trial)
+  }
+}
+
+extension ByteSink {
+  /// `81.4 MB`.
+  func write(byteCount: Int) {
+    let units: [(size: Int, name: StaticString)] = [
+      (1_000_000_000, " GB"), (1_000_000, " MB"), (1000, " kB"),
+    ]
+    guard let unit = units.first(where: { byteCount >= $0.size }) else {
+      return write(byteCount, "byte")
+    }
+    write(decimal: byteCount / unit.size)
+    write(".")
+    write(decimal: byteCount % unit.size * 10 / unit.size)
+    write(unit.name)
+  }
+}

@@ -1,0 +1,64 @@
+// Lengths of time in words: measured ones rounded, set ones exact.
+
+package import Scheduling
+
+extension ByteSink {
+  /// A measured time, rounded to what a person compares: `12ms`, `3.4s`, `2m05s`, `1h02m`.
+  package func write(elapsed time: Nanoseconds) {
+    let milliseconds = Int((max(0, time) + 500_000) / 1_000_000)
+    switch milliseconds {
+    case 0:
+      write(time > 0 ? "1ms" : "0s")
+    case ..<95:
+      write(decimal: milliseconds)
+      write("ms")
+    case ..<59_950:
+      writeTenths((milliseconds + 50) / 100)
+    default:
+      writeClock((milliseconds + 500) / 1000)
+    }
+  }
+
+  private func writeTenths(_ tenths: Int) {
+    write(decimal: tenths / 10)
+    write(UInt8(ascii: "."))
+    write(decimal: tenths % 10)
+    write(UInt8(ascii: "s"))
+  }
+
+  private func writeClock(_ seconds: Int) {
+    if seconds < 3600 {
+      write(decimal: seconds / 60)
+      write(UInt8(ascii: "m"))
+      writeTwoDigits(seconds % 60)
+      write(UInt8(ascii: "s"))
+    } else {
+      write(decimal: seconds / 3600)
+      write(UInt8(ascii: "h"))
+      writeTwoDigits(seconds / 60 % 60)
+      write(UInt8(ascii: "m"))
+    }
+  }
+
+  private func writeTwoDigits(_ number: Int) {
+    if number < 10 { write(UInt8(ascii: "0")) }
+    write(decimal: number)
+  }
+
+  /// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
+  package func write(exact time: Nanoseconds) { write(exactDuration(time)) }
+}
+
+/// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
+package func exactDuration(_ time: Nanoseconds) -> String {
+  var rest = time / 1_000_000
+  var text = ""
+  let units: [(size: Nanoseconds, name: String)] = [
+    (3_600_000, "h"), (60_000, "m"), (1000, "s"), (1, "ms"),
+  ]
+  for unit in units where rest >= unit.size {
+    text += "\(rest / unit.size)\(unit.name)"
+    rest %= unit.size
+  }
+  return text.isEmpty ? "0s" : text
+}

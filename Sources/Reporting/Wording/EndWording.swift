@@ -1,0 +1,93 @@
+// How commands and operations ended, in words. All wording about ends is here.
+
+import Pipelines
+import Scheduling
+
+extension ByteSink {
+  /// `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after 30s`.
+  /// `limit` is the time limit of the command, if it had one.
+  func write(_ end: CommandEnd, limit: Nanoseconds?) {
+    if end.timedOut {
+      write("timed out after ")
+      if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
+      return
+    }
+    switch end.status {
+    case .exited(let status):
+      write("exit ")
+      write(decimal: Int(status))
+    case .signalled(let signal):
+      write("killed by ")
+      write(signalName(signal))
+      if signal == 9 { write(" (out of memory?)") }
+    case .notStarted(let reason, _):
+      return write(oneLine(reason))
+    }
+    write(" after ")
+    write(elapsed: end.duration)
+  }
+}
+
+extension StopReason {
+  /// In a few words; `names` gives operations their names.
+  func words(_ names: StepNames) -> String {
+    switch self {
+    case .signal(let number): signalName(number)
+    case .failure(let operation): "'\(names[operation])' failed"
+    case .runTimeout: "the time limit of the run"
+    case .noWidth: "max_parallel is 0"
+    case .stateFailure(let reason): oneLine(reason)
+    }
+  }
+}
+
+extension SettledOperation {
+  /// Why, if its own command is not the reason: `'unit' failed`, `SIGINT`.
+  func reason(_ names: StepNames) -> String? {
+    switch cause {
+    case .itself, .hook: nil
+    case .stopped(let reason): reason.words(names)
+    case .dependency(let root): "'\(names[root])' " + (rootOutcome?.pastTense ?? "did not run")
+    }
+  }
+}
+
+extension Outcome {
+  var pastTense: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .cached: "was up to date"
+    case .failed: "failed"
+    case .timedOut: "timed out"
+    case .cancelled: "was cancelled"
+    case .skipped: "was skipped"
+    case .blocked: "was blocked"
+    }
+  }
+}
+
+extension ByteSink {
+  /// ` (attempt 2 of 3)`; nothing for the first of one.
+  func write(attemptOf trial: Trial, limit: Int) {
+    guard case .attempt(let number) = trial, number > 1 || limit > 0 else { return }
+    write(" (attempt ")
+    write(decimal: number)
+    if limit > 0 {
+      write(" of ")
+      write(decimal: limit + 1)
+    }
+    write(")")
+  }
+}
+
+extension HookKind {
+  /// The key in the file: `on_success`.
+  var keyText: StaticString {
+    switch self {
+    case .onSuccess: "on_success"
+    case .onFailure: "on_failure"
+    case .onCancel: "on_cancel"
+    case .onComplete: "on_complete"
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// Text that is not ours (commands, names, lines of a log), made fit for one line of a screen.
+
+import Diagnostics
+
+/// The text on one line, at most `columns` wide: colours removed, other control characters made
+/// visible, an ellipsis where it was cut. Bytes that are no UTF-8 show as U+FFFD.
+package func oneLine(_ text: String, columns: Int = .max) -> String {
+  var result = ""
+  var width = 0
+  var rest = text.unicodeScalars[...]
+  while let scalar = rest.popFirst() {
+    if scalar == "\u{1b}", skipColor(&rest) { continue }
+    let piece = scalar == "\t" ? " " : escape(scalar) ?? String(scalar)
+    width += displayWidth(of: piece)
+    if width > columns { return clipped(result, to: columns) }
+    result += piece
+  }
+  return result
+}
+
+package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> String {
+  oneLine(String(decoding: text, as: UTF8.self), columns: columns)
+}
+
+/// As much of the text as fits beside an ellipsis.
+private func clipped(_ text: String, to columns: Int) -> String {
+  var kept = text.unicodeScalars[...]
+  var width = displayWidth(of: text)
+  while width > columns - 1, let last = kept.popLast() { width -= displayWidth(of: last) }
+  return String(kept) + "…"
+}
+
+/// Consumes the rest of a colour sequence whose escape character was just read.
+private func skipColor(_ rest: inout Substring.UnicodeScalarView) -> Bool {
+  guard rest.first == "[" else { return false }
+  var ahead = rest.dropFirst()
+  while let scalar = ahead.popFirst() {
+    if scalar == "m" {
+      rest = ahead
+      return true
+    }
+    guard ("0"..."9").contains(scalar) || scalar == ";" || scalar == ":" else { return false }
+  }
+  return false
+}

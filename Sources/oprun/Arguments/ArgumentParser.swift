@@ -1,0 +1,120 @@
+// Words of a command line into an invocation, by the table of options.
+
+/// Reads the words after the command's name. The last of several equal flags counts, and any flag
+/// before the environment.
+struct ArgumentParser {
+  private let command: Command
+  private let options: [Option]
+  private var rest: ArraySlice<String>
+  private var invocation: Invocation
+
+  static func parse(
+    _ words: ArraySlice<String>, of command: Command, environment: (String) -> String?
+  ) throws(UsageError) -> Invocation {
+    var parser = ArgumentParser(words, of: command)
+    try parser.readWords()
+    if parser.invocation.wantsHelp { return parser.invocation }
+    try parser.readEnvironment(environment)
+    try parser.checkOperands()
+    return parser.invocation
+  }
+
+  private init(_ words: ArraySlice<String>, of command: Command) {
+    self.command = command
+    options = command.options + [Options.help]
+    rest = words
+    invocation = Invocation(command)
+  }
+
+  private mutating func readWords() throws(UsageError) {
+    while let word = rest.popFirst(), !invocation.wantsHelp {
+      if word == "--" {
+        invocation.operands += rest
+        return
+      } else if word.hasPrefix("--") {
+        try readLong(word)
+      } else if word.hasPrefix("-"), word != "-" {
+        try readLetters(word)
+      } else {
+        invocation.operands.append(word)
+      }
+    }
+  }
+
+  /// `--jobs 4`, `--jobs=4`, `--dry-run`.
+  private mutating func readLong(_ word: String) throws(UsageError) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let flag = String(parts[0])
+    guard let option = options.first(where: { $0.flag == flag }) else {
+      throw .unknownOption(flag, of: command)
+    }
+    let attached = parts.count > 1 ? String(parts[1]) : nil
+    guard let kind = option.value else {
+      if let attached { throw .unwantedValue(of: option, found: attached, command) }
+      return turnOn(option)
+    }
+    try take(attached, for: option, kind)
+  }
+
+  /// `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
+  private mutating func readLetters(_ word: String) throws(UsageError) {
+    var letters = word.dropFirst()
+    while let letter = letters.popFirst() {
+      guard let option = options.first(where: { $0.letter == letter }) else {
+        throw .unknownOption("-\(letter)", of: command)
+      }
+      if let kind = option.value {
+        return try take(letters.isEmpty ? nil : String(letters), for: option, kind)
+      }
+      turnOn(option)
+    }
+  }
+
+  private mutating func turnOn(_ option: Option) {
+    if option.name == Options.help.name {
+      invocation.wantsHelp = true
+    } else {
+      invocation.set(option, .isOn(true))
+    }
+  }
+
+  private mutating func take(
+    _ attached: String?, for option: Option, _ kind: ValueKind
+  ) throws(UsageError) {
+    guard let text = attached ?? rest.popFirst() else {
+      throw .missingValue(of: option, kind, command)
+    }
+    guard let value = kind.value(of: text) else {
+      throw .wrongValue(text, for: kind, from: option.flag, command)
+    }
+    invocation.set(option, value)
+  }
+
+  /// An empty variable counts as unset.
+  private mutating func readEnvironment(
+    _ environment: (String) -> String?
+  ) throws(UsageError) {
+    for option in command.options where !invocation.hasValue(for: option) {
+      guard let text = environment(option.variable), !text.isEmpty else { continue }
+      if let kind = option.value {
+        guard let value = kind.value(of: text) else {
+          throw .wrongValue(text, for: kind, from: option.variable, command)
+        }
+        invocation.set(option, value)
+      } else {
+        guard text == "1" || text == "0" else {
+          throw .wrongSwitch(text, from: option.variable, command)
+        }
+        invocation.set(option, .isOn(text == "1"))
+      }
+    }
+  }
+
+  private func checkOperands() throws(UsageError) {
+    let count = invocation.operands.count
+    if count < command.operandCount.lowerBound { throw .missingOperand(of: command) }
+    if count > command.operandCount.upperBound {
+      throw .extraOperand(invocation.operands[command.operandCount.upperBound], of: command)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// The commands, and what each takes.
+
+/// One of the things oprun can be told to do.
+struct Command: Sendable {
+  let name: String
+  /// What follows the options: `FILE [STEP…]`.
+  let operands: String
+  let operandCount: ClosedRange<Int>
+  let summary: String
+  /// Further lines of help.
+  let details: String
+  let options: [Option]
+
+  static let run = Command(
+    name: "run", operands: "FILE [STEP…]", operandCount: 1...Int.max,
+    summary: "run a pipeline, or some of its steps and all that they need",
+    details: """
+      FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same.
+      A signal (INT, TERM, HUP, QUIT) ends the run: steps get TERM, and KILL after their grace;
+      a second one kills at once.
+      """,
+    options: [
+      Options.jobs, Options.dryRun, Options.verbose, Options.exitCode, Options.failFast,
+      Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.color,
+      Options.ascii, Options.stateDirectory,
+    ])
+
+  static let graph = Command(
+    name: "graph", operands: "FILE [STEP…]", operandCount: 1...Int.max,
+    summary: "show how the steps depend on each other",
+    details: "",
+    options: [Options.graphFormat, Options.ascii, Options.color])
+
+  static let validate = Command(
+    name: "validate", operands: "FILE…", operandCount: 1...Int.max,
+    summary: "check pipeline files without running anything",
+    details: "Every mistake of a file is shown at once. JSON is one object per line.",
+    options: [Options.reportFormat, Options.color])
+
+  static let list = Command(
+    name: "list", operands: "FILE", operandCount: 1...1,
+    summary: "list the steps of a pipeline in file order",
+    details: "",
+    options: [Options.json])
+
+  static let help = Command(
+    name: "help", operands: "[COMMAND]", operandCount: 0...1,
+    summary: "show what oprun or one of its commands takes",
+    details: "", options: [])
+
+  static let all = [run, graph, validate, list, help]
+
+  /// Known by name, not built yet.
+  static let later = [
+    "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
+    "prune", "why", "report", "schema", "init", "completions",
+  ]
+
+  static func named(_ name: String) -> Command? { all.first { $0.name == name } }
+}

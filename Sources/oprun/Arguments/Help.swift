@@ -1,0 +1,57 @@
+// Help, written from the table.
+
+import Reporting
+
+extension Tool {
+  /// To standard output: it was asked for.
+  func writeHelp(of command: Command?) {
+    output.write(command.map(helpText) ?? generalHelp)
+  }
+}
+
+private var generalHelp: String {
+  let commands = Command.all.map { ("\($0.name) \($0.operands)", $0.summary) }
+  return """
+    oprun \(version): runs the steps of a pipeline, at once where their dependencies allow
+
+    usage: oprun FILE [STEP…]
+           oprun COMMAND …
+
+    commands:
+    \(twoColumns(commands))
+    'oprun COMMAND --help' shows what a command takes.
+    Every option --some-flag can be given as OPRUN_SOME_FLAG in the environment.
+
+    """
+}
+
+func helpText(of command: Command) -> String {
+  var text = """
+    usage: oprun \(command.name)\(command.options.isEmpty ? "" : " [OPTION…]") \(command.operands)
+
+    \(command.summary)
+
+    """
+  if !command.details.isEmpty { text += "\n\(command.details)\n" }
+  let options = (command.options + [Options.help]).map { (synopsis(of: $0), $0.summary) }
+  return text + "\noptions:\n" + twoColumns(options)
+}
+
+/// `-j, --jobs N`.
+func synopsis(of option: Option) -> String {
+  let letter = option.letter.map { "-\($0), " } ?? "    "
+  return letter + option.flag + (option.value.map { " \($0.placeholder)" } ?? "")
+}
+
+private let widestFirstColumn = 28
+
+private func twoColumns(_ rows: [(String, String)]) -> String {
+  let widest = min(widestFirstColumn, rows.map { $0.0.count }.max() ?? 0)
+  return rows.map { first, second in
+    let gap =
+      first.count > widest
+      ? "\n" + String(repeating: " ", count: widest + 4)
+      : String(repeating: " ", count: widest - first.count + 2)
+    return "  \(first)\(gap)\(second)\n"
+  }.joined()
+}

@@ -1,0 +1,59 @@
+// What an option is. The table of all of them (`Options`) drives parsing, help, the environment,
+// suggestions and the reference.
+
+import Pipelines
+import Scheduling
+
+/// An option of the command line, and a variable of the environment.
+struct Option: Sendable {
+  /// Without the dashes.
+  let name: String
+  let letter: Character?
+  /// Nil for a switch.
+  let value: ValueKind?
+  let summary: String
+  /// `OPRUN_JOBS` for `--jobs`.
+  let variable: String
+
+  init(
+    _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil, variable: String? = nil,
+    summary: String
+  ) {
+    self.name = name
+    self.letter = letter
+    self.value = value
+    self.summary = summary
+    let letters = name.map { $0 == "-" ? "_" : Character($0.uppercased()) }
+    self.variable = variable ?? "OPRUN_" + String(letters)
+  }
+
+  var flag: String { "--" + name }
+}
+
+/// What an option wants.
+enum ValueKind: Sendable {
+  /// A whole number from 0 on.
+  case count
+  case duration
+  /// One of the words; words of `later` are known, but not built yet.
+  case choice([String], later: [String] = [])
+  /// Any text; the placeholder says of what.
+  case text(String)
+
+  var placeholder: String {
+    switch self {
+    case .count: "N"
+    case .duration: "TIME"
+    case .choice(let words, _): words.joined(separator: "|")
+    case .text(let placeholder): placeholder
+    }
+  }
+}
+
+/// A checked value.
+enum OptionValue: Hashable, Sendable {
+  case isOn(Bool)
+  case count(Int)
+  case duration(Nanoseconds)
+  case text(String)
+}

@@ -1,0 +1,49 @@
+// Every option that there is.
+
+import Diagnostics
+import Reporting
+
+enum Options {
+  static let jobs = Option(
+    "jobs", "j", .count, summary: "run at most N steps of the default queue at once")
+  static let dryRun = Option(
+    "dry-run", "n", summary: "show what would run, in order and why; touch nothing")
+  static let verbose = Option(
+    "verbose", "v", summary: "with --dry-run: whole commands and all settings")
+  static let exitCode = Option(
+    "exit-code", summary: "with --dry-run: exit status 1 if something would run")
+  static let failFast = Option(
+    "fail-fast", summary: "after a failure start nothing new (failure_policy: stop)")
+  static let strict = Option(
+    "strict", summary: "allowed failures make the exit status 1 too")
+  static let timeout = Option(
+    "timeout", nil, .duration, summary: "time limit of the whole run, like 90s or 1h30m")
+  static let exitCodeFrom = Option(
+    "exit-code-from", nil, .text("STEP"), summary: "exit with the status of this step's command")
+  static let output = Option(
+    "output", nil,
+    .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),
+    // OPRUN_OUTPUT is what a step finds the file for its outputs by.
+    variable: "OPRUN_OUTPUT_MODE",
+    summary:
+      "grouped: each step's output together; prefixed: line by line with names; quiet: failures")
+  static let color = Option(
+    "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
+    summary: "use colour; auto asks NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM and the terminal")
+  static let ascii = Option(
+    "ascii", summary: "draw with ASCII characters alone")
+  static let stateDirectory = Option(
+    "state-dir", nil, .text("DIR"), summary: "where runs and logs are kept; .oprun by default")
+  static let graphFormat = Option(
+    "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
+    variable: "OPRUN_GRAPH_FORMAT", summary: "how to write the graph; tree by default")
+  static let reportFormat = Option(
+    "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue), later: ["github"]),
+    variable: "OPRUN_VALIDATE_FORMAT", summary: "how to write what was found; human by default")
+  static let json = Option(
+    "json", summary: "write JSON")
+  static let help = Option(
+    "help", "h", summary: "show this help")
+  static let version = Option(
+    "version", summary: "show the version")
+}

@@ -1,0 +1,46 @@
+// Which command a command line means.
+
+import Glibc
+
+enum Request {
+  case version
+  /// Nil: oprun's own help.
+  case help(Command?)
+  case perform(Invocation)
+
+  /// `words` without the program's name.
+  init(
+    _ words: [String], environment: (String) -> String?, fileExists: (String) -> Bool
+  ) throws(UsageError) {
+    guard let first = words.first else { throw .nothingToDo }
+    switch first {
+    case Options.version.flag: self = .version
+    case Options.help.flag, "-h": self = .help(nil)
+    case Command.help.name: self = .help(try Self.topic(words.dropFirst()))
+    default:
+      let command = Command.named(first)
+      if command == nil {
+        if Command.later.contains(first) { throw .notBuilt(first) }
+        if Self.looksLikeCommand(first), !fileExists(first) { throw .unknownCommand(first) }
+      }
+      let invocation = try ArgumentParser.parse(
+        words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)
+      self = invocation.wantsHelp ? .help(command) : .perform(invocation)
+    }
+  }
+
+  /// A name without a dot and a slash is hardly a pipeline file.
+  private static func looksLikeCommand(_ word: String) -> Bool {
+    !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
+  }
+
+  private static func topic(_ words: ArraySlice<String>) throws(UsageError) -> Command? {
+    guard let name = words.first, !name.hasPrefix("-") else { return nil }
+    if words.count > 1 { throw .extraOperand(words[words.startIndex + 1], of: .help) }
+    guard let command = Command.named(name) else {
+      if Command.later.contains(name) { throw .notBuilt(name) }
+      throw .unknownTopic(name)
+    }
+    return command
+  }
+}

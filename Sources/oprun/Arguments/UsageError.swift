@@ -1,0 +1,96 @@
+// What can be wrong with a command line, in words. All wording of this phase is here.
+
+import Diagnostics
+
+/// A mistake on the command line or in a variable of the environment. Exit status 2.
+struct UsageError: Error, Hashable {
+  let message: String
+  var help: String?
+  /// The command whose help tells more; nil for oprun's own.
+  var command: String?
+
+  init(_ message: String, help: String? = nil, command: String? = nil) {
+    self.message = message
+    self.help = help
+    self.command = command
+  }
+
+  static func unknownOption(_ flag: String, of command: Command) -> UsageError {
+    let known = (command.options + [Options.help]).map(\.flag)
+    return UsageError(
+      "unknown option \(quoted(flag))",
+      help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" },
+      command: command.name)
+  }
+
+  static func missingValue(of option: Option, _ kind: ValueKind, _ command: Command) -> UsageError {
+    UsageError("'\(option.flag)' needs a value: \(kind.wanted)", command: command.name)
+  }
+
+  static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageError {
+    UsageError("'\(option.flag)' takes no value, found \(quoted(found))", command: command.name)
+  }
+
+  /// `source` is the flag or the variable that the value came from.
+  static func wrongValue(
+    _ text: String, for kind: ValueKind, from source: String, _ command: Command
+  ) -> UsageError {
+    var help: String?
+    if case .choice(let words, let later) = kind {
+      if later.contains(text) {
+        return UsageError("'\(source) \(text)' is not supported yet", command: command.name)
+      }
+      help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
+    }
+    return UsageError(
+      "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: help, command: command.name)
+  }
+
+  static func wrongSwitch(_ text: String, from variable: String, _ command: Command) -> UsageError {
+    UsageError("'\(variable)' wants 1 or 0, found \(quoted(text))", command: command.name)
+  }
+
+  static func missingOperand(of command: Command) -> UsageError {
+    UsageError("'oprun \(command.name)' needs a pipeline file", command: command.name)
+  }
+
+  static func extraOperand(_ operand: String, of command: Command) -> UsageError {
+    UsageError(
+      "'oprun \(command.name)' takes no more than \(command.operands), found also \(quoted(operand))",
+      command: command.name)
+  }
+
+  static func notBuilt(_ name: String) -> UsageError {
+    UsageError("'oprun \(name)' is not supported yet")
+  }
+
+  static func unknownCommand(_ name: String) -> UsageError {
+    UsageError(
+      "unknown command \(quoted(name)), and there is no such file",
+      help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
+  }
+
+  static func unknownTopic(_ name: String) -> UsageError {
+    UsageError(
+      "unknown command \(quoted(name))",
+      help: closestCommand(to: name).map { "did you mean 'oprun help \($0)'?" })
+  }
+
+  static func closestCommand(to name: String) -> String? {
+    suggestion(for: name, among: Command.all.map(\.name) + Command.later)
+  }
+
+  static let nothingToDo = UsageError("needs a pipeline file, as in 'oprun pipeline.yml'")
+}
+
+extension ValueKind {
+  var wanted: String {
+    switch self {
+    case .count: "a whole number from 0 on"
+    case .duration: "a time like 250ms, 30s or 1h30m"
+    case .choice(let words, _):
+      words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    case .text(let placeholder): "a \(placeholder.lowercased())"
+    }
+  }
+}

@@ -1,0 +1,62 @@
+// The commands that read a pipeline and write about it: graph, validate, list.
+
+import Diagnostics
+import Glibc
+import Pipelines
+import Reporting
+
+extension Tool {
+  func graph(_ invocation: Invocation) -> Int32 {
+    var options = PlanningOptions()
+    options.selection = Array(invocation.operands.dropFirst())
+    switch plan(invocation.operands[0], options) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      let format = invocation.choice(Options.graphFormat, default: GraphFormat.tree)
+      plan.writeGraph(format, options: drawingOptions(invocation), to: output)
+      return ExitStatus.success
+    }
+  }
+
+  func list(_ invocation: Invocation) -> Int32 {
+    switch plan(invocation.operands[0], PlanningOptions()) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      if invocation.isOn(Options.json) {
+        plan.writeJSONList(to: output)
+      } else {
+        plan.writeList(columns: drawingOptions(invocation).columns, to: output)
+      }
+      return ExitStatus.success
+    }
+  }
+
+  /// Every file is checked, also after one that is invalid.
+  func validate(_ invocation: Invocation) -> Int32 {
+    let results = invocation.operands.map { validate($0, invocation) }
+    return results.allSatisfy { $0 } ? ExitStatus.success : ExitStatus.invalidPipeline
+  }
+
+  private func validate(_ path: String, _ invocation: Invocation) -> Bool {
+    guard let bytes = read(path) else { return false }
+    let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
+    let color = invocation.choice(Options.color, default: ColorChoice.auto)
+    let name = path == "-" ? Self.standardInputName : path
+    do throws(PlanningFailure) {
+      let plan = try makePlan(path: name, bytes: bytes, options: PlanningOptions())
+      if format == .human {
+        errors.write("\(name): \(count(of: plan.steps.count, "step")), valid\n")
+      }
+      return true
+    } catch {
+      guard case .invalid(let diagnostics, let sources) = error else { return false }
+      let isColored = format == .human && isColored(STDOUT_FILENO, color)
+      output.write(render(diagnostics, in: sources, format: format, color: isColored))
+      return false
+    }
+  }
+
+  private func count(of count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+}

@@ -1,0 +1,117 @@
+// `oprun run`: a pipeline runs, or shows what would run.
+
+import Diagnostics
+import Execution
+import Glibc
+import Pipelines
+import Reporting
+import Scheduling
+
+extension Tool {
+  func run(_ invocation: Invocation) -> Int32 {
+    switch plan(invocation.operands[0], planningOptions(invocation)) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
+      return run(plan, invocation)
+    }
+  }
+
+  private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
+    PlanningOptions(
+      processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+      maxParallel: invocation.count(Options.jobs),
+      failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
+      timeout: invocation.duration(Options.timeout),
+      selection: Array(invocation.operands.dropFirst()))
+  }
+
+  private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
+    let dryRun = DryRun(plan, options: drawingOptions(invocation))
+    dryRun.write(to: output)
+    let wouldRun = dryRun.forecast.runCount > 0
+    return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
+  }
+
+  private func run(_ plan: Plan, _ invocation: Invocation) -> Int32 {
+    let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
+    do throws(SystemError) {
+      let (id, directory) = try state.makeRun()
+      return run(plan, invocation, id: id, directory: directory)
+    } catch {
+      say(error.message)
+      return ExitStatus.cannotWrite
+    }
+  }
+
+  private func run(
+    _ plan: Plan, _ invocation: Invocation, id: String, directory: RunDirectory
+  ) -> Int32 {
+    // A reader of our output that went away must not end the run.
+    signal(SIGPIPE, SIG_IGN)
+    var screenOptions = ScreenOptions()
+    screenOptions.color = invocation.choice(Options.color, default: .auto)
+    screenOptions.usesASCII = invocation.isOn(Options.ascii)
+    let screen = Screen(
+      output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
+      environment: environmentValue)
+    let mode = invocation.choice(Options.output, default: OutputMode.grouped)
+    var observer = RunWatch(
+      console: Console(plan: plan, directory: directory, screen: screen, mode: mode),
+      watched: invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
+    var options = RunOptions(runID: id, directory: directory)
+    options.isStrict = invocation.isOn(Options.strict)
+    if screen.hasColoredOutput { options.environment = RunWatch.colorVariables }
+    do throws(SystemError) {
+      let end = try Execution.run(plan, options, observer: &observer)
+      return observer.watchedStatus ?? end.exitStatus
+    } catch {
+      say(error.message)
+      return ExitStatus.internalError
+    }
+  }
+}
+
+/// Passes events on to the console, and remembers how one step's command ended.
+struct RunWatch: RunObserver {
+  private let console: Console
+  private let watched: OperationID?
+  private(set) var watchedStatus: Int32?
+
+  /// Programs whose output goes to a log do not see the terminal behind it.
+  static let colorVariables = [
+    EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
+    EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
+  ]
+
+  init(console: Console, watched: OperationID?) {
+    self.console = console
+    self.watched = watched
+  }
+
+  mutating func observe(_ event: RunEvent) {
+    if case .ended(watched, .attempt, let end) = event.kind {
+      watchedStatus = end.shellStatus
+    }
+    console.observe(event)
+  }
+
+  mutating func endTurn() { console.endTurn() }
+}
+
+extension CommandEnd {
+  /// As a shell would tell it: 128 and the number of the signal.
+  fileprivate var shellStatus: Int32 {
+    switch status {
+    case .exited(let status): status
+    case .signalled(let signal): 128 + signal
+    case .notStarted(_, let status): status
+    }
+  }
+}
+
+extension Plan {
+  fileprivate func operation(named id: String) -> OperationID? {
+    steps.firstIndex { $0.id == id }.map { OperationID($0) }
+  }
+}

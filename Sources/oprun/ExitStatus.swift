@@ -1,0 +1,29 @@
+// The exit statuses that are decided here; a run's own comes from `RunEnd`.
+
+enum ExitStatus {
+  static let success: Int32 = 0
+  /// With `--dry-run --exit-code`: something would run.
+  static let wouldRun: Int32 = 1
+  static let usage: Int32 = 2
+  static let invalidPipeline: Int32 = 3
+  static let emptySelection: Int32 = 4
+  static let internalError: Int32 = 70
+  /// Nothing could be written: the state directory, or standard output.
+  static let cannotWrite: Int32 = 74
+
+  /// For the reference: every status, and when.
+  static let meanings: [(status: String, meaning: String)] = [
+    ("0", "every step is ok, allowed failures included"),
+    (
+      "1",
+      "a step failed (with `--strict` also an allowed failure); with `--dry-run --exit-code`: something would run"
+    ),
+    ("2", "the command line is wrong"),
+    ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
+    ("4", "a named step does not exist; nothing ran"),
+    ("70", "internal error, or the system refused what a run needs"),
+    ("74", "the state directory or standard output cannot be written"),
+    ("124", "the time limit of the run"),
+    ("129, 130, 131, 143", "stopped by HUP, INT, QUIT, TERM"),
+  ]
+}

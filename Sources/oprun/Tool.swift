@@ -1,0 +1,69 @@
+// From the words of a command line to the command that they ask for.
+
+import Diagnostics
+import Glibc
+import Reporting
+
+struct Tool {
+  let output = ByteSink(descriptor: STDOUT_FILENO)
+  let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
+
+  /// Answers the exit status.
+  func perform(_ words: [String]) -> Int32 {
+    let status = answer(words)
+    output.flush()
+    errors.flush()
+    return output.hasFailed && status == ExitStatus.success ? ExitStatus.cannotWrite : status
+  }
+
+  private func answer(_ words: [String]) -> Int32 {
+    do throws(UsageError) {
+      let request = try Request(
+        words, environment: environmentValue, fileExists: { access($0, F_OK) == 0 })
+      switch request {
+      case .version: return printVersion()
+      case .help(let command): writeHelp(of: command)
+      case .perform(let invocation): return try perform(invocation)
+      }
+      return ExitStatus.success
+    } catch {
+      write(error)
+      return ExitStatus.usage
+    }
+  }
+
+  private func perform(_ invocation: Invocation) throws(UsageError) -> Int32 {
+    switch invocation.command.name {
+    case Command.run.name: run(invocation)
+    case Command.graph.name: graph(invocation)
+    case Command.validate.name: validate(invocation)
+    case Command.list.name: list(invocation)
+    default: ExitStatus.internalError
+    }
+  }
+
+  private func write(_ error: UsageError) {
+    say(error.message, help: error.help)
+    let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
+    errors.write("try '\(command)'\n")
+  }
+
+  /// A message that is not about a place in a file.
+  func say(_ message: String, help: String? = nil) {
+    errors.write("oprun: ")
+    errors.write(message)
+    errors.writeNewline()
+    if let help { errors.write("  help: \(help)\n") }
+  }
+}
+
+func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+func printVersion() -> Int32 {
+  let output = ByteSink(descriptor: STDOUT_FILENO, capacity: 64)
+  output.write("oprun ")
+  output.write(version)
+  output.writeNewline()
+  output.flush()
+  return output.hasFailed ? ExitStatus.cannotWrite : ExitStatus.success
+}

@@ -1,0 +1,3 @@
+// The version, in its one place.
+
+let version: StaticString = "0.1.0"

@@ -1,0 +1,89 @@
+// A log keeps all of the output, or its head and tail, and costs nothing when there is none.
+
+import Diagnostics
+import Foundation
+import Testing
+
+@testable import Execution
+
+struct `A log` {
+  private let path =
+    FileManager.default.temporaryDirectory.appending(path: "oprun-log-\(UUID().uuidString)").path
+
+  /// Writes the pieces to a pipe, one after the other, and returns what the log then holds.
+  private func log(
+    of pieces: [[UInt8]], limit: Int
+  ) throws -> (content: [UInt8]?, byteCount: Int, readable: [Int]) {
+    let pipe = try OutputPipe(token: 0)
+    var log = Log(path: path, limit: limit)
+    var readable: [Int] = []
+    for piece in pieces {
+      #expect(write(pipe.output, piece, piece.count) == piece.count)
+      while case .moved = try log.absorb(from: pipe.input) {}
+      readable.append(log.readableByteCount)
+    }
+    let size = try log.finish()
+    let content = FileManager.default.contents(atPath: path).map { Array($0) }
+    try? FileManager.default.removeItem(atPath: path)
+    #expect(content?.count ?? 0 == size)
+    return (content, log.byteCount, readable)
+  }
+
+  /// Bytes that tell where they stood.
+  private func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 11) }
+  }
+
+  @Test func `holds every byte as it came`() throws {
+    let bytes = Array("a\0b\u{1b}\n".utf8) + [0xff, 0xfe] + pattern(40_000)
+    let seen = try log(of: [Array(bytes[..<3]), Array(bytes[3...])], limit: 1 << 20)
+    #expect(seen.content == bytes)
+    #expect(seen.readable == [3, bytes.count])
+  }
+
+  @Test func `of a silent command is not made`() throws {
+    #expect(try log(of: [[]], limit: 10).content == nil)
+  }
+
+  @Test func `just beyond its limit drops nothing`() throws {
+    let bytes = pattern(60_000)
+    let seen = try log(of: [bytes], limit: 50_000)
+    #expect(seen.content == bytes)
+    #expect(seen.readable == [50_000], "what lies behind the head may still be overwritten")
+  }
+
+  @Test func `far beyond its limit keeps head and tail and says what is missing`() throws {
+    let pieces = (0..<80).map { pattern(40_000 + $0) }
+    let all = Array(pieces.joined())
+    let seen = try log(of: pieces, limit: 100_000)
+    let dropped = all.count - 100_000 - Log.tailSize
+    let marker = "\n[oprun: \(dropped) bytes of output dropped here, see log_limit]\n"
+    #expect(
+      seen.content == all[..<100_000] + Array(marker.utf8) + all[(all.count - Log.tailSize)...])
+    #expect(seen.byteCount == all.count)
+  }
+
+  @Test func `that cannot be written says so once and goes on reading`() throws {
+    let pipe = try OutputPipe(token: 0)
+    var log = Log(path: "/nowhere/step.1.log", limit: 100)
+    #expect(write(pipe.output, "abc", 3) == 3)
+    #expect(throws: SystemError("cannot write '/nowhere/step.1.log'", errno: ENOENT)) {
+      _ = try log.absorb(from: pipe.input)
+    }
+    while case .moved = try log.absorb(from: pipe.input) {}
+    #expect(log.byteCount == 3)
+    #expect(try log.finish() == 0)
+  }
+
+  @Test func `never follows a link that somebody planted`() throws {
+    let target = path + ".target"
+    try Data("precious".utf8).write(to: URL(filePath: target))
+    try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+    defer { for file in [path, target] { try? FileManager.default.removeItem(atPath: file) } }
+    let pipe = try OutputPipe(token: 0)
+    var log = Log(path: path, limit: 100)
+    #expect(write(pipe.output, "abc", 3) == 3)
+    #expect(throws: SystemError.self) { _ = try log.absorb(from: pipe.input) }
+    #expect(FileManager.default.contents(atPath: target) == Data("precious".utf8))
+  }
+}

@@ -1,0 +1,77 @@
+// Reading /proc, cookies, retry delays, timers: small pure parts.
+
+import Pipelines
+import Scheduling
+import Testing
+
+@testable import Execution
+
+struct `Process status` {
+  @Test func `is read past a name full of traps`() throws {
+    let line = "42 (a) S) (b\n) Z 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 0 0\n"
+    let status = try #require(ProcessStatus(processID: 42, stat: Array(line.utf8)))
+    #expect(status.name == "a) S) (b?")
+    #expect(status.isZombie)
+    #expect([status.parentID, status.groupID, status.sessionID] == [7, 8, 9])
+    #expect(status.startTicks == 123456)
+  }
+
+  @Test(arguments: ["", "42", "42 (a", "42 (a) S 1 2", ") ("])
+  func `that is cut short is nothing`(line: String) {
+    #expect(ProcessStatus(processID: 42, stat: Array(line.utf8)) == nil)
+  }
+
+  @Test func `of a living process has its parent`() throws {
+    let status = try #require(ProcessStatus(of: 1))
+    #expect(status.parentID == 0)
+  }
+
+  @Test func `children are numbers between blanks`() {
+    #expect(ProcessStatus.numbers(in: "12 345  6".utf8) == [12, 345, 6])
+    #expect(ProcessStatus.numbers(in: "".utf8) == [])
+  }
+}
+
+struct `A cookie` {
+  @Test func `names the command and is known again below another run`() {
+    let outer = Cookie(run: "r1", inherited: nil)
+    #expect(outer.value(of: 7) == "r1/7")
+    let inner = Cookie(run: "r2", inherited: outer.value(of: 7))
+    #expect(inner.value(of: 3) == "r1/7:r2/3")
+    #expect(outer.command(in: "r1/7:r2/3") == 7)
+    #expect(inner.command(in: "r1/7:r2/3") == 3)
+    #expect(inner.command(in: "r1/7") == nil)
+    #expect(outer.command(in: "r11/7") == nil)
+  }
+}
+
+struct `Retry delays` {
+  @Test func `grow by the factor, end at the longest, and never overflow`() {
+    var policy = RetryPolicy()
+    policy.delay = 100
+    policy.backoff = 1500
+    policy.maxDelay = 300
+    #expect((1...5).map { policy.delay(afterAttempt: $0) } == [100, 150, 225, 300, 300])
+    policy.maxDelay = .max
+    policy.backoff = 1_000_000
+    #expect(policy.delay(afterAttempt: 1_000_000) == .max)
+    policy.delay = 0
+    #expect(policy.delay(afterAttempt: 50) == 0)
+  }
+}
+
+struct `The timers of a run` {
+  @Test func `come out by time, equal ones in the order they were set`() {
+    var timers = Timers()
+    let times: [Nanoseconds] = [5, 3, 9, 3, 1, 5, 7, 1]
+    for (index, time) in times.enumerated() {
+      timers.set(Timer(at: time, operation: OperationID(index), purpose: .retryDue, phase: 0))
+    }
+    var order: [Int] = []
+    while let timer = timers.earliest {
+      order.append(timer.operation.index)
+      timers.removeEarliest()
+    }
+    #expect(order == [4, 7, 1, 3, 0, 5, 6, 2])
+  }
+}

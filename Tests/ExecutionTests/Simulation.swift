@@ -1,0 +1,224 @@
+// A run in virtual time: scripted commands instead of processes, and the whole run as one string.
+
+import Diagnostics
+import Pipelines
+import Scheduling
+
+@testable import Execution
+
+/// Runs a `RunMachine` against commands that do what a script says.
+///
+/// The graph is written `"a; b: a; c: a?failed"`. A command's script lists what its attempts do:
+/// `ok@2` ends well after 2 s, `7@1` exits with 7 after 1 s, `sig9@1` dies by signal 9, `missing`
+/// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed.
+/// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`.
+struct Simulation {
+  var graph: String
+  var scripts: [String: String] = [:]
+  var settings: [String: StepSettings] = [:]
+  var run = StepSettings()
+  var width = 8
+  var failurePolicy = FailurePolicy.continue
+  var timeout: Nanoseconds?
+  var isStrict = false
+  /// Signals by the second they arrive in.
+  var signals: [(second: Nanoseconds, signal: Int32)] = []
+
+  /// Every event as `second:what`, separated by blanks.
+  func timeline() -> String {
+    var playback = Playback(self)
+    return playback.play()
+  }
+
+  func plan() -> Plan {
+    var graph = Graph()
+    var steps: [PlannedStep] = []
+    var edges: [(String, Int)] = []
+    for part in self.graph.split(separator: ";") {
+      let sides = part.split(separator: ":")
+      let id = String(sides[0].filter { $0 != " " })
+      let operation = graph.append(OperationSpec())
+      steps.append(
+        PlannedStep(
+          id: id, span: Span(start: 0, end: 0), action: .script(id),
+          settings: settings[id] ?? StepSettings()))
+      for dependency in sides.dropFirst().joined().split(separator: " ") {
+        edges.append((String(dependency), operation.index))
+      }
+    }
+    for (dependency, dependent) in edges {
+      let parts = dependency.split(separator: "?")
+      let condition: EdgeCondition =
+        switch parts.last {
+        case "failed" where parts.count == 2: .failed
+        case "done" where parts.count == 2: .done
+        case "succeeded" where parts.count == 2: .succeeded
+        default: .ok
+        }
+      guard let from = steps.firstIndex(where: { $0.id == parts[0] }) else { continue }
+      graph.addEdge(from: OperationID(from), to: OperationID(dependent), when: condition)
+    }
+    return Plan(
+      name: "test", sources: SourceMap(), steps: steps, graph: graph,
+      queues: [QueueSpec(name: "default", width: width)], pools: [], failurePolicy: failurePolicy,
+      timeout: timeout, settings: run)
+  }
+}
+
+private struct Playback {
+  private struct Command {
+    let key: CommandKey
+    let startedAt: Nanoseconds
+    var endsAt: Nanoseconds?
+    var status: CommandEnd.Status
+    let isStubborn: Bool
+  }
+
+  private let simulation: Simulation
+  private let plan: Plan
+  private var machine: RunMachine
+  private var commands: [Command] = []
+  private var now: Nanoseconds = 0
+  private var words: [String] = []
+
+  init(_ simulation: Simulation) {
+    self.simulation = simulation
+    plan = simulation.plan()
+    machine = RunMachine(plan: plan, isStrict: simulation.isStrict)
+  }
+
+  mutating func play() -> String {
+    var signals = simulation.signals.map { ($0.second * second, $0.signal) }[...]
+    machine.begin(at: 0)
+    perform()
+    while machine.end == nil {
+      let times =
+        commands.compactMap(\.endsAt) + [machine.deadline, signals.first?.0].compactMap { $0 }
+      guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
+      now = max(now, next)
+      if let signal = signals.first, signal.0 <= now {
+        signals.removeFirst()
+        words.append("\(now / second):signal\(signal.1)")
+        machine.signalled(signal.1, at: now)
+      }
+      for command in commands where (command.endsAt ?? .max) <= now {
+        commands.removeAll { $0.key == command.key }
+        machine.ended(
+          command.key, CommandEnd(command.status, duration: now - command.startedAt), at: now)
+        perform()
+      }
+      machine.advance(to: now)
+      perform()
+    }
+    return words.joined(separator: " ")
+  }
+
+  private mutating func perform() {
+    while true {
+      let actions = machine.takeActions()
+      if actions.isEmpty { return }
+      for action in actions {
+        switch action {
+        case .start(let key): start(key)
+        case .stop(let key, let signal): end(key, by: signal)
+        case .kill(let key): end(key, by: 9)
+        case .tell(let event): say(event)
+        }
+      }
+    }
+  }
+
+  private mutating func start(_ key: CommandKey) {
+    let script = simulation.scripts[name(key)]?.split(separator: " ").map(String.init) ?? ["ok@1"]
+    var index = 0
+    if case .attempt(let number) = key.trial { index = min(number, script.count) - 1 }
+    let parts = script[index].split(separator: "@").map(String.init)
+    let after = parts.count > 1 ? (Nanoseconds(parts[1]) ?? 0) * second : 0
+    var command = Command(
+      key: key, startedAt: now, endsAt: now + after, status: .exited(0),
+      isStubborn: parts[0] == "stubborn")
+    switch parts[0] {
+    case "ok": break
+    case "hang", "stubborn": command.endsAt = nil
+    case "missing": command.status = .notStarted("command not found", exitCode: 127)
+    case let word where word.hasPrefix("sig"):
+      command.status = .signalled(Int32(word.dropFirst(3)) ?? 0)
+    case let word: command.status = .exited(Int32(word) ?? -1)
+    }
+    commands.append(command)
+  }
+
+  private mutating func end(_ key: CommandKey, by signal: Int32) {
+    words.append("\(now / second):\(signal == 9 ? "kill" : "stop")(\(name(key)))")
+    guard let index = commands.firstIndex(where: { $0.key == key }) else { return }
+    if commands[index].isStubborn, signal != 9 { return }
+    commands[index].endsAt = now
+    commands[index].status = .signalled(signal)
+  }
+
+  private mutating func say(_ event: RunEvent.Kind) {
+    guard let word = word(event) else { return }
+    words.append("\(now / second):\(word)")
+  }
+
+  private func word(_ event: RunEvent.Kind) -> String? {
+    switch event {
+    case .started(let operation, let trial):
+      return "+\(name(CommandKey(operation: operation, trial: trial)))"
+    case .ended(let operation, let trial, let end):
+      let mark = end.timedOut ? "!" : ""
+      return "-\(name(CommandKey(operation: operation, trial: trial)))=\(text(end.status))\(mark)"
+    case .retrying(let operation, let attempt, let delay):
+      return "\(id(operation))#\(attempt)in\(delay / second)"
+    case .settled(let operation, let ending, let cause):
+      return
+        "\(id(operation))=\(ending.outcome)\(ending.isAllowed ? "(allowed)" : "")\(text(cause))"
+    case .stopping(let reason): return "stopping(\(reason.short(plan)))"
+    case .finished(let end): return "end=\(end.exitStatus)"
+    default: return nil
+    }
+  }
+
+  private func id(_ operation: OperationID) -> String {
+    operation == CommandKey.runOperation ? "@run" : plan.steps[operation.index].id
+  }
+
+  /// `a` for an attempt, `a.on_success.1` for a hook.
+  private func name(_ key: CommandKey) -> String {
+    switch key.trial {
+    case .attempt: id(key.operation)
+    case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
+    }
+  }
+
+  private func text(_ status: CommandEnd.Status) -> String {
+    switch status {
+    case .exited(let code): "\(code)"
+    case .signalled(let signal): "sig\(signal)"
+    case .notStarted: "missing"
+    }
+  }
+
+  private func text(_ cause: Cause) -> String {
+    switch cause {
+    case .itself: ""
+    case .dependency(let root): "<\(id(root))"
+    case .stopped(let reason): "<\(reason.short(plan))"
+    case .hook(let kind): "<\(kind.key)"
+    }
+  }
+}
+
+private let second: Nanoseconds = 1_000_000_000
+
+extension StopReason {
+  fileprivate func short(_ plan: Plan) -> String {
+    switch self {
+    case .signal(let signal): "signal\(signal)"
+    case .failure(let operation): plan.steps[operation.index].id
+    case .runTimeout: "timeout"
+    case .noWidth: "width"
+    case .stateFailure: "state"
+    }
+  }
+}

@@ -1,0 +1,151 @@
+// Signals, failure policies, the run's time limit: how a run ends before its time.
+
+import Pipelines
+import Scheduling
+import Testing
+
+@testable import Execution
+
+private let second: Nanoseconds = 1_000_000_000
+
+struct `Stopping a run` {
+  private let cancelHooks: StepSettings = {
+    var hooks = Hooks()
+    hooks.onCancel = [.script("hook")]
+    hooks.onComplete = [.script("hook")]
+    return StepSettings(hooks: hooks)
+  }()
+
+  @Test(arguments: [(Int32(2), Int32(130)), (15, 143), (1, 129), (3, 131)])
+  func `a signal cancels what runs and what waits`(signal: Int32, status: Int32) {
+    #expect(
+      Simulation(graph: "a; b: a", scripts: ["a": "hang"], signals: [(1, signal)]).timeline()
+        == "0:+a 1:signal\(signal) 1:stopping(signal\(signal)) 1:b=cancelled<signal\(signal) "
+        + "1:stop(a) 1:-a=sig15 1:a=cancelled<signal\(signal) 1:end=\(status)")
+  }
+
+  @Test func `hooks run after the first signal, of the step and then of the run`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a": "hang"], settings: ["a": cancelHooks], run: cancelHooks,
+        signals: [(1, 2)]
+      ).timeline()
+        == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 1:-a=sig15 1:+a.on_cancel.1 "
+        + "2:-a.on_cancel.1=0 2:+a.on_complete.1 3:-a.on_complete.1=0 3:a=cancelled<signal2 "
+        + "3:+@run.on_cancel.1 4:-@run.on_cancel.1=0 4:+@run.on_complete.1 "
+        + "5:-@run.on_complete.1=0 5:end=130")
+  }
+
+  @Test func `the second signal kills and hooks still run`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a": "stubborn"], settings: ["a": cancelHooks],
+        signals: [(1, 2), (2, 2)]
+      ).timeline()
+        == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 2:signal2 2:kill(a) 2:-a=sig9 "
+        + "2:+a.on_cancel.1 3:-a.on_cancel.1=0 3:+a.on_complete.1 4:-a.on_complete.1=0 "
+        + "4:a=cancelled<signal2 4:end=130")
+  }
+
+  @Test func `the third signal ends oprun at once`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a": "stubborn", "a.on_cancel.1": "stubborn"],
+        settings: ["a": cancelHooks], signals: [(1, 2), (2, 2), (3, 15)]
+      ).timeline()
+        == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 2:signal2 2:kill(a) 2:-a=sig9 "
+        + "2:+a.on_cancel.1 3:signal15 3:kill(a.on_cancel.1) 3:end=143")
+  }
+
+  @Test func `a hook that hangs while the run is cancelled has thirty seconds`() {
+    #expect(
+      Simulation(
+        graph: "a", scripts: ["a": "hang", "a.on_cancel.1": "stubborn"],
+        settings: ["a": cancelHooks], signals: [(1, 2)]
+      ).timeline()
+        == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 1:-a=sig15 1:+a.on_cancel.1 "
+        + "31:kill(a.on_cancel.1) 31:-a.on_cancel.1=sig9 31:+a.on_complete.1 "
+        + "32:-a.on_complete.1=0 32:a=cancelled<signal2 32:end=130")
+  }
+
+  @Test func `a signal interrupts the wait for a retry and the hooks run`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    policy.delay = 100 * second
+    let settings = StepSettings(retry: policy, hooks: cancelHooks.hooks)
+    #expect(
+      Simulation(
+        graph: "a; b: a", scripts: ["a": "1@1"], settings: ["a": settings], signals: [(3, 15)]
+      ).timeline()
+        == "0:+a 1:-a=1 1:a#2in100 3:signal15 3:stopping(signal15) 3:b=cancelled<signal15 "
+        + "3:+a.on_cancel.1 4:-a.on_cancel.1=0 4:+a.on_complete.1 5:-a.on_complete.1=0 "
+        + "5:a=cancelled<signal15 5:end=143")
+  }
+
+  @Test func `under the policy stop nothing new starts and what runs goes on`() {
+    #expect(
+      Simulation(
+        graph: "a; b; c; d: a", scripts: ["a": "1@1", "b": "ok@3"], width: 2,
+        failurePolicy: .stop
+      ).timeline()
+        == "0:+a 0:+b 1:-a=1 1:a=failed 1:stopping(a) 1:d=blocked<a 1:c=cancelled<a 3:-b=0 "
+        + "3:b=succeeded 3:end=1")
+  }
+
+  @Test func `under the policy stop no further attempt is made`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    policy.delay = 9 * second
+    #expect(
+      Simulation(
+        graph: "a; b", scripts: ["a": "1@1", "b": "1@2"],
+        settings: ["a": StepSettings(retry: policy, hooks: cancelHooks.hooks)],
+        failurePolicy: .stop
+      ).timeline()
+        == "0:+a 0:+b 1:-a=1 1:a#2in9 2:-b=1 2:b=failed 2:stopping(b) 2:+a.on_cancel.1 "
+        + "3:-a.on_cancel.1=0 3:+a.on_complete.1 4:-a.on_complete.1=0 4:a=cancelled<b 4:end=1")
+  }
+
+  @Test func `under the policy cancel what runs is ended too`() {
+    #expect(
+      Simulation(
+        graph: "a; b; c; d: a", scripts: ["a": "1@1", "b": "hang"], width: 2,
+        failurePolicy: .cancel
+      ).timeline()
+        == "0:+a 0:+b 1:-a=1 1:a=failed 1:stopping(a) 1:d=blocked<a 1:c=cancelled<a 1:stop(b) "
+        + "1:-b=sig15 1:b=cancelled<a 1:end=1")
+  }
+
+  @Test(arguments: [FailurePolicy.stop, .cancel])
+  func `an allowed failure stops nothing`(policy: FailurePolicy) {
+    #expect(
+      Simulation(
+        graph: "a; b: a", scripts: ["a": "1@1"],
+        settings: ["a": StepSettings(allowFailure: .always)], failurePolicy: policy
+      ).timeline()
+        == "0:+a 1:-a=1 1:a=failed(allowed) 1:+b 2:-b=0 2:b=succeeded 2:end=0")
+  }
+
+  @Test func `the time limit of the run cancels it with 124`() {
+    #expect(
+      Simulation(graph: "a; b: a", scripts: ["a": "hang"], timeout: 3 * second).timeline()
+        == "0:+a 3:stopping(timeout) 3:b=cancelled<timeout 3:stop(a) 3:-a=sig15 "
+        + "3:a=cancelled<timeout 3:end=124")
+  }
+
+  @Test func `a width of nothing ends the run at once and says why`() {
+    #expect(
+      Simulation(graph: "a; b: a", width: 0).timeline()
+        == "0:stopping(width) 0:a=cancelled<width 0:b=cancelled<width 0:end=1")
+  }
+
+  @Test func `a signal after a failure under the policy stop decides the status`() {
+    #expect(
+      Simulation(
+        graph: "a; b", scripts: ["a": "1@1", "b": "hang"], failurePolicy: .stop,
+        signals: [(2, 2)]
+      ).timeline()
+        == "0:+a 0:+b 1:-a=1 1:a=failed 1:stopping(a) 2:signal2 2:stopping(signal2) 2:stop(b) "
+        + "2:-b=sig15 2:b=cancelled<signal2 2:end=130")
+  }
+}

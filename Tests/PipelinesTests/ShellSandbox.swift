@@ -1,0 +1,95 @@
+// A folder with programs that print the words they were started with, and shells to start them.
+
+import Foundation
+
+/// A shell that scripts of steps are given to.
+struct Shell: CustomStringConvertible, Sendable {
+  let arguments: [String]
+
+  var description: String { arguments.joined(separator: " ") }
+
+  static let installed = [["/bin/sh"], ["/bin/dash"], ["/bin/bash"], ["/bin/bash", "--posix"]]
+    .filter { FileManager.default.isExecutableFile(atPath: $0[0]) }
+    .map { Shell(arguments: $0) }
+}
+
+/// Owns a folder, removed with the sandbox. Lines run in `root`, inside it, so that `..` stays in it.
+final class ShellSandbox {
+  let root: String
+  private let folder: URL
+  private let programs: String
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appending(path: "command-lines-\(UUID().uuidString)", directoryHint: .isDirectory)
+    self.folder = folder
+    root = folder.appending(path: "work").path(percentEncoded: false)
+    programs = root + "/programs"
+    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+    let probe = """
+      #!/bin/sh
+      printf '%s\\0' "$#" "${0#"\(programs)/"}" "$@"
+      """
+    try probe.write(toFile: root + "/probe", atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: root + "/probe")
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// Makes the name, or the path relative to the folder, run the probe.
+  func addProbe(named name: String) throws {
+    let path =
+      if name.hasPrefix("/") { name } else if name.contains("/") { "\(root)/\(name)" } else {
+        "\(programs)/\(name)"
+      }
+    try FileManager.default.createDirectory(
+      atPath: (path as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+    if !FileManager.default.fileExists(atPath: path) {
+      try FileManager.default.createSymbolicLink(
+        atPath: path, withDestinationPath: root + "/probe")
+    }
+  }
+
+  /// The words that reached a probe, for each line given to a shell of its own with `-c`.
+  func runEach(_ lines: [String], with shell: Shell) throws -> [[String]] {
+    let input = lines.map { $0 + "\0" }.joined()
+    try input.write(toFile: root + "/lines", atomically: false, encoding: .utf8)
+    return try run(
+      "/usr/bin/xargs", ["-0", "-n", "1", "-a", root + "/lines"] + shell.arguments + ["-e", "-c"])
+  }
+
+  /// The words that reached a probe, for each line of one script.
+  func runScript(_ head: String, _ lines: [String], with shell: Shell) throws -> [[String]] {
+    let script = ([head] + lines).joined(separator: "\n") + "\n"
+    try script.write(toFile: root + "/script", atomically: false, encoding: .utf8)
+    return try run(shell.arguments[0], shell.arguments.dropFirst() + [root + "/script"])
+  }
+
+  private func run(_ program: String, _ arguments: [String]) throws -> [[String]] {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: root)
+    process.environment = ["PATH": programs, "LC_ALL": "C.UTF-8", "HOME": "/home-of-nobody"]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return records(in: bytes)
+  }
+
+  /// Each record is the number of arguments, the program and its arguments, all ended by NUL.
+  private func records(in bytes: Data) -> [[String]] {
+    let fields = bytes.split(separator: 0, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+    var records: [[String]] = []
+    var index = 0
+    while index < fields.count, let count = Int(fields[index]), index + count + 1 < fields.count {
+      records.append(Array(fields[(index + 1)...(index + 1 + count)]))
+      index += count + 2
+    }
+    return records
+  }
+}

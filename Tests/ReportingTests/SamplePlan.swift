@@ -1,0 +1,82 @@
+// Plans in a tiny language: "fetch; build~3: fetch; fix@net: build!failed".
+//
+// `~3` is an expected time in seconds, `@net` a queue, `^4` a priority, `!failed` a condition.
+
+import Diagnostics
+import Pipelines
+import Scheduling
+
+func samplePlan(
+  _ text: String, width: Int = 4, settings: StepSettings = StepSettings(),
+  action: (String) -> Action = { .script("echo \($0)") }
+) -> Plan {
+  var sample = SamplePlan(width: width)
+  let words = text.split(separator: ";").map { $0.filter { $0 != "\n" } }
+  for word in words { sample.add(word, settings: settings, action: action) }
+  for word in words { sample.connect(word) }
+  return sample.plan
+}
+
+private struct SamplePlan {
+  private var graph = Graph()
+  private var steps: [PlannedStep] = []
+  private var queues: [QueueSpec]
+  private var file = ""
+
+  init(width: Int) { queues = [QueueSpec(name: "default", width: width)] }
+
+  mutating func add(_ text: String, settings: StepSettings, action: (String) -> Action) {
+    let head = text.split(separator: ":")[0].filter { $0 != " " }
+    let id = String(head.prefix { !"~@^".contains($0) })
+    var spec = OperationSpec()
+    if let seconds = part(of: head, after: "~") { spec.expected = Int64(seconds * 1e9) }
+    if let priority = part(of: head, after: "^") { spec.priority = Int16(priority) }
+    if head.contains("@") {
+      if queues.count == 1 { queues.append(QueueSpec(name: "net", width: 2)) }
+      spec.queue = QueueID(1)
+    }
+    graph.append(spec)
+    let start = file.utf8.count + 6
+    file += "- id: \(id)\n"
+    let span = Span(start: start, end: start + id.utf8.count)
+    steps.append(PlannedStep(id: id, span: span, action: action(id), settings: settings))
+  }
+
+  private func part(of text: String, after sign: Character) -> Double? {
+    guard let start = text.firstIndex(of: sign) else { return nil }
+    let digits = text[text.index(after: start)...].prefix { $0.isNumber || ".-".contains($0) }
+    return Double(digits)
+  }
+
+  mutating func connect(_ text: String) {
+    let parts = text.split(separator: ":")
+    guard parts.count == 2 else { return }
+    let id = parts[0].filter { $0 != " " }.prefix { !"~@^".contains($0) }
+    for word in parts[1].split(separator: " ") {
+      let pieces = word.split(separator: "!")
+      let condition: EdgeCondition =
+        switch pieces.count > 1 ? pieces[1] : "" {
+        case "failed": .failed
+        case "done": .done
+        case "succeeded": .succeeded
+        default: .ok
+        }
+      graph.addEdge(from: operation(pieces[0]), to: operation(id), when: condition)
+    }
+  }
+
+  private func operation(_ id: Substring) -> OperationID {
+    guard let index = steps.firstIndex(where: { $0.id == id }) else {
+      preconditionFailure("no step '\(id)' in the sample")
+    }
+    return OperationID(index)
+  }
+
+  var plan: Plan {
+    var sources = SourceMap()
+    sources.add(path: "sample.yml", bytes: Array(file.utf8))
+    return Plan(
+      name: "sample.yml", sources: sources, steps: steps, graph: graph, queues: queues, pools: [],
+      failurePolicy: .continue, timeout: nil, settings: StepSettings())
+  }
+}

@@ -1,0 +1,141 @@
+// A run that is only told: events and logs as a run would make them, and what the console shows.
+
+import Foundation
+import Pipelines
+import Reporting
+import Scheduling
+
+/// Times are in milliseconds.
+final class StagedRun {
+  private let plan: Plan
+  private let folder: URL
+  private let console: Console
+  private let output: TemporaryFile
+  private let messages: TemporaryFile?
+  private var sizes: [String: Int] = [:]
+  private var attempts: [String: Int] = [:]
+  private var time = 0
+
+  /// With `together`, output and messages go to one file.
+  init(
+    _ plan: Plan, _ mode: OutputMode = .grouped, together: Bool = true,
+    color: ColorChoice = .never
+  ) throws {
+    self.plan = plan
+    folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    output = try TemporaryFile()
+    messages = together ? nil : try TemporaryFile()
+    var options = ScreenOptions()
+    options.color = color
+    let screen = Screen(
+      output: output.descriptor, messages: messages?.descriptor ?? output.descriptor,
+      options: options, environment: { _ in nil })
+    console = Console(
+      plan: plan, directory: RunDirectory(path: folder.path), screen: screen, mode: mode)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  var standardOutput: String { output.text }
+  /// Also the step output, when they go together. The folder of logs shows as `RUN`.
+  var standardError: String {
+    (messages ?? output).text.replacingOccurrences(of: folder.path, with: "RUN")
+  }
+
+  func at(_ milliseconds: Int) { time = milliseconds }
+
+  func tell(_ kind: RunEvent.Kind) {
+    console.observe(RunEvent(at: Int64(time) * 1_000_000, kind))
+    console.endTurn()
+  }
+
+  func operation(_ id: String) -> OperationID {
+    OperationID(plan.steps.firstIndex { $0.id == id } ?? -1)
+  }
+
+  func start(_ ids: String...) {
+    for id in ids {
+      attempts[id, default: 0] += 1
+      tell(.started(operation(id), trial(id)))
+    }
+  }
+
+  func trial(_ id: String) -> Trial { .attempt(attempts[id, default: 1]) }
+
+  private func log(_ id: String, _ trial: Trial) -> String {
+    RunDirectory(path: folder.path).log(of: id, trial)
+  }
+
+  /// The command prints something, and it is told unless it is still on its way.
+  func print(_ id: String, _ text: String, trial: Trial? = nil, isTold: Bool = true) throws {
+    let trial = trial ?? self.trial(id)
+    let path = log(id, trial)
+    if !FileManager.default.fileExists(atPath: path) {
+      try Data().write(to: URL(fileURLWithPath: path))
+    }
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(text.utf8))
+    try handle.close()
+    sizes[path, default: 0] += text.utf8.count
+    if isTold {
+      tell(.outputGrew(operation(id), trial, byteCount: sizes[path, default: 0]))
+    }
+  }
+
+  func end(
+    _ id: String, _ status: CommandEnd.Status = .exited(0), timedOut: Bool = false,
+    after milliseconds: Int = 100, trial: Trial? = nil
+  ) {
+    let trial = trial ?? self.trial(id)
+    let end = CommandEnd(
+      status, timedOut: timedOut, duration: Int64(milliseconds) * 1_000_000,
+      outputByteCount: sizes[log(id, trial), default: 0])
+    tell(.ended(operation(id), trial, end))
+  }
+
+  func settle(
+    _ id: String, _ outcome: Outcome = .succeeded, isAllowed: Bool = false, _ cause: Cause = .itself
+  ) {
+    tell(.settled(operation(id), Ending(outcome, isAllowed: isAllowed), cause))
+  }
+
+  /// From start to success, printing the text.
+  func pass(_ id: String, printing text: String = "", after milliseconds: Int = 100) throws {
+    start(id)
+    if !text.isEmpty { try print(id, text) }
+    time += milliseconds
+    end(id, after: milliseconds)
+    settle(id)
+  }
+
+  func finish(_ exitStatus: Int32 = 0, _ reason: StopReason? = nil) {
+    tell(.finished(RunEnd(exitStatus: exitStatus, stopReason: reason)))
+  }
+}
+
+/// Events that all happen in one turn.
+final class StagedTurn {
+  private let console: Console
+  private let file: TemporaryFile
+
+  init(_ plan: Plan) throws {
+    file = try TemporaryFile()
+    let screen = Screen(
+      output: file.descriptor, messages: file.descriptor, options: ScreenOptions(),
+      environment: { _ in nil })
+    console = Console(
+      plan: plan, directory: RunDirectory(path: "nowhere"), screen: screen, mode: .grouped)
+  }
+
+  func settle(_ operation: OperationID, _ outcome: Outcome, _ cause: Cause) {
+    console.observe(RunEvent(at: 0, .settled(operation, Ending(outcome), cause)))
+  }
+
+  /// The turn ends here.
+  var lines: [String] {
+    console.endTurn()
+    return file.text.split(separator: "\n").map(String.init)
+  }
+}

@@ -1,0 +1,168 @@
+import Pipelines
+import Reporting
+import Scheduling
+import Testing
+
+@Suite struct `Summary` {
+  @Test func `the first failure comes first, in full`() throws {
+    var retry = RetryPolicy()
+    retry.limit = 1
+    let settings = StepSettings(name: "Unit tests", workingDirectory: "./src", retry: retry)
+    let run = try StagedRun(
+      samplePlan("lint; unit; slow; pack: unit; notify: pack; other", settings: settings) {
+        _ in .script("make test")
+      })
+    try run.pass("lint", after: 2000)
+    run.start("unit", "slow", "other")
+    try run.print("unit", (1...50).map { "line \($0)\n" }.joined())
+    run.at(3000)
+    run.end("unit", .exited(1), after: 3400)
+    run.settle("unit", .failed)
+    run.settle("pack", .blocked, .dependency(run.operation("unit")))
+    run.settle("notify", .blocked, .dependency(run.operation("unit")))
+    run.end("other", .signalled(9), after: 500)
+    run.settle("other", .failed)
+    run.tell(.stopping(.failure(run.operation("unit"))))
+    run.end("slow", .signalled(15), after: 600)
+    run.settle("slow", .cancelled, .stopped(.failure(run.operation("unit"))))
+    run.at(9800)
+    run.finish(1, .failure(run.operation("unit")))
+    let shown = (11...50).map { "  | line \($0)\n" }.joined()
+    let progress = run.standardError.split(separator: "\n\n", maxSplits: 1)[0]
+    #expect(
+      progress.split(separator: "\n").suffix(6).joined(separator: "\n") == """
+        ✗ unit    exit 1 after 3.4s (attempt 1 of 2)
+        - pack    blocked: 'unit' failed
+        - notify  blocked: 'unit' failed
+        ✗ other   killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)
+        ! stopping: 'unit' failed
+        - slow    cancelled: 'unit' failed
+        """)
+    #expect(
+      run.standardError.dropFirst(progress.utf8.count - 12).description.hasSuffix(
+        """
+
+        ✗ unit (Unit tests)  exit 1 after 3.4s (attempt 1 of 2)  sample.yml:2
+          $ make test    in ./src
+        \(shown)  log  RUN/unit.1.log  (50 lines, last 40 shown)
+          blocked because of it: pack, notify
+
+        ✗ other  killed by SIGKILL (out of memory?) after 0.5s
+        - slow  cancelled: 'unit' failed
+
+        ✗ sample.yml: 2 failed, 2 blocked, 1 cancelled, 1 ok in 9.8s, stopped: 'unit' failed\
+           (6.5s of work, longest lint 2.0s)
+
+        """))
+  }
+
+  @Test func `the critical path is the longest chain of work`() throws {
+    let run = try StagedRun(samplePlan("a; b; c: a b; d: c; e: a"))
+    run.start("a", "b")
+    run.at(1000)
+    run.end("a", after: 1000)
+    run.settle("a")
+    run.start("e")
+    run.at(2000)
+    run.end("b", after: 2000)
+    run.settle("b")
+    run.start("c")
+    run.at(2500)
+    run.end("c", after: 500)
+    run.settle("c")
+    try run.pass("d", after: 100)
+    run.end("e", after: 1600)
+    run.settle("e")
+    run.finish()
+    #expect(
+      run.standardError.hasSuffix(
+        "✓ sample.yml: 5 ok in 2.6s   (5.2s of work, critical path b > c > d 2.6s)\n"))
+  }
+
+  @Test func `a long critical path is cut in its middle`() throws {
+    let ids = (0..<10).map { "s\($0)" }
+    let text = ids.enumerated().map { $0 == 0 ? $1 : "\($1): s\($0 - 1)" }.joined(separator: ";")
+    let run = try StagedRun(samplePlan(text), .grouped)
+    for id in ids { try run.pass(id) }
+    run.finish()
+    #expect(
+      run.standardError.hasSuffix(
+        "critical path s0 > s1 > s2 > … 4 more … > s7 > s8 > s9 1.0s)\n"))
+  }
+
+  @Test(
+    arguments: [
+      (.exited(1), false, "exit 1 after 2.0s"),
+      (.signalled(9), false, "killed by SIGKILL (out of memory?) after 2.0s"),
+      (.signalled(11), false, "killed by SIGSEGV after 2.0s"),
+      (.signalled(9), true, "timed out after 1m30s"),
+      (.notStarted("command not found: mkae", exitCode: 127), false, "command not found: mkae"),
+    ] as [(CommandEnd.Status, Bool, String)])
+  func `ends are told in words`(
+    status: CommandEnd.Status, timedOut: Bool, words: String
+  ) throws {
+    let run = try StagedRun(samplePlan("a", settings: StepSettings(timeout: 90_000_000_000)))
+    run.start("a")
+    run.end("a", status, timedOut: timedOut, after: 2000)
+    run.settle("a", timedOut ? .timedOut : .failed)
+    #expect(run.standardError.hasSuffix("\n✗ a  \(words)\n"))
+  }
+
+  @Test func `allowed failures are shown and counted apart`() throws {
+    let run = try StagedRun(samplePlan("a; b"))
+    run.start("a")
+    run.end("a", .exited(3))
+    run.settle("a", .failed, isAllowed: true)
+    run.settle("b", .cached)
+    run.finish()
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        ! a  exit 3 after 0.1s, allowed
+        = b  up to date
+        ✓ sample.yml: 1 failed but allowed, 1 up to date in 0s
+
+        """)
+  }
+
+  @Test func `thousands that end at once are a few lines`() throws {
+    let ids = (0..<1000).map { "s\($0)" }
+    let plan = samplePlan("a;" + ids.map { "\($0): a" }.joined(separator: ";"))
+    let run = try StagedRun(plan)
+    run.start("a")
+    run.end("a", .exited(1))
+    run.settle("a", .failed)
+    let turn = try StagedTurn(plan)
+    for id in ids { turn.settle(run.operation(id), .blocked, .dependency(run.operation("a"))) }
+    #expect(turn.lines.count == 12)
+    #expect(turn.lines.last == "- … and 990 more")
+  }
+
+  @Test func `what is left behind, notices and signals have a line`() throws {
+    let run = try StagedRun(samplePlan("a; b"))
+    run.start("a")
+    let processes = (1...7).map { OrphanProcess(processID: Int32($0), name: "sleep") }
+    run.tell(.orphansFound(run.operation("a"), processes: [processes[0]], action: .warn))
+    run.tell(.orphansFound(run.operation("a"), processes: processes, action: .kill))
+    run.tell(.notice("at most 10 steps run at once"))
+    run.tell(.stopping(.signal(2)))
+    run.settle("b", .cancelled, .stopped(.signal(2)))
+    run.end("a", .signalled(15), after: 100)
+    run.settle("a", .cancelled, .stopped(.signal(2)))
+    run.finish(130, .signal(2))
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        ! a  left 1 process behind: sleep (1)
+        ! a  left 7 processes behind, killed: sleep (1), sleep (2), sleep (3), sleep (4), sleep (5), …
+        ! at most 10 steps run at once
+        ! stopping: SIGINT
+        - b  did not start: SIGINT
+        - a  cancelled: SIGINT
+        - a  cancelled: SIGINT
+
+        ✗ sample.yml: 2 cancelled in 0s, stopped: SIGINT
+
+        """)
+  }
+}

@@ -1,0 +1,134 @@
+// What steps leave behind is gone when oprun is. Each script first shows, run by the shell alone,
+// that it does leave a process behind and that the probe sees it.
+
+import Foundation
+import Testing
+
+struct `Leftovers of a step` {
+  /// Scripts that end at once and leave a process marked MARK.
+  static let leavers = [
+    "in the background": "sleep MARK & true",
+    "holding the pipe": "sleep MARK & echo started",
+    "with closed output": "sleep MARK >&- 2>&- & true",
+    "after the shell closed its own output": "exec >&- 2>&-; sleep MARK & true",
+    "in a session of its own": "setsid sleep MARK & true",
+    "forked twice": "(setsid sh -c 'sleep MARK & true' & true) & wait",
+    "without environment": "env -i setsid sleep MARK & true",
+    "without environment, forked twice": "env -i setsid sh -c 'setsid sleep MARK & exit 0'",
+    "ignoring every signal it can": "(trap '' TERM INT HUP QUIT; exec setsid sleep MARK) & true",
+    "under nohup": "nohup sleep MARK >/dev/null 2>&1 & true",
+    "below a parent that goes on": "setsid sh -c 'sleep MARK; true' & true",
+  ]
+
+  @Test(arguments: leavers.keys.sorted())
+  func `are gone when the step ends`(_ how: String) throws {
+    let script = try #require(`Leftovers of a step`.leavers[how])
+    let bare = Mark()
+    defer { bare.endAll() }
+    let shell = try Process.run(
+      URL(filePath: "/bin/sh"), arguments: ["-c", script.replacing("MARK", with: bare.seconds)])
+    shell.waitUntilExit()
+    #expect(eventually { !bare.processes.isEmpty }, "the probe must see the leftover")
+
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(pipeline(script: script.replacing("MARK", with: mark.seconds)))
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(mark.processes == [])
+    #expect(oprun.elapsed < 5)
+    #expect(oprun.standardError.contains("sleep"), "it is told: \(oprun.standardError)")
+  }
+
+  @Test(arguments: leavers.keys.sorted())
+  func `are gone when oprun is killed while the step goes on`(_ how: String) throws {
+    let script = try #require(`Leftovers of a step`.leavers[how])
+    // Without a cookie and in a session of its own a process can be found only while oprun lives.
+    if how.hasPrefix("without environment") { return }
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "\(script.replacing("MARK", with: mark.seconds))\ntouch here; sleep 86400"))
+    #expect(eventually { oprun.exists("here") && !mark.processes.isEmpty })
+    oprun.send(SIGKILL)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `of one step are ended and its neighbour's are not`() throws {
+    let mine = Mark()
+    let neighbours = Mark()
+    defer { mine.endAll(); neighbours.endAll() }
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 2
+      steps:
+        - id: neighbour
+          run: |
+            setsid sleep \(neighbours) &
+            while [ ! -e over ]; do sleep 0.01; done
+        - id: leaver
+          run: setsid sleep \(mine) & true
+        - id: witness
+          depends_on: [leaver]
+          run: |
+            grep -lsz \(neighbours) /proc/[0-9]*/cmdline | wc -l
+            touch over
+      """)
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(oprun.standardOutput.contains("2\n"), "the daemon and grep: \(oprun.standardOutput)")
+    #expect(mine.processes == [] && neighbours.processes == [])
+  }
+
+  @Test func `may live on when the file says so`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "setsid sleep \(mark) & true", keys: "orphans: allow"))
+    #expect(oprun.wait() == 0)
+    #expect(mark.processes.count == 1)
+    #expect(!oprun.standardError.contains("sleep"))
+  }
+
+  @Test func `are told of and live on under warn`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "setsid sleep \(mark) & true", keys: "orphans: warn"))
+    #expect(oprun.wait() == 0)
+    #expect(mark.processes.count == 1)
+    #expect(oprun.standardError.contains("sleep"))
+  }
+
+  @Test func `that fork without end are ended`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let storm = "while :; do setsid sh -c 'sleep \(mark) & sleep \(mark) & true'; done"
+    let oprun = try OprunProcess(pipeline(script: "(\(storm)) &\nsleep 0.2"))
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(mark.processes == [])
+    #expect(oprun.elapsed < 20)
+  }
+
+  @Test func `that move on by forking and leaving are ended`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          echo 'setsid sh runner \(mark) & exit 0' >runner
+          sh runner \(mark)
+          """))
+    _ = oprun.wait()
+    #expect(!eventually(within: 0.3) { !mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `of processes that were there before oprun are left alone`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "true"), prefix: "sleep \(mark) & exec")
+    #expect(oprun.wait() == 0)
+    #expect(mark.processes.count == 1)
+  }
+}

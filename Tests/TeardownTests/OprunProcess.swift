@@ -1,0 +1,79 @@
+// The real oprun as a process of its own, in a folder of its own.
+
+import Foundation
+
+/// One start of the built program with one pipeline.
+final class OprunProcess {
+  let process = Process()
+  let folder: URL
+  private let output: URL
+  private let errors: URL
+  private let started = Date()
+
+  /// `prefix` is put in front of the command line, which a shell reads: `nohup`, `ulimit -n 64;`.
+  init(
+    _ pipeline: String, arguments: String = "", prefix: String = "exec", suffix: String = ""
+  ) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "oprun-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try pipeline.write(
+      to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
+    output = folder.appending(path: "stdout.txt")
+    errors = folder.appending(path: "stderr.txt")
+    for file in [output, errors] { try Data().write(to: file) }
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)"]
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  var processID: Int32 { process.processIdentifier }
+
+  func send(_ signal: Int32) { kill(processID, signal) }
+
+  /// The exit status as a shell would show it.
+  func wait() -> Int32 {
+    process.waitUntilExit()
+    let isSignal = process.terminationReason == .uncaughtSignal
+    return process.terminationStatus + (isSignal ? 128 : 0)
+  }
+
+  var elapsed: TimeInterval { Date().timeIntervalSince(started) }
+
+  var standardOutput: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+
+  var standardError: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+
+  func exists(_ file: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.appending(path: file).path)
+  }
+
+  func content(of file: String) -> String {
+    (try? String(contentsOf: folder.appending(path: file), encoding: .utf8)) ?? ""
+  }
+
+  /// The program built together with these tests, beside their bundle.
+  static let program: String = {
+    let executable = URL(filePath: CommandLine.arguments[0])
+    var folder = executable.deletingLastPathComponent()
+    while folder.path != "/" {
+      let candidate = folder.appending(path: "oprun")
+      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate.path }
+      folder.deleteLastPathComponent()
+    }
+    preconditionFailure("oprun was not built beside \(executable.path)")
+  }()
+}
+
+/// A pipeline with one step that runs a script, indented as YAML wants it; `keys` are lines of the
+/// step.
+func pipeline(script: String, keys: String = "") -> String {
+  let lines = script.split(separator: "\n").map { "      \($0)\n" }.joined()
+  let more = keys.split(separator: "\n").map { "    \($0)\n" }.joined()
+  return "steps:\n  - id: step\n    run: |\n\(lines)\(more)"
+}

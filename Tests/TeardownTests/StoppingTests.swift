@@ -1,0 +1,193 @@
+// However oprun ends, nothing of its steps goes on.
+
+import Foundation
+import Testing
+
+struct `Stopping oprun` {
+  @Test(arguments: [SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGQUIT: 131] as [Int32: Int32])
+  func `by a signal ends the steps, runs the hooks and gives the status`(
+    signal: Int32, status: Int32
+  ) throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "sleep \(mark) & sleep \(mark)",
+        keys: "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"))
+    #expect(eventually { mark.processes.count == 2 })
+    oprun.send(signal)
+    #expect(oprun.wait() == status)
+    #expect(mark.processes == [])
+    #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))
+    #expect(oprun.elapsed < 5)
+  }
+
+  @Test func `a stubborn step has its grace and is then killed`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "trap '' TERM\ntouch ready\nwhile :; do sleep \(mark); done",
+        keys: "stop: {grace: 300ms}"))
+    #expect(eventually { oprun.exists("ready") && !mark.processes.isEmpty })
+    let asked = Date()
+    oprun.send(SIGTERM)
+    #expect(oprun.wait() == 143)
+    #expect(Date().timeIntervalSince(asked) >= 0.3)
+    #expect(Date().timeIntervalSince(asked) < 2)
+    #expect(mark.processes == [])
+  }
+
+  @Test func `the second signal does not wait for the grace`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "trap 'touch asked' TERM\ntouch ready\nwhile :; do sleep \(mark) & wait; done",
+        keys: "stop: {grace: 1h}\non_cancel: touch hook"))
+    #expect(eventually { oprun.exists("ready") && !mark.processes.isEmpty })
+    oprun.send(SIGINT)
+    #expect(eventually { oprun.exists("asked") })
+    oprun.send(SIGINT)
+    #expect(oprun.wait() == 130)
+    #expect(mark.processes == [] && oprun.exists("hook"))
+  }
+
+  @Test func `the third signal does not wait for hooks`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "sleep \(mark)", keys: "on_cancel: \"touch hook; trap '' TERM; sleep \(mark)\""))
+    #expect(eventually { !mark.processes.isEmpty })
+    oprun.send(SIGINT)
+    #expect(eventually { oprun.exists("hook") && !mark.processes.isEmpty })
+    oprun.send(SIGINT)
+    usleep(50_000)  // Two signals of one kind that wait together are one.
+    oprun.send(SIGINT)
+    #expect(oprun.wait() == 130)
+    #expect(mark.processes == [])
+    #expect(oprun.elapsed < 10)
+  }
+
+  @Test(arguments: [SIGKILL, SIGSEGV, SIGABRT, SIGILL])
+  func `its own death leaves nothing`(signal: Int32) throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 4
+      steps:
+        - {id: a, run: sleep \(mark)}
+        - {id: b, run: "trap '' TERM HUP; sleep \(mark) & sleep \(mark)"}
+        - {id: c, run: "setsid sleep \(mark) & (setsid sh -c 'sleep \(mark) & true' &) ; sleep \(mark)"}
+      """)
+    #expect(eventually { mark.processes.count >= 6 }, "\(mark.processes)")
+    oprun.send(signal)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `the death of its whole group leaves nothing`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    // In a session of its own, so that the group is not the tests'.
+    let oprun = try OprunProcess(
+      pipeline(script: "setsid sleep \(mark) & sleep \(mark)"), prefix: "exec setsid")
+    #expect(eventually { mark.processes.count == 2 })
+    kill(-oprun.processID, SIGKILL)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `killing everything by its name leaves nothing`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
+    #expect(eventually { mark.processes.count == 2 })
+    // What `pkill -9 -f oprun` would end, of this run's processes.
+    let named = try descendants(of: oprun.processID).filter {
+      try arguments(of: $0).contains("oprun")
+    }
+    for process in named + [oprun.processID] { kill(process, SIGKILL) }
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `a run inside a run is ended with it`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let inner = "steps: [{id: inner, run: 'setsid sleep \(mark) & sleep \(mark)'}]"
+    let oprun = try OprunProcess(
+      pipeline(
+        script: "printf '%s' \"\(inner)\" >inner.yml\n'\(OprunProcess.program)' inner.yml",
+        keys: "timeout: 1s\nstop: {signal: KILL}"))
+    #expect(eventually { mark.processes.count == 2 })
+    #expect(oprun.wait() == 1)
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `a closed output does not stop the steps`() throws {
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 1
+      steps:
+        - {id: a, run: echo one; echo two}
+        - {id: b, run: echo three; touch b}
+        - {id: c, depends_on: [b], run: touch c}
+      """, prefix: "(", suffix: "; echo $? >status) 2>&1 | head -1")
+    _ = oprun.wait()
+    #expect(eventually { oprun.exists("status") })
+    #expect(oprun.content(of: "status") == "0\n" && oprun.exists("b") && oprun.exists("c"))
+  }
+
+  @Test func `under nohup a hangup changes nothing`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "touch ready\nwhile [ ! -e go ]; do sleep 0.01; done\ntouch done"),
+      prefix: "exec nohup")
+    #expect(eventually { oprun.exists("ready") })
+    oprun.send(SIGHUP)
+    #expect(!eventually(within: 0.2) { !oprun.process.isRunning })
+    try Data().write(to: oprun.folder.appending(path: "go"))
+    #expect(oprun.wait() == 0)
+    #expect(oprun.exists("done"))
+  }
+
+  @Test func `a time limit takes at most its grace and half a second more`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script:
+          "trap '' TERM INT HUP\nsetsid sleep \(mark) &\n(trap '' TERM; sleep \(mark)) &\nwait",
+        keys: "timeout: 500ms\nstop: {grace: 500ms}"))
+    #expect(oprun.wait() == 1)
+    #expect(oprun.elapsed < 1.5 + 0.3, "and the time the test machine needs to start it")
+    #expect(mark.processes == [])
+    #expect(oprun.standardError.contains("timed out after 500ms"), "\(oprun.standardError)")
+  }
+
+  @Test func `a child that ends its work after TERM is given the time`() throws {
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          sh -c 'trap "sleep 0.3; touch clean; exit 0" TERM; touch ready; while :; do sleep 0.01; done' &
+          wait
+          """))
+    #expect(eventually { oprun.exists("ready") })
+    oprun.send(SIGTERM)
+    #expect(oprun.wait() == 143)
+    #expect(oprun.exists("clean"), "the shell ends at once, its child needs 300 ms")
+  }
+
+  private func descendants(of process: Int32) throws -> [Int32] {
+    let list = try String(
+      contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
+    let direct = list.split(separator: " ").compactMap { Int32($0) }
+    return try direct + direct.flatMap { try descendants(of: $0) }
+  }
+
+  private func arguments(of process: Int32) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: "/proc/\(process)/cmdline")), as: UTF8.self)
+  }
+}
