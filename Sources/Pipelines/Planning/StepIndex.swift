@@ -6,9 +6,14 @@ import Diagnostics
 struct StepIndex {
   private let text: SourceText
   private let steps: [StepModel]
-  /// Open addressing, at most half full: the upper half of a slot is a hash, the lower a step's
-  /// number + 1; 0 is free.
-  private var slots: [UInt64]
+  /// Open addressing, at most half full: the upper bits of a slot are of the hash, the lower ones a
+  /// step's number + 1; 0 is free.
+  private var slots: [UInt32]
+
+  /// Enough for `PipelineModel.maxStepCount`.
+  private static let stepBits: UInt32 = 20
+  private static let stepMask: UInt32 = 1 << stepBits - 1
+
   /// Drawn anew each time, so that no file can be made whose ids all collide.
   private let seed = UInt64.random(in: 0...UInt64.max)
 
@@ -19,7 +24,7 @@ struct StepIndex {
     steps = model.steps
     var slotCount = 64
     while slotCount < steps.count * 2 { slotCount *= 2 }
-    slots = [UInt64](repeating: 0, count: slotCount)
+    slots = [UInt32](repeating: 0, count: slotCount)
     for step in steps.indices {
       let span = steps[step].id.span
       if span.start == span.end { continue }
@@ -27,9 +32,9 @@ struct StepIndex {
       let hash = hash(id)
       let slot = slot(of: id, hash: hash)
       if slots[slot] == 0 {
-        slots[slot] = UInt64(hash) << 32 | UInt64(step + 1)
+        slots[slot] = hash & ~Self.stepMask | UInt32(step + 1)
       } else {
-        let first = steps[Int(slots[slot] & 0xFFFF_FFFF) - 1].id.span
+        let first = steps[Int(slots[slot] & Self.stepMask) - 1].id.span
         log.report(at: span) {
           PlanningMessage.duplicateID(text.string(span), first: first, at: $0)
         }
@@ -47,15 +52,15 @@ struct StepIndex {
 
   private func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     let found = slots[slot(of: name, hash: hash(name))]
-    return found == 0 ? nil : Int(found & 0xFFFF_FFFF) - 1
+    return found == 0 ? nil : Int(found & Self.stepMask) - 1
   }
 
   private func slot(of name: UnsafeBufferPointer<UInt8>, hash: UInt32) -> Int {
     let mask = slots.count - 1
     var slot = Int(hash) & mask
     while slots[slot] != 0 {
-      if slots[slot] >> 32 == UInt64(hash) {
-        let id = text[steps[Int(slots[slot] & 0xFFFF_FFFF) - 1].id.span]
+      if (slots[slot] ^ hash) & ~Self.stepMask == 0 {
+        let id = text[steps[Int(slots[slot] & Self.stepMask) - 1].id.span]
         if id.count == name.count, let left = id.baseAddress, let right = name.baseAddress,
           areEqual(left, right, count: name.count)
         {

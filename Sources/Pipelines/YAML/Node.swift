@@ -100,7 +100,7 @@ struct Tree {
 
   /// Forgets every node that was added since.
   mutating func discard(since mark: Mark) {
-    nodes.removeSubrange(mark.nodeCount...)
-    arena.removeSubrange(mark.arenaCount...)
+    nodes.removeLast(nodes.count - mark.nodeCount)
+    arena.removeLast(arena.count - mark.arenaCount)
   }
 }

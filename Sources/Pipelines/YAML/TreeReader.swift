@@ -109,6 +109,7 @@ extension TreeReader {
   }
 
   /// The place of the current event.
+  @inline(__always)
   private mutating func eventSpan() -> Span {
     let start = base + offsets.byteOffset(of: events.start)
     let end = base + offsets.byteOffset(of: events.end)
@@ -145,6 +146,7 @@ extension TreeReader {
   }
 
   /// Whether a scalar stands in the file byte for byte. An anchor before it is taken off its span.
+  @inline(__always)
   private func isWritten(
     _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: inout Span
   ) -> Bool {
@@ -219,6 +221,7 @@ extension TreeReader {
     isAfterStepsKey = false
   }
 
+  @inline(__always)
   private mutating func append(_ node: Node, to tree: inout Tree) throws(Diagnostic) {
     written += 1
     if tree.nodes.count == Self.maxNodeCount {
