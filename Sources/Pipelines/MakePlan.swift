@@ -44,6 +44,8 @@ package func makePlan(
   let start = sources.add(path: path, bytes: bytes)
   return try bytes.withUnsafeBufferPointer { (bytes) throws(PlanningFailure) -> Plan in
     var (model, log) = decode(bytes)
+    // Of a file that was not read to its end every name could be missing.
+    if log.isFull { throw .invalid(log.sorted(), sources) }
     let text = SourceText(bytes, start: start)
     let planner = Planner(model, text, options: options, log: &log)
     guard log.isEmpty else { throw .invalid(log.sorted(), sources) }
@@ -73,6 +75,9 @@ private func read(
 ) throws(Diagnostic) {
   let check = try TextCheck(text, base: base)
   var reader = TreeReader(text, check: check, base: base)
-  while let step = try reader.nextStep(into: &decoder.tree) { decoder.decodeStep(step) }
+  while let step = try reader.nextStep(into: &decoder.tree) {
+    decoder.decodeStep(step)
+    if decoder.log.isFull { return }
+  }
   decoder.decodePipeline(root: 0, readSteps: reader.stepList)
 }

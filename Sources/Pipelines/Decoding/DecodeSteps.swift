@@ -90,10 +90,12 @@ extension Decoder {
 
   private mutating func number(of settings: SettingsModel) -> Int32 {
     guard settings != SettingsModel() else { return -1 }
-    if let number = settingsNumbers[settings] { return Int32(truncatingIfNeeded: number) }
-    settingsNumbers[settings] = model.settings.count
+    let hash = settings.hashValue
+    if let number = settingsNumbers[hash], model.settings[Int(number)] == settings { return number }
+    let number = Int32(truncatingIfNeeded: model.settings.count)
+    settingsNumbers[hash] = number
     model.settings.append(settings)
-    return Int32(truncatingIfNeeded: model.settings.count - 1)
+    return number
   }
 
   private mutating func number(of placement: PlacementModel) -> Int32 {

@@ -25,6 +25,16 @@ extension Decoder {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
+    return keep(node)
+  }
+
+  private mutating func keep(_ node: NodeIndex) -> String? {
+    keptTextCount += 1
+    keptByteCount += tree.withBytes(of: node) { $0.count }
+    guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {
+      report(node) { DecodingMessage.tooManyTexts(at: $0) }
+      return nil
+    }
     return tree.string(node)
   }
 

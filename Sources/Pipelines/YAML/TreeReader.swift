@@ -122,7 +122,8 @@ extension TreeReader {
   }
 
   private mutating func addScalar(to tree: inout Tree) throws(Diagnostic) {
-    var span = eventSpan()
+    let place = eventSpan()
+    var span = place
     let bytes = events.scalar
     let traits = events.scalarTraits
     if bytes.count > Self.maxScalarByteCount { throw YAMLMessage.scalarTooLong(at: span) }
@@ -139,7 +140,7 @@ extension TreeReader {
     }
     if !traits.isPlain {
       let anchored = Anchored(node: tree.nodes.count, size: 1, height: 0, isComplete: true)
-      try note(traits, of: anchored, at: span)
+      try note(traits, of: anchored, at: place)
     }
     try append(node, to: &tree)
     if depth > 0, top.isMap { top.expectsKey.toggle() }
