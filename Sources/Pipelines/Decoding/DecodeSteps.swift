@@ -27,8 +27,8 @@ extension Decoder {
       firstDependency: Int32(truncatingIfNeeded: model.dependencies.count))
     if let list = fields[.dependsOn] { decodeDependencies(list) }
     if fields.holdsMore(than: plainKeys) {
-      step.settings = number(of: settings(from: fields))
-      step.placement = number(of: placement(from: fields))
+      step.details = Int32(truncatingIfNeeded: model.details.count)
+      model.details.append(details(from: fields))
     }
     model.steps.append(step)
   }
@@ -88,8 +88,15 @@ extension Decoder {
     return .kept(Int32(truncatingIfNeeded: model.actions.count - 1))
   }
 
-  private mutating func number(of settings: SettingsModel) -> Int32 {
-    guard settings != SettingsModel() else { return -1 }
+  private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {
+    DetailsModel(
+      label: fields[.name].flatMap { filledText($0, StepKey.name.row) },
+      settings: number(of: settings(from: fields)),
+      placement: number(of: placement(from: fields)))
+  }
+
+  private mutating func number(of settings: [Setting]) -> Int32 {
+    guard !settings.isEmpty else { return -1 }
     let hash = settings.hashValue
     if let number = settingsNumbers[hash], model.settings[Int(number)] == settings { return number }
     let number = Int32(truncatingIfNeeded: model.settings.count)

@@ -11,7 +11,7 @@ struct PipelineModel {
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
-  var defaultSettings = SettingsModel()
+  var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
@@ -25,8 +25,10 @@ struct PipelineModel {
   var dependencies: [DependencyModel] = []
   /// Actions whose text does not stand in the file as it is.
   var actions: [Action] = []
+  /// Steps that set more than id, command and edges.
+  var details: [DetailsModel] = []
   /// Each different one once.
-  var settings: [SettingsModel] = []
+  var settings: [[Setting]] = []
   var placements: [PlacementModel] = []
 
   static let maxStepCount = 1_000_000
@@ -57,14 +59,22 @@ struct ResourceModel {
   let capacity: Int64?
 }
 
-/// One step, 28 bytes and no text of its own. What it sets beyond id, command and edges is in the
-/// model's `settings` and `placements`; −1 is nothing.
+/// One step, 28 bytes and no text of its own.
 struct StepModel {
   /// Where the id stands in the file.
   var id: WrittenText
   var action: ActionModel
   var firstDependency: Int32
+  /// A number of `PipelineModel.details`; −1 is none.
+  var details: Int32 = -1
+}
+
+/// What a step sets beyond id, command and edges; −1 is nothing.
+struct DetailsModel {
+  var label: String?
+  /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
+  /// A number of `PipelineModel.placements`.
   var placement: Int32 = -1
 }
 
@@ -121,22 +131,19 @@ struct ClaimModel {
   let amountSpan: Span
 }
 
-/// What a step says about how it runs. Nil is not written.
-struct SettingsModel: Hashable {
-  var name: String?
-  var environment: [EnvironmentVariable]?
-  var workingDirectory: String?
-  var shell: [String]?
-  var standardInput: String?
-  var timeout: Nanoseconds?
-  var retry: RetryPolicy?
-  var allowFailure: AllowFailure?
-  var stop: StopSequence?
-  var logLimit: Int?
-  var nice: Int32?
-  var orphans: OrphanAction?
-  var onSuccess: [Action]?
-  var onFailure: [Action]?
-  var onCancel: [Action]?
-  var onComplete: [Action]?
+/// One thing that a step or `defaults` says about how a command runs. A list of these is small where
+/// little is said, and most steps say little.
+enum Setting: Hashable {
+  case environment([EnvironmentVariable])
+  case workingDirectory(String)
+  case shell([String])
+  case standardInput(String)
+  case timeout(Nanoseconds)
+  indirect case retry(RetryPolicy)
+  case allowFailure(AllowFailure)
+  indirect case stop(StopSequence)
+  case logLimit(Int)
+  case nice(Int32)
+  case orphans(OrphanAction)
+  case hook(HookKind, [Action])
 }

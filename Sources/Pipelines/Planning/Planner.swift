@@ -31,7 +31,8 @@ struct Planner {
     self.lanes = lanes
     graph.reserveCapacity(operations: model.steps.count, edges: model.dependencies.count)
     for step in model.steps {
-      graph.append(step.placement < 0 ? plain : specs[Int(step.placement)])
+      let placement = step.details < 0 ? -1 : model.details[Int(step.details)].placement
+      graph.append(placement < 0 ? plain : specs[Int(placement)])
     }
     addEdges(log: &log)
     if let cycle = graph.shortestCycle() { log.report(cycleMessage(cycle.map(\.index))) }
@@ -78,7 +79,8 @@ struct Planner {
       steps.append(
         PlannedStep(
           id: id(of: index), span: step.id.span, action: action(of: step),
-          settings: settings[step.settings]))
+          settings: step.details < 0
+            ? settings.plain : settings.settings(for: model.details[Int(step.details)])))
     }
     return steps
   }
