@@ -156,7 +156,7 @@ import Testing
         ! a  left 1 process behind: sleep (1)
         ! a  left 7 processes behind, killed: sleep (1), sleep (2), sleep (3), sleep (4), sleep (5), …
         ! at most 10 steps run at once
-        ! stopping: SIGINT
+        ! stopping: SIGINT; a second signal kills what runs
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
         - a  cancelled: SIGINT

@@ -16,7 +16,7 @@ struct UsageError: Error, Hashable {
   }
 
   static func unknownOption(_ flag: String, of command: Command) -> UsageError {
-    let known = (command.options + [Options.help]).map(\.flag)
+    let known = (command.options + [Options.help, Options.version]).map(\.flag)
     return UsageError(
       "unknown option \(quoted(flag))",
       help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" },
@@ -90,7 +90,7 @@ extension ValueKind {
     case .duration: "a time like 250ms, 30s or 1h30m"
     case .choice(let words, _):
       words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-    case .text(let placeholder): "a \(placeholder.lowercased())"
+    case .text(_, let wanted): wanted
     }
   }
 }
