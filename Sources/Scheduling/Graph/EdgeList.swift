@@ -1,27 +1,24 @@
-// The edges of one operation, walked in place.
+// The edges of one operation, walked in place: as a sequence for everyone, and as a cursor that holds
+// no part of the graph for those who change it.
 
 /// Edges into or out of one operation, in the order they were added. Walking allocates nothing.
 package struct EdgeList: Sequence, Sendable {
-  enum Direction: Sendable { case out, into }
-
   private let links: [Graph.Link]
   private let conditions: [EdgeCondition]
-  private let last: Int32
-  private let direction: Direction
+  private let start: EdgeCursor
 
-  init(_ graph: Graph, last: Int32, _ direction: Direction) {
+  fileprivate init(_ graph: Graph, _ start: EdgeCursor) {
     links = graph.links
     conditions = graph.conditions
-    self.last = last
-    self.direction = direction
+    self.start = start
   }
-
-  package var isEmpty: Bool { last == Graph.none }
 
   package var first: Graph.Edge? {
     var iterator = makeIterator()
     return iterator.next()
   }
+
+  package var isEmpty: Bool { first == nil }
 
   /// Linear.
   package var count: Int { reduce(0) { count, _ in count + 1 } }
@@ -30,39 +27,66 @@ package struct EdgeList: Sequence, Sendable {
 
   package struct Iterator: IteratorProtocol {
     private let list: EdgeList
-    private var place: Int32
+    private var cursor: EdgeCursor
 
-    init(_ list: EdgeList) {
+    fileprivate init(_ list: EdgeList) {
       self.list = list
-      place = list.isEmpty ? Graph.none : list.place(after: list.last)
+      cursor = list.start
     }
 
-    package mutating func next() -> Graph.Edge? {
-      if place == Graph.none { return nil }
-      let link = list.links[Int(place)]
-      let condition = list.conditions[Int(place)]
-      place = place == list.last ? Graph.none : list.place(after: place)
-      return Graph.Edge(
-        from: OperationID(Int(link.from)), to: OperationID(Int(link.to)), condition: condition)
-    }
+    package mutating func next() -> Graph.Edge? { cursor.next(list.links, list.conditions) }
+  }
+}
+
+/// Walks the edges of one operation; the graph is given anew for each step.
+struct EdgeCursor: Sendable {
+  /// The edge before the next one: the lists are circular.
+  private var previous: Int32
+  private let last: Int32
+  private let isOut: Bool
+  private var isAtEnd: Bool
+
+  init(dependentsOf id: OperationID, in graph: Graph) {
+    self.init(last: graph.lastOut[id.index], isOut: true)
   }
 
-  private func place(after edge: Int32) -> Int32 {
-    switch direction {
-    case .out: links[Int(edge)].nextOut
-    case .into: links[Int(edge)].nextIn
+  init(dependenciesOf id: OperationID, in graph: Graph) {
+    self.init(last: graph.lastIn[id.index], isOut: false)
+  }
+
+  private init(last: Int32, isOut: Bool) {
+    previous = last
+    self.last = last
+    self.isOut = isOut
+    isAtEnd = last == Graph.none
+  }
+
+  mutating func next(in graph: Graph) -> Graph.Edge? { next(graph.links, graph.conditions) }
+
+  /// Passes over edges whose other end was removed.
+  mutating func next(_ links: [Graph.Link], _ conditions: [EdgeCondition]) -> Graph.Edge? {
+    while !isAtEnd {
+      let place = isOut ? links[Int(previous)].nextOut : links[Int(previous)].nextIn
+      previous = place
+      isAtEnd = place == last
+      let link = links[Int(place)]
+      if link.from == Graph.none || link.to == Graph.none { continue }
+      return Graph.Edge(
+        from: OperationID(Int(link.from)), to: OperationID(Int(link.to)),
+        condition: conditions[Int(place)])
     }
+    return nil
   }
 }
 
 extension Graph {
   /// Edges into the operation, in the order they were added.
   package func dependencies(of id: OperationID) -> EdgeList {
-    EdgeList(self, last: lastIn[id.index], .into)
+    EdgeList(self, EdgeCursor(dependenciesOf: id, in: self))
   }
 
   /// Edges out of the operation, in the order they were added.
   package func dependents(of id: OperationID) -> EdgeList {
-    EdgeList(self, last: lastOut[id.index], .out)
+    EdgeList(self, EdgeCursor(dependentsOf: id, in: self))
   }
 }

@@ -1,4 +1,5 @@
-// The graph of operations: flat columns and one array of edges, appended to.
+// The graph of operations: flat columns and one array of edges, appended to. Places of what was
+// removed are used again.
 //
 // Each edge is in two circular lists, that of its dependency and that of its dependent; an operation
 // knows the last edge of each, so that appending is one step and the first is one step away.
@@ -29,12 +30,12 @@ package struct Graph: Sendable {
 
   static let none: Int32 = -1
 
-  var queues: [QueueID] = []
-  var priorities: [Int16] = []
+  private(set) var queues: [QueueID] = []
+  private(set) var priorities: [Int16] = []
   /// Negative where nothing is known.
-  var durations: [Nanoseconds] = []
+  private(set) var durations: [Nanoseconds] = []
   /// Indices into `claimSets`.
-  var claimSetIndices: [Int32] = []
+  private(set) var claimSetIndices: [Int32] = []
   /// The distinct sets of claims, sorted by pool; the first is empty.
   private(set) var claimSets: [[Claim]] = [[]]
   private var claimSetNumbers: [[Claim]: Int32] = [:]
@@ -45,6 +46,9 @@ package struct Graph: Sendable {
   var conditions: [EdgeCondition] = []
   /// Every edge goes from a smaller id to a larger one: file order is a topological order.
   private(set) var isInFileOrder = true
+  /// Ids and edges to be used again.
+  var vacantIDs: [OperationID] = []
+  var vacantLinks: [Int32] = []
 
   package init() {}
 
@@ -60,9 +64,10 @@ package struct Graph: Sendable {
     conditions.reserveCapacity(edges)
   }
 
+  /// One more than the largest id.
   package var count: Int { queues.count }
 
-  package var edgeCount: Int { links.count }
+  package var edgeCount: Int { links.count - vacantLinks.count }
 
   /// Claims come back sorted by pool, one for each.
   package subscript(id: OperationID) -> OperationSpec {
@@ -76,11 +81,20 @@ package struct Graph: Sendable {
 
   @discardableResult
   package mutating func append(_ spec: OperationSpec) -> OperationID {
+    let duration = spec.expected.map { max($0, 0) } ?? -1
+    let claimSet = claimSetNumber(of: spec.claims)
+    if let id = vacantIDs.popLast() {
+      queues[id.index] = spec.queue
+      priorities[id.index] = spec.priority
+      durations[id.index] = duration
+      claimSetIndices[id.index] = claimSet
+      return id
+    }
     precondition(count < Int(Int32.max), "more operations than an id can count")
     queues.append(spec.queue)
     priorities.append(spec.priority)
-    durations.append(spec.expected.map { max($0, 0) } ?? -1)
-    claimSetIndices.append(claimSetNumber(of: spec.claims))
+    durations.append(duration)
+    claimSetIndices.append(claimSet)
     lastOut.append(Graph.none)
     lastIn.append(Graph.none)
     return OperationID(count - 1)
@@ -89,23 +103,32 @@ package struct Graph: Sendable {
   package mutating func addEdge(
     from dependency: OperationID, to dependent: OperationID, when condition: EdgeCondition
   ) {
-    let edge = Int32(links.count)
-    let previousOut = lastOut[dependency.index]
-    let previousIn = lastIn[dependent.index]
+    let edge = vacantLinks.popLast() ?? Int32(links.count)
     var link = Link(from: dependency.rawValue, to: dependent.rawValue, nextOut: edge, nextIn: edge)
+    let previousOut = lastOut[dependency.index]
     if previousOut != Graph.none {
       link.nextOut = links[Int(previousOut)].nextOut
       links[Int(previousOut)].nextOut = edge
     }
+    let previousIn = lastIn[dependent.index]
     if previousIn != Graph.none {
       link.nextIn = links[Int(previousIn)].nextIn
       links[Int(previousIn)].nextIn = edge
     }
-    links.append(link)
-    conditions.append(condition)
+    store(link, condition, at: Int(edge))
     lastOut[dependency.index] = edge
     lastIn[dependent.index] = edge
     if dependency >= dependent { isInFileOrder = false }
+  }
+
+  private mutating func store(_ link: Link, _ condition: EdgeCondition, at place: Int) {
+    if place < links.count {
+      links[place] = link
+      conditions[place] = condition
+    } else {
+      links.append(link)
+      conditions.append(condition)
+    }
   }
 
   /// Equal sets of claims share one number: what is in one pool for many is stored once.

@@ -46,7 +46,9 @@ extension Graph {
   /// Edges into each operation.
   func dependencyCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
-    for link in links { counts[Int(link.to)] += 1 }
+    for link in links where link.from != Graph.none && link.to != Graph.none {
+      counts[Int(link.to)] += 1
+    }
     return counts
   }
 }

@@ -31,6 +31,8 @@ extension Rank {
   private static let pathBits: Int64 = 52
   /// 52 days in nanoseconds; longer paths count as this.
   static let longestPath: Nanoseconds = (1 << pathBits) - 1
+  /// After every other, of nothing.
+  static let none = Rank(key: .min, sequence: 0, item: -1)
   /// Before every key of an operation.
   static let firstKey = Int64.max
 

@@ -39,7 +39,8 @@ struct Ranking: Sendable {
   func keys(of graph: Graph, order: [Int32]) -> [Int64] {
     var keys = zip(graph.priorities, graph.durations).map { key(priority: $0, duration: $1) }
     for index in order.reversed() {
-      for edge in graph.dependencies(of: OperationID(Int(index))) {
+      var edges = EdgeCursor(dependenciesOf: OperationID(Int(index)), in: graph)
+      while let edge = edges.next(in: graph) {
         let dependency = edge.from.index
         keys[dependency] = key(
           keys[dependency], duration: graph.durations[dependency], raisedBy: keys[Int(index)])

@@ -1,9 +1,9 @@
-// The parts that ready operations pass through: lane, line, queue, pool.
+// The parts that ready operations pass through: lane, queue, waiting room, line, pool.
 
 /// Ready operations of one queue that claim the same: if its first cannot start, none of it can.
 struct Lane: Sendable {
   enum Place: Equatable {
-    /// Nothing in it is ready.
+    /// Nothing in it is ready; or it claims nothing and needs no place.
     case idle
     /// Among its queue's candidates.
     case candidate
@@ -15,9 +15,9 @@ struct Lane: Sendable {
   let claims: [Claim]
   /// Where to park for each of the claims.
   let lines: [Int]
-  var ready = RankHeap()
+  var ready = ReadyList()
   var place = Place.idle
-  /// The line that it was called out of and has not answered since.
+  /// The room that it was called out of and has not answered since.
   var calledFrom: Int?
   /// Starts that took from a pool past this lane since its own last start.
   var overtakenCount = 0
@@ -31,31 +31,49 @@ struct Lane: Sendable {
   }
 }
 
-/// Lanes of one queue that wait until an amount is free in a pool.
+/// Lanes that wait in a room until an amount is free.
 struct Line: Sendable {
+  let room: Int
+  let amount: Int64
+  /// Its number among the lines of the room, smallest amount first, once they are sorted.
+  var place = 0
+  var lanes = RankHeap()
+
+  init(room: Int, amount: Int64) {
+    self.room = room
+    self.amount = amount
+  }
+}
+
+/// Where lanes of one queue wait for one pool.
+struct WaitingRoom: Sendable {
   let queue: Int
   let pool: Int
-  let amount: Int64
-  var lanes = RankHeap()
-  /// The lane that was called out to try; one at a time, the best.
+  /// Smallest amount first, once they are sorted.
+  var lines: [Int] = []
+  /// The first lane of each line; nil while the lines are to be sorted anew.
+  var order: RankTree?
+  /// The lane that was called out to try; one at a time, the best that may fit.
   var called: Int?
 
-  init(queue: Int, pool: Int, amount: Int64) {
+  init(queue: Int, pool: Int) {
     self.queue = queue
     self.pool = pool
-    self.amount = amount
   }
 }
 
 /// A queue, and what follows from its operations' states.
 struct Queue: Sendable {
   var spec: QueueSpec
-  /// Lanes that may be able to start their first.
+  /// Lanes with claims that may be able to start their first.
   var candidates = RankHeap()
-  /// The lane of operations without claims.
-  var plainLane: Int?
+  /// The lane of operations without claims; if it has any it can start its first.
+  let plainLane: Int
 
-  init(_ spec: QueueSpec) { self.spec = spec }
+  init(_ spec: QueueSpec, plainLane: Int) {
+    self.spec = spec
+    self.plainLane = plainLane
+  }
 }
 
 /// A pool, and what follows from its operations' states.
@@ -64,8 +82,8 @@ struct Pool: Sendable {
   var free: Int64
   /// The lane with a reservation.
   var reservedFor: Int?
-  /// The lines that wait for it, smallest amount first.
-  var lines: [Int] = []
+  /// Where lanes wait for it, one for each queue.
+  var rooms: [Int] = []
 
   init(_ spec: PoolSpec) {
     self.spec = spec
@@ -81,4 +99,10 @@ struct Pool: Sendable {
 struct LaneKey: Hashable, Sendable {
   let queue: Int
   let claimSet: Int32
+}
+
+/// What tells lines apart.
+struct LineKey: Hashable, Sendable {
+  let queue: Int
+  let claim: Claim
 }

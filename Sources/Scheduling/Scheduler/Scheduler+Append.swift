@@ -66,7 +66,9 @@ extension Scheduler {
     var cursor = 0
     while cursor < raised.count {
       let key = records[raised[cursor].index].key
-      for edge in graph.dependencies(of: raised[cursor]) where !states[edge.from.index].hasEnded {
+      var edges = EdgeCursor(dependenciesOf: raised[cursor], in: graph)
+      while let edge = edges.next(in: graph) {
+        if states[edge.from.index].hasEnded { continue }
         if raise(edge.from, by: key, paths: raised.count <= pathReach) { raised.append(edge.from) }
       }
       cursor += 1

@@ -1,135 +1,128 @@
-// Who gets shares of pools: all that it claims, or nothing. Parking, calling, ageing.
+// Who gets shares of pools: all that it claims, or nothing.
+//
+// A lane whose claims do not fit is parked in the line for the first that does not. When its pool
+// has more to take, the best lane that may fit now is called out of each waiting room; once it has
+// answered, by starting or by parking elsewhere, the next. So a pool that many wait for costs no
+// more than a few steps each time.
 
 extension Scheduler {
-  /// The line of those that wait for a claim in a queue; made when it is the first of its kind.
-  mutating func line(of queue: Int, for claim: Claim) -> Int {
-    let pool = claim.pool.index
-    precondition(claim.amount <= pools[pool].spec.capacity, "a claim is larger than its pool")
-    var place = pools[pool].lines.firstPlace { lines[$0].amount >= claim.amount }
-    while place < pools[pool].lines.count {
-      let line = pools[pool].lines[place]
-      if lines[line].amount != claim.amount { break }
-      if lines[line].queue == queue { return line }
-      place += 1
-    }
-    lines.append(Line(queue: queue, pool: pool, amount: claim.amount))
-    pools[pool].lines.insert(lines.count - 1, at: place)
-    return lines.count - 1
-  }
-
   /// Where to wait for the first claim that does not fit; nil if all fit.
   func obstacle(of lane: Int) -> Int? {
-    for (claim, line) in zip(lanes[lane].claims, lanes[lane].lines)
-    where !pools[claim.pool.index].has(claim.amount, for: lane) {
-      return line
+    for index in lanes[lane].claims.indices {
+      let claim = lanes[lane].claims[index]
+      if !pools[claim.pool.index].has(claim.amount, for: lane) { return lanes[lane].lines[index] }
     }
     return nil
   }
 
+  func hasEnough(for lane: Int, in line: Int) -> Bool {
+    pools[rooms[lines[line].room].pool].has(lines[line].amount, for: lane)
+  }
+
   /// An operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
-    if lanes[lane].claims.isEmpty { return }
-    for claim in lanes[lane].claims { pools[claim.pool.index].free -= claim.amount }
+    let claims = lanes[lane].claims
+    if claims.isEmpty { return }
+    for claim in claims { pools[claim.pool.index].free -= claim.amount }
     dropReservation(of: lane)
     lanes[lane].overtakenCount = 0
-    for claim in lanes[lane].claims {
+    for claim in claims {
       countOvertaken(in: claim.pool.index, by: rank(of: id), in: lanes[lane].queue)
     }
   }
 
   /// An operation of the lane runs no more.
   mutating func giveBack(_ lane: Int) {
-    if lanes[lane].claims.isEmpty { return }
-    for claim in lanes[lane].claims { pools[claim.pool.index].free += claim.amount }
-    for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
+    let claims = lanes[lane].claims
+    for claim in claims { pools[claim.pool.index].free += claim.amount }
+    for claim in claims { callLanes(to: claim.pool.index) }
   }
 
-  /// There is more to take in the pool, or one lane less that stands for its line.
-  private mutating func callLanes(to pool: Int) {
+  /// There is more to take in the pool.
+  mutating func callLanes(to pool: Int) {
     if let lane = pools[pool].reservedFor {
       if obstacle(of: lane) == nil, lanes[lane].place != .candidate { makeCandidate(lane) }
-      return
-    }
-    for line in pools[pool].lines {
-      if lines[line].amount > pools[pool].free { break }
-      call(from: line)
+    } else {
+      for room in pools[pool].rooms { call(from: room) }
     }
   }
 
-  /// Makes the best lane of the line a candidate if the pool has what it waits for, and none that
-  /// is better has been called and not answered.
-  private mutating func call(from line: Int) {
-    guard let first = lines[line].lanes.first else { return }
-    let lane = Int(first.item)
-    guard pools[lines[line].pool].has(lines[line].amount, for: lane) else { return }
-    if let called = lines[line].called {
+  /// Makes the best lane that the pool has enough for a candidate, unless a better one has been
+  /// called and has not answered.
+  private mutating func call(from room: Int) {
+    let pool = rooms[room].pool
+    guard pools[pool].reservedFor == nil, let first = best(in: room, isFitting: true) else {
+      return
+    }
+    if let called = rooms[room].called {
       if let rank = rank(ofLane: called), rank.isBefore(first) { return }
       lanes[called].calledFrom = nil
     }
-    makeCandidate(lane)
-    lanes[lane].calledFrom = line
-    lines[line].called = lane
+    makeCandidate(Int(first.item))
+    lanes[Int(first.item)].calledFrom = room
+    rooms[room].called = Int(first.item)
   }
 
-  /// The lane that was called has started, parked or changed: the next of its line may try.
+  /// The lane that was called has started, parked or changed: the next may try.
   mutating func answerCall(_ lane: Int) {
-    guard let line = lanes[lane].calledFrom else { return }
+    guard let room = lanes[lane].calledFrom else { return }
     lanes[lane].calledFrom = nil
-    lines[line].called = nil
-    call(from: line)
+    rooms[room].called = nil
+    call(from: room)
   }
 }
 
-// Ageing. What can start does start, so small claims may keep a large one from ever fitting. The
-// first lane of a line that is overtaken `patience` times gets a reservation.
 extension Scheduler {
-  /// An operation has taken from the pool, and left too little for those counted here. Within a
-  /// queue only lanes before it are overtaken; across queues ranks do not compare, so all are whose
-  /// queue has room.
-  private mutating func countOvertaken(in pool: Int, by rank: Rank, in queue: Int) {
-    for line in pools[pool].lines.reversed() {
-      if lines[line].amount <= pools[pool].free { break }
-      guard let lane = lines[line].called ?? lines[line].lanes.first.map({ Int($0.item) }),
-        isOvertaken(lane, by: rank, in: queue)
-      else { continue }
-      lanes[lane].overtakenCount += 1
-      if lanes[lane].overtakenCount >= patience { reserve(lane) }
-    }
+  /// The line of those that wait for a claim in a queue; made when it is the first of its kind.
+  mutating func line(of queue: Int, for claim: Claim) -> Int {
+    let key = LineKey(queue: queue, claim: claim)
+    if let line = lineNumbers[key] { return line }
+    let pool = claim.pool.index
+    precondition(claim.amount <= pools[pool].spec.capacity, "a claim is larger than its pool")
+    let room = room(of: queue, for: pool)
+    lines.append(Line(room: room, amount: claim.amount))
+    rooms[room].lines.append(lines.count - 1)
+    rooms[room].order = nil
+    lineNumbers[key] = lines.count - 1
+    return lines.count - 1
   }
 
-  private func isOvertaken(_ lane: Int, by rank: Rank, in queue: Int) -> Bool {
-    if lanes[lane].queue != queue { return hasRoom(lanes[lane].queue) }
-    return lanes[lane].ready.first?.isBefore(rank) ?? false
+  private mutating func room(of queue: Int, for pool: Int) -> Int {
+    if let room = pools[pool].rooms.first(where: { rooms[$0].queue == queue }) { return room }
+    rooms.append(WaitingRoom(queue: queue, pool: pool))
+    pools[pool].rooms.append(rooms.count - 1)
+    return rooms.count - 1
   }
 
-  /// From now on only this lane takes from its pools, and it goes first in its queue. Not while
-  /// another lane has a reservation for one of them: two could wait for each other.
-  private mutating func reserve(_ lane: Int) {
-    let claims = lanes[lane].claims
-    guard claims.allSatisfy({ pools[$0.pool.index].reservedFor == nil }) else { return }
-    for claim in claims { pools[claim.pool.index].reservedFor = lane }
-    lanes[lane].hasReservation = true
-    laneChanged(lane)
+  /// Another lane is the first of the line.
+  mutating func lineChanged(_ line: Int) {
+    let first = lines[line].lanes.first ?? .none
+    rooms[lines[line].room].order?.set(lines[line].place, to: first)
   }
 
-  /// It has started an operation, or cannot for a reason other than its claims.
-  mutating func dropReservation(of lane: Int) {
-    guard lanes[lane].hasReservation else { return }
-    lanes[lane].hasReservation = false
-    for claim in lanes[lane].claims { pools[claim.pool.index].reservedFor = nil }
-    laneChanged(lane)
-    for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
+  /// The best lane parked in the room of those that the pool has enough for, or too little.
+  mutating func best(in room: Int, isFitting: Bool) -> Rank? {
+    let order = order(of: room)
+    let free = pools[rooms[room].pool].free
+    let count = rooms[room].lines.count
+    let fitting = rooms[room].lines.firstPlace { lines[$0].amount > free }
+    return order.best(in: isFitting ? 0..<fitting : fitting..<count)
   }
 
-  /// A queue that cannot start anything keeps nothing from others.
-  mutating func dropReservations(of queue: Int) {
-    for lane in lanes.indices where lanes[lane].queue == queue { dropReservation(of: lane) }
+  private mutating func order(of room: Int) -> RankTree {
+    if let order = rooms[room].order { return order }
+    let sorted = rooms[room].lines.sorted { lines[$0].amount < lines[$1].amount }
+    for (place, line) in sorted.enumerated() { lines[line].place = place }
+    let order = RankTree(sorted.map { lines[$0].lanes.first ?? .none })
+    rooms[room].lines = sorted
+    rooms[room].order = order
+    return order
   }
 }
 
 extension [Int] {
   /// The first place whose element is wanted, if all after it are; binary search.
-  func firstPlace(where isWanted: (Int) -> Bool) -> Int {
+  fileprivate func firstPlace(where isWanted: (Int) -> Bool) -> Int {
     var low = 0
     var high = count
     while low < high {

@@ -10,15 +10,18 @@ extension Scheduler {
   mutating func lane(of id: OperationID) -> Int {
     let queue = graph.queues[id.index].index
     let claimSet = graph.claimSetIndices[id.index]
-    if claimSet == 0, let lane = queues[queue].plainLane { return lane }
+    if claimSet == 0 { return queues[queue].plainLane }
     let key = LaneKey(queue: queue, claimSet: claimSet)
     if let lane = laneNumbers[key] { return lane }
-    let claims = graph.claimSets[Int(claimSet)]
+    let lane = appendLane(of: queue, claiming: graph.claimSets[Int(claimSet)])
+    laneNumbers[key] = lane
+    return lane
+  }
+
+  mutating func appendLane(of queue: Int, claiming claims: [Claim]) -> Int {
     let lines = claims.map { line(of: queue, for: $0) }
     lanes.append(Lane(queue: queue, claims: claims, lines: lines))
     lanePlaces.append(0)
-    if claimSet == 0 { queues[queue].plainLane = lanes.count - 1 }
-    laneNumbers[key] = lanes.count - 1
     return lanes.count - 1
   }
 
@@ -30,19 +33,20 @@ extension Scheduler {
 
   /// The operation is ready no more.
   mutating func leave(_ lane: Int, _ id: OperationID) {
-    lanes[lane].ready.remove(at: Int(places[id.index]), &places)
+    lanes[lane].ready.remove(id.index, &places)
     laneChanged(lane)
   }
 
   /// Gives a ready operation its new rank.
   mutating func rerank(_ id: OperationID) {
     let lane = Int(records[id.index].lane)
-    lanes[lane].ready.update(at: Int(places[id.index]), to: rank(of: id), &places)
+    lanes[lane].ready.update(rank(of: id), &places)
     laneChanged(lane)
   }
 
   /// Puts the lane where its first operation belongs.
   mutating func laneChanged(_ lane: Int) {
+    if lanes[lane].claims.isEmpty { return }
     guard let rank = rank(ofLane: lane) else {
       setAside(lane)
       dropReservation(of: lane)
@@ -56,7 +60,8 @@ extension Scheduler {
       queues[lanes[lane].queue].candidates.update(at: Int(lanePlaces[lane]), to: rank, &lanePlaces)
     case .parked(let line):
       lines[line].lanes.update(at: Int(lanePlaces[lane]), to: rank, &lanePlaces)
-      if pools[lines[line].pool].has(lines[line].amount, for: lane) { makeCandidate(lane) }
+      lineChanged(line)
+      if hasEnough(for: lane, in: line) { makeCandidate(lane) }
     }
     answerCall(lane)
   }
@@ -83,6 +88,7 @@ extension Scheduler {
     guard let rank = rank(ofLane: lane) else { return }
     lanes[lane].place = .parked(line: line)
     lines[line].lanes.insert(rank, &lanePlaces)
+    lineChanged(line)
     answerCall(lane)
   }
 
@@ -95,6 +101,7 @@ extension Scheduler {
       refresh(queue)
     case .parked(let line):
       lines[line].lanes.remove(at: Int(lanePlaces[lane]), &lanePlaces)
+      lineChanged(line)
     }
     lanes[lane].place = .idle
   }
@@ -103,8 +110,20 @@ extension Scheduler {
     !queues[queue].spec.isSuspended && queueCounts[queue].running < queues[queue].spec.width
   }
 
-  /// To be called when a queue's width, counts or candidates have changed.
+  /// To be called when a queue's width or counts have changed, or what it could start.
   mutating func refresh(_ queue: Int) {
-    startableQueues.set(queue, to: hasRoom(queue) && !queues[queue].candidates.isEmpty)
+    let hasAny =
+      !lanes[queues[queue].plainLane].ready.isEmpty || !queues[queue].candidates.isEmpty
+    startableQueues.set(queue, to: hasAny && hasRoom(queue))
+  }
+
+  /// The lane to try next: that with the best operation of those that may be able to start.
+  func firstLane(of queue: Int) -> Int? {
+    let plain = queues[queue].plainLane
+    guard let candidate = queues[queue].candidates.first else {
+      return lanes[plain].ready.isEmpty ? nil : plain
+    }
+    if let rank = lanes[plain].ready.first, rank.isBefore(candidate) { return plain }
+    return Int(candidate.item)
   }
 }

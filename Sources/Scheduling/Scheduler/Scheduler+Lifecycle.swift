@@ -7,7 +7,7 @@ extension Scheduler {
   /// kept fair by ageing.
   package mutating func next() -> OperationID? {
     while let queue = startableQueues.first {
-      while let lane = queues[queue].candidates.first.map({ Int($0.item) }) {
+      while let lane = firstLane(of: queue) {
         if let line = obstacle(of: lane) {
           park(lane, in: line)
         } else if let first = lanes[lane].ready.first {
@@ -56,9 +56,14 @@ extension Scheduler {
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
-    for index in states.indices where states[index] == .waiting || states[index] == .ready {
-      end(OperationID(index), as: Ending(.cancelled), .stopped(reason))
-    }
+    let stopped = states.indices.filter { states[$0] == .waiting || states[$0] == .ready }
+    for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
+  }
+
+  /// Ids are in file order, unless some were used again.
+  private func inFileOrder(_ indices: [Int]) -> [OperationID] {
+    let ranks = indices.map { Rank(key: 0, sequence: records[$0].sequence, item: Int32($0)) }
+    return ranks.sorted { $0.isBefore($1) }.map { OperationID(Int($0.item)) }
   }
 
   /// What ended without `finish` since the last call, in the order it ended.
@@ -90,7 +95,9 @@ extension Scheduler {
   private mutating func tell(
     _ id: OperationID, _ ending: Ending, _ blocked: inout [OperationID]
   ) {
-    for edge in graph.dependents(of: id) where states[edge.to.index] == .waiting {
+    var edges = EdgeCursor(dependentsOf: id, in: graph)
+    while let edge = edges.next(in: graph) {
+      guard states[edge.to.index] == .waiting else { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {

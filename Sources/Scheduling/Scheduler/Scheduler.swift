@@ -33,12 +33,15 @@ package struct Scheduler: Sendable {
   /// Of lanes among the candidates of their queue or in a line.
   var lanePlaces: [Int32] = []
   var laneNumbers: [LaneKey: Int] = [:]
+  var rooms: [WaitingRoom] = []
   var lines: [Line] = []
+  var lineNumbers: [LineKey: Int] = [:]
   var pools: [Pool]
-  /// Queues that have room and a candidate.
+  /// Queues that may start something, and have something that may start.
   var startableQueues = QueueSet()
 
   var settlements: [Settlement] = []
+  private var admittedCount: UInt32 = 0
   let ranking: Ranking
   /// How often a lane is overtaken before it gets a reservation.
   let patience: Int
@@ -51,7 +54,7 @@ package struct Scheduler: Sendable {
   /// The graph has no cycle, and no claim is larger than its pool. Linear.
   package init(
     graph: Graph, queues: [QueueSpec], pools: [PoolSpec] = [], patience: Int = 16,
-    pathReach: Int = 16
+    pathReach: Int = 8
   ) {
     self.graph = graph
     self.patience = patience
@@ -78,17 +81,36 @@ package struct Scheduler: Sendable {
     }
   }
 
-  /// Gives the newest operation of the graph its state: waiting.
+  /// Gives an operation that was just appended to the graph its state: waiting.
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
     let lane = lane(of: id)
-    records.append(
-      Record(
-        key: key, sequence: UInt32(truncatingIfNeeded: id.index), unmetCount: unmetCount,
-        lane: Int32(lane), root: id.rawValue))
-    places.append(0)
-    states.append(.waiting)
+    let record = Record(
+      key: key, sequence: admittedCount, unmetCount: unmetCount, lane: Int32(lane),
+      root: id.rawValue)
+    admittedCount &+= 1
+    if id.index < states.count {
+      records[id.index] = record
+      states[id.index] = .waiting
+    } else {
+      records.append(record)
+      places.append(0)
+      states.append(.waiting)
+    }
     counts.add(1, to: .waiting)
     queueCounts[lanes[lane].queue].add(1, to: .waiting)
+  }
+
+  /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id
+  /// means nothing from now on, until `append` returns it for another; that holds for the roots of
+  /// blocked operations too.
+  package mutating func forget(_ id: OperationID) {
+    precondition(states[id.index].hasEnded, "only what has ended can be forgotten")
+    precondition(records[id.index].lane != Graph.none, "an operation is forgotten once")
+    let queue = lanes[Int(records[id.index].lane)].queue
+    counts.add(-1, to: states[id.index])
+    queueCounts[queue].add(-1, to: states[id.index])
+    records[id.index].lane = Graph.none
+    graph.remove(id)
   }
 
   /// The one door: every change of a state, and all that follows from it.
@@ -110,7 +132,7 @@ package struct Scheduler: Sendable {
 
   @discardableResult
   package mutating func addQueue(_ spec: QueueSpec) -> QueueID {
-    queues.append(Queue(spec))
+    queues.append(Queue(spec, plainLane: appendLane(of: queues.count, claiming: [])))
     queueCounts.append(StateCounts())
     return QueueID(queues.count - 1)
   }

@@ -1,0 +1,54 @@
+// Ready operations in order. Most come in the order they leave, so those are kept in a plain list,
+// and only what comes before its end goes to a heap.
+
+struct ReadyList: Sendable {
+  /// In order; what was taken out of the middle has no item.
+  private var run: [Rank] = []
+  /// All before are gone.
+  private var head = 0
+  private var heap = RankHeap()
+
+  var isEmpty: Bool { head == run.count && heap.isEmpty }
+
+  var first: Rank? {
+    guard head < run.count else { return heap.first }
+    guard let other = heap.first, other.isBefore(run[head]) else { return run[head] }
+    return other
+  }
+
+  /// `places` is one array for all lists, as for `RankHeap`; places in the run are negative.
+  mutating func insert(_ rank: Rank, _ places: inout [Int32]) {
+    if let last = run.last, rank.isBefore(last) {
+      heap.insert(rank, &places)
+    } else {
+      places[Int(rank.item)] = ~Int32(run.count)
+      run.append(rank)
+    }
+  }
+
+  mutating func remove(_ item: Int, _ places: inout [Int32]) {
+    let place = places[item]
+    if place >= 0 { return heap.remove(at: Int(place), &places) }
+    run[Int(~place)].item = Rank.none.item
+    while head < run.count, run[head].item == Rank.none.item { head += 1 }
+    if head == run.count {
+      run.removeAll(keepingCapacity: run.count < 1024)
+      head = 0
+    } else if head > 1024, head > run.count / 2 {
+      dropHead(&places)
+    }
+  }
+
+  mutating func update(_ rank: Rank, _ places: inout [Int32]) {
+    remove(Int(rank.item), &places)
+    insert(rank, &places)
+  }
+
+  private mutating func dropHead(_ places: inout [Int32]) {
+    run.removeFirst(head)
+    head = 0
+    for (index, rank) in run.enumerated() where rank.item != Rank.none.item {
+      places[Int(rank.item)] = ~Int32(index)
+    }
+  }
+}

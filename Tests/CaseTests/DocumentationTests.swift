@@ -1,0 +1,50 @@
+// What the documentation shows is true: its pipelines are valid, its commands print what stands
+// below them, its links lead somewhere.
+
+import Foundation
+import Testing
+
+struct DocumentationTests {
+  @Test func `pipelines in the documentation are valid`() throws {
+    for document in Document.all {
+      for block in document.blocks where block.language == "yaml" && isWhole(block.text) {
+        let workspace = try Workspace(named: "work", holding: [])
+        try workspace.write(block.text, to: "pipeline.yml")
+        let end = try workspace.run("oprun validate pipeline.yml 2>&1")
+        #expect(end.status == 0, "\(document.path):\(block.line)\n\(end.output)")
+      }
+    }
+  }
+
+  /// A block of `yaml` whose first line is `# NAME.yml` is the file that later commands use.
+  @Test func `commands in the documentation print what stands below them`() throws {
+    for document in Document.all {
+      let workspace = try Workspace(
+        named: "work", holding: [repository.appending(path: "Pipelines")])
+      for block in document.blocks {
+        if block.language == "yaml", let name = block.text.firstMatch(of: /^# ([a-z-]+\.yml)\n/) {
+          try workspace.write(block.text, to: String(name.output.1))
+        }
+        for command in block.language == "console" ? block.commands : [] {
+          let seen = workspace.normalised(try workspace.run("{ \(command.line); } 2>&1").output)
+          let isTrue = workspace.normalised(command.output) == seen
+          #expect(isTrue, "\(document.path): \(command.line)\n\(difference(command.output, seen))")
+        }
+      }
+    }
+  }
+
+  @Test func `links in the documentation lead to files`() {
+    for document in Document.all {
+      let folder = repository.appending(path: document.path).deletingLastPathComponent()
+      for target in document.linkedFiles {
+        let file = folder.appending(path: target).path
+        #expect(FileManager.default.fileExists(atPath: file), "\(document.path): \(target)")
+      }
+    }
+  }
+
+  private func isWhole(_ text: String) -> Bool {
+    text.hasPrefix("steps:") || text.contains("\nsteps:")
+  }
+}

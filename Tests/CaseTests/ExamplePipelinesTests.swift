@@ -1,0 +1,35 @@
+// Every pipeline that the repository offers does what it says.
+
+import Foundation
+import Testing
+
+struct ExamplePipelinesTests {
+  @Test(arguments: ["hello.yml", "failure-tour.yml", "build-c.yml"])
+  func `an example runs and succeeds`(file: String) throws {
+    let workspace = try Workspace(named: "work", holding: [pipelines])
+    let end = try workspace.run("oprun Pipelines/\(file) 2>&1")
+    #expect(end.status == 0, "\(end.output)")
+  }
+
+  @Test func `hello finds the primes and cleans up`() throws {
+    let workspace = try Workspace(named: "work", holding: [pipelines])
+    let end = try workspace.run("oprun Pipelines/hello.yml 2>&1")
+    #expect(end.output.contains("148933 primes, the largest is 1999993"))
+    #expect(try workspace.run("ls").output == "Pipelines\n")
+  }
+
+  @Test func `every pipeline of the repository is tested here`() throws {
+    let found = try FileManager.default.contentsOfDirectory(atPath: pipelines.path)
+      .filter { $0.hasSuffix(".yml") }.sorted()
+    #expect(found == ["build-c.yml", "ci.yml", "failure-tour.yml", "hello.yml"])
+  }
+
+  /// These tests are part of that pipeline, so they cannot run it; `Scripts/check` does.
+  @Test func `the pipeline of our own checks is valid`() throws {
+    let workspace = try Workspace(named: "work", holding: [pipelines])
+    let end = try workspace.run("oprun run --dry-run Pipelines/ci.yml 2>&1")
+    #expect(end.status == 0, "\(end.output)")
+  }
+}
+
+private let pipelines = repository.appending(path: "Pipelines")

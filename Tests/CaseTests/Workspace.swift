@@ -1,0 +1,99 @@
+// A temporary copy of a folder to run commands in, and the words that make two runs comparable.
+
+import Foundation
+
+/// The repository that these tests were built from.
+let repository = URL(fileURLWithPath: #filePath)
+  .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+/// Where the `oprun` of the same build lies: beside the test program.
+let buildFolder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+  .deletingLastPathComponent().path
+
+/// Owns its folder: it is removed with the workspace.
+final class Workspace {
+  struct End {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  let folder: URL
+  private let parent: URL
+
+  /// A folder of this name with copies of these files and folders.
+  init(named name: String, holding originals: [URL]) throws {
+    parent = FileManager.default.temporaryDirectory
+      .appending(path: "oprun-case-\(UUID().uuidString)", directoryHint: .isDirectory)
+    folder = parent.appending(path: name, directoryHint: .isDirectory)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    for original in originals {
+      let copy = folder.appending(path: original.lastPathComponent)
+      try FileManager.default.copyItem(at: original, to: copy)
+    }
+  }
+
+  deinit { try? FileManager.default.removeItem(at: parent) }
+
+  func write(_ text: String, to file: String) throws {
+    try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
+  }
+
+  /// Runs a line of `sh` in the folder, for a minute at most.
+  @discardableResult
+  func run(_ line: String, environment: [String: String] = [:]) throws -> End {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+    process.arguments = ["--kill-after=5", "60", "/bin/sh", "-c", line]
+    process.currentDirectoryURL = folder
+    process.environment = environmentOfCases.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    let output = parent.appending(path: "stdout")
+    let errors = parent.appending(path: "stderr")
+    process.standardOutput = try emptyFile(output)
+    process.standardError = try emptyFile(errors)
+    try process.run()
+    process.waitUntilExit()
+    let status = process.terminationStatus
+    return End(
+      status: process.terminationReason == .exit ? status : 128 + status,
+      output: try text(of: output), errors: try text(of: errors))
+  }
+
+  /// What differs from run to run is replaced by a word: the temporary folder, the id of a run,
+  /// process ids and, on the lines that a run prints about itself, measured times.
+  func normalised(_ text: String) -> String {
+    text.replacing(folder.path(percentEncoded: false).dropLast(), with: "CASE")
+      .replacing(/[0-9]{8}-[0-9]{6}-[0-9a-z]+/, with: "RUN")
+      .replacing(/^(! .* behind.*: )(.*)$/.anchorsMatchLineEndings()) { match in
+        String(match.output.1) + match.output.2.replacing(/\([0-9]+\)/, with: "(PID)")
+      }
+      .replacing(/^[✓✗!↻] .*$/.anchorsMatchLineEndings()) {
+        withoutTimes($0.output)
+      }
+  }
+
+  /// Time limits and delays are from the file and stay.
+  private func withoutTimes(_ line: Substring) -> Substring {
+    line.replacing(/\([^()]* of work.*\)$/, with: "(… of work)")
+      .replacing(/(timed out after |attempt [0-9]+ in )?[0-9]+(\.[0-9]+s|ms)/) { match in
+        match.output.1 == nil ? "TIME" : match.output.0
+      }
+  }
+
+  private let environmentOfCases = [
+    "PATH": "\(buildFolder):/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent",
+    "LANG": "C.UTF-8", "TERM": "dumb",
+  ]
+
+  private func emptyFile(_ url: URL) throws -> FileHandle {
+    try Data().write(to: url)
+    return try FileHandle(forWritingTo: url)
+  }
+
+  /// Bytes that are not UTF-8 become U+FFFD, others that a terminal would act on a picture.
+  private func text(of url: URL) throws -> String {
+    String(decoding: try Data(contentsOf: url), as: UTF8.self)
+      .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r", with: "␍")
+  }
+}

@@ -1,0 +1,1 @@
+cat .oprun/runs/*/s*.1.log | wc -l

@@ -1,0 +1,2 @@
+echo 'steps: [{id: a, run: make}]' >pipeline.yml
+truncate -s 65M pipeline.yml

@@ -1,0 +1,1 @@
+cd .oprun && cat .gitignore && cd runs/*/ && head -n 9 *.log

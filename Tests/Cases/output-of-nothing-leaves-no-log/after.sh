@@ -1,0 +1,1 @@
+cd .oprun/runs/*/ && ls

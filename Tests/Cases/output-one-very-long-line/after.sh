@@ -1,0 +1,2 @@
+wc -lc <out
+tail -c 30 out

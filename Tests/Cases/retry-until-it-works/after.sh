@@ -1,0 +1,1 @@
+cd .oprun/runs/*/ && ls && cat flaky.2.log

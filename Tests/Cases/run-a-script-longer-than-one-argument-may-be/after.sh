@@ -1,0 +1,1 @@
+cat .oprun/runs/*/long.1.log

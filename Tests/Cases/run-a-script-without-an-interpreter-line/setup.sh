@@ -1,0 +1,2 @@
+echo 'echo "script $1"' >script
+chmod +x script

@@ -1,0 +1,2 @@
+echo '#!/usr/bin/no-such-interpreter' >script
+chmod +x script
