@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct `Output to a terminal` {
   /// What is shown of a text that comes in pieces of so many bytes.
-  private func shown(_ bytes: [UInt8], keepsColor: Bool = true, pieces: Int = .max) throws -> String {
+  private func shown(_ bytes: [UInt8], keepsColor: Bool = true, pieces: Int = .max) throws -> String
+  {
     try written { sink in
       var filter = TerminalFilter(keepsColor: keepsColor)
       var start = 0
@@ -45,11 +46,12 @@ import Testing
     #expect(try shown(Array("\u{1b}[31mred\u{1b}[0m".utf8), keepsColor: false) == "red")
   }
 
-  @Test(arguments: [
-    ([0xff, 0x41], "\\xffA"), ([0xc3], "\\xc3"), ([0xe2, 0x82], "\\xe2\\x82"),
-    ([0xed, 0xa0, 0x80], "\\xed\\xa0\\x80"), ([0xc0, 0x80], "\\xc0\\x80"),
-    ([0xf4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"), ([0xe2, 0x41], "\\xe2A"),
-  ] as [([UInt8], String)])
+  @Test(
+    arguments: [
+      ([0xff, 0x41], "\\xffA"), ([0xc3], "\\xc3"), ([0xe2, 0x82], "\\xe2\\x82"),
+      ([0xed, 0xa0, 0x80], "\\xed\\xa0\\x80"), ([0xc0, 0x80], "\\xc0\\x80"),
+      ([0xf4, 0x90, 0x80, 0x80], "\\xf4\\x90\\x80\\x80"), ([0xe2, 0x41], "\\xe2A"),
+    ] as [([UInt8], String)])
   func `what is no UTF-8 is shown byte by byte`(bytes: [UInt8], visible: String) throws {
     #expect(try shown(bytes) == visible)
     #expect(try shown(bytes, pieces: 1) == visible)
