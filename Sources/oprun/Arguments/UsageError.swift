@@ -60,6 +60,16 @@ struct UsageError: Error, Hashable {
       command: command.name)
   }
 
+  /// A step that is not in the pipeline, or not among the selected ones.
+  static func unknownStep(
+    _ id: String, for option: Option, among ids: some Sequence<String>
+  ) -> UsageError {
+    UsageError(
+      "'\(option.flag)' wants the id of a step that runs, found \(quoted(id))",
+      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" },
+      command: Command.run.name)
+  }
+
   static func notBuilt(_ name: String) -> UsageError {
     UsageError("'oprun \(name)' is not supported yet")
   }
