@@ -47,8 +47,6 @@ extension Tool {
   private func run(
     _ plan: Plan, _ invocation: Invocation, id: String, directory: RunDirectory
   ) -> Int32 {
-    // A reader of our output that went away must not end the run.
-    signal(SIGPIPE, SIG_IGN)
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
