@@ -21,6 +21,8 @@ final class OprunProcess {
       script: """
         cd '\(folder.path)' || exit 99
         exec </dev/null >stdout.txt 2>stderr.txt
+        # A debug build catches SIGSEGV to print a backtrace, and survives one that was sent.
+        export SWIFT_BACKTRACE=enable=no
         \(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)
         """)
   }
