@@ -86,7 +86,7 @@ struct `Leftovers of a step` {
     let oprun = try OprunProcess(
       pipeline(script: "setsid sleep \(mark) & true", keys: "orphans: allow"))
     #expect(oprun.wait() == 0)
-    #expect(mark.processes.count == 1)
+    #expect(eventually { mark.processes.count == 1 })
     #expect(!oprun.standardError.contains("behind"))
   }
 
@@ -96,7 +96,7 @@ struct `Leftovers of a step` {
     let oprun = try OprunProcess(
       pipeline(script: "setsid sleep \(mark) & true", keys: "orphans: warn"))
     #expect(oprun.wait() == 0)
-    #expect(mark.processes.count == 1)
+    #expect(eventually { mark.processes.count == 1 })
     #expect(oprun.standardError.contains("left 1 process behind:"), "\(oprun.standardError)")
   }
 
@@ -129,6 +129,6 @@ struct `Leftovers of a step` {
     let oprun = try OprunProcess(
       pipeline(script: "true"), prefix: "sleep \(mark) & exec")
     #expect(oprun.wait() == 0)
-    #expect(mark.processes.count == 1)
+    #expect(eventually { mark.processes.count == 1 })
   }
 }
