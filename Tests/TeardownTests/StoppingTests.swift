@@ -112,6 +112,23 @@ struct `Stopping oprun` {
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
 
+  @Test func `the death of its guardian first, too, leaves nothing`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
+    #expect(eventually { mark.processes.count == 2 })
+    func guardians() throws -> [Int32] {
+      try descendants(of: oprun.processID).filter { try arguments(of: $0).contains("guardian") }
+    }
+    let first = try guardians()
+    #expect(first.count == 1)
+    for guardian in first { kill(guardian, SIGKILL) }
+    #expect(eventually { (try? guardians().first).map { $0 != first.first } ?? false })
+    oprun.send(SIGKILL)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
   @Test func `a run inside a run is ended with it`() throws {
     let mark = Mark()
     defer { mark.endAll() }
