@@ -91,9 +91,7 @@ struct `Stopping oprun` {
   @Test func `the death of its whole group leaves nothing`() throws {
     let mark = Mark()
     defer { mark.endAll() }
-    // In a session of its own, so that the group is not the tests'.
-    let oprun = try OprunProcess(
-      pipeline(script: "setsid sleep \(mark) & sleep \(mark)"), prefix: "exec setsid")
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
     kill(-oprun.processID, SIGKILL)
     _ = oprun.wait()
@@ -147,7 +145,7 @@ struct `Stopping oprun` {
       prefix: "exec nohup")
     #expect(eventually { oprun.exists("ready") })
     oprun.send(SIGHUP)
-    #expect(!eventually(within: 0.2) { !oprun.process.isRunning })
+    #expect(!eventually(within: 0.2) { !oprun.isRunning })
     try Data().write(to: oprun.folder.appending(path: "go"))
     #expect(oprun.wait() == 0)
     #expect(oprun.exists("done"))
