@@ -43,6 +43,7 @@ let package = Package(
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
+    tests("oprunTests", ["oprun", "Reporting"]),
     tests("CaseTests", ["oprun"]),
     tests("TeardownTests", ["oprun"]),
   ]

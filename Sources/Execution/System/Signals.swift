@@ -4,8 +4,8 @@ import CLinux
 import Diagnostics
 import Glibc
 
-/// Blocks the signals a run acts on and reads them from a descriptor. No handler is ever set, so
-/// commands inherit the dispositions that oprun was started with.
+/// Blocks the signals a run acts on, until the process ends, and reads them from a descriptor. No
+/// handler is ever set, so commands inherit the dispositions that oprun was started with.
 struct Signals: ~Copyable {
   /// INT, TERM, HUP and QUIT end a run, unless they were ignored when oprun was started (nohup, or
   /// a shell's background job).
@@ -15,7 +15,6 @@ struct Signals: ~Copyable {
   /// stays ignored under nohup. Bit n−1 stands for signal n.
   let ignoredAtStart: UInt64
   private let source: Descriptor
-  private let before: sigset_t
   private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)
 
   init() throws(SystemError) {
@@ -27,20 +26,14 @@ struct Signals: ~Copyable {
     for signal in Signals.stopping where !ignored.contains(Int(signal)) { sigaddset(&set, signal) }
     sigaddset(&set, SIGCHLD)
     var blocked = set
-    // A write to a closed pipe is an error to look at, not a reason to die.
+    // A write to a closed pipe is an error to look at, not a reason to die, nor to make commands
+    // ignore the signal.
     sigaddset(&blocked, SIGPIPE)
-    var before = sigset_t()
-    sigprocmask(SIG_BLOCK, &blocked, &before)
-    self.before = before
+    sigprocmask(SIG_BLOCK, &blocked, nil)
 
     let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     guard number >= 0 else { throw .last("cannot read signals") }
     source = Descriptor(owning: number)
-  }
-
-  deinit {
-    var mask = before
-    sigprocmask(SIG_SETMASK, &mask, nil)
   }
 
   var descriptor: Int32 { source.number }
