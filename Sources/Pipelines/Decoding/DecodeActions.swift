@@ -47,7 +47,7 @@ extension Decoder {
 
   private mutating func hookCommand(_ map: NodeIndex) -> Action? {
     let fields = readFields(of: map, HookCommandKey.table) { _, _ in "in a hook" }
-    if !fields.holds(.run), !fields.holds(.uses) {
+    if !fields.holds(.run), !fields.holds(.uses), !fields.holds(.with) {
       log.report(at: firstKeySpan(of: map)) {
         DecodingMessage.missing(["run"], "in a hook", at: $0)
       }

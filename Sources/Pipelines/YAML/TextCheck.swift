@@ -22,11 +22,12 @@ struct TextCheck {
     hasExpressions = Self.holdsExpression(text)
   }
 
+  /// By its mark, or because every other byte is 0.
   private static func looksLikeUTF16(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard text.count >= 2 else { return false }
+    guard text.count >= 4 else { return false }
     let (first, second) = (text[0], text[1])
     return (first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)
-      || (first == 0) != (second == 0)
+      || (first == 0) != (second == 0) && (text[2] == 0) != (text[3] == 0)
   }
 
   /// No branch in the loop, so that the compiler takes many bytes at once.
