@@ -2,6 +2,7 @@
 // that it does leave a process behind and that the probe sees it.
 
 import Foundation
+import TestSupport
 import Testing
 
 struct `Leftovers of a step` {
@@ -25,9 +26,12 @@ struct `Leftovers of a step` {
     let script = try #require(`Leftovers of a step`.leavers[how])
     let bare = Mark()
     defer { bare.endAll() }
-    let shell = try Process.run(
-      URL(filePath: "/bin/sh"), arguments: ["-c", script.replacing("MARK", with: bare.seconds)])
-    shell.waitUntilExit()
+    let folder = FileManager.default.temporaryDirectory.appending(path: bare.seconds)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let shell = try ChildProcess(
+      sh: script.replacing("MARK", with: bare.seconds), in: folder, logs: folder)
+    _ = shell.wait()
     #expect(eventually { !bare.processes.isEmpty }, "the probe must see the leftover")
 
     let mark = Mark()

@@ -1,13 +1,12 @@
 // The real oprun as a process of its own, in a folder of its own.
 
 import Foundation
+import TestSupport
 
 /// One start of the built program with one pipeline.
 final class OprunProcess {
-  let process = Process()
+  let process: ChildProcess
   let folder: URL
-  private let output: URL
-  private let errors: URL
   private let started = Date()
 
   /// `prefix` is put in front of the command line, which a shell reads: `nohup`, `ulimit -n 64;`.
@@ -18,36 +17,25 @@ final class OprunProcess {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try pipeline.write(
       to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
-    output = folder.appending(path: "stdout.txt")
-    errors = folder.appending(path: "stderr.txt")
-    for file in [output, errors] { try Data().write(to: file) }
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)"]
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
+    process = try ChildProcess(
+      sh: "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)", in: folder,
+      logs: folder)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var processID: Int32 { process.processIdentifier }
+  var processID: Int32 { process.processID }
 
   func send(_ signal: Int32) { kill(processID, signal) }
 
   /// The exit status as a shell would show it.
-  func wait() -> Int32 {
-    process.waitUntilExit()
-    let isSignal = process.terminationReason == .uncaughtSignal
-    return process.terminationStatus + (isSignal ? 128 : 0)
-  }
+  func wait() -> Int32 { process.wait() }
 
   var elapsed: TimeInterval { Date().timeIntervalSince(started) }
 
-  var standardOutput: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+  var standardOutput: String { (try? String(contentsOf: process.output, encoding: .utf8)) ?? "" }
 
-  var standardError: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+  var standardError: String { (try? String(contentsOf: process.errors, encoding: .utf8)) ?? "" }
 
   func exists(_ file: String) -> Bool {
     FileManager.default.fileExists(atPath: folder.appending(path: file).path)

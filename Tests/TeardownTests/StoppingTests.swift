@@ -1,6 +1,7 @@
 // However oprun ends, nothing of its steps goes on.
 
 import Foundation
+import TestSupport
 import Testing
 
 struct `Stopping oprun` {
