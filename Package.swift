@@ -44,6 +44,7 @@ let package = Package(
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
+    tests("oprunTests", ["oprun", "Reporting"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]

@@ -158,7 +158,6 @@ static pid_t start_in_cgroup(struct clinux_launch *launch, char *stack, size_t s
 #endif
 
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
-  launch->parent = getpid();
   launch->error = 0;
   launch->busy = 1;
   if (launch->cgroup >= 0) {

@@ -40,15 +40,19 @@ final class Workspace {
     try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
   }
 
-  /// Runs a line of `sh` in the folder. A line that takes more than a minute is ended.
+  /// Runs a line of `sh` in the folder; what takes more than a minute is ended.
   @discardableResult
   func run(_ line: String, environment: [String: String] = [:]) throws -> End {
-    let child = try ChildProcess(
-      sh: "exec timeout --kill-after=5 60 sh -c '\(line.replacing("'", with: "'\\''"))'",
-      in: folder, logs: parent, environment: environmentOfCases.merging(environment) { $1 })
-    let status = child.wait()
+    try write(line, to: "../line")
+    let script = """
+      cd '\(folder.path)' && exec </dev/null >../stdout 2>../stderr || exit
+      exec timeout --kill-after=5 60 sh ../line
+      """
+    let child = try Child(
+      script: script, environment: environmentOfCases.merging(environment) { $1 })
     return End(
-      status: status, output: try text(of: child.output), errors: try text(of: child.errors))
+      status: child.wait(), output: try text(of: parent.appending(path: "stdout")),
+      errors: try text(of: parent.appending(path: "stderr")))
   }
 
   /// What differs from run to run is replaced by a word: the temporary folder, the id of a run,

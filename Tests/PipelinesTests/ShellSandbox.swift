@@ -27,13 +27,17 @@ final class ShellSandbox {
     root = folder.appending(path: "work").path(percentEncoded: false)
     programs = root + "/programs"
     try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
-    let probe = """
-      #!/bin/sh
-      printf '%s\\0' "$#" "${0#"\(programs)/"}" "$@"
-      """
-    try probe.write(toFile: root + "/probe", atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: root + "/probe")
+    // A file that some process has open for writing cannot be executed, and what another test
+    // starts just now would inherit ours: so a child writes it.
+    let probe = try Child(
+      script: """
+        cat >'\(root)/probe' <<'EOF'
+        #!/bin/sh
+        printf '%s\\0' "$#" "${0#"\(programs)/"}" "$@"
+        EOF
+        chmod +x '\(root)/probe'
+        """)
+    _ = probe.wait()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -67,11 +71,11 @@ final class ShellSandbox {
   }
 
   private func run(_ line: String) throws -> [[String]] {
-    let child = try ChildProcess(
-      sh: "exec \(line)", in: URL(filePath: root), logs: folder,
+    let child = try Child(
+      script: "cd '\(root)' && exec \(line) </dev/null >../stdout",
       environment: ["PATH": programs, "LC_ALL": "C.UTF-8", "HOME": "/home-of-nobody"])
     _ = child.wait()
-    return records(in: try Data(contentsOf: child.output))
+    return records(in: try Data(contentsOf: folder.appending(path: "stdout")))
   }
 
   /// Each record is the number of arguments, the program and its arguments, all ended by NUL.

@@ -3,13 +3,14 @@
 import Foundation
 import TestSupport
 
-/// One start of the built program with one pipeline.
+/// One start of the built program with one pipeline, in a process group of its own.
 final class OprunProcess {
-  let process: ChildProcess
   let folder: URL
+  private let child: Child
   private let started = Date()
 
-  /// `prefix` is put in front of the command line, which a shell reads: `nohup`, `ulimit -n 64;`.
+  /// The command line is read by a shell: `prefix` comes before the program (`exec nohup`,
+  /// `ulimit -n 64; exec`), `suffix` behind its arguments.
   init(
     _ pipeline: String, arguments: String = "", prefix: String = "exec", suffix: String = ""
   ) throws {
@@ -17,25 +18,32 @@ final class OprunProcess {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try pipeline.write(
       to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
-    process = try ChildProcess(
-      sh: "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)", in: folder,
-      logs: folder)
+    child = try Child(
+      script: """
+        cd '\(folder.path)' || exit 99
+        exec </dev/null >stdout.txt 2>stderr.txt
+        # A debug build catches SIGSEGV to print a backtrace, and survives one that was sent.
+        export SWIFT_BACKTRACE=enable=no
+        \(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)
+        """)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var processID: Int32 { process.processID }
+  var processID: Int32 { child.processID }
 
   func send(_ signal: Int32) { kill(processID, signal) }
 
   /// The exit status as a shell would show it.
-  func wait() -> Int32 { process.wait() }
+  func wait() -> Int32 { child.wait() }
+
+  var isRunning: Bool { !child.hasEnded }
 
   var elapsed: TimeInterval { Date().timeIntervalSince(started) }
 
-  var standardOutput: String { (try? String(contentsOf: process.output, encoding: .utf8)) ?? "" }
+  var standardOutput: String { content(of: "stdout.txt") }
 
-  var standardError: String { (try? String(contentsOf: process.errors, encoding: .utf8)) ?? "" }
+  var standardError: String { content(of: "stderr.txt") }
 
   func exists(_ file: String) -> Bool {
     FileManager.default.fileExists(atPath: folder.appending(path: file).path)

@@ -1,7 +1,6 @@
 // However oprun ends, nothing of its steps goes on.
 
 import Foundation
-import TestSupport
 import Testing
 
 struct `Stopping oprun` {
@@ -92,9 +91,7 @@ struct `Stopping oprun` {
   @Test func `the death of its whole group leaves nothing`() throws {
     let mark = Mark()
     defer { mark.endAll() }
-    // In a session of its own, so that the group is not the tests'.
-    let oprun = try OprunProcess(
-      pipeline(script: "setsid sleep \(mark) & sleep \(mark)"), prefix: "exec setsid")
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
     kill(-oprun.processID, SIGKILL)
     _ = oprun.wait()
@@ -111,6 +108,23 @@ struct `Stopping oprun` {
       try arguments(of: $0).contains("oprun")
     }
     for process in named + [oprun.processID] { kill(process, SIGKILL) }
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `the death of its guardian first, too, leaves nothing`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
+    #expect(eventually { mark.processes.count == 2 })
+    func guardians() throws -> [Int32] {
+      try descendants(of: oprun.processID).filter { try arguments(of: $0).contains("guardian") }
+    }
+    let first = try guardians()
+    #expect(first.count == 1)
+    for guardian in first { kill(guardian, SIGKILL) }
+    #expect(eventually { (try? guardians().first).map { $0 != first.first } ?? false })
+    oprun.send(SIGKILL)
     _ = oprun.wait()
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
@@ -148,7 +162,7 @@ struct `Stopping oprun` {
       prefix: "exec nohup")
     #expect(eventually { oprun.exists("ready") })
     oprun.send(SIGHUP)
-    #expect(!eventually(within: 0.2) { !oprun.process.isRunning })
+    #expect(!eventually(within: 0.2) { !oprun.isRunning })
     try Data().write(to: oprun.folder.appending(path: "go"))
     #expect(oprun.wait() == 0)
     #expect(oprun.exists("done"))

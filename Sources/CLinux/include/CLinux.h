@@ -25,7 +25,7 @@ struct clinux_launch {
   uint64_t default_signals;  // bit n-1: signal n gets its default action
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
   int cgroup;                // folder of the cgroup v2 to start in; -1 for ours
-  pid_t parent;              // set by clinux_launch
+  pid_t parent;              // ours
 
   // Written by the new process and the kernel.
   volatile pid_t busy;  // not 0 while the new process still uses this memory

@@ -46,6 +46,7 @@ final class LaunchSlot {
   init() {
     launch = .allocate(capacity: 1)
     launch.initialize(to: clinux_launch())
+    launch.pointee.parent = getpid()
     stack = .allocate(capacity: LaunchSlot.stackSize)
     text = .allocate(capacity: textCapacity)
     pointers = .allocate(capacity: pointerCapacity)

@@ -78,7 +78,15 @@ final class LocalProcesses {
     }
     let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
     children.exempt(started.processID)
+    for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started
+  }
+
+  /// Somebody ended it: there is another at once, or at the latest for the next command.
+  private func guardianEnded() {
+    guardian?.isReaped = true
+    guardian = nil
+    try? startGuardian()
   }
 
   private func addLaunchSlot() -> LaunchSlot {
@@ -164,11 +172,9 @@ final class LocalProcesses {
       if let command = commands.first(where: { $0.processID == process && $0.exit == nil }) {
         command.exit = exit(of: command, status, usage, at: now)
         examine(command, now)
-      } else if process == guardian?.processID {
-        // Somebody ended it; the next command starts another.
-        guardian = nil
       } else {
         children.reaped(process)
+        if process == guardian?.processID { guardianEnded() }
       }
     }
   }

@@ -4,11 +4,11 @@ import Diagnostics
 
 enum DecodingMessage {
   static func unknownKey(
-    _ name: String, _ owner: String, known: [String], at span: Span
+    _ name: String, _ owner: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: suggestion(for: name, among: known).map { "did you mean \(quoted($0))?" })
+      help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
   static func duplicateKey(
@@ -74,9 +74,8 @@ enum DecodingMessage {
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
-  static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "two steps have the id \(quoted(id))", at: span, secondary: [.init(first, "first here")])
+  static func escapedID(at span: Span) -> Diagnostic {
+    Diagnostic("an id must be written as it is, without escapes and on its own line", at: span)
   }
 
   static func noDefault(_ key: String, at span: Span) -> Diagnostic {
@@ -89,6 +88,12 @@ enum DecodingMessage {
 
   static func tooManyDependencies(at span: Span) -> Diagnostic {
     Diagnostic("more than 4,000,000 entries in 'depends_on' in all, which is the limit", at: span)
+  }
+
+  static func tooManyTexts(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 texts or 64 MiB of text once aliases are expanded, which is the limit",
+      at: span)
   }
 
   static func badVariable(_ name: String, at span: Span) -> Diagnostic {

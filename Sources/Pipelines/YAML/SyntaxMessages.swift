@@ -46,6 +46,8 @@ private struct SyntaxFault {
     case "block sequence entries are not allowed in this context": strayDash
     case "could not find expected ':'": missingColon
     case "found unknown escape character": badEscape
+    case "did not find expected <document start>":
+      Diagnostic("what is above this is complete, nothing more was expected", at: place)
     case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
     default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
     }
