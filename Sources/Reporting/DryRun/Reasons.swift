@@ -33,9 +33,9 @@ struct Reasons {
   /// `needs build, lint (done)`; `first` if it waits for nothing.
   private func writeNeeds(of operation: OperationID, to sink: ByteSink) {
     var count = 0
-    for edge in plan.graph.dependencies(of: operation) {
+    plan.graph.forEachDependency(of: operation) { edge in
       count += 1
-      if count > Self.namedDependencies { continue }
+      if count > Self.namedDependencies { return }
       sink.write(count == 1 ? "needs " : ", ")
       sink.write(plan.steps[edge.from.index].id)
       if let condition = edge.condition.words {
