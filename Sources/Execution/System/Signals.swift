@@ -26,9 +26,10 @@ struct Signals: ~Copyable {
     for signal in Signals.stopping where !ignored.contains(Int(signal)) { sigaddset(&set, signal) }
     sigaddset(&set, SIGCHLD)
     var blocked = set
-    // A write to a closed pipe is an error to look at, not a reason to die, nor to make commands
-    // ignore the signal.
+    // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
+    // reason to die, nor to make commands ignore the signal.
     sigaddset(&blocked, SIGPIPE)
+    sigaddset(&blocked, SIGXFSZ)
     sigprocmask(SIG_BLOCK, &blocked, nil)
 
     let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
