@@ -24,18 +24,6 @@ import Testing
     #expect(sink.position == expected.utf8.count)
   }
 
-  @Test func `a reader that is gone makes it silent`() throws {
-    signal(SIGPIPE, SIG_IGN)
-    let pipe = Pipe()
-    try pipe.fileHandleForReading.close()
-    let sink = ByteSink(descriptor: pipe.fileHandleForWriting.fileDescriptor)
-    sink.write("lost")
-    #expect(!sink.hasFailed)
-    sink.flush()
-    #expect(sink.hasFailed)
-    write("lost too", times: 100_000, to: sink)
-  }
-
   @Test func `a full pipe that does not block is waited for`() throws {
     let pipe = Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor
@@ -56,7 +44,9 @@ import Testing
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
     let sink = ByteSink(descriptor: handle.fileDescriptor)
     sink.write("lost")
+    #expect(!sink.hasFailed)
     sink.flush()
     #expect(sink.hasFailed)
+    write("lost too", times: 100_000, to: sink)
   }
 }

@@ -2,6 +2,7 @@
 // that it does leave a process behind and that the probe sees it.
 
 import Foundation
+import TestSupport
 import Testing
 
 struct `Leftovers of a step` {

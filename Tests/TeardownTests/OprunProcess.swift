@@ -1,6 +1,7 @@
 // The real oprun as a process of its own, in a folder of its own.
 
 import Foundation
+import TestSupport
 
 /// One start of the built program with one pipeline, in a process group of its own.
 final class OprunProcess {

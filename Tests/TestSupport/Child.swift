@@ -3,12 +3,13 @@
 
 import Foundation
 
-/// A shell script in a process group of its own.
-final class Child {
-  let processID: Int32
+/// A shell script in a process group of its own, with our standard input and output.
+package final class Child {
+  package let processID: Int32
   private var status: Int32?
 
-  init(script: String) throws {
+  /// Without an environment it gets ours.
+  package init(script: String, environment: [String: String]? = nil) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -20,20 +21,26 @@ final class Child {
       &attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK))
     let arguments: [UnsafeMutablePointer<CChar>?] =
       [strdup("/bin/sh"), strdup("-c"), strdup(script), nil]
-    defer { arguments.forEach { free($0) } }
+    let variables = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
+    defer { for text in arguments + (variables ?? []) { free(text) } }
     var child: Int32 = 0
-    let error = posix_spawn(&child, "/bin/sh", nil, &attributes, arguments, environ)
+    let error =
+      if let variables {
+        posix_spawn(&child, "/bin/sh", nil, &attributes, arguments, variables)
+      } else {
+        posix_spawn(&child, "/bin/sh", nil, &attributes, arguments, environ)
+      }
     guard error == 0 else { throw POSIXError(POSIXErrorCode(rawValue: error) ?? .EIO) }
     processID = child
   }
 
   /// The exit status as a shell would show it.
-  func wait() -> Int32 {
+  package func wait() -> Int32 {
     while !reap(options: 0) {}
     return status ?? -1
   }
 
-  var hasEnded: Bool { reap(options: WNOHANG) }
+  package var hasEnded: Bool { reap(options: WNOHANG) }
 
   private func reap(options: Int32) -> Bool {
     if status != nil { return true }
