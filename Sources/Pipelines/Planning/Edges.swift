@@ -9,11 +9,15 @@ extension Planner {
   mutating func addEdges(log: inout DiagnosticLog) {
     // The last step that waits for a step, to find an edge listed twice.
     var waiters = [Int32](repeating: -1, count: model.steps.count)
+    let targets = model.dependencies.map {
+      Int32(truncatingIfNeeded: index.find($0.step.span) ?? -1)
+    }
     for step in model.steps.indices {
       let number = Int32(truncatingIfNeeded: step)
       for dependency in model.dependencyRange(of: step) {
         let edge = model.dependencies[dependency]
-        guard let target = index.find(edge.step.span) else {
+        let target = Int(targets[dependency])
+        guard target >= 0 else {
           reportUnknown(edge.step.span, of: step, to: &log)
           continue
         }
