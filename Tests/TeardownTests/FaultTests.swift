@@ -77,7 +77,23 @@ struct `Faults of the machine` {
       "steps:\n\(steps)", arguments: "-j 1000", prefix: "ulimit -n 64; exec")
     #expect(oprun.wait() == 0)
     #expect(
-      oprun.standardError.contains("at most 14 steps run at once: the limit on open files is 64"))
+      oprun.standardError.contains(" steps run at once: the limit on open files is 64"))
     #expect(oprun.standardError.contains("300 ok"))
+  }
+
+  @Test func `an ignored SIGCHLD is not inherited`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "sh -c 'exit 3' || echo $?"), prefix: "trap '' CHLD; exec")
+    #expect(oprun.wait() == 0)
+    #expect(oprun.standardOutput == "3\n")
+  }
+
+  @Test func `closed standard streams are not taken for something else`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "echo out; echo error >&2; cat"), suffix: "<&- >&- 2>&-")
+    #expect(oprun.wait() == 0)
+    let runs = oprun.folder.appending(path: ".oprun/runs")
+    let run = try #require(FileManager.default.contentsOfDirectory(atPath: runs.path).first)
+    #expect(oprun.content(of: ".oprun/runs/\(run)/step.1.log") == "out\nerror\n")
   }
 }
