@@ -22,7 +22,7 @@ class Rows:
 
     def __init__(self, bench, oprun, quick):
         self.bench, self.oprun, self.quick = bench, oprun, quick
-        self.rounds = 5 if quick else 7
+        self.rounds = 5
         self.figures = []  # (what, measured, goal)
 
     # ------------------------------------------------------------------------------ runners

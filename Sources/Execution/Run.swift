@@ -27,6 +27,7 @@ package struct RunOptions: Sendable {
 package func run(
   _ plan: Plan, _ options: RunOptions, observer: inout some RunObserver
 ) throws(SystemError) -> RunEnd {
+  openStandardStreams()
   clinux_close_on_exec_from(3)
   let loop = try RunLoop(plan, options)
   return loop.run(&observer)

@@ -37,9 +37,6 @@ final class OprunProcess {
   /// The exit status as a shell would show it.
   func wait() -> Int32 { child.wait() }
 
-  /// In bytes; known after `wait`.
-  var peakMemory: Int { child.peakMemory }
-
   var isRunning: Bool { !child.hasEnded }
 
   var elapsed: TimeInterval { Date().timeIntervalSince(started) }

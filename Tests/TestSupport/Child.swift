@@ -6,8 +6,6 @@ import Foundation
 /// A shell script in a process group of its own, with our standard input and output.
 package final class Child {
   package let processID: Int32
-  /// Largest resident set of the child, and of what it waited for, in bytes; known once it ended.
-  package private(set) var peakMemory = 0
   private var status: Int32?
 
   /// Without an environment it gets ours.
@@ -47,9 +45,7 @@ package final class Child {
   private func reap(options: Int32) -> Bool {
     if status != nil { return true }
     var raw: Int32 = 0
-    var usage = rusage()
-    guard wait4(processID, &raw, options, &usage) == processID else { return false }
-    peakMemory = usage.ru_maxrss * 1024
+    guard waitpid(processID, &raw, options) == processID else { return false }
     let signal = raw & 0x7f
     status = signal == 0 ? raw >> 8 & 0xff : 128 + signal
     return true

@@ -21,6 +21,8 @@ struct Signals: ~Copyable {
     let ignored = (1...64).filter { Signals.isIgnored(Int32($0)) }
     ignoredAtStart = ignored.reduce(0) { $1 == SIGHUP ? $0 : $0 | 1 << UInt64($1 - 1) }
 
+    // With SIGCHLD ignored the kernel would reap our children itself and tell nobody.
+    signal(SIGCHLD, SIG_DFL)
     var set = sigset_t()
     sigemptyset(&set)
     for signal in Signals.stopping where !ignored.contains(Int(signal)) { sigaddset(&set, signal) }
