@@ -240,8 +240,8 @@ def main():
         options.error(f"unknown row '{unknown[0]}', wanted one of: {', '.join(ROWS)}")
 
     scratch = Path(tempfile.mkdtemp(prefix="oprun-bench-"))
+    bench = Bench(chosen.programs, scratch)
     try:
-        bench = Bench(chosen.programs, scratch)
         verify(bench, chosen.oprun)
         head = HEAD + tables.machine([chosen.oprun, "make", "ninja"])
         print(head)
@@ -257,6 +257,7 @@ def main():
             Path(chosen.output).write_text(text, encoding="utf8")
     finally:
         shutil.rmtree(scratch)
+        bench.captured.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

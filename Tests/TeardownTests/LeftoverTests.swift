@@ -91,6 +91,16 @@ struct `Leftovers of a step` {
     #expect(!oprun.standardError.contains("behind"))
   }
 
+  @Test func `that write without end may live on, and the run still ends`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "yes \(mark) &", keys: "orphans: allow\nlog_limit: 1M"),
+      arguments: "--output quiet")
+    #expect(oprun.wait() == 0)
+    #expect(oprun.elapsed < 10)
+  }
+
   @Test func `are told of and live on under warn`() throws {
     let mark = Mark()
     defer { mark.endAll() }
