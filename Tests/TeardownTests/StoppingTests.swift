@@ -88,6 +88,23 @@ struct `Stopping oprun` {
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
 
+  @Test func `signals for its whole group do not reach commands that just start`() throws {
+    let oprun = try OprunProcess(
+      """
+      steps: [{id: step, run: "touch ready; while :; do sleep 0.01; done"}]
+      on_cancel: [\(Array(repeating: "{run: true}", count: 40).joined(separator: ", "))]
+      on_complete: touch complete
+      """)
+    #expect(eventually { oprun.exists("ready") })
+    // The first to oprun alone; then one to whoever is in its group, while hooks start.
+    oprun.send(SIGINT)
+    #expect(eventually { oprun.standardError.contains("stopping") })
+    kill(-oprun.processID, SIGTERM)
+    #expect(oprun.wait() == 130)
+    #expect(oprun.exists("complete"))
+    #expect(!oprun.standardError.contains("hook"), "\(oprun.standardError)")
+  }
+
   @Test func `the death of its whole group leaves nothing`() throws {
     let mark = Mark()
     defer { mark.endAll() }

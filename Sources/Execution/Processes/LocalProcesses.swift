@@ -111,6 +111,8 @@ final class LocalProcesses {
   func stop(_ key: CommandKey, with signal: Int32) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
+    // Some 200 µs; bounded, since a program on a dead network disk may never load.
+    for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
     Glibc.kill(-command.processID, signal)
     // A stopped process sees no other signal.
     Glibc.kill(-command.processID, SIGCONT)
@@ -121,11 +123,10 @@ final class LocalProcesses {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
     command.isKilled = true
-    if command.exit == nil {
-      Glibc.kill(-command.processID, SIGKILL)
-    } else {
-      examine(command, now)
-    }
+    guard command.exit == nil else { return examine(command, now) }
+    Glibc.kill(-command.processID, SIGKILL)
+    // It may not have come to its own group yet.
+    Glibc.kill(command.processID, SIGKILL)
   }
 
   // MARK: Output

@@ -23,6 +23,10 @@ extension Decoder {
       report(first) { DecodingMessage.emptyProgram(row.key, at: $0) }
       return nil
     }
+    guard texts[0].contains("/") || !texts[0].contains(" ") else {
+      report(first) { DecodingMessage.programWithBlank(texts[0], at: $0) }
+      return nil
+    }
     return texts
   }
 

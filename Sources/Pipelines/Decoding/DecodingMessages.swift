@@ -45,6 +45,13 @@ enum DecodingMessage {
     Diagnostic("the first text of \(quoted(key)) names a program, it must not be empty", at: span)
   }
 
+  static func programWithBlank(_ text: String, at span: Span) -> Diagnostic {
+    let words = text.split(separator: " ").joined(separator: ", ")
+    return Diagnostic(
+      "a list is the words of one command, and no program is called \(quoted(text))", at: span,
+      help: "write [\(printable(words))], or plain text for a script")
+  }
+
   static func runAndUses(at span: Span) -> Diagnostic {
     Diagnostic("a step has either 'run' or 'uses', not both", at: span)
   }
