@@ -40,13 +40,15 @@ let package = Package(
       dependencies: ["Diagnostics", "Scheduling", "Pipelines", "Execution", "Reporting"],
       swiftSettings: settings),
 
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling"]),
     tests("OperationKitTests", ["OperationKit"]),
-    tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling"]),
+    tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
-    tests("CaseTests", ["oprun"]),
-    tests("TeardownTests", ["oprun"]),
+    tests("oprunTests", ["oprun", "Reporting"]),
+    tests("CaseTests", ["oprun", "TestSupport"]),
+    tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
 )

@@ -22,7 +22,8 @@ class Rows:
 
     def __init__(self, bench, oprun, quick):
         self.bench, self.oprun, self.quick = bench, oprun, quick
-        self.rounds = 5 if quick else 7
+        self.rounds = 5
+        self.figures = []  # (what, measured, goal)
 
     # ------------------------------------------------------------------------------ runners
 
@@ -39,11 +40,26 @@ class Rows:
         return [Runner(label, command, folder, label == "floor", processes)
                 for label, command in commands.items()]
 
-    def graph_row(self, title, note, steps, width, floor=(), rounds=None):
+    def graph_row(self, title, note, steps, width, floor=(), rounds=None, goals=()):
         name = title.replace(" ", "-").replace(",", "")
         runners = self.runners(name, steps, width, floor)
         self.bench.measure(runners, rounds or self.rounds)
+        if len(steps) == 10_000:
+            self.add_figure(f"{title}: peak memory", runners[1], memory, "≤ 12 MB")
+        for quantity, goal in goals:
+            self.add_ratio(title, runners, quantity, goal)
         return tables.table(title, note, runners)
+
+    def add_ratio(self, title, runners, quantity, goal):
+        floor, oprun = runners[0], runners[1]
+        if oprun.samples and floor.samples:
+            name = {"wall": "wall time", "processor": "processor time"}[quantity]
+            ratio = oprun.ratio(floor, quantity)
+            self.figures.append((f"{title}: {name}", f"{ratio:.2f} × floor", f"≤ {goal} × floor"))
+
+    def add_figure(self, title, oprun, text, goal):
+        if oprun.samples:
+            self.figures.append((title, text(oprun), goal))
 
     # --------------------------------------------------------------------------------- rows
 
@@ -55,24 +71,26 @@ class Rows:
                 text.append(self.graph_row(
                     f"{count:,} independent steps, no shell needed, {width} at once",
                     "Each step is `/bin/true`. ninja always starts a shell.",
-                    workload.independent(count, DIRECT), width, ["-d"]))
+                    workload.independent(count, DIRECT), width, ["-d"],
+                    goals=[("wall", 1.02), ("processor", 1.02)]))
                 text.append(self.graph_row(
                     f"{count:,} independent steps through the shell, {width} at once",
                     "Each step is `true;`: one `sh` for each.",
-                    workload.independent(count, SHELL), width))
+                    workload.independent(count, SHELL), width,
+                    goals=[("wall", 1.04), ("processor", 1.04)]))
         return "\n".join(text)
 
     def chain(self):
         count = 300 if self.quick else 2000
         return self.graph_row(
             f"A chain of {count:,}", "Each step (`true;`) waits for the one before.",
-            workload.chain(count, SHELL), 2)
+            workload.chain(count, SHELL), 2, goals=[("processor", 1.06)])
 
     def layered(self):
         count = 1000 if self.quick else 10000
         return self.graph_row(
             f"A layered graph of {count:,}", "50 layers, each step (`true;`) waits for one to four.",
-            workload.layered(count, SHELL), 2)
+            workload.layered(count, SHELL), 2, goals=[("processor", 1.05)])
 
     def dry_run(self):
         text = []
@@ -96,11 +114,16 @@ class Rows:
             ]
             self.bench.measure(runners, self.rounds if count <= 100_000 else 5)
             oprun = runners[1]
-            each = (oprun.memory() - size) / count if oprun.samples else 0
+            title = f"Dry run of {count:,} steps"
+            if count >= 100_000:
+                self.add_ratio(title, runners, "wall", 2)
+                self.add_figure(
+                    f"{title}: memory beyond the file", oprun,
+                    lambda it, size=size, count=count:
+                        f"{(it.memory() - size) / count:.0f} bytes for each step", "≤ 600 bytes")
             text.append(tables.table(
-                f"Dry run of {count:,} steps",
-                f"The file has {size / 1e6:.1f} MB; the floor is libyaml's bare parse of it. oprun's "
-                f"memory beyond the file is {each:.0f} bytes for each step.", runners))
+                title, f"The file has {size / 1e6:.1f} MB; the floor is libyaml's bare parse of it.",
+                runners))
         return "\n".join(text)
 
     def start(self):
@@ -110,13 +133,15 @@ class Rows:
         runners += [Runner(name, [program, "--version"], folder)
                     for name, program in (("oprun", self.oprun), ("make", "make"), ("ninja", "ninja"))]
         self.bench.measure(runners, 15 if self.quick else 51)
+        self.add_figure("`oprun --version`", runners[1], wall, "≤ 1.2 ms")
         return tables.table("Start", "`--version`; the floor is a static C program that does nothing.",
                             runners)
 
     def one_step(self):
-        return self.graph_row(
-            "One step", "`/bin/true`, all included.", workload.independent(1, DIRECT), 2, ["-d"],
-            rounds=15 if self.quick else 51)
+        runners = self.runners("one", workload.independent(1, DIRECT), 2, ["-d"])
+        self.bench.measure(runners, 15 if self.quick else 51)
+        self.add_figure("One step", runners[1], wall, "≤ 3.5 ms")
+        return tables.table("One step", "`/bin/true`, all included.", runners)
 
     def makespan(self):
         shapes = [("a chain hidden in the middle", workload.hidden_chain),
@@ -125,7 +150,7 @@ class Rows:
         note = ("Steps that sleep, four at once. The floor knows the durations and starts what has "
                 "the longest way to go; oprun is told them by `expected:`.")
         return "\n".join(
-            self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], rounds=5)
+            self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], 5, [("wall", 1.01)])
             for title, shape in shapes)
 
     def output(self):
@@ -137,9 +162,11 @@ class Rows:
         for runner in runners:
             runner.check = lambda output: self.is_kept_together(output, count * len(steps), length)
         self.bench.measure(runners, 5)
-        size = count * length // 1_000_000
+        title = f"Output: 8 × {count * length // 1_000_000} MB"
+        self.add_ratio(title, runners, "wall", 0.9)
+        self.add_figure(f"{title}: peak memory", runners[1], memory, "≤ 10 MB")
         return tables.table(
-            f"Output: 8 × {size} MB",
+            title,
             "Two at once, into a file. Every line must arrive whole and in order, each step's lines "
             "together. The floor gathers in memory. make runs with `-O`.", runners)
 
@@ -150,6 +177,14 @@ class Rows:
         if (whole, torn, changes) == (count, 0, 8):
             return None
         return f"{whole} of {count} lines whole, {torn} torn, in {changes} pieces"
+
+
+def wall(runner):
+    return tables.time(runner.wall())
+
+
+def memory(runner):
+    return tables.megabytes(runner.memory())
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "start", "one_step", "makespan", "output"]
@@ -205,19 +240,24 @@ def main():
         options.error(f"unknown row '{unknown[0]}', wanted one of: {', '.join(ROWS)}")
 
     scratch = Path(tempfile.mkdtemp(prefix="oprun-bench-"))
+    bench = Bench(chosen.programs, scratch)
     try:
-        bench = Bench(chosen.programs, scratch)
         verify(bench, chosen.oprun)
-        text = HEAD + tables.machine([chosen.oprun, "make", "ninja"])
-        print(text)
+        head = HEAD + tables.machine([chosen.oprun, "make", "ninja"])
+        print(head)
+        rows = Rows(bench, chosen.oprun, chosen.quick)
+        parts = []
         for name in names:
-            part = getattr(Rows(bench, chosen.oprun, chosen.quick), name)()
-            print(part, flush=True)
-            text += "\n" + part
+            parts.append(getattr(rows, name)())
+            print(parts[-1], flush=True)
+        figures = tables.figures(rows.figures)
+        print(figures)
         if chosen.output:
-            Path(chosen.output).write_text(text)
+            text = "\n".join([head, figures, "## Measurements\n", *parts])
+            Path(chosen.output).write_text(text, encoding="utf8")
     finally:
         shutil.rmtree(scratch)
+        bench.captured.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,20 @@ def table(title, note, runners):
         name = f"*{runner.name}*" if runner.is_floor else runner.name
         lines.append(
             f"| {name} | {time(runner.wall())} | {time(runner.processor())} "
-            f"| {runner.memory() / 1e6:.1f} MB | {runner.ratio(floor, 'wall'):.2f} "
+            f"| {megabytes(runner.memory())} | {runner.ratio(floor, 'wall'):.2f} "
             f"| {runner.ratio(floor, 'processor'):.2f} |")
     return "\n".join(lines) + "\n"
+
+
+def figures(rows):
+    """What was measured beside what was aimed at."""
+    lines = ["## Figures", "", "| what | measured | goal |", "|---|---:|---:|"]
+    lines += [f"| {what} | {measured} | {goal} |" for what, measured, goal in rows]
+    return "\n".join(lines) + "\n"
+
+
+def megabytes(count):
+    return f"{count / 1e6:.1f} MB"
 
 
 def time(seconds):

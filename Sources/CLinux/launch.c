@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -91,12 +92,21 @@ static void need(struct clinux_launch *launch, int stage, long result) {
   if (result < 0) fail(launch, stage, result);
 }
 
+// As execvp: a file that is no program and does not name its interpreter is a script for sh.
+static long execute_as_script(struct clinux_launch *launch, const char *file) {
+  char **arguments = launch->arguments - 1;
+  arguments[0] = (char *)"/bin/sh";
+  arguments[1] = (char *)file;
+  return call(SYS_execve, (long)arguments[0], (long)arguments, (long)launch->environment, 0);
+}
+
 // As execvp: a missing or forbidden program lets the next one be tried; EACCES is remembered.
 static long execute(struct clinux_launch *launch) {
   long error = -ENOENT;
   for (const char *const *program = launch->programs; *program; program++) {
     long result = call(SYS_execve, (long)*program, (long)launch->arguments,
                        (long)launch->environment, 0);
+    if (result == -ENOEXEC) return execute_as_script(launch, *program);
     if (result == -EACCES) error = -EACCES;
     else if (result != -ENOENT && result != -ENOTDIR) return result;
   }
@@ -106,6 +116,10 @@ static long execute(struct clinux_launch *launch) {
 static int run(void *context) {
   struct clinux_launch *launch = context;
   call(SYS_setpgid, 0, 0, 0, 0);
+  // A signal for our group that came while we were still in it is not meant for the command.
+  struct timespec at_once = {0, 0};
+  while (call(SYS_rt_sigtimedwait, (long)&launch->stopping_signals, 0, (long)&at_once, 8) > 0) {
+  }
   call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
   // The death may have come before it was asked for.
   if (call(SYS_getppid, 0, 0, 0, 0) != launch->parent) call(SYS_exit, 127, 0, 0, 0);
@@ -158,7 +172,6 @@ static pid_t start_in_cgroup(struct clinux_launch *launch, char *stack, size_t s
 #endif
 
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
-  launch->parent = getpid();
   launch->error = 0;
   launch->busy = 1;
   if (launch->cgroup >= 0) {

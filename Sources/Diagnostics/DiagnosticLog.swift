@@ -12,10 +12,16 @@ package struct DiagnosticLog {
 
   package var isEmpty: Bool { found.isEmpty }
 
+  /// True once the limit was passed: the rest of the file need not be read.
+  package var isFull: Bool { horizon < UInt32.max }
+
+  /// Whether a fault at this place would be kept.
+  package func hasRoom(at span: Span) -> Bool { span.start < horizon }
+
   /// The diagnostic is made only if there is room for it. Of several at one place the first counts:
   /// what an alias repeats is one mistake.
   package mutating func report(at span: Span, _ make: (Span) -> Diagnostic) {
-    guard span.start < horizon else { return }
+    guard hasRoom(at: span) else { return }
     found.append(make(span))
     if found.count == 2 * Self.limit { condense() }
   }

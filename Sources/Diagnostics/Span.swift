@@ -5,6 +5,7 @@ package struct Span: Hashable, Sendable {
   package var start: UInt32
   package var end: UInt32
 
+  @inlinable
   package init(start: Int, end: Int) {
     self.start = UInt32(truncatingIfNeeded: start)
     self.end = UInt32(truncatingIfNeeded: end)

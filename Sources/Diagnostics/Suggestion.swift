@@ -15,7 +15,8 @@ package struct Suggester {
     guard typed.count <= 128 else { return nil }
     var best: String?
     var reach = typed.count < 4 ? 1 : 2
-    for candidate in candidates where budget > 0 {
+    for candidate in candidates {
+      guard budget > 0 else { break }
       budget -= 1
       guard abs(candidate.utf8.count - typed.count) <= reach else { continue }
       let distance = editDistance(typed, Array(candidate.utf8))

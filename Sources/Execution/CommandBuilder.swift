@@ -11,6 +11,8 @@ final class CommandBuilder {
   private let plan: Plan
   /// Absolute: commands may run in other folders.
   private let directory: RunDirectory
+  /// Where oprun was started; absolute.
+  private let workspace: String
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let nullInput: Descriptor
@@ -25,7 +27,7 @@ final class CommandBuilder {
   ) throws(SystemError) {
     guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
     defer { free(folder) }
-    let workspace = String(cString: folder)
+    workspace = String(cString: folder)
     self.plan = plan
     self.added = added
     own = [
@@ -102,9 +104,15 @@ final class CommandBuilder {
 
   private func environment(of settings: StepSettings) -> Environment {
     if let known = environments[ObjectIdentifier(settings)] { return known }
-    let made = Environment(adding: added + settings.environment + own)
+    let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
+    let made = Environment(adding: added + place + settings.environment + own)
     environments[ObjectIdentifier(settings)] = made
     return made
+  }
+
+  /// A shell would set PWD when it starts; a command without one sees what we say.
+  private func directory(of settings: StepSettings) -> String? {
+    settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
   }
 
   /// A file that is nowhere but in memory, at its start, holding the text.

@@ -27,6 +27,7 @@ package struct RunOptions: Sendable {
 package func run(
   _ plan: Plan, _ options: RunOptions, observer: inout some RunObserver
 ) throws(SystemError) -> RunEnd {
+  openStandardStreams()
   clinux_close_on_exec_from(3)
   let loop = try RunLoop(plan, options)
   return loop.run(&observer)
@@ -64,7 +65,8 @@ private final class RunLoop {
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     processes = LocalProcesses(
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
-      conditions: LaunchConditions(defaultSignals: signals.ignoredAtStart, limits: limits))
+      conditions: LaunchConditions(
+        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits))
   }
 
   /// Commands that could run at once if nothing but the queues limited them.

@@ -41,30 +41,33 @@ package func makePlan(
   path: String, bytes: [UInt8], options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {
   var sources = SourceMap()
-  sources.add(path: path, bytes: bytes)
-  var (model, log) = decode(bytes)
-  let planner = Planner(model, options: options, log: &log)
-  model = PipelineModel()
-  guard log.isEmpty else { throw .invalid(log.sorted(), sources) }
-  return planner.plan(path: path, sources: sources, selection: try planner.selection(path: path))
+  let start = sources.add(path: path, bytes: bytes)
+  return try bytes.withUnsafeBufferPointer { (bytes) throws(PlanningFailure) -> Plan in
+    var (model, log) = decode(bytes)
+    // Of a file that was not read to its end every name could be missing.
+    if log.isFull { throw .invalid(log.sorted(), sources) }
+    let text = SourceText(bytes, start: start)
+    let planner = Planner(model, text, options: options, log: &log)
+    guard log.isEmpty else { throw .invalid(log.sorted(), sources) }
+    let selection = try planner.selection(path: path)
+    return planner.plan(path: path, sources: sources, selection: selection)
+  }
 }
 
 /// From bytes to model. The nodes are gone when it returns.
-private func decode(_ bytes: [UInt8]) -> (PipelineModel, DiagnosticLog) {
-  bytes.withUnsafeBufferPointer { bytes in
-    let base = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    let text = UnsafeBufferPointer(rebasing: bytes[base...])
-    var decoder = Decoder(tree: Tree(source: text, base: base))
-    do throws(Diagnostic) {
-      try read(text, base: base, into: &decoder)
-    } catch {
-      // What comes of a file that cannot be read to its end would be guesses.
-      var log = DiagnosticLog()
-      log.report(error)
-      return (PipelineModel(), log)
-    }
-    return (decoder.model, decoder.log)
+private func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> (PipelineModel, DiagnosticLog) {
+  let base = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+  let text = UnsafeBufferPointer(rebasing: bytes[base...])
+  var decoder = Decoder(tree: Tree(source: text, base: base))
+  do throws(Diagnostic) {
+    try read(text, base: base, into: &decoder)
+  } catch {
+    // What comes of a file that cannot be read to its end would be guesses.
+    var log = DiagnosticLog()
+    log.report(error)
+    return (PipelineModel(), log)
   }
+  return (decoder.model, decoder.log)
 }
 
 private func read(
@@ -72,6 +75,9 @@ private func read(
 ) throws(Diagnostic) {
   let check = try TextCheck(text, base: base)
   var reader = TreeReader(text, check: check, base: base)
-  while let step = try reader.nextStep(into: &decoder.tree) { decoder.decodeStep(step) }
+  while let step = try reader.nextStep(into: &decoder.tree) {
+    decoder.decodeStep(step)
+    if decoder.log.isFull { return }
+  }
   decoder.decodePipeline(root: 0, readSteps: reader.stepList)
 }

@@ -38,7 +38,7 @@ private struct PipelineInput: ~Copyable {
     name = quoted(path)
     // Without O_NONBLOCK opening a FIFO waits for a writer.
     descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    if descriptor < 0 { throw InputFailure("cannot open \(name): \(reason(errno))") }
+    if descriptor < 0 { throw InputFailure("cannot open \(name): \(SystemError.reason(errno))") }
     do {
       expectedByteCount = try PipelineInput.size(of: descriptor, name)
     } catch {
@@ -54,7 +54,7 @@ private struct PipelineInput: ~Copyable {
   private static func size(of descriptor: Int32, _ name: String) throws(InputFailure) -> Int {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw InputFailure("cannot examine \(name): \(reason(errno))")
+      throw InputFailure("cannot examine \(name): \(SystemError.reason(errno))")
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
@@ -82,7 +82,7 @@ private struct PipelineInput: ~Copyable {
         bytes.append(contentsOf: chunk[..<count])
         if bytes.count > TextCheck.maxByteCount { throw PipelineInput.tooLarge(name) }
       } else if errno != EINTR {
-        throw InputFailure("cannot read \(name): \(reason(errno))")
+        throw InputFailure("cannot read \(name): \(SystemError.reason(errno))")
       }
     }
   }
@@ -104,12 +104,7 @@ private struct PipelineInput: ~Copyable {
         }
       }
     }
-    if failure != 0 { throw InputFailure("cannot read \(name): \(reason(failure))") }
+    if failure != 0 { throw InputFailure("cannot read \(name): \(SystemError.reason(failure))") }
     return bytes
   }
-}
-
-/// The system's words for an error, as this program writes messages.
-private func reason(_ number: Int32) -> String {
-  String(cString: strerror(number)).lowercased()
 }

@@ -34,7 +34,7 @@ struct Tool {
 
   private func perform(_ invocation: Invocation) throws(UsageError) -> Int32 {
     switch invocation.command.name {
-    case Command.run.name: run(invocation)
+    case Command.run.name: try run(invocation)
     case Command.graph.name: graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)

@@ -16,7 +16,8 @@ struct DocumentationTests {
     }
   }
 
-  /// A block of `yaml` whose first line is `# NAME.yml` is the file that later commands use.
+  /// A block of `yaml` whose first line is `# NAME.yml` is the file that later commands use. What
+  /// runs at once may end in any order, so lines are compared sorted.
   @Test func `commands in the documentation print what stands below them`() throws {
     for document in Document.all {
       let workspace = try Workspace(
@@ -26,9 +27,11 @@ struct DocumentationTests {
           try workspace.write(block.text, to: String(name.output.1))
         }
         for command in block.language == "console" ? block.commands : [] {
-          let seen = workspace.normalised(try workspace.run("{ \(command.line); } 2>&1").output)
-          let isTrue = workspace.normalised(command.output) == seen
-          #expect(isTrue, "\(document.path): \(command.line)\n\(difference(command.output, seen))")
+          let seen = sorted(
+            workspace.normalised(try workspace.run("{ \(command.line); } 2>&1").output))
+          let shown = sorted(workspace.normalised(command.output))
+          let isTrue = shown == seen
+          #expect(isTrue, "\(document.path): \(command.line)\n\(difference(shown, seen))")
         }
       }
     }
@@ -42,6 +45,10 @@ struct DocumentationTests {
         #expect(FileManager.default.fileExists(atPath: file), "\(document.path): \(target)")
       }
     }
+  }
+
+  private func sorted(_ text: String) -> String {
+    text.split(separator: "\n").sorted().joined(separator: "\n")
   }
 
   private func isWhole(_ text: String) -> Bool {

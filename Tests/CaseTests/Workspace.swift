@@ -1,6 +1,7 @@
 // A temporary copy of a folder to run commands in, and the words that make two runs comparable.
 
 import Foundation
+import TestSupport
 
 /// The repository that these tests were built from.
 let repository = URL(fileURLWithPath: #filePath)
@@ -39,25 +40,19 @@ final class Workspace {
     try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
   }
 
-  /// Runs a line of `sh` in the folder, for a minute at most.
+  /// Runs a line of `sh` in the folder; what takes more than a minute is ended.
   @discardableResult
   func run(_ line: String, environment: [String: String] = [:]) throws -> End {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-    process.arguments = ["--kill-after=5", "60", "/bin/sh", "-c", line]
-    process.currentDirectoryURL = folder
-    process.environment = environmentOfCases.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    let output = parent.appending(path: "stdout")
-    let errors = parent.appending(path: "stderr")
-    process.standardOutput = try emptyFile(output)
-    process.standardError = try emptyFile(errors)
-    try process.run()
-    process.waitUntilExit()
-    let status = process.terminationStatus
+    try write(line, to: "../line")
+    let script = """
+      cd '\(folder.path)' && exec </dev/null >../stdout 2>../stderr || exit
+      exec timeout --kill-after=5 60 sh ../line
+      """
+    let child = try Child(
+      script: script, environment: environmentOfCases.merging(environment) { $1 })
     return End(
-      status: process.terminationReason == .exit ? status : 128 + status,
-      output: try text(of: output), errors: try text(of: errors))
+      status: child.wait(), output: try text(of: parent.appending(path: "stdout")),
+      errors: try text(of: parent.appending(path: "stderr")))
   }
 
   /// What differs from run to run is replaced by a word: the temporary folder, the id of a run,
@@ -85,11 +80,6 @@ final class Workspace {
     "PATH": "\(buildFolder):/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent",
     "LANG": "C.UTF-8", "TERM": "dumb",
   ]
-
-  private func emptyFile(_ url: URL) throws -> FileHandle {
-    try Data().write(to: url)
-    return try FileHandle(forWritingTo: url)
-  }
 
   /// Bytes that are not UTF-8 become U+FFFD, others that a terminal would act on a picture.
   private func text(of url: URL) throws -> String {

@@ -218,6 +218,7 @@ extension StopReason {
     case .failure(let operation): plan.steps[operation.index].id
     case .runTimeout: "timeout"
     case .noWidth: "width"
+    case .suspended: "suspended"
     case .stateFailure: "state"
     }
   }

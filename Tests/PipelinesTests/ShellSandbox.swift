@@ -1,6 +1,7 @@
 // A folder with programs that print the words they were started with, and shells to start them.
 
 import Foundation
+import TestSupport
 
 /// A shell that scripts of steps are given to.
 struct Shell: CustomStringConvertible, Sendable {
@@ -26,13 +27,17 @@ final class ShellSandbox {
     root = folder.appending(path: "work").path(percentEncoded: false)
     programs = root + "/programs"
     try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
-    let probe = """
-      #!/bin/sh
-      printf '%s\\0' "$#" "${0#"\(programs)/"}" "$@"
-      """
-    try probe.write(toFile: root + "/probe", atomically: false, encoding: .utf8)
-    try FileManager.default.setAttributes(
-      [.posixPermissions: 0o755], ofItemAtPath: root + "/probe")
+    // A file that some process has open for writing cannot be executed, and what another test
+    // starts just now would inherit ours: so a child writes it.
+    let probe = try Child(
+      script: """
+        cat >'\(root)/probe' <<'EOF'
+        #!/bin/sh
+        printf '%s\\0' "$#" "${0#"\(programs)/"}" "$@"
+        EOF
+        chmod +x '\(root)/probe'
+        """)
+    _ = probe.wait()
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -55,29 +60,22 @@ final class ShellSandbox {
   func runEach(_ lines: [String], with shell: Shell) throws -> [[String]] {
     let input = lines.map { $0 + "\0" }.joined()
     try input.write(toFile: root + "/lines", atomically: false, encoding: .utf8)
-    return try run(
-      "/usr/bin/xargs", ["-0", "-n", "1", "-a", root + "/lines"] + shell.arguments + ["-e", "-c"])
+    return try run("/usr/bin/xargs -0 -n 1 -a lines \(shell) -e -c")
   }
 
   /// The words that reached a probe, for each line of one script.
   func runScript(_ head: String, _ lines: [String], with shell: Shell) throws -> [[String]] {
     let script = ([head] + lines).joined(separator: "\n") + "\n"
     try script.write(toFile: root + "/script", atomically: false, encoding: .utf8)
-    return try run(shell.arguments[0], shell.arguments.dropFirst() + [root + "/script"])
+    return try run("\(shell) script")
   }
 
-  private func run(_ program: String, _ arguments: [String]) throws -> [[String]] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: root)
-    process.environment = ["PATH": programs, "LC_ALL": "C.UTF-8", "HOME": "/home-of-nobody"]
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let bytes = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return records(in: bytes)
+  private func run(_ line: String) throws -> [[String]] {
+    let child = try Child(
+      script: "cd '\(root)' && exec \(line) </dev/null >../stdout",
+      environment: ["PATH": programs, "LC_ALL": "C.UTF-8", "HOME": "/home-of-nobody"])
+    _ = child.wait()
+    return records(in: try Data(contentsOf: folder.appending(path: "stdout")))
   }
 
   /// Each record is the number of arguments, the program and its arguments, all ended by NUL.

@@ -140,6 +140,8 @@ import Testing
   @Test func `a log that is gone is told, and the run goes on`() throws {
     let run = try StagedRun(samplePlan("a"))
     run.start("a")
+    run.tell(.outputGrew(run.operation("a"), .attempt(1), byteCount: 3))
+    run.tell(.outputGrew(run.operation("a"), .attempt(1), byteCount: 5))
     run.tell(.ended(run.operation("a"), .attempt(1), CommandEnd(.exited(0), outputByteCount: 5)))
     run.settle("a")
     #expect(

@@ -160,16 +160,25 @@ import Testing
         """)
   }
 
-  @Test func `more rails than fit are counted`() throws {
-    let ids = (0..<27).map { "r\($0)" }
-    let plan = samplePlan(
-      ids.joined(separator: ";") + ";all: " + ids.joined(separator: " "), width: 99)
-    let lines = try dryRun(plan).split(separator: "\n")
-    let rails = String(repeating: "│ ", count: 24)
-    #expect(lines[23].hasPrefix("1  " + rails.dropLast(2) + "● r23  run"))
-    #expect(lines[24].hasPrefix("1  " + rails + "● +1 r24  run"))
-    #expect(lines[26].hasPrefix("1  " + rails + "● +3 r26  run"))
-    let joins = String(repeating: "┴─", count: 23)
-    #expect(lines[27].hasPrefix("2  ●─" + joins + "─ all  run   needs r0, r1, r2 and 24 more"))
+  /// So many steps, and one that needs them all.
+  private func fan(_ count: Int) throws -> [Substring] {
+    let ids = (0..<count).map { "r\($0)" }
+    let text = ids.joined(separator: ";") + ";all: " + ids.joined(separator: " ")
+    return try dryRun(samplePlan(text, width: 99)).split(separator: "\n")
+  }
+
+  @Test func `24 rails are drawn side by side`() throws {
+    let lines = try fan(24)
+    #expect(lines[23].hasPrefix("1  " + String(repeating: "│ ", count: 23) + "● r23  run"))
+    let joins = String(repeating: "─┴", count: 22)
+    #expect(lines[24].hasPrefix("2  ●" + joins + "─╯ all  run   needs r0, r1, r2 and 21 more"))
+  }
+
+  @Test func `of more rails 8 are drawn and the others counted`() throws {
+    let lines = try fan(25)
+    #expect(lines[7].hasPrefix("1  │ │ │ │ │ │ │ ● r7  "))
+    #expect(lines[8].hasPrefix("1  │ │ │ │ │ │ │ │ ● +1 r8  "))
+    #expect(lines[24].hasPrefix("1  │ │ │ │ │ │ │ │ ● +17 r24  "))
+    #expect(lines[25].hasPrefix("2  ●─┴─┴─┴─┴─┴─┴─┴── all  "))
   }
 }

@@ -48,7 +48,6 @@ import Testing
           blocked because of it: pack, notify
 
         ✗ other  killed by SIGKILL (out of memory?) after 0.5s
-        - slow  cancelled: 'unit' failed
 
         ✗ sample.yml: 2 failed, 2 blocked, 1 cancelled, 1 ok in 9.8s, stopped: 'unit' failed\
            (6.5s of work, longest lint 2.0s)
@@ -156,11 +155,9 @@ import Testing
         ! a  left 1 process behind: sleep (1)
         ! a  left 7 processes behind, killed: sleep (1), sleep (2), sleep (3), sleep (4), sleep (5), …
         ! at most 10 steps run at once
-        ! stopping: SIGINT
+        ! stopping: SIGINT; a second signal kills what runs
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
-        - a  cancelled: SIGINT
-
         ✗ sample.yml: 2 cancelled in 0s, stopped: SIGINT
 
         """)

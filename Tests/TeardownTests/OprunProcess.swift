@@ -1,16 +1,16 @@
 // The real oprun as a process of its own, in a folder of its own.
 
 import Foundation
+import TestSupport
 
-/// One start of the built program with one pipeline.
+/// One start of the built program with one pipeline, in a process group of its own.
 final class OprunProcess {
-  let process = Process()
   let folder: URL
-  private let output: URL
-  private let errors: URL
+  private let child: Child
   private let started = Date()
 
-  /// `prefix` is put in front of the command line, which a shell reads: `nohup`, `ulimit -n 64;`.
+  /// The command line is read by a shell: `prefix` comes before the program (`exec nohup`,
+  /// `ulimit -n 64; exec`), `suffix` behind its arguments.
   init(
     _ pipeline: String, arguments: String = "", prefix: String = "exec", suffix: String = ""
   ) throws {
@@ -18,36 +18,32 @@ final class OprunProcess {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try pipeline.write(
       to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
-    output = folder.appending(path: "stdout.txt")
-    errors = folder.appending(path: "stderr.txt")
-    for file in [output, errors] { try Data().write(to: file) }
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", "\(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)"]
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    try process.run()
+    child = try Child(
+      script: """
+        cd '\(folder.path)' || exit 99
+        exec </dev/null >stdout.txt 2>stderr.txt
+        # A debug build catches SIGSEGV to print a backtrace, and survives one that was sent.
+        export SWIFT_BACKTRACE=enable=no
+        \(prefix) '\(Self.program)' pipeline.yml \(arguments) \(suffix)
+        """)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var processID: Int32 { process.processIdentifier }
+  var processID: Int32 { child.processID }
 
   func send(_ signal: Int32) { kill(processID, signal) }
 
   /// The exit status as a shell would show it.
-  func wait() -> Int32 {
-    process.waitUntilExit()
-    let isSignal = process.terminationReason == .uncaughtSignal
-    return process.terminationStatus + (isSignal ? 128 : 0)
-  }
+  func wait() -> Int32 { child.wait() }
+
+  var isRunning: Bool { !child.hasEnded }
 
   var elapsed: TimeInterval { Date().timeIntervalSince(started) }
 
-  var standardOutput: String { (try? String(contentsOf: output, encoding: .utf8)) ?? "" }
+  var standardOutput: String { content(of: "stdout.txt") }
 
-  var standardError: String { (try? String(contentsOf: errors, encoding: .utf8)) ?? "" }
+  var standardError: String { content(of: "stderr.txt") }
 
   func exists(_ file: String) -> Bool {
     FileManager.default.fileExists(atPath: folder.appending(path: file).path)

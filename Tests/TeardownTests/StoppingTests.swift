@@ -88,12 +88,27 @@ struct `Stopping oprun` {
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
 
+  @Test func `signals for its whole group do not reach commands that just start`() throws {
+    let oprun = try OprunProcess(
+      """
+      steps: [{id: step, run: "touch ready; while :; do sleep 0.01; done"}]
+      on_cancel: [\(Array(repeating: "{run: true}", count: 40).joined(separator: ", "))]
+      on_complete: touch complete
+      """)
+    #expect(eventually { oprun.exists("ready") })
+    // The first to oprun alone; then one to whoever is in its group, while hooks start.
+    oprun.send(SIGINT)
+    #expect(eventually { oprun.standardError.contains("stopping") })
+    kill(-oprun.processID, SIGTERM)
+    #expect(oprun.wait() == 130)
+    #expect(oprun.exists("complete"))
+    #expect(!oprun.standardError.contains("hook"), "\(oprun.standardError)")
+  }
+
   @Test func `the death of its whole group leaves nothing`() throws {
     let mark = Mark()
     defer { mark.endAll() }
-    // In a session of its own, so that the group is not the tests'.
-    let oprun = try OprunProcess(
-      pipeline(script: "setsid sleep \(mark) & sleep \(mark)"), prefix: "exec setsid")
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
     kill(-oprun.processID, SIGKILL)
     _ = oprun.wait()
@@ -110,6 +125,23 @@ struct `Stopping oprun` {
       try arguments(of: $0).contains("oprun")
     }
     for process in named + [oprun.processID] { kill(process, SIGKILL) }
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  @Test func `the death of its guardian first, too, leaves nothing`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
+    #expect(eventually { mark.processes.count == 2 })
+    func guardians() throws -> [Int32] {
+      try descendants(of: oprun.processID).filter { try arguments(of: $0).contains("guardian") }
+    }
+    let first = try guardians()
+    #expect(first.count == 1)
+    for guardian in first { kill(guardian, SIGKILL) }
+    #expect(eventually { (try? guardians().first).map { $0 != first.first } ?? false })
+    oprun.send(SIGKILL)
     _ = oprun.wait()
     #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
   }
@@ -147,7 +179,7 @@ struct `Stopping oprun` {
       prefix: "exec nohup")
     #expect(eventually { oprun.exists("ready") })
     oprun.send(SIGHUP)
-    #expect(!eventually(within: 0.2) { !oprun.process.isRunning })
+    #expect(!eventually(within: 0.2) { !oprun.isRunning })
     try Data().write(to: oprun.folder.appending(path: "go"))
     #expect(oprun.wait() == 0)
     #expect(oprun.exists("done"))

@@ -15,7 +15,8 @@
 struct clinux_launch {
   // Programs to try, in this order, as execvp(3) does with PATH; ends with NULL.
   const char *const *programs;
-  char *const *arguments;
+  // There is room for one more in front, for the shell that runs a file without `#!`.
+  char **arguments;
   char *const *environment;
   const char *directory;     // changed into first; NULL stays
   int input;                 // becomes descriptor 0
@@ -23,9 +24,10 @@ struct clinux_launch {
   int script;                // becomes descriptor 3; -1 for none
   int nice;                  // added to ours; 0 leaves it
   uint64_t default_signals;  // bit n-1: signal n gets its default action
+  uint64_t stopping_signals; // bit n-1: signal n is blocked here and ends the run
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
   int cgroup;                // folder of the cgroup v2 to start in; -1 for ours
-  pid_t parent;              // set by clinux_launch
+  pid_t parent;              // ours
 
   // Written by the new process and the kernel.
   volatile pid_t busy;  // not 0 while the new process still uses this memory

@@ -126,7 +126,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .noWidth, .stateFailure: .cancelled
+    case .signal, .noWidth, .suspended, .stateFailure: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -146,7 +146,7 @@ extension RunMachine {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
     case .stateFailure: return 74
-    case .noWidth, .failure: return 1
+    case .noWidth, .suspended, .failure: return 1
     case nil: break
     }
     if !failedSteps.isEmpty || hookFailed { return 1 }

@@ -95,7 +95,8 @@ struct RunMachine {
       concludeRun(at: now)
     } else if stopReason == nil {
       // Nothing runs, nothing waits for a moment to come, and still nothing may start.
-      cancelRun(.noWidth, at: now)
+      let isSuspended = plan.queues.contains { $0.isSuspended && $0.width > 0 }
+      cancelRun(isSuspended ? .suspended : .noWidth, at: now)
       concludeRun(at: now)
     }
   }

@@ -12,6 +12,9 @@ final class OutputPipe {
   private var writeEndIfOpen: Int32
   private var isLarge = false
 
+  /// 1 MiB, the most that an unprivileged process may ask for.
+  static let largestSize = 1 << 20
+
   init(token: Int) throws(SystemError) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw .last("cannot make a pipe") }
@@ -40,6 +43,6 @@ final class OutputPipe {
   func widen() {
     guard !isLarge else { return }
     isLarge = true
-    clinux_set_pipe_size(readEnd.number, 1 << 20)
+    clinux_set_pipe_size(readEnd.number, Int32(OutputPipe.largestSize))
   }
 }

@@ -30,31 +30,25 @@ struct Children: ~Copyable {
     if !exempt.isEmpty { exempt.remove(processID) }
   }
 
-  /// Children, zombies too, that are neither exempt nor among `commands`. One system call and no
-  /// allocation when there are none; O(children × commands).
-  mutating func strays(besides commands: [Int32]) -> [Int32] {
-    guard list >= 0 else {
-      return ProcessStatus.children(of: getpid()).filter { !isKnown($0, commands) }
-    }
+  /// Children, zombies too, that are neither exempt nor among `commands`, which are children
+  /// themselves. One system call when there are none, whatever the number of commands.
+  mutating func strays(besides commands: [RunningCommand]) -> [Int32] {
+    var known = exempt.count
+    for command in commands where command.exit == nil { known += 1 }
+    let all = current()
+    // Every known child is in the list until it is reaped, so equal numbers are equal sets.
+    if all.count == known { return [] }
+    let leaders = Set(commands.lazy.filter { $0.exit == nil }.map(\.processID))
+    return all.filter { !leaders.contains($0) && !exempt.contains($0) }
+  }
+
+  private mutating func current() -> [Int32] {
+    guard list >= 0 else { return ProcessStatus.children(of: getpid()) }
     var count = pread(list, &buffer, buffer.count, 0)
     while count == buffer.count, count < 1 << 24 {
       buffer = [UInt8](repeating: 0, count: buffer.count * 2)
       count = pread(list, &buffer, buffer.count, 0)
     }
-    var found: [Int32] = []
-    var number: Int32 = 0
-    for byte in buffer[..<max(0, count)] {
-      if byte >= 48, byte <= 57 {
-        number = number &* 10 &+ Int32(byte - 48)
-      } else {
-        if number > 0, !isKnown(number, commands) { found.append(number) }
-        number = 0
-      }
-    }
-    return found
-  }
-
-  private func isKnown(_ processID: Int32, _ commands: [Int32]) -> Bool {
-    commands.contains(processID) || exempt.contains(processID)
+    return ProcessStatus.numbers(in: buffer[..<max(0, count)])
   }
 }

@@ -12,6 +12,8 @@ import Glibc
 /// from then on nothing can start that a sweep could miss.
 struct Guardian: ~Copyable {
   let processID: Int32
+  /// It was reaped; its number may be another's by now.
+  var isReaped = false
   private let lifeline: Descriptor
   /// Process groups of running commands, 0 for none; shared with the guardian.
   private let groups: UnsafeMutablePointer<Int32>
@@ -54,9 +56,11 @@ struct Guardian: ~Copyable {
 
   /// Ends the guardian: nothing is left to watch over.
   deinit {
-    kill(processID, SIGKILL)
-    var status: Int32 = 0
-    while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+    if !isReaped {
+      kill(processID, SIGKILL)
+      var status: Int32 = 0
+      while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+    }
     munmap(groups, Guardian.groupCapacity * MemoryLayout<Int32>.stride)
   }
 

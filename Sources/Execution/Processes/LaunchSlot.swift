@@ -24,6 +24,8 @@ struct LaunchRequest {
 struct LaunchConditions {
   /// Bit n−1: signal n gets its default action.
   let defaultSignals: UInt64
+  /// Bit n−1: signal n is blocked here and ends the run.
+  let stoppingSignals: UInt64
   let limits: DescriptorLimits
   /// Folder of the control group that commands start in.
   var controlGroup: Int32?
@@ -46,6 +48,7 @@ final class LaunchSlot {
   init() {
     launch = .allocate(capacity: 1)
     launch.initialize(to: clinux_launch())
+    launch.pointee.parent = getpid()
     stack = .allocate(capacity: LaunchSlot.stackSize)
     text = .allocate(capacity: textCapacity)
     pointers = .allocate(capacity: pointerCapacity)
@@ -63,11 +66,17 @@ final class LaunchSlot {
   /// False while the new process uses the memory, or while its failure has not been looked at.
   var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
 
+  /// The new process still loads its program: a signal could miss it.
+  func isLoading(_ process: Int32) -> Bool {
+    process == processID && launch.pointee.busy != 0
+  }
+
   /// Starts the process. Returns its id, or -errno.
   func start(_ request: LaunchRequest, _ conditions: LaunchConditions) -> Int32 {
     fill(request)
     let limits = conditions.limits
     launch.pointee.default_signals = conditions.defaultSignals
+    launch.pointee.stopping_signals = conditions.stoppingSignals
     launch.pointee.cgroup = conditions.controlGroup ?? -1
     launch.pointee.soft_descriptor_limit = limits.isRaised ? limits.softAtStart : 0
     launch.pointee.hard_descriptor_limit = limits.isRaised ? limits.hard : 0
@@ -89,7 +98,7 @@ final class LaunchSlot {
     let shared = request.environment.variables
     reserve(
       text: strings.reduce(request.directory?.utf8.count ?? 0) { $0 + $1.utf8.count + 1 } + 1,
-      pointers: strings.count + shared.count + 3)
+      pointers: strings.count + shared.count + 4)
 
     var cursor = text
     func write(_ string: String) -> UnsafeMutablePointer<CChar> {
@@ -110,6 +119,7 @@ final class LaunchSlot {
     let programs = next
     for program in request.programs { append(write(program)) }
     append(nil)
+    append(nil)
     let arguments = next
     for argument in request.arguments { append(write(argument)) }
     append(nil)
@@ -120,7 +130,7 @@ final class LaunchSlot {
 
     launch.pointee.programs = UnsafeRawPointer(programs)
       .assumingMemoryBound(to: UnsafePointer<CChar>?.self)
-    launch.pointee.arguments = UnsafePointer(arguments)
+    launch.pointee.arguments = arguments
     launch.pointee.environment = UnsafePointer(environment)
     launch.pointee.directory = request.directory.map { UnsafePointer(write($0)) }
     launch.pointee.input = request.input

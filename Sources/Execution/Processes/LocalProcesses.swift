@@ -78,7 +78,15 @@ final class LocalProcesses {
     }
     let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
     children.exempt(started.processID)
+    for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started
+  }
+
+  /// Somebody ended it: there is another at once, or at the latest for the next command.
+  private func guardianEnded() {
+    guardian?.isReaped = true
+    guardian = nil
+    try? startGuardian()
   }
 
   private func addLaunchSlot() -> LaunchSlot {
@@ -103,6 +111,8 @@ final class LocalProcesses {
   func stop(_ key: CommandKey, with signal: Int32) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
+    // Some 200 µs; bounded, since a program on a dead network disk may never load.
+    for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
     Glibc.kill(-command.processID, signal)
     // A stopped process sees no other signal.
     Glibc.kill(-command.processID, SIGCONT)
@@ -113,11 +123,10 @@ final class LocalProcesses {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
     command.isKilled = true
-    if command.exit == nil {
-      Glibc.kill(-command.processID, SIGKILL)
-    } else {
-      examine(command, now)
-    }
+    guard command.exit == nil else { return examine(command, now) }
+    Glibc.kill(-command.processID, SIGKILL)
+    // It may not have come to its own group yet.
+    Glibc.kill(command.processID, SIGKILL)
   }
 
   // MARK: Output
@@ -164,11 +173,9 @@ final class LocalProcesses {
       if let command = commands.first(where: { $0.processID == process && $0.exit == nil }) {
         command.exit = exit(of: command, status, usage, at: now)
         examine(command, now)
-      } else if process == guardian?.processID {
-        // Somebody ended it; the next command starts another.
-        guardian = nil
       } else {
         children.reaped(process)
+        if process == guardian?.processID { guardianEnded() }
       }
     }
   }
@@ -197,7 +204,9 @@ final class LocalProcesses {
 
   /// Reports a command that has ended and left nothing behind, and frees its pipe.
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
-    while absorb(command, at: now) {}
+    // What the pipe holds now, and no more: a tolerated orphan may write without end.
+    let enough = command.log.byteCount + 2 * OutputPipe.largestSize
+    while command.log.byteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
       let size = try command.log.finish()
       if size > command.log.readableByteCount {

@@ -81,8 +81,7 @@ extension LocalProcesses {
   }
 
   private func orphans(of command: RunningCommand) -> [ProcessStatus] {
-    let leaders = commands.compactMap { $0.exit == nil ? $0.processID : nil }
-    let strays = children.strays(besides: leaders)
+    let strays = children.strays(besides: commands)
     if strays.isEmpty { return [] }
     return strays.compactMap { ProcessStatus(of: $0) }.filter { isOrphan($0, of: command) }
   }
@@ -135,8 +134,7 @@ extension LocalProcesses {
 
   /// Collects orphans that have ended; a command that has just ended stays for `reap`.
   private func reapOrphans() {
-    let leaders = commands.compactMap { $0.exit == nil ? $0.processID : nil }
-    for stray in children.strays(besides: leaders) {
+    for stray in children.strays(besides: commands) {
       var status: Int32 = 0
       if waitpid(stray, &status, WNOHANG) == stray { children.reaped(stray) }
     }

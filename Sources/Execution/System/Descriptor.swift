@@ -37,6 +37,13 @@ extension SystemError {
   static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }
 }
 
+/// Opens what is closed of the standard streams, so that nothing of ours takes their numbers.
+func openStandardStreams() {
+  for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
+    _ = Glibc.open("/dev/null", O_RDWR)
+  }
+}
+
 /// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
 func monotonicNow() -> Int64 {
   var time = timespec()

@@ -14,6 +14,8 @@ struct Signals: ~Copyable {
   /// Signals that oprun was started with ignored and that commands get back: all but HUP, which
   /// stays ignored under nohup. Bit n−1 stands for signal n.
   let ignoredAtStart: UInt64
+  /// Those of `stopping` that were not ignored at the start.
+  let handled: UInt64
   private let source: Descriptor
   private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)
 
@@ -21,14 +23,19 @@ struct Signals: ~Copyable {
     let ignored = (1...64).filter { Signals.isIgnored(Int32($0)) }
     ignoredAtStart = ignored.reduce(0) { $1 == SIGHUP ? $0 : $0 | 1 << UInt64($1 - 1) }
 
+    // With SIGCHLD ignored the kernel would reap our children itself and tell nobody.
+    signal(SIGCHLD, SIG_DFL)
     var set = sigset_t()
     sigemptyset(&set)
-    for signal in Signals.stopping where !ignored.contains(Int(signal)) { sigaddset(&set, signal) }
+    let stopping = Signals.stopping.filter { !ignored.contains(Int($0)) }
+    for signal in stopping { sigaddset(&set, signal) }
+    handled = stopping.reduce(0) { $0 | 1 << UInt64($1 - 1) }
     sigaddset(&set, SIGCHLD)
     var blocked = set
-    // A write to a closed pipe is an error to look at, not a reason to die, nor to make commands
-    // ignore the signal.
+    // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
+    // reason to die, nor to make commands ignore the signal.
     sigaddset(&blocked, SIGPIPE)
+    sigaddset(&blocked, SIGXFSZ)
     sigprocmask(SIG_BLOCK, &blocked, nil)
 
     let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))

@@ -23,6 +23,10 @@ extension Decoder {
       report(first) { DecodingMessage.emptyProgram(row.key, at: $0) }
       return nil
     }
+    guard texts[0].contains("/") || !texts[0].contains(" ") else {
+      report(first) { DecodingMessage.programWithBlank(texts[0], at: $0) }
+      return nil
+    }
     return texts
   }
 
@@ -47,7 +51,7 @@ extension Decoder {
 
   private mutating func hookCommand(_ map: NodeIndex) -> Action? {
     let fields = readFields(of: map, HookCommandKey.table) { _, _ in "in a hook" }
-    if !fields.holds(.run), !fields.holds(.uses) {
+    if !fields.holds(.run), !fields.holds(.uses), !fields.holds(.with) {
       log.report(at: firstKeySpan(of: map)) {
         DecodingMessage.missing(["run"], "in a hook", at: $0)
       }

@@ -89,7 +89,6 @@ extension Decoder {
       }
     }
     model.defaultSettings = settings(from: fields)
-    model.defaultSettings.name = nil
     model.defaultPlacement = placement(from: fields)
   }
 

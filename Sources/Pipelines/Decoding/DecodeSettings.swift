@@ -4,28 +4,41 @@ import Diagnostics
 import Scheduling
 
 extension Decoder {
-  mutating func settings(from fields: Fields<StepKey>) -> SettingsModel {
-    var settings = SettingsModel()
-    settings.name = fields[.name].flatMap { filledText($0, StepKey.name.row) }
-    settings.environment = fields[.env].flatMap { environment($0, StepKey.env.row) }
-    settings.workingDirectory = fields[.workingDir].flatMap {
-      filledText($0, StepKey.workingDir.row)
+  /// What is written, in the order of the table.
+  mutating func settings(from fields: Fields<StepKey>) -> [Setting] {
+    var settings = commandSettings(from: fields)
+    let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
+    let retry = fields[.retry].flatMap { self.retry($0) }
+    let allowFailure = fields[.allowFailure].flatMap { self.allowFailure($0) }
+    let stop = fields[.stop].flatMap { self.stop($0) }
+    let orphans = fields[.orphans].flatMap { choice($0, StepKey.orphans.row, orphanActions) }
+    if let timeout { settings.append(.timeout(timeout)) }
+    if let retry { settings.append(.retry(retry)) }
+    if let allowFailure { settings.append(.allowFailure(allowFailure)) }
+    if let stop { settings.append(.stop(stop)) }
+    if let orphans { settings.append(.orphans(orphans)) }
+    for (key, kind) in hookKeys {
+      if let value = fields[key], let commands = hook(value, key) {
+        settings.append(.hook(kind, commands))
+      }
     }
-    settings.shell = fields[.shell].flatMap { shell($0, StepKey.shell) }
-    settings.standardInput = fields[.stdin].flatMap { text($0, StepKey.stdin.row) }
-    settings.timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
-    settings.retry = fields[.retry].flatMap { retry($0) }
-    settings.allowFailure = fields[.allowFailure].flatMap { allowFailure($0) }
-    settings.stop = fields[.stop].flatMap { stop($0) }
-    settings.logLimit = fields[.logLimit].flatMap { size($0, StepKey.logLimit.row) }
-    settings.nice = fields[.nice].flatMap {
-      integer($0, StepKey.nice.row, in: -20...19).map { Int32($0) }
-    }
-    settings.orphans = fields[.orphans].flatMap { choice($0, StepKey.orphans.row, orphanActions) }
-    settings.onSuccess = fields[.onSuccess].flatMap { hook($0, StepKey.onSuccess) }
-    settings.onFailure = fields[.onFailure].flatMap { hook($0, StepKey.onFailure) }
-    settings.onCancel = fields[.onCancel].flatMap { hook($0, StepKey.onCancel) }
-    settings.onComplete = fields[.onComplete].flatMap { hook($0, StepKey.onComplete) }
+    return settings
+  }
+
+  private mutating func commandSettings(from fields: Fields<StepKey>) -> [Setting] {
+    var settings: [Setting] = []
+    let variables = fields[.env].flatMap { environment($0, StepKey.env.row) }
+    let path = fields[.workingDir].flatMap { filledText($0, StepKey.workingDir.row) }
+    let shell = fields[.shell].flatMap { self.shell($0, StepKey.shell) }
+    let input = fields[.stdin].flatMap { text($0, StepKey.stdin.row) }
+    let limit = fields[.logLimit].flatMap { size($0, StepKey.logLimit.row) }
+    let nice = fields[.nice].flatMap { integer($0, StepKey.nice.row, in: -20...19) }
+    if let variables { settings.append(.environment(variables)) }
+    if let path { settings.append(.workingDirectory(path)) }
+    if let shell { settings.append(.shell(shell)) }
+    if let input { settings.append(.standardInput(input)) }
+    if let limit { settings.append(.logLimit(limit)) }
+    if let nice { settings.append(.nice(Int32(nice))) }
     return settings
   }
 
@@ -101,6 +114,11 @@ extension PlacementModel {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
   }
 }
+
+private let hookKeys: [(StepKey, HookKind)] = [
+  (.onSuccess, .onSuccess), (.onFailure, .onFailure), (.onCancel, .onCancel),
+  (.onComplete, .onComplete),
+]
 
 private let priorities: [String: Int16] = [
   "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,

@@ -22,16 +22,13 @@ extension Decoder {
     }
     let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
     reportMissing(in: fields)
-    let id = identify(fields)
-    let action = fields[.run].flatMap { command($0, StepKey.run) }
-    let firstDependency = Int32(truncatingIfNeeded: model.dependencies.count)
-    if let list = fields[.dependsOn] { decodeDependencies(list) }
     var step = StepModel(
-      id: id.name, idSpan: id.span, action: action ?? .script(""),
-      firstDependency: firstDependency)
+      id: WrittenText(identify(fields)), action: fields[.run].map { run($0) } ?? .none,
+      firstDependency: Int32(truncatingIfNeeded: model.dependencies.count))
+    if let list = fields[.dependsOn] { decodeDependencies(list) }
     if fields.holdsMore(than: plainKeys) {
-      step.settings = number(of: settings(from: fields))
-      step.placement = number(of: placement(from: fields))
+      step.details = Int32(truncatingIfNeeded: model.details.count)
+      model.details.append(details(from: fields))
     }
     model.steps.append(step)
   }
@@ -62,29 +59,50 @@ extension Decoder {
     tree.next(after: map) > map + 1 ? span(map + 1) : span(map)
   }
 
-  /// Gives the step its name. A bad or repeated id is a name too, so that edges to it are no errors.
-  private mutating func identify(_ fields: Fields<StepKey>) -> (name: String, span: Span) {
+  /// Where the step's id stands; an empty place if there is none.
+  private mutating func identify(_ fields: Fields<StepKey>) -> Span {
     guard let value = fields[.id], let node = scalar(value, StepKey.id.row) else {
-      return ("", firstKeySpan(of: fields.map))
+      let start = Int(firstKeySpan(of: fields.map).start)
+      return Span(start: start, end: start)
     }
-    let number = tree.withBytes(of: node) { model.names.number(of: $0) }
-    let id = tree.string(node)
     if !tree.withBytes(of: node, isIdentifier) {
+      let id = tree.string(node)
       report(node) { DecodingMessage.badID(id, what: "the id of a step", at: $0) }
-    } else if let first = model.names[stepOf: number] {
-      let firstSpan = model.steps[first].idSpan
-      report(node) { DecodingMessage.duplicateID(id, first: firstSpan, at: $0) }
+    } else if tree.nodes[node].isInArena {
+      report(node) { DecodingMessage.escapedID(at: $0) }
     }
-    if model.names[stepOf: number] == nil { model.names[stepOf: number] = model.steps.count }
-    return (id, span(node))
+    return tree.textSpan(node)
   }
 
-  private mutating func number(of settings: SettingsModel) -> Int32 {
-    guard settings != SettingsModel() else { return -1 }
-    if let number = settingsNumbers[settings] { return Int32(truncatingIfNeeded: number) }
-    settingsNumbers[settings] = model.settings.count
+  /// Most scripts stand in the file as they are, and stay there for now.
+  private mutating func run(_ value: NodeIndex) -> ActionModel {
+    let node = tree.nodes[value]
+    if node.isScalar, !node.isInArena, !node.hasExpression, !isNull(value) {
+      let span = tree.textSpan(value)
+      if span.start < span.end {
+        return .written(start: span.start, byteCount: span.end - span.start)
+      }
+    }
+    guard let action = command(value, StepKey.run) else { return .none }
+    model.actions.append(action)
+    return .kept(Int32(truncatingIfNeeded: model.actions.count - 1))
+  }
+
+  private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {
+    DetailsModel(
+      label: fields[.name].flatMap { filledText($0, StepKey.name.row) },
+      settings: number(of: settings(from: fields)),
+      placement: number(of: placement(from: fields)))
+  }
+
+  private mutating func number(of settings: [Setting]) -> Int32 {
+    guard !settings.isEmpty else { return -1 }
+    let hash = settings.hashValue
+    if let number = settingsNumbers[hash], model.settings[Int(number)] == settings { return number }
+    let number = Int32(truncatingIfNeeded: model.settings.count)
+    settingsNumbers[hash] = number
     model.settings.append(settings)
-    return Int32(truncatingIfNeeded: model.settings.count - 1)
+    return number
   }
 
   private mutating func number(of placement: PlacementModel) -> Int32 {
@@ -145,10 +163,12 @@ extension Decoder {
     guard model.dependencies.count < PipelineModel.maxDependencyCount else {
       return report(node) { DecodingMessage.tooManyDependencies(at: $0) }
     }
-    let name = tree.withBytes(of: node) { model.names.number(of: $0) }
+    if tree.nodes[node].isInArena {
+      return report(node) { DecodingMessage.escapedID(at: $0) }
+    }
     model.dependencies.append(
       DependencyModel(
-        name: name, span: span(node), condition: condition, isOptional: isOptional))
+        step: WrittenText(tree.textSpan(node)), condition: condition, isOptional: isOptional))
   }
 }
 

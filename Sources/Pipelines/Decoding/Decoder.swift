@@ -7,9 +7,19 @@ struct Decoder {
   var tree: Tree
   var log = DiagnosticLog()
   var model = PipelineModel()
-  var settingsNumbers: [SettingsModel: Int] = [:]
+  /// Numbers in `model.settings` by hash.
+  var settingsNumbers: [Int: Int32] = [:]
+  /// How many texts the model keeps, and their bytes: aliases could repeat them without end.
+  var keptTextCount = 0
+  var keptByteCount = 0
 
-  init(tree: Tree) { self.tree = tree }
+  init(tree: Tree) {
+    self.tree = tree
+    // Memory that is not touched costs nothing, growing an array costs twice its size.
+    let byteCount = tree.source.count
+    model.steps.reserveCapacity(min(byteCount / 32, PipelineModel.maxStepCount))
+    model.dependencies.reserveCapacity(min(byteCount / 16, PipelineModel.maxDependencyCount))
+  }
 
   func span(_ node: NodeIndex) -> Span {
     Span(start: Int(tree.nodes[node].start), end: Int(tree.nodes[node].end))
@@ -27,7 +37,7 @@ struct Fields<Key: ObjectKey> {
   let map: NodeIndex
   fileprivate var present: UInt64 = 0
   fileprivate var usable: UInt64 = 0
-  private var nodes = InlineArray<64, Int32>(repeating: 0)
+  private var nodes = InlineArray<40, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 
@@ -50,6 +60,9 @@ struct Fields<Key: ObjectKey> {
     nodes[Int(key.rawValue)] = Int32(truncatingIfNeeded: node)
   }
 
+  /// Counts a mistyped key as written, so that it is not missing too.
+  fileprivate mutating func presume(_ key: Key) { present |= Self.bit(key) }
+
   fileprivate mutating func refuse(_ key: Key) { usable &= ~Self.bit(key) }
 }
 
@@ -65,7 +78,7 @@ extension Decoder {
     let end = tree.next(after: map)
     while key < end {
       let value = key + 1
-      if let known = tree.withBytes(of: key, table.find) {
+      if let known = tree.withBytes(of: key, { table.find($0) }) {
         if fields.holds(known) { strangers.append(key) } else { fields.set(known, value) }
       } else if isMergeKey(key) {
         merges.append(value)
@@ -76,7 +89,7 @@ extension Decoder {
     }
     if !merges.isEmpty { merge(merges, into: &fields, table, &strangers) }
     if !strangers.isEmpty {
-      reportStrangers(strangers, of: fields, table, owner(self, fields))
+      reportStrangers(strangers, in: &fields, table, owner(self, fields))
     }
     if fields.present & table.unsupported != 0 { refuseUnsupported(in: &fields, table) }
     return fields
@@ -100,14 +113,16 @@ extension Decoder {
   }
 
   private mutating func reportStrangers<Key: ObjectKey>(
-    _ keys: [NodeIndex], of fields: Fields<Key>, _ table: KeyTable<Key>, _ owner: String
+    _ keys: [NodeIndex], in fields: inout Fields<Key>, _ table: KeyTable<Key>, _ owner: String
   ) {
-    for key in keys {
-      if let known = tree.withBytes(of: key, table.find), let first = fields[known] {
+    for key in keys where log.hasRoom(at: span(key)) {
+      if let known = tree.withBytes(of: key, { table.find($0) }), let first = fields[known] {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
-        let (name, known) = (tree.string(key), table.rows.map(\.key))
-        report(key) { DecodingMessage.unknownKey(name, owner, known: known, at: $0) }
+        let name = tree.string(key)
+        let close = suggestion(for: name, among: table.rows.lazy.map(\.key))
+        report(key) { DecodingMessage.unknownKey(name, owner, suggestion: close, at: $0) }
+        if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }
     }
   }

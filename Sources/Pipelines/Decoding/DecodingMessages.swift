@@ -4,11 +4,11 @@ import Diagnostics
 
 enum DecodingMessage {
   static func unknownKey(
-    _ name: String, _ owner: String, known: [String], at span: Span
+    _ name: String, _ owner: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: suggestion(for: name, among: known).map { "did you mean \(quoted($0))?" })
+      help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
   static func duplicateKey(
@@ -45,6 +45,13 @@ enum DecodingMessage {
     Diagnostic("the first text of \(quoted(key)) names a program, it must not be empty", at: span)
   }
 
+  static func programWithBlank(_ text: String, at span: Span) -> Diagnostic {
+    let words = text.split(separator: " ").joined(separator: ", ")
+    return Diagnostic(
+      "a list is the words of one command, and no program is called \(quoted(text))", at: span,
+      help: "write [\(printable(words))], or plain text for a script")
+  }
+
   static func runAndUses(at span: Span) -> Diagnostic {
     Diagnostic("a step has either 'run' or 'uses', not both", at: span)
   }
@@ -74,9 +81,8 @@ enum DecodingMessage {
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
-  static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "two steps have the id \(quoted(id))", at: span, secondary: [.init(first, "first here")])
+  static func escapedID(at span: Span) -> Diagnostic {
+    Diagnostic("an id must be written as it is, without escapes and on its own line", at: span)
   }
 
   static func noDefault(_ key: String, at span: Span) -> Diagnostic {
@@ -89,6 +95,12 @@ enum DecodingMessage {
 
   static func tooManyDependencies(at span: Span) -> Diagnostic {
     Diagnostic("more than 4,000,000 entries in 'depends_on' in all, which is the limit", at: span)
+  }
+
+  static func tooManyTexts(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 texts or 64 MiB of text once aliases are expanded, which is the limit",
+      at: span)
   }
 
   static func badVariable(_ name: String, at span: Span) -> Diagnostic {

@@ -137,7 +137,7 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     let rows = keys.map(\.row)
     self.keys = keys
     self.rows = rows
-    precondition(keys.count <= 64, "a set of keys must fit one word")
+    precondition(keys.count <= 40, "the keys of an object must fit its Fields")
     var slots = [UInt8](repeating: 255, count: Self.slotCount)
     for (number, row) in rows.enumerated() {
       var slot = Self.hash(row.bytes)

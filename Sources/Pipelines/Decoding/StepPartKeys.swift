@@ -43,7 +43,7 @@ package enum RetryKey: UInt8, ObjectKey {
     case .on:
       KeyRow(
         "on", .list(.pattern("failed, timeout, signal or 'exit N'")), "What is retried.",
-        default: "[failed, timeout, signal]")
+        default: "[failed, timeout]")
     }
   }
 

@@ -25,6 +25,16 @@ extension Decoder {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
+    return keep(node)
+  }
+
+  private mutating func keep(_ node: NodeIndex) -> String? {
+    keptTextCount += 1
+    keptByteCount += tree.withBytes(of: node) { $0.count }
+    guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {
+      report(node) { DecodingMessage.tooManyTexts(at: $0) }
+      return nil
+    }
     return tree.string(node)
   }
 
@@ -151,7 +161,12 @@ extension Decoder {
   func isNull(_ node: NodeIndex) -> Bool {
     guard tree.nodes[node].kind == .plain else { return false }
     return tree.withBytes(of: node) { bytes in
-      bytes.isEmpty || bytes.elementsEqual("~".utf8) || bytes.elementsEqual("null".utf8)
+      switch bytes.count {
+      case 0: true
+      case 1: bytes[0] == UInt8(ascii: "~")
+      case 4: bytes.elementsEqual("null".utf8)
+      default: false
+      }
     }
   }
 

@@ -11,7 +11,7 @@ struct PipelineModel {
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
-  var defaultSettings = SettingsModel()
+  var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
@@ -23,10 +23,12 @@ struct PipelineModel {
   var steps: [StepModel] = []
   /// Of all steps, in file order.
   var dependencies: [DependencyModel] = []
-  /// Ids of steps, and names that `depends_on` refers to.
-  var names = NameTable()
+  /// Actions whose text does not stand in the file as it is.
+  var actions: [Action] = []
+  /// Steps that set more than id, command and edges.
+  var details: [DetailsModel] = []
   /// Each different one once.
-  var settings: [SettingsModel] = []
+  var settings: [[Setting]] = []
   var placements: [PlacementModel] = []
 
   static let maxStepCount = 1_000_000
@@ -57,35 +59,54 @@ struct ResourceModel {
   let capacity: Int64?
 }
 
-/// One step. What it sets beyond id, command and edges is in the model's `settings` and
-/// `placements`; −1 is nothing.
+/// One step, 28 bytes and no text of its own.
 struct StepModel {
-  var id: String
-  var idSpan: Span
-  var action: Action
+  /// Where the id stands in the file.
+  var id: WrittenText
+  var action: ActionModel
   var firstDependency: Int32
+  /// A number of `PipelineModel.details`; −1 is none.
+  var details: Int32 = -1
+}
+
+/// What a step sets beyond id, command and edges; −1 is nothing.
+struct DetailsModel {
+  var label: String?
+  /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
+  /// A number of `PipelineModel.placements`.
   var placement: Int32 = -1
 }
 
-/// An edge by name. 12 bytes.
-struct DependencyModel {
-  /// A number of `PipelineModel.names`.
-  let name: UInt32
-  let start: UInt32
-  let byteCount: UInt16
-  let condition: EdgeCondition
-  let isOptional: Bool
+/// A text that stands in the file byte for byte, at most 65,535 bytes long.
+struct WrittenText {
+  private let start: UInt32
+  private let byteCount: UInt16
 
-  init(name: Int, span: Span, condition: EdgeCondition = .ok, isOptional: Bool = false) {
-    self.name = UInt32(truncatingIfNeeded: name)
+  init(_ span: Span) {
     start = span.start
     byteCount = UInt16(clamping: span.end - span.start)
-    self.condition = condition
-    self.isOptional = isOptional
   }
 
   var span: Span { Span(start: Int(start), end: Int(start) + Int(byteCount)) }
+}
+
+/// What a step runs.
+enum ActionModel {
+  /// A script that stands in the file byte for byte.
+  case written(start: UInt32, byteCount: UInt32)
+  /// A number of `PipelineModel.actions`.
+  case kept(Int32)
+
+  /// In place of an action that was reported.
+  static let none = ActionModel.written(start: 0, byteCount: 0)
+}
+
+/// An edge by name. 8 bytes.
+struct DependencyModel {
+  let step: WrittenText
+  let condition: EdgeCondition
+  let isOptional: Bool
 }
 
 /// A name, and where it is written.
@@ -110,22 +131,19 @@ struct ClaimModel {
   let amountSpan: Span
 }
 
-/// What a step says about how it runs. Nil is not written.
-struct SettingsModel: Hashable {
-  var name: String?
-  var environment: [EnvironmentVariable]?
-  var workingDirectory: String?
-  var shell: [String]?
-  var standardInput: String?
-  var timeout: Nanoseconds?
-  var retry: RetryPolicy?
-  var allowFailure: AllowFailure?
-  var stop: StopSequence?
-  var logLimit: Int?
-  var nice: Int32?
-  var orphans: OrphanAction?
-  var onSuccess: [Action]?
-  var onFailure: [Action]?
-  var onCancel: [Action]?
-  var onComplete: [Action]?
+/// One thing that a step or `defaults` says about how a command runs. A list of these is small where
+/// little is said, and most steps say little.
+enum Setting: Hashable {
+  case environment([EnvironmentVariable])
+  case workingDirectory(String)
+  case shell([String])
+  case standardInput(String)
+  case timeout(Nanoseconds)
+  indirect case retry(RetryPolicy)
+  case allowFailure(AllowFailure)
+  indirect case stop(StopSequence)
+  case logLimit(Int)
+  case nice(Int32)
+  case orphans(OrphanAction)
+  case hook(HookKind, [Action])
 }

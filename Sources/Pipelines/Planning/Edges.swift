@@ -3,45 +3,76 @@
 import Diagnostics
 import Scheduling
 
-extension Graph {
-  /// Adds the edges of a model whose steps are the graph's operations: those that are written, then
-  /// those of `sequence`. Reports names that are no step, and steps that are listed twice.
-  mutating func addEdges(of model: PipelineModel, log: inout DiagnosticLog) {
+extension Planner {
+  /// Adds the edges to the graph of all steps: those that are written, then those of `sequence`.
+  /// Reports names that are no step, and steps that are listed twice.
+  mutating func addEdges(log: inout DiagnosticLog) {
     // The last step that waits for a step, to find an edge listed twice.
     var waiters = [Int32](repeating: -1, count: model.steps.count)
-    var reporter = UnknownStepReporter(model)
+    let targets = model.dependencies.map {
+      Int32(truncatingIfNeeded: index.find($0.step.span) ?? -1)
+    }
     for step in model.steps.indices {
       let number = Int32(truncatingIfNeeded: step)
       for dependency in model.dependencyRange(of: step) {
-        guard let target = model.target(of: dependency) else {
-          reporter.report(dependency, of: step, to: &log)
+        let edge = model.dependencies[dependency]
+        let target = Int(targets[dependency])
+        guard target >= 0 else {
+          reportUnknown(edge.step.span, of: step, to: &log)
           continue
         }
         guard waiters[target] != number else {
-          reportTwice(dependency, of: step, in: model, to: &log)
+          log.report(at: edge.step.span) {
+            PlanningMessage.listedTwice(id(of: target), by: id(of: step), at: $0)
+          }
           continue
         }
         waiters[target] = number
-        addEdge(
-          from: OperationID(target), to: OperationID(step),
-          when: model.dependencies[dependency].condition)
+        graph.addEdge(from: OperationID(target), to: OperationID(step), when: edge.condition)
       }
       if model.isSequence, step > 0, waiters[step - 1] != number {
-        addEdge(from: OperationID(step - 1), to: OperationID(step), when: .ok)
+        graph.addEdge(from: OperationID(step - 1), to: OperationID(step), when: .ok)
       }
     }
   }
 
-  private func reportTwice(
-    _ dependency: Int, of step: Int, in model: PipelineModel, to log: inout DiagnosticLog
-  ) {
-    let edge = model.dependencies[dependency]
-    log.report(at: edge.span) {
-      PlanningMessage.listedTwice(
-        model.names.string(Int(edge.name)), by: model.steps[step].id, at: $0)
+  private mutating func reportUnknown(_ span: Span, of step: Int, to log: inout DiagnosticLog) {
+    log.report(at: span) { span in
+      let (name, own) = (text.string(span), id(of: step))
+      let others = model.steps.lazy.map { [text] in text.string($0.id.span) }.filter { $0 != own }
+      let close = suggester.closest(to: name, among: others)
+      return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }
   }
 
+  /// The dependency by which a step waits for another; nil if it is `sequence` that says so.
+  func dependency(of step: Int, on other: Int) -> Int? {
+    model.dependencyRange(of: step).first { index.find(model.dependencies[$0].step.span) == other }
+  }
+
+  /// For each step whether it is among these or something of these needs it. What is optional is
+  /// not needed.
+  func closure(of selected: [Int]) -> [Bool] {
+    var isNeeded = [Bool](repeating: false, count: model.steps.count)
+    var waiting = selected
+    while let step = waiting.popLast() {
+      if isNeeded[step] { continue }
+      isNeeded[step] = true
+      for dependency in model.dependencyRange(of: step)
+      where !model.dependencies[dependency].isOptional {
+        if let target = index.find(model.dependencies[dependency].step.span) {
+          waiting.append(target)
+        }
+      }
+      if model.isSequence, step > 0, dependency(of: step, on: step - 1) == nil {
+        waiting.append(step - 1)
+      }
+    }
+    return isNeeded
+  }
+}
+
+extension Graph {
   /// The operations for which `isKept` is true, and the edges among them, in the same order.
   func subgraph(_ isKept: [Bool]) -> Graph {
     var result = Graph()
@@ -58,52 +89,5 @@ extension Graph {
       }
     }
     return result
-  }
-}
-
-extension PipelineModel {
-  /// The step that a dependency refers to.
-  func target(of dependency: Int) -> Int? { names[stepOf: Int(dependencies[dependency].name)] }
-
-  /// The dependency by which a step waits for another; nil if it is `sequence` that says so.
-  func dependency(of step: Int, on other: Int) -> Int? {
-    dependencyRange(of: step).first { target(of: $0) == other }
-  }
-
-  /// For each step whether it is among these or something of these needs it. What is optional is
-  /// not needed.
-  func closure(of selected: [Int]) -> [Bool] {
-    var isNeeded = [Bool](repeating: false, count: steps.count)
-    var waiting = selected
-    while let step = waiting.popLast() {
-      if isNeeded[step] { continue }
-      isNeeded[step] = true
-      for dependency in dependencyRange(of: step) where !dependencies[dependency].isOptional {
-        if let target = target(of: dependency) { waiting.append(target) }
-      }
-      if isSequence, step > 0, dependency(of: step, on: step - 1) == nil {
-        waiting.append(step - 1)
-      }
-    }
-    return isNeeded
-  }
-}
-
-/// Reports names in `depends_on` that are no step, with the id that was probably meant.
-private struct UnknownStepReporter {
-  private let model: PipelineModel
-  private var suggester = Suggester()
-
-  init(_ model: PipelineModel) { self.model = model }
-
-  mutating func report(_ dependency: Int, of step: Int, to log: inout DiagnosticLog) {
-    let edge = model.dependencies[dependency]
-    let name = model.names.string(Int(edge.name))
-    let own = model.steps[step].id
-    log.report(at: edge.span) { span in
-      let others = model.steps.lazy.map(\.id).filter { $0 != own }
-      let close = suggester.closest(to: name, among: others)
-      return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
-    }
   }
 }

@@ -5,47 +5,54 @@ import Scheduling
 
 /// Makes a plan of a model, in three turns: check everything, select, build.
 struct Planner {
-  private let model: PipelineModel
+  let model: PipelineModel
+  let text: SourceText
+  let index: StepIndex
+  /// Of all steps.
+  var graph = Graph()
+  var suggester = Suggester()
   private let options: PlanningOptions
   private let lanes: Lanes
-  /// Of all steps.
-  private let graph: Graph
 
   /// Reports everything that is wrong with names and edges.
-  init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
+  init(
+    _ model: PipelineModel, _ text: SourceText, options: PlanningOptions,
+    log: inout DiagnosticLog
+  ) {
     self.model = model
+    self.text = text
     self.options = options
+    index = StepIndex(model, text, log: &log)
     var lanes = Lanes(model, options: options)
     let plain = lanes.spec(for: model.defaultPlacement, log: &log)
     let specs = model.placements.map {
       lanes.spec(for: $0.filled(from: model.defaultPlacement), log: &log)
     }
     self.lanes = lanes
-    var graph = Graph()
     graph.reserveCapacity(operations: model.steps.count, edges: model.dependencies.count)
     for step in model.steps {
-      graph.append(step.placement < 0 ? plain : specs[Int(step.placement)])
+      let placement = step.details < 0 ? -1 : model.details[Int(step.details)].placement
+      graph.append(placement < 0 ? plain : specs[Int(placement)])
     }
-    graph.addEdges(of: model, log: &log)
-    self.graph = graph
-    if let cycle = graph.shortestCycle() {
-      log.report(PlanningMessage.cycle(cycle.map(\.index), of: model))
-    }
+    addEdges(log: &log)
+    if let cycle = graph.shortestCycle() { log.report(cycleMessage(cycle.map(\.index))) }
   }
+
+  func id(of step: Int) -> String { text.string(model.steps[step].id.span) }
 
   /// For each step whether it runs; nil is all of them. Throws for a name that is no step.
   func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else { return nil }
     var selected: [Int] = []
     for name in options.selection {
-      guard let number = model.names.find(name), let step = model.names[stepOf: number] else {
-        let close = suggestion(for: name, among: model.steps.lazy.map(\.id))
+      guard let step = index.find(name) else {
+        let close = suggestion(for: name, among: model.steps.indices.lazy.map { id(of: $0) })
         throw .emptySelection(
           message: PlanningMessage.unknownSelection(name, path: path, suggestion: close))
       }
       selected.append(step)
     }
-    return model.closure(of: selected)
+    return closure(of: selected)
   }
 
   func plan(path: String, sources: SourceMap, selection: [Bool]?) -> Plan {
@@ -67,12 +74,23 @@ struct Planner {
     var settings = SettingsPool(model)
     var steps: [PlannedStep] = []
     if selection == nil { steps.reserveCapacity(model.steps.count) }
-    for (index, step) in model.steps.enumerated() where selection?[index] ?? true {
+    for index in model.steps.indices where selection?[index] ?? true {
+      let step = model.steps[index]
       steps.append(
         PlannedStep(
-          id: step.id, span: step.idSpan, action: step.action, settings: settings[step.settings]))
+          id: id(of: index), span: step.id.span, action: action(of: step),
+          settings: step.details < 0
+            ? settings.plain : settings.settings(for: model.details[Int(step.details)])))
     }
     return steps
+  }
+
+  private func action(of step: StepModel) -> Action {
+    switch step.action {
+    case .written(let start, let byteCount):
+      .script(text.string(Span(start: Int(start), end: Int(start) + Int(byteCount))))
+    case .kept(let number): model.actions[Int(number)]
+    }
   }
 }
 

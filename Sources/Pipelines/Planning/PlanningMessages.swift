@@ -3,6 +3,11 @@
 import Diagnostics
 
 enum PlanningMessage {
+  static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "two steps have the id \(quoted(id))", at: span, secondary: [.init(first, "first here")])
+  }
+
   static func unknownStep(
     _ name: String, of step: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
@@ -44,28 +49,15 @@ enum PlanningMessage {
     return "\(whole).\(digits)"
   }
 
-  /// `steps` wait for each other, each for the next one and the last for the first.
-  static func cycle(_ steps: [Int], of model: PipelineModel) -> Diagnostic {
-    let shown = steps.prefix(8)
-    let names = shown.map { printable(model.steps[$0].id) }
-    let rest = steps.count > 8 ? ["…"] : []
-    let path = (names + rest + names.prefix(1)).joined(separator: " -> ")
-    let labels = shown.indices.map { index in
-      label(steps[index], waitsFor: steps[(index + 1) % steps.count], of: model)
-    }
-    return Diagnostic(
-      "steps depend on each other in a circle: \(path)", at: labels[0].span,
-      label: labels[0].text, secondary: Array(labels.dropFirst()))
+  /// `labels` tell of each edge shown.
+  static func cycle(_ names: [String], labels: [Diagnostic.Label]) -> Diagnostic {
+    Diagnostic(
+      "steps depend on each other in a circle: \(names.joined(separator: " -> "))",
+      at: labels[0].span, label: labels[0].text, secondary: Array(labels.dropFirst()))
   }
 
-  private static func label(
-    _ step: Int, waitsFor target: Int, of model: PipelineModel
-  ) -> Diagnostic.Label {
-    let words = "\(quoted(model.steps[step].id)) waits for \(quoted(model.steps[target].id))"
-    guard let dependency = model.dependency(of: step, on: target) else {
-      return .init(model.steps[step].idSpan, words + ", because of 'sequence'")
-    }
-    return .init(model.dependencies[dependency].span, words)
+  static func waits(_ step: String, for target: String) -> String {
+    "\(quoted(step)) waits for \(quoted(target))"
   }
 
   static func unknownSelection(_ name: String, path: String, suggestion: String?) -> String {

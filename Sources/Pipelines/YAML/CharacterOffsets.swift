@@ -35,6 +35,7 @@ struct CharacterOffsets {
 }
 
 /// Whether two stretches of `count` bytes are equal; eight at a time.
+@inline(__always)
 func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
   let left = UnsafeRawPointer(left)
   let right = UnsafeRawPointer(right)

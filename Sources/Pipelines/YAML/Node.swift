@@ -1,5 +1,7 @@
 // The tree of a YAML text as flat arrays: every value, key and alias in the order they are written.
 
+import Diagnostics
+
 /// Where a node lies in its tree.
 typealias NodeIndex = Int
 
@@ -69,6 +71,13 @@ struct Tree {
     return body(UnsafeBufferPointer(rebasing: source[range]))
   }
 
+  /// Where the text of a scalar stands, quotes left out; only of one that is not in the arena.
+  func textSpan(_ index: NodeIndex) -> Span {
+    let node = nodes[index]
+    let inset = node.kind == .quoted && !node.isInArena ? 1 : 0
+    return Span(start: Int(node.start) + inset, end: Int(node.end) - inset)
+  }
+
   func string(_ index: NodeIndex) -> String {
     withBytes(of: index) { String(decoding: $0, as: UTF8.self) }
   }
@@ -91,7 +100,7 @@ struct Tree {
 
   /// Forgets every node that was added since.
   mutating func discard(since mark: Mark) {
-    nodes.removeSubrange(mark.nodeCount...)
-    arena.removeSubrange(mark.arenaCount...)
+    nodes.removeLast(nodes.count - mark.nodeCount)
+    arena.removeLast(arena.count - mark.arenaCount)
   }
 }

@@ -46,6 +46,8 @@ private struct SyntaxFault {
     case "block sequence entries are not allowed in this context": strayDash
     case "could not find expected ':'": missingColon
     case "found unknown escape character": badEscape
+    case "did not find expected <document start>":
+      Diagnostic("what is above this is complete, nothing more was expected", at: place)
     case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
     default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
     }
@@ -102,10 +104,14 @@ private struct SyntaxFault {
       help: "a key is followed by ': ', a list item begins with '- '")
   }
 
+  /// libyaml's mark is at the backslash.
   private var badEscape: Diagnostic {
-    let name = character.map { String(UnicodeScalar($0)) } ?? ""
+    let start = Int(place.start) - base
+    let rest = String(decoding: text[start...].prefix(5), as: UTF8.self)
+    let escape = String(String.UnicodeScalarView(rest.unicodeScalars.prefix(2)))
     return Diagnostic(
-      "unknown escape \(quoted("\\" + name)) in a text in double quotes", at: place,
+      "unknown escape \(quoted(escape)) in a text in double quotes",
+      at: Span(start: Int(place.start), end: Int(place.start) + escape.utf8.count),
       help: "write '\\\\' for a backslash, or use single quotes")
   }
 

@@ -22,20 +22,23 @@ struct TextCheck {
     hasExpressions = Self.holdsExpression(text)
   }
 
+  /// By its mark, or because every other byte is 0.
   private static func looksLikeUTF16(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard text.count >= 2 else { return false }
+    guard text.count >= 4 else { return false }
     let (first, second) = (text[0], text[1])
     return (first == 0xFF && second == 0xFE) || (first == 0xFE && second == 0xFF)
-      || (first == 0) != (second == 0)
+      || (first == 0) != (second == 0) && (text[2] == 0) != (text[3] == 0)
   }
 
-  /// No branch in the loop, so that the compiler can take many bytes at once.
+  /// No branch in the loop, so that the compiler takes many bytes at once.
   private static func isPlainASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let start = text.baseAddress else { return true }
     var bad: UInt8 = 0
-    for byte in text {
-      bad |= byte & 0x80
-      bad |= byte < 0x20 && byte != 0x0A && byte != 0x0D && byte != 0x09 ? 1 : 0
-      bad |= byte == 0x7F ? 1 : 0
+    for offset in 0..<text.count {
+      let byte = start[offset]
+      let isOutside: UInt8 = byte &- 0x20 < 0x5F ? 0 : 1
+      let isNoSpace: UInt8 = byte == 0x0A ? 0 : byte == 0x0D ? 0 : byte == 0x09 ? 0 : 1
+      bad |= isOutside & isNoSpace
     }
     return bad == 0
   }
@@ -107,11 +110,14 @@ struct TextCheck {
     }
   }
 
-  /// No branch in the loop, as above: few files hold `${` at all.
+  /// As above. Few files hold `${` at all, and those are looked at more closely.
   private static func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let start = text.baseAddress, text.count > 3 else { return false }
     var found: UInt8 = 0
-    for index in stride(from: 0, to: text.count - 1, by: 1) {
-      found |= text[index] == UInt8(ascii: "$") && text[index + 1] == UInt8(ascii: "{") ? 1 : 0
+    for offset in 0..<(text.count - 1) {
+      let isDollar: UInt8 = start[offset] == UInt8(ascii: "$") ? 1 : 0
+      let isBrace: UInt8 = start[offset + 1] == UInt8(ascii: "{") ? 1 : 0
+      found |= isDollar & isBrace
     }
     return found != 0 && expressionRange(in: text) != nil
   }

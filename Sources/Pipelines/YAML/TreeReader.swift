@@ -109,6 +109,7 @@ extension TreeReader {
   }
 
   /// The place of the current event.
+  @inline(__always)
   private mutating func eventSpan() -> Span {
     let start = base + offsets.byteOffset(of: events.start)
     let end = base + offsets.byteOffset(of: events.end)
@@ -121,13 +122,16 @@ extension TreeReader {
   }
 
   private mutating func addScalar(to tree: inout Tree) throws(Diagnostic) {
-    let span = eventSpan()
+    let place = eventSpan()
+    var span = place
     let bytes = events.scalar
     let traits = events.scalarTraits
     if bytes.count > Self.maxScalarByteCount { throw YAMLMessage.scalarTooLong(at: span) }
     if depth == 1 { noteTopLevelKey(bytes) }
-    var node = Node(start: span.start, end: span.end, link: 0, kind: events.style)
-    if !isWritten(bytes, as: node.kind, at: span) {
+    let kind = events.style
+    let isWritten = isWritten(bytes, as: kind, at: &span)
+    var node = Node(start: span.start, end: span.end, link: 0, kind: kind)
+    if !isWritten {
       node.link = tree.store(bytes)
       node.isInArena = true
       node.hasExpression = holdsExpression(bytes)
@@ -136,21 +140,25 @@ extension TreeReader {
     }
     if !traits.isPlain {
       let anchored = Anchored(node: tree.nodes.count, size: 1, height: 0, isComplete: true)
-      try note(traits, of: anchored, at: span)
+      try note(traits, of: anchored, at: place)
     }
     try append(node, to: &tree)
     if depth > 0, top.isMap { top.expectsKey.toggle() }
   }
 
-  /// Whether a scalar stands in the file byte for byte.
+  /// Whether a scalar stands in the file byte for byte. An anchor before it is taken off its span.
+  @inline(__always)
   private func isWritten(
-    _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: Span
+    _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: inout Span
   ) -> Bool {
     let inset = kind == .quoted ? 1 : 0
-    let start = Int(span.start) - base + inset
-    guard Int(span.end) - base - inset - start == bytes.count else { return false }
-    guard let written = text.baseAddress, let read = bytes.baseAddress else { return bytes.isEmpty }
-    return areEqual(written + start, read, count: bytes.count)
+    let start = Int(span.end) - base - inset - bytes.count
+    guard start >= Int(span.start) - base + inset else { return false }
+    guard let written = text.baseAddress, let read = bytes.baseAddress,
+      areEqual(written + start, read, count: bytes.count)
+    else { return false }
+    span.start = UInt32(truncatingIfNeeded: start + base - inset)
+    return true
   }
 
   private mutating func open(
@@ -214,6 +222,7 @@ extension TreeReader {
     isAfterStepsKey = false
   }
 
+  @inline(__always)
   private mutating func append(_ node: Node, to tree: inout Tree) throws(Diagnostic) {
     written += 1
     if tree.nodes.count == Self.maxNodeCount {

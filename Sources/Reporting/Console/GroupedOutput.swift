@@ -44,13 +44,21 @@ struct GroupedOutput: StepOutput {
       waiting.append(stream)
       return
     }
-    (live ?? LiveGroup(stream, names: names, screen: screen))?.close()
+    if let live { live.close() } else { showWhole(stream) }
     live = nil
     openNext()
   }
 
+  private func showWhole(_ stream: Stream) {
+    if let group = LiveGroup(stream, names: names, screen: screen) {
+      group.close()
+    } else {
+      screen.writeUnreadable(names.log(of: stream))
+    }
+  }
+
   private mutating func openNext() {
-    for stream in waiting { LiveGroup(stream, names: names, screen: screen)?.close() }
+    for stream in waiting { showWhole(stream) }
     waiting.removeAll(keepingCapacity: true)
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
@@ -72,18 +80,14 @@ private final class LiveGroup {
   /// No newline between `shown` and here.
   private var searched = 0
 
-  /// Nil if the log cannot be read; the screen says so.
+  /// Nil if the log cannot be read.
   init?(_ stream: Stream, names: StepNames, screen: Screen) {
-    let title = names.title(of: stream)
-    guard let log = LogFile(path: names.log(of: stream)) else {
-      screen.writeUnreadable(names.log(of: stream))
-      return nil
-    }
+    guard let log = LogFile(path: names.log(of: stream)) else { return nil }
     self.stream = stream
     self.log = log
     self.screen = screen
     filter = TerminalFilter(keepsColor: screen.colorsOutput)
-    screen.writeOpening(of: title)
+    screen.writeOpening(of: names.title(of: stream))
   }
 
   /// Shows whole lines only: a message may come between any two calls.

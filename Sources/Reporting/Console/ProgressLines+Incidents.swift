@@ -61,7 +61,9 @@ extension ProgressLines {
   }
 
   func writeStopping(_ reason: StopReason) {
-    writeNotice("stopping: " + reason.words(names))
+    let isSignal = if case .signal = reason { true } else { false }
+    let advice = isSignal ? "; a second signal kills what runs" : ""
+    writeNotice("stopping: " + reason.words(names) + advice)
   }
 
   func writeNotice(_ text: String) {

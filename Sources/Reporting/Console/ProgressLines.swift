@@ -33,7 +33,7 @@ struct ProgressLines {
     sink.write(UInt8(ascii: " "))
     let name = names[operation]
     sink.write(name)
-    sink.write(spaces: nameWidth - name.utf8.count + 2)
+    sink.write(spaces: max(0, nameWidth - name.utf8.count) + 2)
   }
 
   mutating func write(_ settled: SettledOperation) {

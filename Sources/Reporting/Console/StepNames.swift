@@ -16,11 +16,14 @@ struct StepNames {
 
   subscript(operation: OperationID) -> String {
     steps.indices.contains(operation.index)
-      ? steps[operation.index].id : RunDirectory.runHookName
+      ? steps[operation.index].id : "the run"
   }
 
   func log(of stream: Stream) -> String {
-    directory.log(of: self[stream.operation], stream.trial)
+    let step =
+      steps.indices.contains(stream.operation.index)
+      ? steps[stream.operation.index].id : RunDirectory.runHookName
+    return directory.log(of: step, stream.trial)
   }
 
   /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.

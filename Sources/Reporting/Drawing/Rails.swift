@@ -56,21 +56,28 @@ struct Rails {
   /// Linear in operations and edges.
   init(_ graph: Graph, order: some Sequence<OperationID>) {
     self.graph = graph
-    let dependentCounts = graph.dependentCounts()
-    remaining = dependentCounts
+    remaining = graph.dependentCounts()
     columns = [Int8](repeating: -1, count: graph.count)
+    let most = Self.mostRails(graph, order, dependentCounts: remaining)
+    limit = most > Self.widest ? Self.narrow : Self.widest
+  }
+
+  /// The most operations that have passed and that others still wait for.
+  private static func mostRails(
+    _ graph: Graph, _ order: some Sequence<OperationID>, dependentCounts: [Int32]
+  ) -> Int {
+    var remaining = dependentCounts
     var rails = 0
     var most = 0
     for operation in order {
-      for edge in graph.dependencies(of: operation) {
+      graph.forEachDependency(of: operation) { edge in
         remaining[edge.from.index] -= 1
         if remaining[edge.from.index] == 0 { rails -= 1 }
       }
       if dependentCounts[operation.index] > 0 { rails += 1 }
       most = max(most, rails)
     }
-    remaining = dependentCounts
-    limit = most > Self.widest ? Self.narrow : Self.widest
+    return most
   }
 
   /// The line of the next operation. Linear in its dependencies.
@@ -129,7 +136,7 @@ extension Graph {
   fileprivate func dependentCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
     for index in 0..<count {
-      for edge in dependencies(of: OperationID(index)) { counts[edge.from.index] += 1 }
+      forEachDependency(of: OperationID(index)) { counts[$0.from.index] += 1 }
     }
     return counts
   }

@@ -41,7 +41,7 @@ package struct Forecast {
     var sum: Nanoseconds = 0
     var count: Nanoseconds = 0
     for index in 0..<graph.count {
-      guard let expected = graph[OperationID(index)].expected else { continue }
+      guard let expected = graph.expected(of: OperationID(index)) else { continue }
       sum += expected
       count += 1
     }
@@ -55,7 +55,7 @@ package struct Forecast {
       isFirst = false
       runCount += 1
       entries.append(Entry(operation: operation, wave: wave))
-      let expected = graph[operation].expected
+      let expected = graph.expected(of: operation)
       if expected == nil { unknownCount += 1 }
       running.add(operation, endingAt: makespan + (expected ?? guess))
     }

@@ -18,23 +18,24 @@ struct Reasons {
     } else {
       writeObstacle(of: operation, to: sink)
     }
-    let spec = plan.graph[operation]
-    if spec.queue != .default {
+    let queue = plan.graph.queue(of: operation)
+    if queue != .default {
       sink.write(", queue ")
-      sink.write(oneLine(plan.queues[spec.queue.index].name))
+      sink.write(oneLine(plan.queues[queue.index].name))
     }
-    if spec.priority != 0 {
+    let priority = plan.graph.priority(of: operation)
+    if priority != 0 {
       sink.write(", priority ")
-      sink.write(priorityName(spec.priority))
+      sink.write(priorityName(priority))
     }
   }
 
   /// `needs build, lint (done)`; `first` if it waits for nothing.
   private func writeNeeds(of operation: OperationID, to sink: ByteSink) {
     var count = 0
-    for edge in plan.graph.dependencies(of: operation) {
+    plan.graph.forEachDependency(of: operation) { edge in
       count += 1
-      if count > Self.namedDependencies { continue }
+      if count > Self.namedDependencies { return }
       sink.write(count == 1 ? "needs " : ", ")
       sink.write(plan.steps[edge.from.index].id)
       if let condition = edge.condition.words {
@@ -59,7 +60,7 @@ struct Reasons {
       sink.write(" fails")
       return
     }
-    let queue = plan.queues[plan.graph[operation].queue.index]
+    let queue = plan.queues[plan.graph.queue(of: operation).index]
     if queue.isSuspended {
       sink.write("its queue is suspended")
     } else if queue.width == 0 {

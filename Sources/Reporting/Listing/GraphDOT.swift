@@ -65,10 +65,8 @@ struct GraphDOT {
 
 /// In a quoted string DOT gives a meaning to `"`, and in labels to `\`.
 private func dotQuoted(_ text: String) -> String {
+  if text.utf8.allSatisfy(isPlainInQuotes) { return "\"" + text + "\"" }
   let shown = oneLine(text)
-  guard shown.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) else {
-    return "\"" + shown + "\""
-  }
   var result = "\""
   for character in shown {
     if character == "\"" || character == "\\" { result.append("\\") }

@@ -6,7 +6,7 @@ extension ByteSink {
     var text = text
     write(UInt8(ascii: "\""))
     let isPlain = text.withUTF8 { bytes in
-      guard bytes.allSatisfy(isPlainInJSON) else { return false }
+      guard bytes.allSatisfy(isPlainInQuotes) else { return false }
       write(UnsafeRawBufferPointer(bytes))
       return true
     }
@@ -50,6 +50,7 @@ extension ByteSink {
   }
 }
 
-private func isPlainInJSON(_ byte: UInt8) -> Bool {
+/// Printable ASCII without quotes and backslashes: the same in JSON and in DOT.
+func isPlainInQuotes(_ byte: UInt8) -> Bool {
   (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
 }

@@ -51,7 +51,7 @@ struct TerminalFilter {
     case 0x80...:
       return writeEncoded(bytes, isLast: isLast, to: sink)
     case let control:
-      sink.write(caret: control)
+      sink.write(visible: control)
       return 1
     }
   }
@@ -68,7 +68,7 @@ struct TerminalFilter {
     }
     if length == bytes.count, length < Self.longestSequence, !isLast { return nil }
     guard length > 1, length < bytes.count, bytes[length] == UInt8(ascii: "m") else {
-      sink.write(caret: 0x1b)
+      sink.write(visible: 0x1b)
       return 1
     }
     if keepsColor {
@@ -88,9 +88,7 @@ struct TerminalFilter {
     case .cutOff where !isLast:
       return nil
     case .control(let value):
-      sink.write("\\u{")
-      sink.write(hexadecimal: value)
-      sink.write("}")
+      sink.write(visible: value)
       return 2
     case .cutOff, .invalid:
       sink.write("\\x")
@@ -145,15 +143,19 @@ private enum EncodedCharacter {
 }
 
 extension ByteSink {
-  /// `^[` for escape, `^@` for NUL, `^?` for delete.
-  fileprivate func write(caret control: UInt8) {
-    write(UInt8(ascii: "^"))
-    write(control ^ 0x40)
+  /// `\u{1b}`, as in messages.
+  fileprivate func write(visible control: UInt8) {
+    write("\\u{")
+    if control >= 16 { write(hexadecimal: control) } else { write(hexadecimalDigit: control) }
+    write("}")
   }
 
   func write(hexadecimal byte: UInt8) {
-    for digit in [byte >> 4, byte & 15] {
-      write(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
-    }
+    write(hexadecimalDigit: byte >> 4)
+    write(hexadecimalDigit: byte & 15)
+  }
+
+  private func write(hexadecimalDigit digit: UInt8) {
+    write(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
   }
 }

@@ -56,8 +56,6 @@ struct RunLedger {
   private(set) var allowedFailures = 0
   /// Failures that are not allowed.
   private(set) var failures = Sample<SettledOperation>()
-  /// Cancelled while they ran.
-  private(set) var victims = Sample<SettledOperation>()
   /// Blocked because of the first failure.
   private(set) var blocked = Sample<OperationID>()
   /// Time that commands took, added up.
@@ -106,8 +104,6 @@ struct RunLedger {
     switch settled.ending.outcome {
     case .failed, .timedOut:
       if settled.ending.isAllowed { allowedFailures += 1 } else { failures.add(settled) }
-    case .cancelled where settled.record != nil:
-      victims.add(settled)
     case .blocked:
       guard let first = failures.first.first?.operation else { return }
       if settled.cause == .dependency(first) { blocked.add(settled.operation) }

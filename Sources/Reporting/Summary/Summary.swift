@@ -1,5 +1,5 @@
-// The end of a run: the first failure in full, the others and the victims in a line each, then one
-// line that says it all.
+// The end of a run: the first failure in full, the others in a line each, then one line that says
+// it all. What else happened has had its line when it happened.
 
 import Pipelines
 import Scheduling
@@ -31,25 +31,16 @@ struct Summary {
       block.write(failure, blocked: index == 0 ? ledger.blocked : Sample())
     }
     if inFull > 0 { sink.writeNewline() }
-    if !isQuiet {
-      let others = writeLines(of: failures, from: inFull, writeFailure)
-      let victims = writeLines(of: ledger.victims, from: 0, writeVictim)
-      if others || victims { sink.writeNewline() }
+    if failures.count > inFull {
+      for failure in failures.first[inFull...] { writeFailure(failure) }
+      if failures.count > failures.first.count {
+        sink.write("  … and ")
+        sink.write(grouped: failures.count - failures.first.count)
+        sink.write(" more\n")
+      }
+      sink.writeNewline()
     }
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
-  }
-
-  /// Answers whether there was anything to write.
-  private func writeLines(
-    of sample: Sample<SettledOperation>, from start: Int, _ write: (SettledOperation) -> Void
-  ) -> Bool {
-    for item in sample.first.dropFirst(start) { write(item) }
-    if sample.count > sample.first.count {
-      sink.write("  … and ")
-      sink.write(grouped: sample.count - sample.first.count)
-      sink.write(" more\n")
-    }
-    return sample.count > start
   }
 
   private func writeFailure(_ failure: SettledOperation) {
@@ -66,18 +57,6 @@ struct Summary {
       }
     } else {
       sink.write("failed")
-    }
-    sink.writeNewline()
-  }
-
-  private func writeVictim(_ victim: SettledOperation) {
-    screen.write(.notRun)
-    sink.write(" ")
-    sink.write(names[victim.operation])
-    sink.write("  cancelled")
-    if let reason = victim.reason(names) {
-      sink.write(": ")
-      sink.write(reason)
     }
     sink.writeNewline()
   }

@@ -36,6 +36,7 @@ extension StopReason {
     case .failure(let operation): "'\(names[operation])' failed"
     case .runTimeout: "the time limit of the run"
     case .noWidth: "max_parallel is 0"
+    case .suspended: "its queue is suspended and nothing resumes it"
     case .stateFailure(let reason): oneLine(reason)
     }
   }

@@ -89,4 +89,11 @@ extension Graph {
   package func dependents(of id: OperationID) -> EdgeList {
     EdgeList(self, EdgeCursor(dependentsOf: id, in: self))
   }
+
+  /// Edges into the operation, in the order they were added: for loops over a whole graph, where
+  /// making a list for each operation would cost more than walking it.
+  package func forEachDependency(of id: OperationID, _ body: (Edge) -> Void) {
+    var cursor = EdgeCursor(dependenciesOf: id, in: self)
+    while let edge = cursor.next(in: self) { body(edge) }
+  }
 }

@@ -79,6 +79,14 @@ package struct Graph: Sendable {
     return spec
   }
 
+  package func queue(of id: OperationID) -> QueueID { queues[id.index] }
+
+  package func priority(of id: OperationID) -> Int16 { priorities[id.index] }
+
+  package func expected(of id: OperationID) -> Nanoseconds? {
+    durations[id.index] < 0 ? nil : durations[id.index]
+  }
+
   @discardableResult
   package mutating func append(_ spec: OperationSpec) -> OperationID {
     let duration = spec.expected.map { max($0, 0) } ?? -1

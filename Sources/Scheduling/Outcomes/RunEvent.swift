@@ -114,6 +114,8 @@ package enum StopReason: Hashable, Sendable {
   case runTimeout
   /// `max_parallel: 0`.
   case noWidth
+  /// All that is left is in queues that are suspended, and nothing resumes them.
+  case suspended
   /// The state directory cannot be written: the call and the error.
   case stateFailure(String)
 }

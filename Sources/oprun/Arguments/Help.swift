@@ -20,7 +20,8 @@ private var generalHelp: String {
     commands:
     \(twoColumns(commands))
     'oprun COMMAND --help' shows what a command takes.
-    Every option --some-flag can be given as OPRUN_SOME_FLAG in the environment.
+    Most options --some-flag can be given as OPRUN_SOME_FLAG in the environment.
+    'oprun --version' shows the version.
 
     """
 }

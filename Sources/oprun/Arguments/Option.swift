@@ -37,15 +37,15 @@ enum ValueKind: Sendable {
   case duration
   /// One of the words; words of `later` are known, but not built yet.
   case choice([String], later: [String] = [])
-  /// Any text; the placeholder says of what.
-  case text(String)
+  /// Any text but none; the placeholder and the words say of what.
+  case text(String, wanted: String)
 
   var placeholder: String {
     switch self {
     case .count: "N"
     case .duration: "TIME"
     case .choice(let words, _): words.joined(separator: "|")
-    case .text(let placeholder): placeholder
+    case .text(let placeholder, _): placeholder
     }
   }
 }

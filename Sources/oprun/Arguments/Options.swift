@@ -11,7 +11,9 @@ enum Options {
   static let verbose = Option(
     "verbose", "v", summary: "with --dry-run: whole commands and all settings")
   static let exitCode = Option(
-    "exit-code", summary: "with --dry-run: exit status 1 if something would run")
+    // OPRUN_EXIT_CODE is what a hook finds its step's exit status in.
+    "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE",
+    summary: "with --dry-run: exit status 1 if something would run")
   static let failFast = Option(
     "fail-fast", summary: "after a failure start nothing new (failure_policy: stop)")
   static let strict = Option(
@@ -19,21 +21,23 @@ enum Options {
   static let timeout = Option(
     "timeout", nil, .duration, summary: "time limit of the whole run, like 90s or 1h30m")
   static let exitCodeFrom = Option(
-    "exit-code-from", nil, .text("STEP"), summary: "exit with the status of this step's command")
+    "exit-code-from", nil, .text("STEP", wanted: "the id of a step"),
+    summary: "exit with the status of this step's command")
   static let output = Option(
     "output", nil,
     .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),
     // OPRUN_OUTPUT is what a step finds the file for its outputs by.
     variable: "OPRUN_OUTPUT_MODE",
     summary:
-      "grouped: each step's output together; prefixed: line by line with names; quiet: failures")
+      "how to show what steps print; grouped by default")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
-    summary: "use colour; auto asks NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR, TERM and the terminal")
+    summary: "whether to use colour; auto by default")
   static let ascii = Option(
     "ascii", summary: "draw with ASCII characters alone")
   static let stateDirectory = Option(
-    "state-dir", nil, .text("DIR"), summary: "where runs and logs are kept; .oprun by default")
+    "state-dir", nil, .text("DIR", wanted: "a directory"),
+    summary: "where runs and logs are kept; .oprun by default")
   static let graphFormat = Option(
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_GRAPH_FORMAT", summary: "how to write the graph; tree by default")

@@ -25,7 +25,7 @@ enum Request {
       }
       let invocation = try ArgumentParser.parse(
         words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)
-      self = invocation.wantsHelp ? .help(command) : .perform(invocation)
+      self = invocation.wantsHelp ? .help(invocation.command) : .perform(invocation)
     }
   }
 

@@ -16,7 +16,7 @@ struct UsageError: Error, Hashable {
   }
 
   static func unknownOption(_ flag: String, of command: Command) -> UsageError {
-    let known = (command.options + [Options.help]).map(\.flag)
+    let known = (command.options + [Options.help, Options.version]).map(\.flag)
     return UsageError(
       "unknown option \(quoted(flag))",
       help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" },
@@ -60,6 +60,16 @@ struct UsageError: Error, Hashable {
       command: command.name)
   }
 
+  /// A step that is not in the pipeline, or not among the selected ones.
+  static func unknownStep(
+    _ id: String, for option: Option, among ids: some Sequence<String>
+  ) -> UsageError {
+    UsageError(
+      "'\(option.flag)' wants the id of a step that runs, found \(quoted(id))",
+      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" },
+      command: Command.run.name)
+  }
+
   static func notBuilt(_ name: String) -> UsageError {
     UsageError("'oprun \(name)' is not supported yet")
   }
@@ -90,7 +100,7 @@ extension ValueKind {
     case .duration: "a time like 250ms, 30s or 1h30m"
     case .choice(let words, _):
       words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
-    case .text(let placeholder): "a \(placeholder.lowercased())"
+    case .text(_, let wanted): wanted
     }
   }
 }

@@ -8,10 +8,13 @@ import Reporting
 import Scheduling
 
 extension Tool {
-  func run(_ invocation: Invocation) -> Int32 {
+  func run(_ invocation: Invocation) throws(UsageError) -> Int32 {
     switch plan(invocation.operands[0], planningOptions(invocation)) {
     case .failure(let exit): return exit.status
     case .success(let plan):
+      if let id = invocation.text(Options.exitCodeFrom), plan.operation(named: id) == nil {
+        throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
+      }
       guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
       return run(plan, invocation)
     }

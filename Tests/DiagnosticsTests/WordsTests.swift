@@ -1,0 +1,91 @@
+// Suggestions, names in messages, places in large files, and the log of diagnostics.
+
+import Diagnostics
+import Testing
+
+struct SuggestionTests {
+  private let keys = ["depends_on", "env", "run", "retry", "timeout"]
+
+  @Test(arguments: [
+    ("dependson", "depends_on"), ("depend_on", "depends_on"), ("depnds_no", "depends_on"),
+    ("dpnds_no", nil),
+    ("timeuot", "timeout"), ("tiemuot", "timeout"), ("rnu", "run"), ("rum", "run"), ("rx", nil),
+    ("evn", "env"), ("vne", nil), ("Timeout", "timeout"), ("", nil),
+    ("TIMEOUT", nil), ("run", nil),
+  ])
+  func `a name within two edits is suggested, within one if it is short`(
+    _ name: String, _ expected: String?
+  ) {
+    #expect(suggestion(for: name, among: keys) == expected)
+  }
+
+  @Test func `the closest wins, of equals the first`() {
+    #expect(suggestion(for: "build", among: ["guilds", "builds", "built"]) == "builds")
+    #expect(suggestion(for: "test-1", among: ["test-2", "test-3"]) == "test-2")
+  }
+
+  @Test func `the work over a whole file is bounded`() {
+    var suggester = Suggester(budget: 3)
+    #expect(suggester.closest(to: "aaaa", among: ["bbbb", "aaab"]) == "aaab")
+    #expect(suggester.closest(to: "aaaa", among: ["cccc", "aaab"]) == nil)
+  }
+}
+
+struct PrintableTests {
+  @Test func `a name is cut at 80 characters and shows what cannot be printed`() {
+    #expect(
+      quoted("a\u{1b}\n\u{7f}\u{2028}\u{feff}b") == "'a\\u{1b}\\u{a}\\u{7f}\\u{2028}\\u{feff}b'")
+    #expect(printable(String(repeating: "é", count: 81)) == String(repeating: "é", count: 80) + "…")
+    #expect(printable("👩‍👩‍👧") == "👩‍👩‍👧")
+  }
+
+  @Test func `wide characters take two columns, combining ones none`() {
+    #expect(displayWidth(of: "aé日e\u{301}한ｱ🚀") == 1 + 1 + 2 + 1 + 2 + 1 + 2)
+  }
+}
+
+struct PositionTests {
+  @Test func `places have the line and column that counting gives`() {
+    let pieces = ["a\n", "\r\n", "é", "日本", "\n", "🚀x", "\u{feff}"]
+    for pad in [0, 16380, 16384, 32766] {
+      var sources = SourceMap()
+      let text = String(repeating: "-", count: pad) + pieces.joined() + pieces.joined()
+      sources.add(path: "a", bytes: Array(text.utf8))
+      var (line, column, offset) = (1, 1, 0)
+      for scalar in text.unicodeScalars {
+        if offset > pad - 10 {
+          let place = sources.position(of: Span(start: offset, end: offset))
+          #expect((place.line, place.column) == (line, column))
+        }
+        (line, column) = scalar == "\n" ? (line + 1, 1) : (line, column + 1)
+        offset += String(scalar).utf8.count
+      }
+    }
+  }
+}
+
+struct DiagnosticLogTests {
+  @Test func `diagnostics are sorted by place, and the first at a place counts`() {
+    var log = DiagnosticLog()
+    for (message, start) in [("b", 5), ("a", 1), ("again", 5), ("c", 7)] {
+      log.report(at: Span(start: start, end: start + 1)) { Diagnostic(message, at: $0) }
+    }
+    #expect(log.sorted().map(\.message) == ["a", "b", "c"])
+    #expect(!log.isFull)
+  }
+
+  @Test func `of very many those nearest to the start are kept`() {
+    var log = DiagnosticLog()
+    var made = 0
+    for index in 0..<10_000 {
+      let start = index % 2 == 0 ? index : 20_000 - index
+      log.report(at: Span(start: start, end: start)) { span in
+        made += 1
+        return Diagnostic("wrong", at: span)
+      }
+    }
+    #expect(log.isFull)
+    #expect(log.sorted().map(\.primary.span.start) == (0..<1000).map { UInt32($0 * 2) })
+    #expect(made < 4000)
+  }
+}

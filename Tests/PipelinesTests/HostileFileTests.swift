@@ -1,0 +1,159 @@
+// Files made to break a reader: each meets a limit, quickly and without much memory.
+
+import Pipelines
+import Scheduling
+import Testing
+
+private let valid = "steps:\n  - {id: a, run: x}\n"
+
+private func repeated(_ text: String, _ count: Int) -> [UInt8] {
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(text.utf8.count * count)
+  for _ in 0..<count { bytes.append(contentsOf: text.utf8) }
+  return bytes
+}
+
+struct HostileFileTests {
+  @Test func `more than 64 MiB is refused before it is read`() {
+    let bytes = [UInt8](repeating: UInt8(ascii: "#"), count: 64 << 20 + 1)
+    #expect(messages(bytes) == ["1:1: the file is larger than 64 MiB, which is the limit"])
+  }
+
+  @Test(arguments: [("[", 65), ("{a: ", 257), ("- ", 129), ("[{a: ", 161)])
+  func `100,000 levels end at the 65th`(_ level: String, _ column: Int) {
+    #expect(
+      messages(repeated(level, 100_000)) == [
+        "1:\(column): values are nested more than 64 levels deep, which is the limit"
+      ])
+  }
+
+  @Test func `64 levels are no recursion and no error of nesting`() {
+    let text = "x-a: " + String(repeating: "[", count: 63) + String(repeating: "]", count: 63)
+    #expect(messages(text + "\n" + valid) == [])
+    let deeper = "x-a: " + String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+    #expect(
+      messages(deeper + "\n" + valid) == [
+        "1:69: values are nested more than 64 levels deep, which is the limit"
+      ])
+  }
+
+  @Test func `nesting by aliases counts too`() {
+    let text = (1...70).map { "x-\($0): &a\($0) [\($0 == 1 ? "x" : "*a\($0 - 1)")]\n" }.joined()
+    #expect(
+      messages(text + valid) == [
+        "64:13: values are nested more than 64 levels deep, which is the limit"
+      ])
+  }
+
+  @Test func `a billion laughs end at the budget`() {
+    let text =
+      "x-a: &a [x, x, x, x, x, x, x, x, x, x]\n"
+      + zip("bcdefghi", "abcdefgh").map { name, last in
+        "x-\(name): &\(name) [\((1...10).map { _ in "*\(last)" }.joined(separator: ", "))]\n"
+      }.joined()
+    #expect(
+      messages(text + valid) == [
+        "6:38: aliases expand to more than 1,000,000 values and ten times what is written, "
+          + "which is the limit"
+      ])
+  }
+
+  @Test func `a merge bomb ends at the budget`() {
+    let keys = (0..<1000).map { "k\($0): v" }.joined(separator: ", ")
+    let steps = (0..<3000).map { "  - {id: s\($0), run: x, env: {<<: *a}}\n" }.joined()
+    #expect(
+      messages("x-a: &a {\(keys)}\nsteps:\n" + steps) == [
+        "502:34: aliases expand to more than 1,000,000 values and ten times what is written, "
+          + "which is the limit"
+      ])
+  }
+
+  @Test func `a long text repeated by aliases ends at a limit`() {
+    let steps = (0..<200).map { "  - {id: s\($0), run: x, stdin: *a, name: n\($0)}\n" }.joined()
+    let text = "x-a: &a \"" + String(repeating: "y", count: 1_000_000) + "\"\nsteps:\n" + steps
+    #expect(
+      messages(text).first
+        == "1:9: more than 4,000,000 texts or 64 MiB of text once aliases are expanded, "
+        + "which is the limit")
+  }
+
+  @Test func `a scalar has at most 1 MiB`() {
+    let mebibyte = String(repeating: "x", count: 1 << 20)
+    #expect(messages(valid + "description: \(mebibyte)\n") == [])
+    for quote in ["", "\"", "'"] {
+      #expect(
+        messages(valid + "description: \(quote)\(mebibyte)y\(quote)\n") == [
+          "3:14: this text is longer than 1 MiB, which is the limit"
+        ])
+    }
+  }
+
+  @Test func `one list has at most four million values`() {
+    #expect(
+      messages(Array("x-a: [".utf8) + repeated("a,", 4_000_001)) == [
+        "1:8000001: more than 4,000,000 values in one step or outside the steps, "
+          + "which is the limit"
+      ])
+  }
+
+  @Test func `reading ends after a thousand errors`() {
+    #expect(messages(Array("steps: [".utf8) + repeated("{},", 500_000)).count == 1000)
+    #expect(messages(repeated("unknown: 1\n", 100_000)).count == 1000)
+    #expect(
+      messages(Array("steps:\n".utf8) + repeated("- {id: a, run: x}\n", 100_000)).count == 1000)
+  }
+
+  @Test func `there are at most a million steps`() {
+    var text = "steps:\n"
+    for index in 0...1_000_000 { text += "- {id: s\(index), run: x}\n" }
+    #expect(messages(text) == ["1000002:3: more than 1,000,000 steps, which is the limit"])
+  }
+}
+
+/// Each takes minutes where something is quadratic; the suite's own time shows it.
+struct QuadraticTrapTests {
+  @Test func `100,000 keys in one map`() throws {
+    let keys = (0..<100_000).map { "k\($0): v" }.joined(separator: ", ")
+    let settings = try plan("env: {\(keys)}\n" + valid).steps[0].settings
+    #expect(settings.environment.count == 100_000)
+  }
+
+  @Test func `100,000 anchors, each used`() {
+    let anchors = (0..<100_000).map { "&a\($0) x" }.joined(separator: ", ")
+    let aliases = (0..<100_000).map { "*a\($0)" }.joined(separator: ", ")
+    #expect(messages("x-a: [\(anchors)]\nx-b: [\(aliases)]\n" + valid) == [])
+  }
+
+  @Test func `more than 200,000 anchors are refused`() {
+    let anchors = (0...200_000).map { "&a\($0) x" }.joined(separator: ", ")
+    #expect(
+      messages("x-a: [\(anchors)]\n" + valid).map { $0.drop { $0 != " " } } == [
+        " more than 200,000 anchors, which is the limit"
+      ])
+  }
+
+  @Test func `one step that waits for 100,000 others, and 100,000 that wait for one`() throws {
+    let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
+    let names = (0..<100_000).map { "s\($0)" }.joined(separator: ", ")
+    let text =
+      "steps:\n  - {id: first, run: x}\n" + steps
+      + "  - {id: last, run: x, depends_on: [\(names)]}\n"
+    #expect(try plan(text).graph.edgeCount == 200_000)
+  }
+
+  @Test func `100,000 misspelt names among 100,000 steps`() {
+    let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [t\($0)]}\n" }.joined()
+    #expect(messages("steps:\n" + steps).count == 1000)
+  }
+
+  @Test func `a circle of 100,000 steps`() {
+    let steps = (0..<100_000).map {
+      "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 100_000)]}\n"
+    }.joined()
+    #expect(
+      messages("steps:\n" + steps) == [
+        "2:35: steps depend on each other in a circle: "
+          + "s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> s6 -> s7 -> … -> s0"
+      ])
+  }
+}

@@ -1,0 +1,375 @@
+// For each key of each table, values that are accepted and values that are refused, with the message.
+
+import Pipelines
+
+/// The examples of one table.
+struct TableExamples: Sendable {
+  let name: String
+  let rows: [KeyRow]
+  /// A file in which the line `key: value` stands in an object of the table.
+  let file: @Sendable (String) -> String
+  let keys: [String: KeyExamples]
+}
+
+struct KeyExamples: Sendable {
+  let accepted: [String]
+  /// Values, and what is said of them.
+  let refused: [(String, String)]
+
+  init(_ accepted: [String], refused: [(String, String)]) {
+    self.accepted = accepted
+    self.refused = refused
+  }
+}
+
+private let otherStep = "steps:\n  - {id: z, run: x}\n"
+private let text = "must be text, not"
+private let words = "must be text or a list of text, not"
+private let hookWords = "must be text, a list of text or a map with 'run', not"
+private let duration = "must be a duration such as 30s"
+private let fraction = "must be a number, not"
+private let width = "must be a whole number of at least 0 or 'auto', not"
+
+private let commands = KeyExamples(
+  [
+    "echo a", "|\n      a\n      b", "[make, -j, 2]", "['sh', \"-c\", x]", "true", "5",
+  ],
+  refused: [
+    ("", "'run' \(words) nothing"), ("''", "'run' must not be empty"),
+    ("{a: b}", "'run' \(words) a map"), ("[]", "'run' must not be empty"),
+    ("[a, [b]]", "'run' \(words) a list"), ("[a, ~]", "'run' \(words) nothing"),
+    ("['', a]", "the first text of 'run' names a program, it must not be empty"),
+  ])
+
+private let shells = KeyExamples(
+  ["sh", "bash", "/usr/bin/zsh", "python3", "[bash, -x]"],
+  refused: [
+    ("bash -x", "'shell' must be one word or a list, not 'bash -x'"),
+    ("[]", "'shell' must not be empty"), ("{a: b}", "'shell' \(words) a map"),
+    ("''", "'shell' must not be empty"),
+  ])
+
+private let variables = KeyExamples(
+  ["{A: b, c: 1, D: true, E: '', F: 1.50}", "{}"],
+  refused: [
+    ("[A=b]", "'env' must be a map of names to text, not a list"),
+    ("A=b", "'env' must be a map of names to text, not 'A=b'"),
+    ("{A: [b]}", "'A' \(text) a list"), ("{A: }", "'A' \(text) nothing"),
+    ("{A=B: c}", "'A=B' cannot be the name of an environment variable"),
+    ("{'': c}", "'' cannot be the name of an environment variable"),
+    ("{A: b, A: c}", "key 'A' is written twice in 'env'"),
+  ])
+
+private let directories = KeyExamples(
+  ["src", "/tmp", "../x y"],
+  refused: [("[a]", "'working_dir' \(text) a list"), ("''", "'working_dir' must not be empty")])
+
+private let timeouts = KeyExamples(
+  ["30s", "250ms", "1h30m", "2d", "1d2h3m4s5ms", "'5m'"],
+  refused: [
+    ("30", "'timeout' \(duration), the number 30 has no unit"),
+    ("1.5", "'timeout' \(duration), the number 1.5 has no unit"),
+    ("1.5h", "'timeout' \(duration), not '1.5h'"), ("5min", "'timeout' \(duration), not '5min'"),
+    ("30m1h", "'timeout' \(duration), not '30m1h'"), ("1s1s", "'timeout' \(duration), not '1s1s'"),
+    ("-5s", "'timeout' \(duration), not '-5s'"), ("5S", "'timeout' \(duration), not '5S'"),
+    ("s", "'timeout' \(duration), not 's'"), ("''", "'timeout' \(duration), not the text ''"),
+    ("0s", "'timeout' \(duration), not '0s'"), ("[1s]", "'timeout' \(duration), not a list"),
+    ("999999999d", "'timeout' \(duration), not '999999999d'"),
+    ("", "'timeout' \(duration), not nothing"),
+  ])
+
+private func hooks(_ key: String) -> KeyExamples {
+  KeyExamples(
+    [
+      "echo a", "[echo, a]", "{run: echo a}", "{run: [echo, a]}",
+      "[[echo, a], [echo, b]]", "[{run: a}, echo b, [echo, c]]",
+    ],
+    refused: [
+      ("", "'\(key)' \(hookWords) nothing"), ("''", "'\(key)' must not be empty"),
+      ("[]", "'\(key)' must not be empty"), ("{}", "'run' is missing in a hook"),
+      ("{rum: x}", "unknown key 'rum' in a hook"), ("[[], a]", "'\(key)' must not be empty"),
+      ("[{run: a}, ~]", "'\(key)' \(hookWords) nothing"),
+    ])
+}
+
+private func booleans(_ key: String) -> KeyExamples {
+  KeyExamples(
+    ["true", "false"],
+    refused: [
+      ("yes", "'\(key)' must be true or false, not 'yes'"),
+      ("'true'", "'\(key)' must be true or false, not the text 'true'"),
+      ("1", "'\(key)' must be true or false, not the number 1"),
+      ("True", "'\(key)' must be true or false, not 'True'"),
+    ])
+}
+
+private func widths(_ key: String) -> KeyExamples {
+  KeyExamples(
+    ["0", "1", "64", "auto", "+2"],
+    refused: [
+      ("-1", "'\(key)' \(width) '-1'"), ("1.5", "'\(key)' \(width) the number 1.5"),
+      ("'4'", "'\(key)' \(width) the text '4'"), ("many", "'\(key)' \(width) 'many'"),
+      ("0x10", "'\(key)' \(width) '0x10'"), ("[]", "'\(key)' \(width) a list"),
+      ("99999999999999999999", "'\(key)' \(width) '99999999999999999999'"),
+    ])
+}
+
+let topLevelExamples = TableExamples(
+  name: "top level", rows: PipelineKey.allCases.map(\.row), file: { $0 + "\n" + otherStep },
+  keys: [
+    "version": KeyExamples(
+      ["1"],
+      refused: [
+        ("2", "'version' must be 1, not the number 2"),
+        ("'1'", "'version' must be 1, not the text '1'"),
+      ]),
+    "name": KeyExamples(
+      ["a b", "5"],
+      refused: [("[a]", "'name' \(text) a list"), ("", "'name' \(text) nothing")]),
+    "description": KeyExamples(["|\n  a\n  b"], refused: [("{}", "'description' \(text) a map")]),
+    "$schema": KeyExamples(["https://x/y.json"], refused: [("[]", "'$schema' \(text) a list")]),
+    "env": variables, "shell": shells, "working_dir": directories, "timeout": timeouts,
+    "max_parallel": widths("max_parallel"),
+    "sequence": booleans("sequence"),
+    "queues": KeyExamples(
+      ["{net: {max_parallel: 2}, b: {}}", "{}"],
+      refused: [
+        ("[a]", "'queues' must be a map of names to maps, not a list"),
+        ("{a: 2}", "'a' must be a map with 'max_parallel', not the number 2"),
+        ("{a b: {}}", "'a b' cannot be the name of a queue"),
+        ("{default: {}}", "the queue 'default' is there already"),
+        ("{a: {}, a: {}}", "key 'a' is written twice in 'queues'"),
+        ("{a: {width: 2}}", "unknown key 'width' in queue 'a'"),
+      ]),
+    "resources": KeyExamples(
+      ["{cpu: 4, gpu: 0.5, memory: 16000000000, none: 0}"],
+      refused: [
+        ("[cpu]", "'resources' must be a map of names to numbers, not a list"),
+        ("{cpu: many}", "'cpu' \(fraction) 'many'"), ("{cpu: -1}", "'cpu' \(fraction) '-1'"),
+        ("{cpu: '4'}", "'cpu' \(fraction) the text '4'"),
+        ("{cpu: 0.0000001}", "'cpu' \(fraction) the number 0.0000001"),
+        ("{cpu: 1.}", "'cpu' \(fraction) '1.'"),
+        ("{1cpu: 4}", "'1cpu' cannot be the name of a resource"),
+      ]),
+    "defaults": KeyExamples(
+      ["{timeout: 5m, env: {A: b}, retry: 1, on_failure: x}", "{}"],
+      refused: [
+        ("5", "'defaults' must be a map of step keys, not the number 5"),
+        ("{id: a}", "'id' cannot have a default, it belongs to one step"),
+        ("{depends_on: []}", "'depends_on' cannot have a default, it belongs to one step"),
+        ("{tiemout: 5m}", "unknown key 'tiemout' in 'defaults'"),
+        ("{queue: nowhere}", "no queue 'nowhere'"),
+        ("{matrix: {}}", "'matrix' is not supported yet"),
+      ]),
+    "failure_policy": KeyExamples(
+      ["continue", "stop", "cancel"],
+      refused: [
+        ("halt", "'failure_policy' must be one of continue, stop, cancel, not 'halt'"),
+        ("true", "'failure_policy' must be one of continue, stop, cancel, not true"),
+      ]),
+    "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
+    "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
+  ])
+
+let stepExamples = TableExamples(
+  name: "step", rows: StepKey.allCases.map(\.row),
+  file: { line in
+    let id = line.hasPrefix("id:") ? "" : "    id: a\n"
+    let run = line.hasPrefix("run:") || line.hasPrefix("uses:") ? "" : "    run: x\n"
+    return "queues: {net: {}}\nresources: {cpu: 4}\nsteps:\n  - {id: z, run: x}\n  -\n"
+      + "    \(line)\n" + id + run
+  },
+  keys: [
+    "id": KeyExamples(
+      ["a", "_a-B_9", "'quoted'", "\"quoted\"", "&anchor a", String(repeating: "x", count: 128)],
+      refused: [
+        ("a.b", "'a.b' cannot be the id of a step"), ("1", "'1' cannot be the id of a step"),
+        ("-a", "'-a' cannot be the id of a step"), ("''", "'' cannot be the id of a step"),
+        ("é", "'é' cannot be the id of a step"), ("[a]", "'id' must be an id, not a list"),
+        ("", "'id' must be an id, not nothing"), ("z", "two steps have the id 'z'"),
+        ("\"\\x61\"", "an id must be written as it is, without escapes and on its own line"),
+        (
+          String(repeating: "x", count: 129),
+          "'\(String(repeating: "x", count: 80))…' cannot be the id of a step"
+        ),
+      ]),
+    "run": commands, "env": variables, "shell": shells, "working_dir": directories,
+    "timeout": timeouts,
+    "name": KeyExamples(["Some words"], refused: [("[a]", "'name' \(text) a list")]),
+    "depends_on": KeyExamples(
+      ["[]", "[z]", "[{step: z}]", "\n      - z", "['z']"],
+      refused: [
+        ("z", "'depends_on' must be a list of ids or maps, not 'z'"),
+        ("[[z]]", "'depends_on' must be a list of ids or maps, not a list"),
+        ("[~]", "'depends_on' must be a list of ids or maps, not nothing"),
+        ("[y]", "step 'a' depends on 'y', which is no step"),
+        ("[z, z]", "step 'a' lists 'z' twice in 'depends_on'"),
+        ("[z, {step: z, when: done}]", "step 'a' lists 'z' twice in 'depends_on'"),
+        ("[a]", "steps depend on each other in a circle: a -> a"),
+        ("[\"\\x7a\"]", "an id must be written as it is, without escapes and on its own line"),
+      ]),
+    "priority": KeyExamples(
+      ["very_low", "low", "normal", "high", "very_high", "-1000", "1000", "+5"],
+      refused: [
+        (
+          "1001",
+          "'priority' must be one of very_low, low, normal, high, very_high or a whole number "
+            + "from -1000 to 1000, not the number 1001"
+        ),
+        (
+          "hihg",
+          "'priority' must be one of very_low, low, normal, high, very_high or a whole number "
+            + "from -1000 to 1000, not 'hihg'"
+        ),
+        (
+          "[1]",
+          "'priority' must be one of very_low, low, normal, high, very_high or a whole number "
+            + "from -1000 to 1000, not a list"
+        ),
+      ]),
+    "queue": KeyExamples(
+      ["net", "default"],
+      refused: [("nte", "no queue 'nte'"), ("[net]", "'queue' must be an id, not a list")]),
+    "mutex": KeyExamples(
+      ["database", "any text"],
+      refused: [("''", "'mutex' must not be empty"), ("[a]", "'mutex' \(text) a list")]),
+    "resources": KeyExamples(
+      ["{cpu: 4}", "{cpu: 0.000001}", "{cpu: 0}", "{}"],
+      refused: [
+        ("{cpu: 4.5}", "'cpu' asks for 4.5, the pool has 4"), ("{cup: 1}", "no resource 'cup'"),
+        ("{cpu: x}", "'cpu' \(fraction) 'x'"),
+        ("cpu", "'resources' must be a map of names to numbers, not 'cpu'"),
+      ]),
+    "stdin": KeyExamples(["a\\n", "''"], refused: [("{}", "'stdin' \(text) a map")]),
+    "retry": KeyExamples(
+      ["0", "3", "{limit: 2}"],
+      refused: [
+        ("-1", "'retry' must be a whole number of at least 0 or a map with 'limit', not '-1'"),
+        ("[3]", "'retry' must be a whole number of at least 0 or a map with 'limit', not a list"),
+        ("{delay: 1s}", "'limit' is missing in 'retry'"), ("{}", "'limit' is missing in 'retry'"),
+      ]),
+    "allow_failure": KeyExamples(
+      ["true", "false", "{exit_codes: [1]}"],
+      refused: [
+        ("yes", "'allow_failure' must be true or false or a map with 'exit_codes', not 'yes'"),
+        ("[1]", "'allow_failure' must be true or false or a map with 'exit_codes', not a list"),
+        ("{}", "'exit_codes' is missing in 'allow_failure'"),
+      ]),
+    "stop": KeyExamples(
+      ["{signal: INT}", "{}"],
+      refused: [("INT", "'stop' must be a map with 'signal' and 'grace', not 'INT'")]),
+    "log_limit": KeyExamples(
+      ["512K", "2M", "1G", "1T", "0K"],
+      refused: [
+        ("100", "'log_limit' must be a size such as 2M, the number 100 has no unit"),
+        ("1MB", "'log_limit' must be a size such as 2M, not '1MB'"),
+        ("1.5G", "'log_limit' must be a size such as 2M, not '1.5G'"),
+        ("K", "'log_limit' must be a size such as 2M, not 'K'"),
+        ("-1K", "'log_limit' must be a size such as 2M, not '-1K'"),
+        ("9999999T", "'log_limit' must be a size such as 2M, not '9999999T'"),
+      ]),
+    "nice": KeyExamples(
+      ["-20", "19", "0"],
+      refused: [("20", "'nice' must be a whole number from -20 to 19, not the number 20")]),
+    "expected": KeyExamples(
+      ["90s"], refused: [("90", "'expected' \(duration), the number 90 has no unit")]),
+    "orphans": KeyExamples(
+      ["kill", "warn", "allow"],
+      refused: [("klil", "'orphans' must be one of kill, warn, allow, not 'klil'")]),
+    "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
+    "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
+  ])
+
+let partExamples: [TableExamples] = [
+  TableExamples(
+    name: "queue", rows: QueueKey.allCases.map(\.row),
+    file: { "queues:\n  net:\n    \($0)\n" + otherStep },
+    keys: [
+      "max_parallel": widths("max_parallel"), "start_suspended": booleans("start_suspended"),
+    ]),
+  TableExamples(
+    name: "dependency", rows: DependencyKey.allCases.map(\.row),
+    file: {
+      "\(otherStep)  - id: a\n    run: x\n    depends_on:\n      - \($0)\n"
+        + ($0.hasPrefix("step:") ? "" : "        step: z\n")
+    },
+    keys: [
+      "step": KeyExamples(
+        ["z"],
+        refused: [
+          ("y", "step 'a' depends on 'y', which is no step"),
+          ("[z]", "'step' must be an id, not a list"),
+        ]),
+      "when": KeyExamples(
+        ["ok", "succeeded", "failed", "done"],
+        refused: [("success", "'when' must be one of ok, succeeded, failed, done, not 'success'")]),
+      "optional": booleans("optional"),
+    ]),
+  TableExamples(
+    name: "retry", rows: RetryKey.allCases.map(\.row),
+    file: { step("run: x\nretry:\n  \($0)" + ($0.hasPrefix("limit:") ? "" : "\n  limit: 1")) },
+    keys: [
+      "limit": KeyExamples(
+        ["0", "5"],
+        refused: [("x", "'limit' must be a whole number of at least 0, not 'x'")]),
+      "delay": KeyExamples(
+        ["0s", "5s"], refused: [("5", "'delay' \(duration), the number 5 has no unit")]),
+      "backoff": KeyExamples(
+        ["1", "2", "1.5", "1000"],
+        refused: [
+          ("0.5", "'backoff' \(fraction) the number 0.5"), ("x", "'backoff' \(fraction) 'x'"),
+          ("1.0001", "'backoff' \(fraction) the number 1.0001"),
+        ]),
+      "max_delay": KeyExamples(
+        ["1m"], refused: [("0s", "'max_delay' \(duration), not '0s'")]),
+      "jitter": KeyExamples(
+        ["none", "full"],
+        refused: [("half", "'jitter' must be one of none, full, not 'half'")]),
+      "on": KeyExamples(
+        ["[failed, timeout, signal, exit 75]"],
+        refused: [
+          ("failed", "'on' must be a list of failed, timeout, signal or 'exit N', not 'failed'"),
+          ("[fialed]", "'on' must be failed, timeout, signal or 'exit N', not 'fialed'"),
+          ("[exit 0]", "'on' must be failed, timeout, signal or 'exit N', not 'exit 0'"),
+          ("[exit 256]", "'on' must be failed, timeout, signal or 'exit N', not 'exit 256'"),
+          ("[75]", "'on' must be failed, timeout, signal or 'exit N', not the number 75"),
+          ("[]", "'on' must not be empty"),
+        ]),
+    ]),
+  TableExamples(
+    name: "stop", rows: StopKey.allCases.map(\.row),
+    file: { step("run: x\nstop:\n  \($0)") },
+    keys: [
+      "signal": KeyExamples(
+        ["TERM", "SIGTERM", "15", "USR1"],
+        refused: [
+          (
+            "TREM",
+            "'signal' must be a signal such as TERM or a whole number from 1 to 64, not 'TREM'"
+          ),
+          (
+            "65",
+            "'signal' must be a signal such as TERM or a whole number from 1 to 64, not the number 65"
+          ),
+        ]),
+      "grace": KeyExamples(
+        ["0s", "10s"], refused: [("10", "'grace' \(duration), the number 10 has no unit")]),
+    ]),
+  TableExamples(
+    name: "allow_failure", rows: AllowFailureKey.allCases.map(\.row),
+    file: { step("run: x\nallow_failure:\n  \($0)") },
+    keys: [
+      "exit_codes": KeyExamples(
+        ["[1, 255]"],
+        refused: [
+          ("1", "'exit_codes' must be a list of numbers, not the number 1"),
+          ("[0]", "'exit_codes' must be a whole number from 1 to 255, not the number 0"),
+          ("[256]", "'exit_codes' must be a whole number from 1 to 255, not the number 256"),
+          ("[]", "'exit_codes' must not be empty"),
+        ])
+    ]),
+  TableExamples(
+    name: "hook", rows: HookCommandKey.allCases.map(\.row),
+    file: { step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))") },
+    keys: ["run": commands]),
+]

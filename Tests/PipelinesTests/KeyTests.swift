@@ -1,0 +1,63 @@
+// Every key of every table is accepted and refused as its examples say.
+
+import Pipelines
+import Testing
+
+private let tables = [topLevelExamples, stepExamples] + partExamples
+
+struct KeyTests {
+  @Test func `every supported key has accepted and refused examples`() {
+    for table in tables {
+      for row in table.rows where row.support == .supported && row.key != "steps" {
+        let examples = table.keys[row.key]
+        #expect(examples?.accepted.isEmpty == false, "\(table.name) \(row.key)")
+        #expect(examples?.refused.isEmpty == false, "\(table.name) \(row.key)")
+      }
+      #expect(table.keys.keys.allSatisfy { key in table.rows.contains { $0.key == key } })
+    }
+  }
+
+  @Test func `accepted values are accepted`() {
+    for table in tables {
+      for (key, examples) in table.keys {
+        for value in examples.accepted {
+          #expect(messages(table.file("\(key): \(value)")) == [], "\(table.name) \(key): \(value)")
+        }
+      }
+    }
+  }
+
+  @Test func `refused values are one error each, in words of their own`() {
+    for table in tables {
+      for (key, examples) in table.keys {
+        for (value, message) in examples.refused {
+          let found = messages(table.file("\(key): \(value)")).map {
+            String($0.drop { $0 != " " }.dropFirst())
+          }
+          #expect(found == [message], "\(table.name) \(key): \(value)")
+        }
+      }
+    }
+  }
+
+  @Test func `keys that are planned are refused at their place`() {
+    for table in tables {
+      for row in table.rows where row.support == .notYet {
+        let text = table.file("\(row.key): x")
+        let found = messages(text)
+        #expect(found.count == 1, "\(table.name) \(row.key)")
+        #expect(found.first?.hasSuffix(" '\(row.key)' is not supported yet") == true)
+      }
+    }
+  }
+
+  @Test func `every key is documented and its default is accepted`() {
+    for table in tables {
+      for row in table.rows {
+        #expect(row.doc.hasSuffix("."), "\(table.name) \(row.key)")
+        guard let value = row.defaultValue, row.support == .supported else { continue }
+        #expect(messages(table.file("\(row.key): \(value)")) == [], "\(table.name) \(row.key)")
+      }
+    }
+  }
+}

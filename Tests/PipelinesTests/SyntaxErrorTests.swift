@@ -1,0 +1,262 @@
+// Files that are no YAML, or YAML of a kind that is refused: whole messages.
+
+import Pipelines
+import Testing
+
+struct SyntaxErrorTests {
+  @Test func `a tab in the indentation is named`() {
+    #expect(
+      errors("steps:\n\t- id: a\n") == """
+        pipeline.yml:2:1: error: a tab cannot be used for indentation
+         2 |     - id: a
+           | ^~~~
+          help: use spaces
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("steps:\n  - id: a\n    run:\n\t  x\n") == [
+        "4:1: a tab cannot be used for indentation"
+      ])
+  }
+
+  @Test func `an open quote is shown where it begins`() {
+    #expect(
+      errors("name: \"a\nsteps:\n  - id: b\n") == """
+        pipeline.yml:1:7: error: this quote is never closed
+         1 | name: "a
+           |       ^
+        pipeline.yml: 1 error
+
+        """)
+    #expect(messages("name: 'a\n") == ["1:7: this quote is never closed"])
+  }
+
+  @Test func `an open bracket is shown where it begins`() {
+    #expect(
+      errors("steps: [a, b\n") == """
+        pipeline.yml:1:8: error: this list is never closed with ']'
+         1 | steps: [a, b
+           |        ^
+        pipeline.yml: 1 error
+
+        """)
+    #expect(messages("env: {a: b\n") == ["1:6: this map is never closed with '}'"])
+    #expect(
+      errors("steps:\n  - id: a\n    depends_on: [b\n    run: x\n") == """
+        pipeline.yml:4:8: error: expected ',' or ']' in the list
+         4 |     run: x
+           |        ^
+         3 |     depends_on: [b
+           |                 ~ the list begins here
+        pipeline.yml: 1 error
+
+        """)
+  }
+
+  @Test func `bad indentation is shown with what it should fit`() {
+    #expect(
+      errors("steps:\n  - id: a\n    run: x\n   name: y\n") == """
+        pipeline.yml:4:4: error: expected '- ' at the indentation of the list around it
+         4 |    name: y
+           |    ^
+         2 |   - id: a
+           |   ~ the list begins here
+          help: indent this line as the lines beside it
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("env:\n   a: b\n  c: d\n") == [
+        "3:3: expected a key at the indentation of the map around it"
+      ])
+  }
+
+  @Test func `a colon in a text without quotes is explained`() {
+    #expect(
+      errors("steps:\n  - id: a\n    run: echo a: b\n") == """
+        pipeline.yml:3:16: error: a ':' is not allowed here
+         3 |     run: echo a: b
+           |                ^
+          help: put a text that holds ': ' in quotes, or correct the indentation
+        pipeline.yml: 1 error
+
+        """)
+  }
+
+  @Test func `other slips are explained`() {
+    #expect(
+      messages("steps:\n  - id: a\n    run x\n    name: b\n") == [
+        "3:5: expected ':' after this key"
+      ])
+    #expect(messages("name: @a\n") == ["1:7: a text without quotes cannot start with '@'"])
+    #expect(messages("name: `a\n") == ["1:7: a text without quotes cannot start with '`'"])
+    #expect(
+      messages("name: \"\\q\"\n") == [
+        "1:8: unknown escape '\\q' in a text in double quotes"
+      ])
+    #expect(messages("name: - a\n") == ["1:7: a list item is not allowed here"])
+    #expect(
+      messages("\"a\" \"b\"\n") == [
+        "1:5: what is above this is complete, nothing more was expected"
+      ])
+    #expect(messages("a: &b &c d\n").count == 1)
+    #expect(messages("%YAML 3.0\n---\na: b\n").count == 1)
+  }
+
+  @Test func `nothing but the syntax error is reported`() {
+    #expect(messages("stepps: 1\nname: [1\n") == ["2:7: this list is never closed with ']'"])
+  }
+
+  @Test func `places count bytes right beyond characters of several bytes`() {
+    #expect(
+      errors("# 日本語 🚀\nname: \"é\" \"x\"\n").hasPrefix(
+        "pipeline.yml:2:11: error: "))
+    #expect(
+      messages("# 日本語 🚀\nname: é\nsteps:\n  - id: ü\n    run: x\n") == [
+        "4:9: 'ü' cannot be the id of a step"
+      ])
+  }
+}
+
+struct RefusedYAMLTests {
+  private let valid = "steps:\n  - id: a\n    run: x\n"
+
+  @Test func `a tag is refused by name`() {
+    #expect(
+      errors("name: !!python/object x\n" + valid) == """
+        pipeline.yml:1:7: error: the tag '!!python/object' is not allowed: types follow from the keys
+         1 | name: !!python/object x
+           |       ^~~~~~~~~~~~~~~~~
+          help: remove it
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("env: !mine {}\n" + valid) == [
+        "1:6: the tag '!mine' is not allowed: types follow from the keys"
+      ])
+    #expect(
+      messages("steps: !!seq []\n") == [
+        "1:8: the tag '!!seq' is not allowed: types follow from the keys"
+      ])
+  }
+
+  @Test func `a key that is no text is refused`() {
+    for text in ["? [a]\n: b\n", "{a: b}: c\n", "x-a: &a b\n*a : c\n", "? {a: b}\n: c\n"] {
+      #expect(
+        messages(text).map { $0.drop { $0 != " " } } == [
+          " a key must be text, not a list, a map or an alias"
+        ], "\(text)")
+    }
+  }
+
+  @Test func `an alias needs an anchor before it`() {
+    #expect(
+      errors("x-common: &common {}\nsteps:\n  - <<: *comon\n") == """
+        pipeline.yml:3:9: error: no anchor 'comon' before this alias
+         3 |   - <<: *comon
+           |         ^~~~~~
+          help: did you mean '*common'?
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("x-a: &a [*a]\n" + valid) == [
+        "1:10: the alias 'a' stands inside the value it refers to"
+      ])
+  }
+
+  @Test func `a pipeline is one document`() {
+    #expect(
+      errors(valid + "---\n" + valid) == """
+        pipeline.yml:4:1: error: a second document begins here, a pipeline is one
+         4 | ---
+           | ^~~
+        pipeline.yml: 1 error
+
+        """)
+    #expect(messages("---\n" + valid + "...\n") == [])
+  }
+
+  @Test(arguments: ["", "\n\n", "# nothing\n", "\u{feff}", "  "])
+  func `an empty file is an error that shows how to begin`(_ text: String) {
+    #expect(
+      errors(text).hasSuffix(
+        """
+        error: the file is empty: a pipeline needs 'steps'
+         1 |\(text.hasPrefix("#") ? " # nothing" : "")
+           | ^
+          help: write 'steps:' and below it '- id: hello' with 'run: echo hello'
+        pipeline.yml: 1 error
+
+        """))
+  }
+
+  @Test func `a file that is no map is refused`() {
+    #expect(messages("- a\n") == ["1:1: a pipeline file must be a map with 'steps', not a list"])
+    #expect(messages("steps\n") == ["1:1: a pipeline file must be a map with 'steps', not 'steps'"])
+    #expect(messages("---\n") == ["2:1: a pipeline file must be a map with 'steps', not nothing"])
+    #expect(
+      messages("5\n") == ["1:1: a pipeline file must be a map with 'steps', not the number 5"])
+  }
+}
+
+struct EncodingTests {
+  private let valid = "steps:\n  - id: a\n    run: x\n"
+
+  @Test func `a byte order mark and carriage returns change nothing`() throws {
+    for text in ["\u{feff}" + valid, valid.replacing("\n", with: "\r\n")] {
+      #expect(try plan(text).steps.map(\.id) == ["a"])
+    }
+    #expect(messages("\u{feff}step: 1\n" + valid) == ["1:1: unknown key 'step' at top level"])
+    #expect(
+      messages("\u{feff}é: 1\r\n" + valid + "  - id: a\r\n    run: y\r\n") == [
+        "1:1: unknown key 'é' at top level", "5:9: two steps have the id 'a'",
+      ])
+  }
+
+  @Test func `UTF-16 is named, with or without a mark`() {
+    let littleEndian = valid.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let bigEndian = valid.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
+    for bytes in [[0xFF, 0xFE] + littleEndian, [0xFE, 0xFF] + bigEndian, littleEndian, bigEndian] {
+      #expect(messages(bytes) == ["1:1: the file is UTF-16 or UTF-32, it must be UTF-8"])
+    }
+  }
+
+  @Test(
+    arguments: [
+      [0xFF], [0xC3], [0xC0, 0x80], [0xE2, 0x82], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80],
+      [0xF8], [0x80],
+    ] as [[UInt8]])
+  func `bytes that are no UTF-8 are shown where they are`(_ bytes: [UInt8]) {
+    let text = Array("# é\nname: \"é".utf8) + bytes + Array("\"\n".utf8)
+    let hex = String(bytes[0], radix: 16, uppercase: true)
+    #expect(messages(text) == ["2:9: byte 0x\(hex) is not valid UTF-8, which the file must be"])
+  }
+
+  @Test func `control characters and separators that tools disagree on are refused`() {
+    #expect(
+      errors("name: a\u{1b}b\n" + valid) == """
+        pipeline.yml:1:8: error: control character \\u{1b} is not allowed in the file
+         1 | name: a\\u{1b}b
+           |        ^~~~~~
+          help: in a text in double quotes it can be written as an escape such as "\\e"
+        pipeline.yml: 1 error
+
+        """)
+    #expect(messages("a\0") == ["1:2: control character \\u{0} is not allowed in the file"])
+    #expect(messages("a\u{7f}") == ["1:2: control character \\u{7f} is not allowed in the file"])
+    #expect(messages("# \u{2028}") == ["1:3: the line separator U+2028 is not allowed in the file"])
+    #expect(messages("# \u{85}") == ["1:3: the line separator U+0085 is not allowed in the file"])
+  }
+
+  @Test func `what is written as an escape is allowed, but for the character 0`() throws {
+    let text = try plan(valid + "    stdin: \"\\e\\u2028\\x7f é\"\n").steps[0].settings
+    #expect(text.standardInput == "\u{1b}\u{2028}\u{7f} é")
+    #expect(
+      messages(valid + "    stdin: \"a\\0\"\n") == [
+        "4:12: 'stdin' cannot hold the character '\\u{0}'"
+      ])
+  }
+}

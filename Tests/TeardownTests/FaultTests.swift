@@ -1,0 +1,103 @@
+// The machine gives no more: disk, rights, processes, file size. Each fault has a clear message and
+// its status, what runs is ended properly, and nothing is left.
+
+import Foundation
+import Testing
+
+struct `Faults of the machine` {
+  /// In a mount namespace of its own, with a small or read-only file system at `state`. Root, or
+  /// a user who may make namespaces; else the tests say so and fail.
+  private func mounted(_ options: String) -> String {
+    "mkdir state; exec unshare -rm sh -c 'mount -t tmpfs -o \(options) none state && exec \"$@\"' sh"
+  }
+
+  @Test func `a full disk ends the run with 74`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 2
+      steps:
+        - {id: loud, run: "while [ ! -e ready ]; do sleep 0.01; done; head -c 9000000 /dev/zero; touch full"}
+        - {id: other, run: "touch ready; setsid sleep \(mark) & sleep \(mark)"}
+        - {id: after, depends_on: [loud], run: touch after}
+      """,
+      arguments: "--state-dir state/.oprun --output quiet", prefix: mounted("size=512k"))
+    #expect(oprun.wait() == 74, "\(oprun.standardError)")
+    #expect(oprun.standardError.contains("loud.1.log': no space left on device"))
+    #expect(mark.processes == [])
+    #expect(!oprun.exists("after") && !oprun.exists("full"))
+  }
+
+  @Test func `a read-only state directory ends oprun with 74 before anything runs`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "touch ran"), arguments: "--state-dir state/.oprun", prefix: mounted("ro"))
+    #expect(oprun.wait() == 74)
+    #expect(
+      oprun.standardError == "oprun: cannot make 'state/.oprun': read-only file system\n")
+    #expect(!oprun.exists("ran"))
+  }
+
+  @Test func `a limit on file size is an error, not a death`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "head -c 9000000 /dev/zero"), arguments: "--output quiet",
+      prefix: "ulimit -f 1000; exec")
+    #expect(oprun.wait() == 74)
+    #expect(oprun.standardError.contains("step.1.log': file too large"), "\(oprun.standardError)")
+  }
+
+  @Test func `a step that cannot have a process fails with the reason`() throws {
+    // Root has no such limit.
+    let user = getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
+    let oprun = try OprunProcess(
+      pipeline(script: "touch ran"), arguments: "--state-dir state/.oprun",
+      prefix: "mkdir -m 777 state; exec \(user) prlimit --nproc=1 --")
+    #expect(oprun.wait() == 1)
+    #expect(
+      oprun.standardError.contains("resource temporarily unavailable (is the limit on processes"),
+      "\(oprun.standardError)")
+    #expect(!oprun.exists("ran"))
+  }
+
+  @Test func `output without end costs no memory and a bounded log`() throws {
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          yes 'a line of a very talkative step' | head -c 400000000
+          grep VmHWM /proc/$PPID/status >peak
+          """,
+        keys: "log_limit: 2M"))
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    let peak = Int(oprun.content(of: "peak").filter(\.isNumber)) ?? .max
+    #expect(peak < 40 << 10, "\(peak) kB")
+    let shown = oprun.standardOutput
+    #expect(shown.utf8.count < 4 << 20)
+    #expect(shown.contains("[oprun: 396854272 bytes of output dropped here, see log_limit]"))
+  }
+
+  @Test func `a thousand steps at once run in few descriptors`() throws {
+    let steps = (0..<300).map { "  - {id: s\($0), run: sleep 0.01}\n" }.joined()
+    let oprun = try OprunProcess(
+      "steps:\n\(steps)", arguments: "-j 1000", prefix: "ulimit -n 64; exec")
+    #expect(oprun.wait() == 0)
+    #expect(
+      oprun.standardError.contains(" steps run at once: the limit on open files is 64"))
+    #expect(oprun.standardError.contains("300 ok"))
+  }
+
+  @Test func `an ignored SIGCHLD is not inherited`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "sh -c 'exit 3' || echo $?"), prefix: "trap '' CHLD; exec")
+    #expect(oprun.wait() == 0)
+    #expect(oprun.standardOutput == "3\n")
+  }
+
+  @Test func `closed standard streams are not taken for something else`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "echo out; echo error >&2; cat"), suffix: "<&- >&- 2>&-")
+    #expect(oprun.wait() == 0)
+    let runs = oprun.folder.appending(path: ".oprun/runs")
+    let run = try #require(FileManager.default.contentsOfDirectory(atPath: runs.path).first)
+    #expect(oprun.content(of: ".oprun/runs/\(run)/step.1.log") == "out\nerror\n")
+  }
+}

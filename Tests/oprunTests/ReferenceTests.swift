@@ -1,0 +1,80 @@
+// The reference in docs/command-line.md is kept in step with the table of options.
+//
+// OPRUN_BLESS=1 writes the generated part anew.
+
+import Foundation
+import Testing
+
+@testable import oprun
+
+@Suite struct `Reference` {
+  private static let start = "<!-- generated from the table of options: start -->\n"
+  private static let end = "<!-- generated from the table of options: end -->\n"
+
+  private var file: URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "docs/command-line.md")
+  }
+
+  private var generated: String {
+    Command.all.map(section).joined(separator: "\n") + "\n## Exit statuses\n\n"
+      + "| status | when |\n|---|---|\n"
+      + ExitStatus.meanings.map { "| \($0.status) | \($0.meaning) |\n" }.joined()
+  }
+
+  private func section(_ command: Command) -> String {
+    let options = command.options.isEmpty ? "" : " [OPTION…]"
+    var text = "## oprun \(command.name)\(options) \(command.operands)\n\n"
+    text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
+    if !command.details.isEmpty { text += "\n\(command.details)\n" }
+    guard !command.options.isEmpty else { return text }
+    text += "\n| option | variable | |\n|---|---|---|\n"
+    for option in command.options {
+      let synopsis = synopsis(of: option).drop { $0 == " " }.replacing("|", with: "\\|")
+      let summary = option.summary.replacing("|", with: "\\|")
+      text += "| `\(synopsis)` | `\(option.variable)` | \(summary) |\n"
+    }
+    return text
+  }
+
+  @Test func `lists every command, option, variable and exit status`() throws {
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let before = try #require(text.range(of: Self.start))
+    let after = try #require(text.range(of: Self.end))
+    let written = String(text[before.upperBound..<after.lowerBound])
+    if ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1" {
+      let whole = text[..<before.upperBound] + generated + text[after.lowerBound...]
+      try whole.write(to: file, atomically: true, encoding: .utf8)
+    } else {
+      #expect(written == generated)
+    }
+  }
+
+  @Test func `no two options of a command share a letter, a name or a variable`() {
+    for command in Command.all {
+      let options = command.options + [Options.help]
+      #expect(Set(options.map(\.name)).count == options.count)
+      #expect(Set(options.map(\.variable)).count == options.count)
+      #expect(Set(options.compactMap(\.letter)).count == options.compactMap(\.letter).count)
+    }
+  }
+
+  @Test func `no variable of an option is one that steps and hooks are given`() {
+    let given: Set = [
+      "OPRUN", "OPRUN_RUN_ID", "OPRUN_STEP", "OPRUN_ATTEMPT", "OPRUN_OUTPUT", "OPRUN_WORKSPACE",
+      "OPRUN_STATUS", "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS",
+      "OPRUN_FAILED_STEPS", "OPRUN_STEP_COOKIE",
+    ]
+    let variables = Command.all.flatMap(\.options).map(\.variable)
+    #expect(given.isDisjoint(with: variables))
+    #expect(!variables.contains { $0.hasPrefix("OPRUN_PARAM_") })
+  }
+
+  @Test func `no line of help is wider than a terminal`() {
+    for command in Command.all {
+      for line in helpText(of: command).split(separator: "\n") {
+        #expect(line.count <= 100, "\(line)")
+      }
+    }
+  }
+}

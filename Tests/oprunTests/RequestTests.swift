@@ -1,0 +1,171 @@
+import Reporting
+import Testing
+
+@testable import oprun
+
+@Suite struct `Command lines` {
+  private func request(
+    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"]
+  ) throws(UsageError) -> Request {
+    try Request(
+      line.split(separator: " ").map(String.init), environment: { environment[$0] },
+      fileExists: { files.contains($0) })
+  }
+
+  private func invocation(
+    _ line: String, _ environment: [String: String] = [:]
+  ) throws -> Invocation {
+    guard case .perform(let invocation) = try request(line, environment) else {
+      throw UsageError("no command in '\(line)'")
+    }
+    return invocation
+  }
+
+  /// The message, the help and the hint, as they are printed.
+  private func mistake(
+    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"]
+  ) -> String {
+    do {
+      return "no mistake in: \(try request(line, environment, files: files))"
+    } catch {
+      let help = error.help.map { "; \($0)" } ?? ""
+      return error.message + help + (error.command.map { " [\($0)]" } ?? "")
+    }
+  }
+
+  @Test(arguments: [
+    "a.yml", "run a.yml", "run -- a.yml", "-- a.yml",
+  ])
+  func `a file alone is run`(line: String) throws {
+    let invocation = try invocation(line)
+    #expect(invocation.command.name == "run")
+    #expect(invocation.operands == ["a.yml"])
+    #expect(invocation.count(Options.jobs) == nil)
+    #expect(!invocation.isOn(Options.dryRun))
+  }
+
+  @Test(arguments: [
+    "-j4 a.yml", "-j 4 a.yml", "--jobs 4 a.yml", "--jobs=4 a.yml", "a.yml -j4", "-nvj4 a.yml",
+    "-nvj 4 a.yml", "-j9 a.yml -j 4", "run a.yml --jobs 4",
+  ])
+  func `values can be written in every usual way`(line: String) throws {
+    #expect(try invocation(line).count(Options.jobs) == 4)
+  }
+
+  @Test func `letters can be bundled`() throws {
+    let invocation = try invocation("-nv a.yml unit")
+    #expect(invocation.isOn(Options.dryRun))
+    #expect(invocation.isOn(Options.verbose))
+    #expect(invocation.operands == ["a.yml", "unit"])
+  }
+
+  @Test func `after two dashes everything is an operand`() throws {
+    #expect(try invocation("run -n -- a.yml -v --jobs").operands == ["a.yml", "-v", "--jobs"])
+  }
+
+  @Test func `a dash is standard input`() throws {
+    #expect(try invocation("-").operands == ["-"])
+    #expect(try invocation("run -n - unit").operands == ["-", "unit"])
+  }
+
+  @Test(arguments: [
+    ("250ms", 250), ("30s", 30_000), ("1h30m", 5_400_000), ("2m5s", 125_000), ("0s", 0),
+    ("1s250ms", 1250),
+  ])
+  func `times have units`(text: String, milliseconds: Int64) throws {
+    let invocation = try invocation("--timeout \(text) a.yml")
+    #expect(invocation.duration(Options.timeout) == milliseconds * 1_000_000)
+  }
+
+  @Test(arguments: ["30", "s", "1m2h", "1s1s", "-3s", "1.5s", "9999999999999h", "3x", "1 s"])
+  func `what is no time is refused`(text: String) {
+    #expect(
+      mistake("--timeout=\(text) a.yml").hasPrefix(
+        "'--timeout' wants a time like 250ms, 30s or 1h30m, found '"))
+  }
+
+  @Test func `the environment counts where no flag does`() throws {
+    let environment = [
+      "OPRUN_JOBS": "3", "OPRUN_STRICT": "1", "OPRUN_ASCII": "0", "OPRUN_DRY_RUN": "",
+      "OPRUN_OUTPUT_MODE": "quiet", "OPRUN_OUTPUT": "/somewhere/unit.1.outputs",
+    ]
+    let invocation = try invocation("a.yml", environment)
+    #expect(invocation.count(Options.jobs) == 3)
+    #expect(invocation.isOn(Options.strict))
+    #expect(!invocation.isOn(Options.ascii))
+    #expect(!invocation.isOn(Options.dryRun))
+    #expect(invocation.choice(Options.output, default: OutputMode.grouped) == .quiet)
+    #expect(try self.invocation("-j 8 a.yml", environment).count(Options.jobs) == 8)
+  }
+
+  @Test func `a wrong variable is named, unless a flag makes it moot`() throws {
+    #expect(
+      mistake("a.yml", ["OPRUN_JOBS": "many"])
+        == "'OPRUN_JOBS' wants a whole number from 0 on, found 'many' [run]")
+    #expect(
+      mistake("a.yml", ["OPRUN_STRICT": "maybe"])
+        == "'OPRUN_STRICT' wants 1 or 0, found 'maybe' [run]")
+    #expect(try invocation("-j2 a.yml", ["OPRUN_JOBS": "many"]).count(Options.jobs) == 2)
+  }
+
+  @Test(arguments: [
+    ("", "needs a pipeline file, as in 'oprun pipeline.yml'"),
+    ("run", "'oprun run' needs a pipeline file [run]"),
+    ("-n", "'oprun run' needs a pipeline file [run]"),
+    ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
+    ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
+    ("-x a.yml", "unknown option '-x' [run]"),
+    ("-nx a.yml", "unknown option '-x' [run]"),
+    ("a.yml --jobs", "'--jobs' needs a value: a whole number from 0 on [run]"),
+    ("a.yml -j", "'--jobs' needs a value: a whole number from 0 on [run]"),
+    ("-j-1 a.yml", "'--jobs' wants a whole number from 0 on, found '-1' [run]"),
+    ("-j=4 a.yml", "'--jobs' wants a whole number from 0 on, found '=4' [run]"),
+    ("--dry-run=1 a.yml", "'--dry-run' takes no value, found '1' [run]"),
+    (
+      "--output gruoped a.yml",
+      "'--output' wants grouped, prefixed or quiet, found 'gruoped'; did you mean 'grouped'? [run]"
+    ),
+    ("--output live a.yml", "'--output live' is not supported yet [run]"),
+    ("--state-dir= a.yml", "'--state-dir' wants a directory, found '' [run]"),
+    ("list a.yml b.yml", "'oprun list' takes no more than FILE, found also 'b.yml' [list]"),
+    (
+      "graph --format dto a.yml",
+      "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
+    ),
+    ("resume", "'oprun resume' is not supported yet"),
+    ("history --json", "'oprun history' is not supported yet"),
+    ("help resume", "'oprun resume' is not supported yet"),
+    ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
+    ("rnu a.yml", "unknown command 'rnu', and there is no such file; did you mean 'oprun run'?"),
+    ("xyzzy", "unknown command 'xyzzy', and there is no such file"),
+  ])
+  func `mistakes are told with what would be right`(line: String, message: String) {
+    #expect(mistake(line) == message)
+  }
+
+  @Test func `a file wins over a command that is only close`() throws {
+    let request = try request("rnu", files: ["rnu"])
+    guard case .perform(let invocation) = request else {
+      Issue.record("not performed: \(request)")
+      return
+    }
+    #expect(invocation.operands == ["rnu"])
+  }
+
+  @Test(arguments: [
+    ("--version", "version"), ("--help", "help"), ("-h", "help"), ("help", "help"),
+    ("help graph", "help graph"), ("graph --help", "help graph"), ("graph -h x y z", "help graph"),
+    ("run -nh", "help run"), ("-n --help", "help run"), ("help --help", "help"),
+    ("a.yml -h", "help run"),
+  ])
+  func `help and version`(line: String, meaning: String) throws {
+    let found =
+      switch try request(line) {
+      case .version: "version"
+      case .help(nil): "help"
+      case .help(let command?): "help \(command.name)"
+      case .perform: "perform"
+      }
+    #expect(found == meaning)
+  }
+}
