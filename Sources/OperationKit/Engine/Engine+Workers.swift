@@ -7,8 +7,8 @@ import Synchronization
 
 extension Engine {
   private enum Job {
-    case run(Operation, OperationQueue?)
-    case dispatch(Operation, OperationQueue?, DispatchQueue)
+    case run(Operation, CurrentQueue.Mark)
+    case dispatch(Operation, CurrentQueue.Mark, DispatchQueue)
     case errand(@Sendable () -> Void)
     case search
     case nap
@@ -20,6 +20,9 @@ extension Engine {
     case sentFor, inReserve, searching, working
   }
 
+  /// After so many operations without a pause, more are to be expected from whoever adds them: a
+  /// thread that has run out of work lets some gather, instead of contending for each.
+  private static let burst = 32
   /// How long the reserve waits, in microseconds.
   private static let nap: UInt32 = 20
   /// How long a thread without work stays, in seconds.
@@ -61,6 +64,7 @@ extension Engine {
     let worker = Worker()
     var role = Role.sentFor
     var ended: Operation?
+    var streak = 0
     while true {
       var leftovers = Leftovers()
       lock.lock()
@@ -70,12 +74,15 @@ extension Engine {
       if let operation = ended { leftovers.settle(operation) }
       ended = nil
       switch job {
-      case .run(let operation, let queue):
-        if run(operation, in: queue) { ended = operation }
-      case .dispatch(let operation, let queue, let dispatchQueue):
-        dispatchQueue.async { self.runDispatched(operation, in: queue) }
+      case .run(let operation, let mark):
+        streak += 1
+        if run(operation, in: mark) { ended = operation }
+      case .dispatch(let operation, let mark, let dispatchQueue):
+        dispatchQueue.async { self.runDispatched(operation, in: mark) }
       case .errand(let errand): errand()
-      case .search: lookAround()
+      case .search:
+        if streak < Engine.burst { lookAround() } else { usleep(Engine.nap) }
+        streak = 0
       case .nap: usleep(Engine.nap)
       case .sleep: if !sleep(worker, &role) { return }
       }
@@ -115,9 +122,9 @@ extension Engine {
     operation.set(.chosen)
     if lanes[lane].isElastic { watchElasticity(of: lane) }
     guard let dispatchQueue = lanes[lane].dispatchQueue else {
-      return .run(operation, lanes[lane].queue)
+      return .run(operation, lanes[lane].mark)
     }
-    return .dispatch(operation, lanes[lane].queue, dispatchQueue)
+    return .dispatch(operation, lanes[lane].mark, dispatchQueue)
   }
 
   /// Work often comes right after the last: a thread looks out for some before it sleeps.
@@ -139,21 +146,19 @@ extension Engine {
 
 extension Engine {
   /// Starts an operation that was chosen. True if the caller shall retire it.
-  private func run(_ operation: Operation, in queue: OperationQueue?) -> Bool {
+  private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     if !mayRun(operation) { return park(operation) }
-    return queue.asCurrent {
-      if !operation.has(.finished) { operation.start() }
-      if operation.clear(.chosen).contains(.finished) {
-        operation.conclude()
-        return true
-      }
-      if operation.isFinished { operation.finish(onOwnThread: true) }
-      return false
-    }
+    let old = CurrentQueue.exchange(mark)
+    if !operation.has(.finished) { operation.start() }
+    let isOver = operation.clear(.chosen).contains(.finished)
+    if isOver { operation.conclude() }
+    CurrentQueue.exchange(old)
+    if !isOver, operation.isFinished { operation.finish(onOwnThread: true) }
+    return isOver
   }
 
-  private func runDispatched(_ operation: Operation, in queue: OperationQueue?) {
-    if run(operation, in: queue) { retire(operation) }
+  private func runDispatched(_ operation: Operation, in mark: CurrentQueue.Mark) {
+    if run(operation, in: mark) { retire(operation) }
   }
 
   private func mayRun(_ operation: Operation) -> Bool {

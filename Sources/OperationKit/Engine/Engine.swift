@@ -23,6 +23,7 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`
   struct Lane {
     /// While it has members: they keep their queue alive.
     var queue: OperationQueue?
+    var mark = CurrentQueue.Mark()
     var first: Int32 = -1
     var last: Int32 = -1
     var count = 0
@@ -200,6 +201,7 @@ extension Engine {
     } else {
       lanes[lane].first = id.rawValue
       lanes[lane].queue = queue
+      lanes[lane].mark = CurrentQueue.Mark(queue)
     }
     lanes[lane].last = id.rawValue
     lanes[lane].count += 1

@@ -7,7 +7,7 @@ import Synchronization
 /// before it sleeps: so a thread that comes back at once, for the next of many small operations, finds
 /// the lock and all that it guards in its own cache. Taking turns costs three times as much.
 final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
-  private static let mostSteps = 32_000
+  private static let mostSteps = 64_000
   private let clock = Atomic<Bool>(false)
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
 
@@ -25,7 +25,7 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
   }
 
   private func lockSlowly() {
-    var steps = 1000
+    var steps = 2000
     while steps < Lock.mostSteps {
       for _ in 0..<steps { _ = clock.load(ordering: .relaxed) }
       if pthread_mutex_trylock(mutex) == 0 { return }

@@ -8,6 +8,18 @@ import Glibc
 private func gettid() -> Int32
 
 enum CurrentQueue {
+  /// A queue, or none, without a reference: it lives as long as it has an operation that has not
+  /// been retired, and no longer is it the current one.
+  struct Mark: @unchecked Sendable {  // a pointer that is looked at while the queue lives
+    fileprivate let pointer: UnsafeMutableRawPointer?
+
+    fileprivate init(pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
+
+    init(_ queue: OperationQueue? = nil) {
+      pointer = queue.map { Unmanaged.passUnretained($0).toOpaque() }
+    }
+  }
+
   private static let local = ThreadLocal()
 
   /// Dispatch's main queue may be served by another thread than the first: `dispatchMain` ends that.
@@ -25,9 +37,11 @@ enum CurrentQueue {
     return isMain ? .main : nil
   }
 
-  static func set(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    let old = local.value
-    local.value = pointer
+  /// Makes a queue the current one of this thread; returns what was before.
+  @discardableResult
+  static func exchange(_ mark: Mark) -> Mark {
+    let old = Mark(pointer: local.value)
+    local.value = mark.pointer
     return old
   }
 }
@@ -35,8 +49,8 @@ enum CurrentQueue {
 extension OperationQueue? {
   /// Runs the body while this is the current queue.
   func asCurrent<Value>(_ body: () -> Value) -> Value {
-    let old = CurrentQueue.set(map { Unmanaged.passUnretained($0).toOpaque() })
-    defer { _ = CurrentQueue.set(old) }
+    let old = CurrentQueue.exchange(CurrentQueue.Mark(self))
+    defer { CurrentQueue.exchange(old) }
     return body()
   }
 }

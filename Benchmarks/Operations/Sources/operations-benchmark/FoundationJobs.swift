@@ -28,7 +28,9 @@ enum FoundationJobs {
     queue.waitUntilAllOperationsAreFinished()
     // Foundation's operations keep their dependencies: released in order, a long chain overflows
     // the stack.
-    while operations.popLast() != nil {}
+    while var operation = operations.popLast() {
+      while !isKnownUniquelyReferenced(&operation) { yieldProcessor() }
+    }
   }
 
   static func graph(_ graph: RandomGraph) {
@@ -63,6 +65,43 @@ enum FoundationJobs {
     }
     queue.waitUntilAllOperationsAreFinished()
     return crowd.most
+  }
+
+  /// How many dependents started before the completion block of what they wait for had run.
+  static func lateCompletions(_ count: Int) -> Int {
+    let queue = OperationQueue()
+    let crowd = Crowd()
+    for _ in 0..<count {
+      let hasRun = Crowd()
+      let first = BlockOperation {}
+      first.completionBlock = { hasRun.enter() }
+      let second = BlockOperation { if hasRun.most == 0 { crowd.enter() } }
+      second.addDependency(first)
+      queue.addOperations([first, second], waitUntilFinished: true)
+    }
+    queue.waitUntilAllOperationsAreFinished()
+    return crowd.most
+  }
+
+  /// How many operations of normal priority start after an urgent one is ready and before it starts.
+  static func overtaken(_ count: Int) -> Int {
+    let queue = OperationQueue()
+    queue.maxConcurrentOperationCount = 2
+    let started = Crowd()
+    let position = Crowd()
+    for _ in 0..<count {
+      queue.addOperation {
+        started.enter()
+        sleepMilliseconds(1)
+      }
+    }
+    sleepMilliseconds(10)
+    let urgent = BlockOperation { for _ in 0..<started.most { position.enter() } }
+    urgent.queuePriority = .veryHigh
+    let before = started.most
+    queue.addOperation(urgent)
+    queue.waitUntilAllOperationsAreFinished()
+    return position.most - before
   }
 
   /// Bytes for each operation that waits in a suspended queue, its closure included.

@@ -117,6 +117,8 @@ private final class Box {
   }
 }
 
+func yieldProcessor() { sched_yield() }
+
 func sleepMilliseconds(_ milliseconds: UInt32) { usleep(milliseconds * 1000) }
 
 @inline(never) func use(_ number: Int) {}

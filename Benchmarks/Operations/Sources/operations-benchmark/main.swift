@@ -1,4 +1,4 @@
-// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW].
+// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW] [--count N].
 
 import Dispatch
 import Glibc
@@ -6,10 +6,11 @@ import Glibc
 let arguments = CommandLine.arguments.dropFirst()
 let isQuick = arguments.contains("--quick")
 let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
-let count = isQuick ? 100_000 : 1_000_000
-let rounds = isQuick ? 3 : 5
+let given = arguments.firstIndex(of: "--count").flatMap { Int(arguments[$0 + 1]) }
+let count = given ?? (isQuick ? 100_000 : 1_000_000)
+let rounds = 3
 
-let million = isQuick ? "100 k" : "1 M"
+let million = "\(count)"
 let randomGraph = RandomGraph(count)
 
 let rows = [
@@ -91,16 +92,24 @@ if only == nil || only == "blocking" {
   print("  Dispatch: \(DispatchJobs.blocking(300))")
 }
 
+if only == nil || only == "rules" {
+  print("of 2,000 dependents, started before the completion block of what they wait for:")
+  print("  OperationKit: \(OperationKitJobs.lateCompletions(2000))")
+  print("  Foundation: \(FoundationJobs.lateCompletions(2000))")
+  print("of 300 of normal priority, started between an urgent one's adding and its start:")
+  print("  OperationKit: \(OperationKitJobs.overtaken(300))")
+  print("  Foundation: \(FoundationJobs.overtaken(300))")
+}
+
 if only == nil || only == "growth" {
-  print("OperationKit, ns each: independent, chain, random graph, bytes waiting")
+  print("OperationKit, ns each: independent, chain, random graph")
   var size = 1000
   while size <= (isQuick ? 100_000 : 10_000_000) {
     let graph = RandomGraph(size)
     let independent = await nanoseconds { OperationKitJobs.independent(size) }
     let chain = await nanoseconds { OperationKitJobs.chain(size) }
     let random = await nanoseconds { OperationKitJobs.graph(graph) }
-    let bytes = OperationKitJobs.memory(size)
-    print("  \(size): \(independent / size), \(chain / size), \(random / size), \(bytes)")
+    print("  \(size): \(independent / size), \(chain / size), \(random / size)")
     size *= 10
   }
 }
