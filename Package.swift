@@ -22,7 +22,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
   name: "oprun",
   products: [
-    .executable(name: "oprun", targets: ["oprun"])
+    .executable(name: "oprun", targets: ["oprun"]),
+    .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
     .target(name: "CLinux"),
@@ -30,6 +31,7 @@ let package = Package(
 
     module("Diagnostics"),
     module("Scheduling"),
+    module("OperationKit", ["Scheduling"]),
     module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
     module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "CLinux"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics"]),
@@ -41,6 +43,7 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling"]),
+    tests("OperationKitTests", ["OperationKit"]),
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),

@@ -139,6 +139,10 @@ package struct Graph: Sendable {
     }
   }
 
+  mutating func setPriority(_ priority: Int16, of id: OperationID) {
+    priorities[id.index] = priority
+  }
+
   /// Equal sets of claims share one number: what is in one pool for many is stored once.
   private mutating func claimSetNumber(of claims: [Claim]) -> Int32 {
     if claims.isEmpty { return 0 }

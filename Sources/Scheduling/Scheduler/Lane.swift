@@ -13,6 +13,8 @@ struct Lane: Sendable {
 
   let queue: Int
   let claims: [Claim]
+  /// It claims nothing.
+  let isPlain: Bool
   /// Where to park for each of the claims.
   let lines: [Int]
   var ready = ReadyList()
@@ -27,6 +29,7 @@ struct Lane: Sendable {
   init(queue: Int, claims: [Claim], lines: [Int]) {
     self.queue = queue
     self.claims = claims
+    isPlain = claims.isEmpty
     self.lines = lines
   }
 }

@@ -62,6 +62,7 @@ extension Scheduler {
 extension Scheduler {
   /// Passes on rank to what the operation waits for, nearest first.
   private mutating func raiseDependencies(of id: OperationID) {
+    if !inheritsRank { return }
     var raised = [id]
     var cursor = 0
     while cursor < raised.count {

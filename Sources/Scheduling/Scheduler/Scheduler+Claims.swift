@@ -8,6 +8,7 @@
 extension Scheduler {
   /// Where to wait for the first claim that does not fit; nil if all fit.
   func obstacle(of lane: Int) -> Int? {
+    if lanes[lane].isPlain { return nil }
     for index in lanes[lane].claims.indices {
       let claim = lanes[lane].claims[index]
       if !pools[claim.pool.index].has(claim.amount, for: lane) { return lanes[lane].lines[index] }
@@ -21,8 +22,8 @@ extension Scheduler {
 
   /// An operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
+    if lanes[lane].isPlain { return }
     let claims = lanes[lane].claims
-    if claims.isEmpty { return }
     for claim in claims { pools[claim.pool.index].free -= claim.amount }
     dropReservation(of: lane)
     lanes[lane].overtakenCount = 0
@@ -33,6 +34,7 @@ extension Scheduler {
 
   /// An operation of the lane runs no more.
   mutating func giveBack(_ lane: Int) {
+    if lanes[lane].isPlain { return }
     let claims = lanes[lane].claims
     for claim in claims { pools[claim.pool.index].free += claim.amount }
     for claim in claims { callLanes(to: claim.pool.index) }

@@ -46,7 +46,7 @@ extension Scheduler {
 
   /// Puts the lane where its first operation belongs.
   mutating func laneChanged(_ lane: Int) {
-    if lanes[lane].claims.isEmpty { return }
+    if lanes[lane].isPlain { return }
     guard let rank = rank(ofLane: lane) else {
       setAside(lane)
       dropReservation(of: lane)

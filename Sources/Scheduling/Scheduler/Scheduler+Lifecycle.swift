@@ -7,14 +7,29 @@ extension Scheduler {
   /// kept fair by ageing.
   package mutating func next() -> OperationID? {
     while let queue = startableQueues.first {
-      while let lane = firstLane(of: queue) {
-        if let line = obstacle(of: lane) {
-          park(lane, in: line)
-        } else if let first = lanes[lane].ready.first {
-          let id = OperationID(Int(first.item))
-          move(id, to: .running)
-          return id
-        }
+      if let id = next(in: queue) { return id }
+    }
+    return nil
+  }
+
+  /// As `next()`, but the queues are served in turn, from the one after `queue` on: where running
+  /// operations share something that the scheduler does not count, such as threads.
+  package mutating func next(after queue: QueueID) -> OperationID? {
+    while let queue = startableQueues.first(after: queue.index) ?? startableQueues.first {
+      if let id = next(in: queue) { return id }
+    }
+    return nil
+  }
+
+  /// Nil if what is ready in the queue cannot start: then it is parked, and the queue not startable.
+  private mutating func next(in queue: Int) -> OperationID? {
+    while let lane = firstLane(of: queue) {
+      if let line = obstacle(of: lane) {
+        park(lane, in: line)
+      } else if let first = lanes[lane].ready.first {
+        let id = OperationID(Int(first.item))
+        move(id, to: .running)
+        return id
       }
     }
     return nil
@@ -107,7 +122,7 @@ extension Scheduler {
     }
   }
 
-  private mutating func satisfyOneEdge(of id: OperationID) {
+  mutating func satisfyOneEdge(of id: OperationID) {
     records[id.index].unmetCount -= 1
     if records[id.index].unmetCount == 0 { move(id, to: .ready) }
   }

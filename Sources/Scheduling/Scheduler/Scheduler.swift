@@ -48,17 +48,20 @@ package struct Scheduler: Sendable {
   /// How many operations above an appended one get a longer remaining path: a chain that is appended
   /// link by link would otherwise cost its length each time.
   let pathReach: Int
+  /// False: what an operation waits for keeps the rank of its own.
+  let inheritsRank: Bool
   /// Why nothing starts any more; the first reason stays.
   package internal(set) var stopReason: StopReason?
 
   /// The graph has no cycle, and no claim is larger than its pool. Linear.
   package init(
     graph: Graph, queues: [QueueSpec], pools: [PoolSpec] = [], patience: Int = 16,
-    pathReach: Int = 8
+    pathReach: Int = 8, inheritsRank: Bool = true
   ) {
     self.graph = graph
     self.patience = patience
     self.pathReach = pathReach
+    self.inheritsRank = inheritsRank
     ranking = Ranking(graph)
     self.pools = pools.map { Pool($0) }
     for queue in queues { addQueue(queue) }

@@ -1,0 +1,106 @@
+// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW].
+
+import Dispatch
+import Glibc
+
+let arguments = CommandLine.arguments.dropFirst()
+let isQuick = arguments.contains("--quick")
+let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
+let count = isQuick ? 100_000 : 1_000_000
+let rounds = isQuick ? 3 : 5
+
+let million = isQuick ? "100 k" : "1 M"
+let randomGraph = RandomGraph(count)
+
+let rows = [
+  Row(
+    name: "independent", title: "\(million) independent, one by one", count: count,
+    peers: [
+      Peer(name: "OperationKit") { OperationKitJobs.independent($0) },
+      Peer(name: "Foundation") { FoundationJobs.independent($0) },
+      Peer(name: "Dispatch") { DispatchJobs.independent($0) },
+      Peer(name: "task group") { await TaskGroupJobs.independent($0) },
+    ]),
+  Row(
+    name: "at-once", title: "\(million) independent, added at once", count: count,
+    peers: [
+      Peer(name: "OperationKit") { OperationKitJobs.independentAtOnce($0) },
+      Peer(name: "Foundation") { FoundationJobs.independentAtOnce($0) },
+    ]),
+  Row(
+    name: "chain", title: "chain of \(million)", count: count,
+    peers: [
+      Peer(name: "OperationKit") { OperationKitJobs.chain($0) },
+      Peer(name: "Foundation") { FoundationJobs.chain($0) },
+      Peer(name: "Dispatch") { DispatchJobs.chain($0) },
+      Peer(name: "task group") { await TaskGroupJobs.chain($0) },
+    ]),
+  Row(
+    name: "graph", title: "random graph of \(million)", count: count,
+    peers: [
+      Peer(name: "OperationKit") { _ in OperationKitJobs.graph(randomGraph) },
+      Peer(name: "Foundation") { _ in FoundationJobs.graph(randomGraph) },
+      Peer(name: "task group") { _ in await TaskGroupJobs.graph(randomGraph) },
+    ]),
+  Row(
+    name: "producers", title: "\(million) from 8 threads", count: count,
+    peers: [
+      Peer(name: "OperationKit") { OperationKitJobs.producers($0) },
+      Peer(name: "Foundation") { FoundationJobs.producers($0) },
+      Peer(name: "Dispatch") { DispatchJobs.producers($0) },
+    ]),
+]
+
+func nanoseconds(_ body: () async -> Void) async -> Int {
+  let duration = await ContinuousClock().measure { await body() }
+  let (seconds, attoseconds) = duration.components
+  return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+}
+
+/// Peers take turns, so that a slow moment of the machine meets them all.
+func measure(_ row: Row) async {
+  var times = row.peers.map { _ in [Int]() }
+  for _ in 0..<rounds {
+    for (index, peer) in row.peers.enumerated() {
+      times[index].append(await nanoseconds { await peer.run(row.count) })
+    }
+  }
+  let medians = times.map { $0.sorted()[rounds / 2] }
+  print("\(row.title):")
+  for (peer, median) in zip(row.peers, medians) {
+    let ratio = Double(median) / Double(medians[0])
+    let rounded = (ratio * 10).rounded() / 10
+    print("  \(peer.name): \(median / row.count) ns each, ratio \(rounded)")
+  }
+}
+
+// First, and OperationKit first: what others can use again of its memory speaks for them.
+if only == nil || only == "memory" {
+  print("bytes for each of \(million) that wait, its closure of 32 included, resident:")
+  print("  OperationKit: \(OperationKitJobs.memory(count))")
+  print("  Foundation: \(FoundationJobs.memory(count))")
+  print("  Dispatch: \(DispatchJobs.memory(count))")
+}
+
+for row in rows where only == nil || only == row.name { await measure(row) }
+
+if only == nil || only == "blocking" {
+  print("300 that block for 50 ms, most at once:")
+  print("  OperationKit: \(OperationKitJobs.blocking(300))")
+  print("  Foundation: \(FoundationJobs.blocking(300))")
+  print("  Dispatch: \(DispatchJobs.blocking(300))")
+}
+
+if only == nil || only == "growth" {
+  print("OperationKit, ns each: independent, chain, random graph, bytes waiting")
+  var size = 1000
+  while size <= (isQuick ? 100_000 : 10_000_000) {
+    let graph = RandomGraph(size)
+    let independent = await nanoseconds { OperationKitJobs.independent(size) }
+    let chain = await nanoseconds { OperationKitJobs.chain(size) }
+    let random = await nanoseconds { OperationKitJobs.graph(graph) }
+    let bytes = OperationKitJobs.memory(size)
+    print("  \(size): \(independent / size), \(chain / size), \(random / size), \(bytes)")
+    size *= 10
+  }
+}

@@ -1,0 +1,71 @@
+// The width of queues that leave it to the machine: as many as there are processors, and more while
+// these have nothing to do because operations block.
+
+import Glibc
+internal import Scheduling
+
+enum Elasticity {
+  static let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  static let leastWidth = max(2, processors)
+  static let largestWidth = max(64, 4 * processors)
+  static let tick: UInt32 = 10_000
+  /// The watch ends when nothing was crowded for so many ticks.
+  static let patience = 20
+
+  /// The processor time of this process, in microseconds.
+  static var processorTime: Int {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000 + time.tv_nsec / 1000
+  }
+}
+
+extension Engine {
+  /// Under the lock, when an operation of the lane is about to start: the last slot may be gone.
+  func watchElasticity(of lane: Int) {
+    if isWatching || !isCrowded(lane) { return }
+    isWatching = Threads.start { Engine.shared.watch() }
+  }
+
+  func resetElasticity(of lane: Int) {
+    let id = QueueID(lane)
+    if scheduler.pointee.width(of: id) > Elasticity.leastWidth {
+      scheduler.pointee.setWidth(Elasticity.leastWidth, of: id)
+    }
+  }
+
+  private func isCrowded(_ lane: Int) -> Bool { scheduler.pointee.isCrowded(QueueID(lane)) }
+
+  private func watch() {
+    var quietTicks = 0
+    while true {
+      let before = Elasticity.processorTime
+      usleep(Elasticity.tick)
+      let used = Elasticity.processorTime - before
+      let isIdle = used * 4 < Elasticity.processors * Int(Elasticity.tick) * 3
+      lock.lock()
+      let wasCrowded = widenCrowded(isIdle)
+      quietTicks = wasCrowded ? 0 : quietTicks + 1
+      if quietTicks > Elasticity.patience {
+        isWatching = false
+        return lock.unlock()
+      }
+      unlockAndWake()
+    }
+  }
+
+  /// More threads help where those there are neither end operations nor use the processors.
+  private func widenCrowded(_ isIdle: Bool) -> Bool {
+    var wasCrowded = false
+    for lane in lanes.indices where lanes[lane].isElastic && isCrowded(lane) {
+      wasCrowded = true
+      let width = scheduler.pointee.width(of: QueueID(lane))
+      let isStuck = lanes[lane].endedCount < width
+      lanes[lane].endedCount = 0
+      guard isIdle, isStuck, width < Elasticity.largestWidth else { continue }
+      let wider = min(width + max(1, width / 2), Elasticity.largestWidth)
+      scheduler.pointee.setWidth(wider, of: QueueID(lane))
+    }
+    return wasCrowded
+  }
+}

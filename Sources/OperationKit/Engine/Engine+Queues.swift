@@ -1,0 +1,75 @@
+// What queues ask of the engine.
+
+import Dispatch
+internal import Scheduling
+
+extension Engine {
+  func setWidth(_ width: Int, of id: QueueID) {
+    lock.lock()
+    lanes[id.index].isElastic = width < 0
+    scheduler.pointee.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
+    unlockAndWake()
+  }
+
+  func setSuspended(_ isSuspended: Bool, of id: QueueID) {
+    lock.lock()
+    if isSuspended { scheduler.pointee.suspend(id) } else { scheduler.pointee.resume(id) }
+    unlockAndWake()
+  }
+
+  func dispatchQueue(of id: QueueID) -> DispatchQueue? {
+    lock.locked { lanes[id.index].dispatchQueue }
+  }
+
+  func setDispatchQueue(_ queue: DispatchQueue?, of id: QueueID) {
+    lock.locked {
+      precondition(lanes[id.index].count == 0, "the underlying queue of a queue in use is set")
+      lanes[id.index].dispatchQueue = queue
+    }
+  }
+
+  func operations(of id: QueueID) -> [Operation] {
+    lock.locked {
+      var result: [Operation] = []
+      result.reserveCapacity(lanes[id.index].count)
+      var number = lanes[id.index].first
+      while number >= 0 {
+        if let operation = members[Int(number)].operation { result.append(operation) }
+        number = members[Int(number)].next
+      }
+      return result
+    }
+  }
+
+  func operationCount(of id: QueueID) -> Int { lock.locked { lanes[id.index].count } }
+
+  func progress(of id: QueueID) -> Progress {
+    lock.locked {
+      let progress = lanes[id.index].progress ?? Progress()
+      lanes[id.index].progress = progress
+      return progress
+    }
+  }
+
+  func waitUntilEmpty(_ id: QueueID) {
+    let signal = Signal()
+    let isEmpty = lock.locked {
+      if lanes[id.index].count == 0 { return true }
+      lanes[id.index].waiters.append(signal)
+      return false
+    }
+    if !isEmpty { signal.wait() }
+  }
+
+  func waitingOperations(for operation: Operation) -> [Operation] {
+    lock.locked { dependents(of: operation) }
+  }
+
+  /// From now on the operation's changes are told.
+  func countObserved(_ operation: Operation) {
+    lock.locked {
+      if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }
+      observedCount += 1
+    }
+  }
+}

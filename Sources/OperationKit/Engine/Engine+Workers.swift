@@ -1,0 +1,204 @@
+// What the threads of the crew do: end the last operation, take the next, run it, sleep.
+
+import Dispatch
+import Glibc
+internal import Scheduling
+import Synchronization
+
+extension Engine {
+  private enum Job {
+    case run(Operation, OperationQueue?)
+    case dispatch(Operation, OperationQueue?, DispatchQueue)
+    case errand(@Sendable () -> Void)
+    case search
+    case nap
+    case sleep
+  }
+
+  /// What a thread is there for, between two jobs.
+  private enum Role {
+    case sentFor, inReserve, searching, working
+  }
+
+  /// How long the reserve waits, in microseconds.
+  private static let nap: UInt32 = 20
+  /// How long a thread without work stays, in seconds.
+  private static let patience = 2
+
+  /// To be called under the lock; sends for somebody if there is work.
+  func unlockAndWake() {
+    var wake = Crew.Wake.nobody
+    if scheduler.pointee.mayStart() || crew.hasErrands {
+      wake = crew.planWake()
+      if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
+    }
+    lock.unlock()
+    switch wake {
+    case .nobody: break
+    case .worker(let worker): worker.signal.send()
+    case .newThread: startThread()
+    }
+  }
+
+  private func startThread() {
+    if Threads.start({ Engine.shared.work() }) { return }
+    let size = lock.locked {
+      crew.lostOne()
+      return crew.size
+    }
+    precondition(size > 0, "no thread can be started: \(String(cString: strerror(errno)))")
+  }
+
+  /// Runs the closure on a thread of the crew, soon, whatever queues are doing.
+  func perform(_ errand: @escaping @Sendable () -> Void) {
+    lock.lock()
+    crew.add(errand)
+    unlockAndWake()
+  }
+
+  /// The life of a thread.
+  private func work() {
+    let worker = Worker()
+    var role = Role.sentFor
+    var ended: Operation?
+    while true {
+      var leftovers = Leftovers()
+      lock.lock()
+      if let operation = ended { retire(operation, &leftovers) }
+      let job = nextJob(worker, &role)
+      unlockAndWake()
+      if let operation = ended { leftovers.settle(operation) }
+      ended = nil
+      switch job {
+      case .run(let operation, let queue):
+        if run(operation, in: queue) { ended = operation }
+      case .dispatch(let operation, let queue, let dispatchQueue):
+        dispatchQueue.async { self.runDispatched(operation, in: queue) }
+      case .errand(let errand): errand()
+      case .search: lookAround()
+      case .nap: usleep(Engine.nap)
+      case .sleep: if !sleep(worker, &role) { return }
+      }
+    }
+  }
+
+  private func nextJob(_ worker: Worker, _ role: inout Role) -> Job {
+    let old = role
+    if old == .sentFor || old == .searching { crew.stopsSearching() }
+    if old == .inReserve { crew.leavesReserve() }
+    role = .working
+    if old == .sentFor || old == .inReserve, staysInReserve() {
+      role = .inReserve
+      return .nap
+    }
+    if let job = takeErrand() ?? takeOperation() { return job }
+    if old == .working, !crew.hasSearcher {
+      role = .searching
+      crew.startsSearching()
+      return .search
+    }
+    crew.sleeps(worker)
+    return .sleep
+  }
+
+  private func staysInReserve() -> Bool {
+    !crew.hasReserve && !crew.hasErrands && scheduler.pointee.mayStart() && crew.takesReserve()
+  }
+
+  private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
+
+  private func takeOperation() -> Job? {
+    guard let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) else { return nil }
+    guard let operation = members[id.index].operation else { return nil }
+    let lane = Int(operation.lane)
+    crew.latestQueue = lane
+    operation.set(.chosen)
+    if lanes[lane].isElastic { watchElasticity(of: lane) }
+    guard let dispatchQueue = lanes[lane].dispatchQueue else {
+      return .run(operation, lanes[lane].queue)
+    }
+    return .dispatch(operation, lanes[lane].queue, dispatchQueue)
+  }
+
+  /// Work often comes right after the last: a thread looks out for some before it sleeps.
+  private func lookAround() {
+    let start = epoch.load(ordering: .relaxed)
+    for _ in 0..<50 where epoch.load(ordering: .relaxed) == start { sched_yield() }
+  }
+
+  /// False if nothing came for long: the thread ends.
+  private func sleep(_ worker: Worker, _ role: inout Role) -> Bool {
+    if !worker.signal.wait(seconds: Engine.patience) {
+      if lock.locked({ crew.leaves(worker) }) { return false }
+      worker.signal.wait()
+    }
+    role = .sentFor
+    return true
+  }
+}
+
+extension Engine {
+  /// Starts an operation that was chosen. True if the caller shall retire it.
+  private func run(_ operation: Operation, in queue: OperationQueue?) -> Bool {
+    if !mayRun(operation) { return park(operation) }
+    return queue.asCurrent {
+      if !operation.has(.finished) { operation.start() }
+      if operation.clear(.chosen).contains(.finished) {
+        operation.conclude()
+        return true
+      }
+      if operation.isFinished { operation.finish(onOwnThread: true) }
+      return false
+    }
+  }
+
+  private func runDispatched(_ operation: Operation, in queue: OperationQueue?) {
+    if run(operation, in: queue) { retire(operation) }
+  }
+
+  private func mayRun(_ operation: Operation) -> Bool {
+    if operation.has(.cancelled) { return true }
+    if !operation.isReady { return false }
+    guard operation.has(.hasTerms) else { return true }
+    if operation.timeUntilNextQuestion != nil { return false }
+    operation.checkRequirements()
+    return true
+  }
+
+  /// The operation gives its slot back until it is ready. True if it has finished meanwhile and the
+  /// caller shall retire it.
+  private func park(_ operation: Operation) -> Bool {
+    lock.lock()
+    if operation.clear(.chosen).contains(.finished) {
+      lock.unlock()
+      operation.conclude()
+      return true
+    }
+    scheduler.pointee.pause(OperationID(Int(operation.number)))
+    operation.set(.parked)
+    unlockAndWake()
+    askAgain(operation)
+    return false
+  }
+
+  private func askAgain(_ operation: Operation) {
+    if operation.has(.cancelled) { return becameReady(operation) }
+    if !operation.isReady { return }
+    guard let delay = operation.timeUntilNextQuestion else { return becameReady(operation) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay.dispatchInterval) {
+      if operation.has(.parked) { self.askAgain(operation) }
+    }
+  }
+
+  /// A parked operation may run now.
+  func becameReady(_ operation: Operation) {
+    lock.lock()
+    if operation.has(.parked) { unpark(operation) }
+    unlockAndWake()
+  }
+
+  func unpark(_ operation: Operation) {
+    operation.clear(.parked)
+    scheduler.pointee.resume(OperationID(Int(operation.number)))
+  }
+}

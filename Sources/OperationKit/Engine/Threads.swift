@@ -1,0 +1,46 @@
+// Starting threads. They belong to nobody and end by themselves.
+
+import Glibc
+
+enum Threads {
+  private final class Body {
+    let run: () -> Void
+    init(_ run: @escaping () -> Void) { self.run = run }
+  }
+
+  /// Runs the closure on a new thread; false if the machine has none to give.
+  static func start(_ run: @escaping @Sendable () -> Void) -> Bool {
+    var thread = pthread_t()
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
+    let body = Unmanaged.passRetained(Body(run))
+    let result = pthread_create(&thread, &attributes, threadMain, body.toOpaque())
+    if result != 0 { body.release() }
+    return result == 0
+  }
+
+  private typealias Main = @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+  private static let threadMain: Main = { pointer in
+    if let pointer { Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run() }
+    return nil
+  }
+}
+
+/// A pointer that each thread has a value of its own of.
+struct ThreadLocal: Sendable {
+  private let key: pthread_key_t
+
+  init() {
+    var key = pthread_key_t()
+    pthread_key_create(&key, nil)
+    self.key = key
+  }
+
+  var value: UnsafeMutableRawPointer? {
+    get { pthread_getspecific(key) }
+    nonmutating set { pthread_setspecific(key, newValue) }
+  }
+}

@@ -1,0 +1,53 @@
+// An operation made of closures.
+
+/// Runs its blocks at once, each on a thread of its own, and finishes when the last one has.
+open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
+  @exclusivity(unchecked) private var first: (@Sendable () throws -> Void)?
+  @exclusivity(unchecked) private var others: [@Sendable () -> Void] = []
+
+  /// Makes an operation without blocks.
+  public override init() {}
+
+  /// Makes an operation of one block. An error that it throws is kept in ``Operation/error``.
+  @preconcurrency
+  public init(block: @escaping @Sendable () throws -> Void) { first = block }
+
+  /// Adds a block. It traps if the operation is executing or finished.
+  @preconcurrency
+  open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
+    precondition(
+      bits.isDisjoint(with: [.executing, .finished]),
+      "a block is added to an operation that is executing or finished: '\(self)'")
+    if first == nil { first = block } else { others.append(block) }
+  }
+
+  /// The blocks, in the order they were added.
+  open var executionBlocks: [@Sendable () -> Void] {
+    guard let first else { return [] }
+    return [{ try? first() }] + others
+  }
+
+  /// Runs the blocks.
+  open override func main() {
+    if others.isEmpty { runFirst() } else { runAll() }
+    first = nil
+  }
+
+  private func runFirst() {
+    do { try first?() } catch { fail(error) }
+  }
+
+  private func runAll() {
+    let signal = Signal()
+    let queue = OperationQueue.current
+    for block in others {
+      Engine.shared.perform {
+        queue.asCurrent { block() }
+        signal.send()
+      }
+    }
+    runFirst()
+    for _ in others { signal.wait() }
+    others = []
+  }
+}

@@ -1,0 +1,122 @@
+// Operations made of operations: groups, attempts, and what is produced while one runs.
+
+import Dispatch
+import Synchronization
+
+/// Runs operations in a queue of its own and ends when all have ended. Its error is the first of
+/// theirs; cancelling it cancels them.
+open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are under a lock
+  private struct Members {
+    var unfinishedCount = 1
+    var pending: [Operation] = []
+    var hasStarted = false
+  }
+
+  /// Where its operations run; its width can be set.
+  public let queue = OperationQueue()
+  private let members = Mutex(Members())
+
+  /// Makes a group of operations that are in no queue yet.
+  public init(_ operations: [Operation] = []) {
+    super.init()
+    for operation in operations { addOperation(operation) }
+  }
+
+  /// Adds an operation, before the group starts or, from one of its operations, while it runs.
+  public func addOperation(_ operation: Operation) {
+    precondition(!isFinished, "an operation is added to a group that has finished: '\(self)'")
+    operation.whenRetired { [weak self, weak operation] in self?.ended(operation) }
+    let hasStarted = members.withLock {
+      $0.unfinishedCount += 1
+      if !$0.hasStarted { $0.pending.append(operation) }
+      return $0.hasStarted
+    }
+    if hasStarted { queue.addOperation(operation) }
+  }
+
+  /// Starts the operations.
+  open override func main() {
+    let operations = members.withLock { members in
+      members.hasStarted = true
+      defer { members.pending = [] }
+      return members.pending
+    }
+    whenCancelled { [queue] in queue.cancelAllOperations() }
+    queue.addOperations(operations, waitUntilFinished: false)
+    if isCancelled { queue.cancelAllOperations() }
+    ended(nil)
+  }
+
+  private func ended(_ operation: Operation?) {
+    if let error = operation?.error { fail(error) }
+    let isLast = members.withLock {
+      $0.unfinishedCount -= 1
+      return $0.unfinishedCount == 0
+    }
+    if isLast { finish() }
+  }
+}
+
+/// Tries an operation again until one attempt has no error. Between two attempts it keeps its slot.
+public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a lock holds `attempt`
+  private let limit: Int
+  private let delay: @Sendable (_ attempt: Int) -> Duration
+  private let make: @Sendable (_ attempt: Int) -> Operation
+  private let queue = OperationQueue()
+  private let attempt = Mutex<Operation?>(nil)
+
+  /// Makes an operation of attempts.
+  ///
+  /// - Parameters:
+  ///   - limit: How many attempts there are at most.
+  ///   - delay: How long to wait after an attempt, the first being 1.
+  ///   - make: Makes the operation of an attempt, the first being 1.
+  public init(
+    limit: Int, delay: @escaping @Sendable (_ attempt: Int) -> Duration = { _ in .zero },
+    _ make: @escaping @Sendable (_ attempt: Int) -> Operation
+  ) {
+    precondition(limit > 0, "there are \(limit) attempts, wanted: 1 or more")
+    self.limit = limit
+    self.delay = delay
+    self.make = make
+  }
+
+  /// Makes the first attempt.
+  public override func main() {
+    whenCancelled { [weak self] in self?.attempt.withLock { $0 }?.cancel() }
+    begin(attempt: 1)
+  }
+
+  private func begin(attempt number: Int) {
+    if isCancelled { return finish() }
+    let operation = make(number)
+    attempt.withLock { $0 = operation }
+    operation.whenRetired { [self, weak operation] in ended(number, operation?.error) }
+    queue.addOperation(operation)
+    if isCancelled { operation.cancel() }
+  }
+
+  private func ended(_ number: Int, _ error: (any Error)?) {
+    guard error != nil, !isCancelled, number < limit else { return finish(error) }
+    let delay = delay(number)
+    if delay <= .zero { return begin(attempt: number + 1) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + delay.dispatchInterval) {
+      self.begin(attempt: number + 1)
+    }
+  }
+}
+
+extension OperationProtocol {
+  /// Adds an operation to the queue that runs this one. What waits for this one waits for that too.
+  ///
+  /// To be called while this operation executes in a queue.
+  public func produce(_ operation: Operation) {
+    guard let queue = OperationQueue.current, has(.queued), isExecuting else {
+      preconditionFailure("an operation is produced by one that no queue executes: '\(self)'")
+    }
+    for dependent in Engine.shared.waitingOperations(for: self) {
+      dependent.addDependency(operation)
+    }
+    queue.addOperation(operation)
+  }
+}

@@ -1,0 +1,166 @@
+// How an operation starts, is cancelled and ends. Each step is one change of the status word, so
+// that whoever comes second knows.
+
+import Synchronization
+
+extension Operation {
+  /// What ``start()`` does: checks, the work, then `ending`.
+  func begin(ending: () -> Void) {
+    let bits = bits
+    precondition(!bits.contains(.finished), "start() of an operation that has finished: '\(self)'")
+    precondition(!bits.contains(.executing), "start() of an operation that is executing: '\(self)'")
+    precondition(
+      !bits.contains(.queued) || bits.contains(.chosen),
+      "start() of an operation that is in a queue: '\(self)'")
+    if bits.contains(.cancelled) { return finish(onOwnThread: true) }
+    precondition(
+      bits.contains(.chosen) || isReady,
+      "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
+    let old = set(.executing)
+    precondition(!old.contains(.executing), "start() of an operation that is executing: '\(self)'")
+    if old.contains(.isObserved) { tell(.executing) }
+    if old.contains(.hasTerms) { runOnTerms() } else { main() }
+    ending()
+  }
+
+  /// What ``cancel()`` does.
+  func becomeCancelled() {
+    var old = bits
+    repeat {
+      if !old.isDisjoint(with: [.finished, .cancelled]) { return }
+      let (exchanged, original) = status.compareExchange(
+        expected: old.rawValue, desired: old.union(.cancelled).rawValue,
+        ordering: .acquiringAndReleasing)
+      if exchanged { break }
+      old = Status(rawValue: original)
+    } while true
+    if old.contains(.isObserved) { tell(.cancelled) }
+    if old.contains(.hasCancelHandlers) { runCancelHandlers() }
+    if old.contains(.queued) { Engine.shared.cancelled(self) }
+  }
+
+  /// The work is done. The first call counts; it sees to what follows, unless the queue that chose
+  /// the operation has not come back from `start()`: then the queue does.
+  func finish(onOwnThread: Bool) {
+    let old = set(.finished)
+    if !old.isDisjoint(with: [.finished, .chosen]) { return }
+    if onOwnThread || !old.contains(.hasCompletion) {
+      conclude()
+      Engine.shared.retire(self)
+    } else {
+      Engine.shared.perform {
+        self.conclude()
+        Engine.shared.retire(self)
+      }
+    }
+  }
+
+  /// What follows the end and must come before dependents: observers, the completion block.
+  func conclude() {
+    let bits = bits
+    if bits.contains(.isObserved) { tell(.finished) }
+    guard bits.contains(.hasCompletion) else { return }
+    if bits.contains(.hasWaiters) { releaseWaiters() }
+    let block = withDetails { details in
+      defer { details.completionBlock = nil }
+      return details.completionBlock
+    }
+    block?()
+  }
+
+  /// Lets go on who waits for the end.
+  func releaseWaiters() {
+    let waiters = withDetails { details in
+      defer { details.waiters = [] }
+      return details.waiters
+    }
+    for waiter in waiters { waiter() }
+  }
+
+  /// Calls `action` once the operation has finished, or now if it has.
+  func whenFinished(_ action: @escaping @Sendable () -> Void) {
+    let isDone = withDetails { details in
+      if set(.hasWaiters).contains(.finished) { return true }
+      details.waiters.append(action)
+      return false
+    }
+    if isDone { action() }
+  }
+
+  /// Lets go on who waits for all that belongs to the end.
+  func releaseSuccessors() {
+    releaseWaiters()
+    let successors = withDetails { details in
+      defer { details.successors = [] }
+      return details.successors
+    }
+    for successor in successors { successor() }
+  }
+
+  /// Calls `action` once the operation has finished, its completion block has run and its queue has
+  /// forgotten it, or now if that is so.
+  func whenRetired(_ action: @escaping @Sendable () -> Void) {
+    let isDone = withDetails { details in
+      if set(.hasWaiters).contains(.retired) { return true }
+      details.successors.append(action)
+      return false
+    }
+    if isDone { action() }
+  }
+
+  /// Calls `action` once the operation is cancelled, or now if it is.
+  func whenCancelled(_ action: @escaping @Sendable () -> Void) {
+    let isDone = withDetails { details in
+      if set(.hasCancelHandlers).contains(.cancelled) { return true }
+      details.cancelHandlers.append(action)
+      return false
+    }
+    if isDone { action() }
+  }
+
+  private func runCancelHandlers() {
+    let handlers = withDetails { details in
+      defer { details.cancelHandlers = [] }
+      return details.cancelHandlers
+    }
+    for handler in handlers { handler() }
+  }
+}
+
+extension Operation {
+  func wait() {
+    if isFinished { return }
+    let signal = Signal()
+    whenFinished { signal.send() }
+    signal.wait()
+  }
+
+  func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
+    if block != nil {
+      precondition(
+        bits.isDisjoint(with: [.executing, .finished]),
+        "the completion block of an operation that is executing or finished is set: '\(self)'")
+      set(.hasCompletion)
+    }
+    withDetails { $0.completionBlock = block }
+  }
+}
+
+extension OperationProtocol {
+  /// Suspends until the operation has finished.
+  public func completion() async {
+    await withCheckedContinuation { continuation in
+      whenFinished { continuation.resume() }
+    }
+  }
+
+  /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
+  public var error: (any Error)? { readDetails { $0.error } ?? nil }
+
+  /// Records an error; the first one stays. It stops nothing, but dependents can tell: see
+  /// ``dependencyPolicy``.
+  public func fail(_ error: any Error) {
+    withDetails { if $0.error == nil { $0.error = error } }
+    set(.failed)
+  }
+}

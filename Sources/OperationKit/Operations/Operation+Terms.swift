@@ -1,0 +1,101 @@
+// What the work of an operation runs under: the priority of its thread, a time limit, conditions.
+
+import Dispatch
+import Glibc
+
+/// How important work is to the person in front of the machine.
+public enum QualityOfService: Int, Sendable {
+  /// Work that a person is waiting for right now.
+  case userInteractive = 33
+  /// Work that a person has asked for.
+  case userInitiated = 25
+  /// Work that may take a while.
+  case utility = 17
+  /// Work that nobody waits for.
+  case background = 9
+  /// Nothing was said.
+  case `default` = -1
+
+  /// The thread priority that it stands for.
+  var threadPriority: Double? {
+    switch self {
+    case .userInteractive: 0.6
+    case .userInitiated: 0.55
+    case .utility: 0.35
+    case .background: 0.1
+    case .default: nil
+    }
+  }
+}
+
+extension OperationProtocol {
+  /// How long the work may take; then the operation is cancelled, with ``OperationError/timedOut``.
+  /// It is up to the work to look at ``isCancelled``.
+  public var timeout: Duration? {
+    get { readDetails { $0.timeout } ?? nil }
+    set {
+      withDetails { $0.timeout = newValue }
+      set(.hasTerms)
+    }
+  }
+
+  /// Adds something that must hold for the operation to start. Before it is added to a queue.
+  public func addCondition(_ condition: OperationCondition) {
+    precondition(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
+    withDetails { $0.conditions.append(condition) }
+    set(.hasTerms)
+  }
+}
+
+extension Operation {
+  /// `main()` under its terms.
+  func runOnTerms() {
+    if let timeout { limit(to: timeout) }
+    let priority = threadPriority
+    if priority == 0.5 { main() } else { runMain(atPriority: priority) }
+  }
+
+  /// Starts the clock of the time limit.
+  func limit(to timeout: Duration) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + timeout.dispatchInterval) {
+      [weak self] in
+      guard let self, !self.isFinished, !self.isCancelled else { return }
+      self.fail(OperationError.timedOut(after: timeout))
+      self.cancel()
+    }
+  }
+
+  /// A thread of lowered priority cannot be raised again without permission, so `main` gets a
+  /// thread of its own.
+  private func runMain(atPriority priority: Double) {
+    let signal = Signal()
+    let queue = OperationQueue.current
+    let isStarted = Threads.start {
+      // On Linux, 0 is the calling thread.
+      setpriority(.init(PRIO_PROCESS.rawValue), 0, Int32(((0.5 - priority) * 38).rounded()))
+      queue.asCurrent { self.main() }
+      signal.send()
+    }
+    if isStarted { signal.wait() } else { main() }
+  }
+}
+
+extension Duration {
+  /// For Dispatch, which counts whole nanoseconds.
+  var dispatchInterval: DispatchTimeInterval {
+    let (seconds, attoseconds) = components
+    let whole = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    if whole.overflow || seconds > Int64(Int32.max) { return .seconds(Int(Int32.max)) }
+    return .nanoseconds(Int(whole.partialValue + attoseconds / 1_000_000_000))
+  }
+}
+
+/// Why an operation did not do its work.
+public enum OperationError: Error, Equatable {
+  /// It was cancelled.
+  case cancelled
+  /// It took longer than its time limit.
+  case timedOut(after: Duration)
+  /// An operation that it depends on was cancelled or has an error; its name.
+  case dependencyFailed(String)
+}

@@ -1,0 +1,292 @@
+// The unit of work: what it is, what it waits for, how it stands. How it starts and ends is in
+// Operation+Life.swift; who runs it is the engine's business.
+
+import Glibc
+internal import Scheduling
+import Synchronization
+
+/// A unit of work that can wait for others, be cancelled, and be run by an ``OperationQueue``.
+///
+/// Subclass it: a synchronous operation overrides ``main()``; an asynchronous one derives from
+/// ``AsyncOperation``, or overrides ``start()``, ``isExecuting`` and ``isFinished`` and tells of
+/// changes by ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``.
+open class Operation: @unchecked Sendable {  // what changes is atomic or under a lock
+  /// How an operation stands, in the order it goes through.
+  ///
+  /// A cancelled operation also finishes: ``Operation/states`` tells of both.
+  public enum State: Int, Sendable, Comparable, CaseIterable {
+    /// It waits for dependencies.
+    case waiting
+    /// Nothing keeps it from starting.
+    case ready
+    /// It has started.
+    case executing
+    /// It was told to stop.
+    case cancelled
+    /// It has ended, whatever way.
+    case finished
+
+    /// Whether a state comes before another.
+    public static func < (left: State, right: State) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  /// Which of the ready operations of a queue goes first.
+  public enum QueuePriority: Int, Sendable {
+    /// After all others.
+    case veryLow = -8
+    /// After normal ones.
+    case low = -4
+    /// What an operation has unless it is set.
+    case normal = 0
+    /// Before normal ones.
+    case high = 4
+    /// Before all others.
+    case veryHigh = 8
+  }
+
+  /// What an operation makes of the way its dependencies ended.
+  public enum DependencyPolicy: Sendable {
+    /// It runs once they have finished, whatever way. The default, as in Foundation.
+    case finished
+    /// It is cancelled, with an ``OperationError/dependencyFailed``, if one of them was cancelled or
+    /// has an error.
+    case succeeded
+  }
+
+  let status = Atomic<UInt32>(0)
+  fileprivate let priority = Atomic<Int8>(0)
+  /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
+  @exclusivity(unchecked) var number: Int32 = -1
+  /// The number of its queue. Under the engine's lock.
+  @exclusivity(unchecked) var lane: Int32 = -1
+  /// What it waits for. Under the engine's lock, and emptied when it ends.
+  @exclusivity(unchecked) var awaited: [Operation] = []
+  /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
+  @exclusivity(unchecked) var waiting: [Operation] = []
+  private let details = Mutex<Details?>(nil)
+
+  /// Makes an operation that does nothing.
+  public init() {}
+
+  deinit {
+    if !awaited.isEmpty { Operation.release(&awaited) }
+  }
+
+  /// A chain of a million must not be released link within link: that needs a stack as deep.
+  private static func release(_ operations: inout [Operation]) {
+    var left: [Operation] = []
+    swap(&left, &operations)
+    while var operation = left.popLast() {
+      if isKnownUniquelyReferenced(&operation), !operation.awaited.isEmpty {
+        left.append(contentsOf: operation.awaited)
+        operation.awaited = []
+      }
+    }
+  }
+
+  /// The work. Does nothing unless it is overridden.
+  open func main() {}
+
+  /// Runs the operation on the calling thread: checks, ``main()``, and the end.
+  ///
+  /// A queue calls it for you. Call it only for an operation that is in no queue; it traps if the
+  /// operation is not ready, executing or finished. A cancelled one finishes without `main`. An
+  /// override must not call `super`.
+  open func start() { begin { self.finish(onOwnThread: true) } }
+
+  /// Tells the operation to stop.
+  ///
+  /// This sets ``isCancelled``; what runs must look at it. In a queue, an operation that has not
+  /// started no longer waits for its dependencies, and finishes without ``main()``. Outside a queue
+  /// it finishes when it is started. After the end nothing happens.
+  open func cancel() { becomeCancelled() }
+
+  /// Whether the operation was told to stop.
+  open var isCancelled: Bool { has(.cancelled) }
+
+  /// Whether the work is going on.
+  open var isExecuting: Bool { bits.contains(.executing) && !bits.contains(.finished) }
+
+  /// Whether the work is done, or will never be.
+  open var isFinished: Bool { has(.finished) }
+
+  /// Whether nothing keeps the operation from starting: its dependencies have finished, or it is
+  /// cancelled.
+  open var isReady: Bool {
+    if !bits.isDisjoint(with: [.chosen, .cancelled, .executing, .finished]) { return true }
+    return Engine.shared.dependenciesAreFinished(of: self)
+  }
+
+  /// Whether ``start()`` returns before the work is done. What it says changes nothing.
+  open var isAsynchronous: Bool { false }
+
+  /// The older name of ``isAsynchronous``.
+  open var isConcurrent: Bool { isAsynchronous }
+
+  /// A name for people; it stands in messages.
+  open var name: String? {
+    get { readDetails { $0.name } ?? nil }
+    set { withDetails { $0.name = newValue } }
+  }
+
+  /// Which of the ready operations of a queue goes first. It can be changed until it starts, and
+  /// never goes before readiness.
+  open var queuePriority: QueuePriority {
+    get { priorityLevel }
+    set { priorityLevel = newValue }
+  }
+
+  /// How important ``main()`` is. Its completion block runs as always.
+  open var qualityOfService: QualityOfService {
+    get { readDetails { $0.qualityOfService } ?? .default }
+    set {
+      withDetails { $0.qualityOfService = newValue }
+      set(.hasTerms)
+    }
+  }
+
+  /// From 0.0 to 1.0, 0.5 unless it is set: the share of the processor that ``main()`` gets when
+  /// there is too little. Its completion block runs as always.
+  ///
+  /// On Linux this is the nice value of the thread, 19 to −19; above 0.5 it needs the permission.
+  open var threadPriority: Double {
+    get { readDetails { $0.effectivePriority } ?? 0.5 }
+    set {
+      withDetails { $0.threadPriority = min(max(newValue, 0), 1) }
+      set(.hasTerms)
+    }
+  }
+
+  /// What runs once, after the end and before any dependent starts; released when it has run.
+  ///
+  /// Setting one on an executing or finished operation traps.
+  @preconcurrency
+  open var completionBlock: (@Sendable () -> Void)? {
+    get { readDetails { $0.completionBlock } ?? nil }
+    set { setCompletionBlock(newValue) }
+  }
+
+  /// What the operation waits for, in the order it was told; empty once it has ended.
+  open var dependencies: [Operation] {
+    var known: Set<ObjectIdentifier> = []
+    return Engine.shared.lock.locked { awaited }.filter {
+      known.insert(ObjectIdentifier($0)).inserted
+    }
+  }
+
+  /// Lets the operation wait for another, in whatever queue that is. Before it starts.
+  open func addDependency(_ operation: Operation) {
+    Engine.shared.addDependency(operation, to: self)
+  }
+
+  /// Lets the operation no longer wait for another.
+  open func removeDependency(_ operation: Operation) {
+    Engine.shared.removeDependency(operation, from: self)
+  }
+
+  /// Waits until the operation has finished; its completion block may still run.
+  ///
+  /// It blocks the calling thread. In a task, await `completion()` instead.
+  open func waitUntilFinished() { wait() }
+
+  /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
+  /// compatibility, it does nothing.
+  open func willChangeValue(forKey key: String) {}
+
+  /// To be called after a subclass has changed `isExecuting`, `isFinished` or `isReady`.
+  ///
+  /// All three are looked at, whatever the key.
+  open func didChangeValue(forKey key: String) { examine() }
+
+  /// A number for hash tables; objects that are equal have the same.
+  open var hash: Int { ObjectIdentifier(self).hashValue }
+
+  /// Whether this is the same operation.
+  open func isEqual(_ object: Any?) -> Bool { object as AnyObject? === self }
+
+  /// Its name, or its type.
+  open var description: String { name ?? "\(type(of: self))" }
+}
+
+extension Operation {
+  var bits: Status { Status(rawValue: status.load(ordering: .acquiring)) }
+
+  func has(_ bit: Status) -> Bool { bits.contains(bit) }
+
+  /// Sets the bits and returns what was before.
+  @discardableResult
+  func set(_ bits: Status) -> Status {
+    Status(rawValue: status.bitwiseOr(bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
+  }
+
+  /// Clears the bits and returns what was before.
+  @discardableResult
+  func clear(_ bits: Status) -> Status {
+    Status(rawValue: status.bitwiseAnd(~bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
+  }
+
+  /// Reads or changes what few operations have.
+  func withDetails<Value>(_ body: (Details) -> Value) -> Value {
+    details.withLock { details in
+      let present = details ?? Details()
+      details = present
+      return Unchecked(body(present))
+    }.value
+  }
+
+  /// As `withDetails`, but nil if there are none.
+  func readDetails<Value>(_ body: (Details) -> Value) -> Value? {
+    details.withLock { details in Unchecked(details.map(body)) }.value
+  }
+}
+
+/// Brings a value out of a lock's region.
+private struct Unchecked<Value>: @unchecked Sendable {  // it is handed over, not shared
+  let value: Value
+  init(_ value: Value) { self.value = value }
+}
+
+/// What operations have beyond Foundation's.
+///
+/// It is a protocol so that a subclass which declares a `state` or an `error` of its own, as many
+/// do, still compiles: its own one goes before.
+public protocol OperationProtocol: Operation {}
+
+extension Operation: OperationProtocol {}
+
+extension OperationProtocol {
+  /// How the operation stands.
+  public var state: Operation.State {
+    if isFinished { return .finished }
+    if isCancelled { return .cancelled }
+    if isExecuting { return .executing }
+    return isReady ? .ready : .waiting
+  }
+
+  /// What the operation makes of dependencies that were cancelled or have an error. Set it before
+  /// the operation is added to a queue.
+  public var dependencyPolicy: Operation.DependencyPolicy {
+    get { has(.needsSuccess) ? .succeeded : .finished }
+    set {
+      if newValue == .succeeded { set(.needsSuccess) } else { clear(.needsSuccess) }
+    }
+  }
+}
+
+extension Operation {
+  var priorityLevel: QueuePriority {
+    get { QueuePriority(rawValue: Int(priority.load(ordering: .relaxed))) ?? .normal }
+    set {
+      priority.store(Int8(newValue.rawValue), ordering: .relaxed)
+      if has(.queued) { Engine.shared.priorityChanged(of: self) }
+    }
+  }
+}
+
+extension Operation: Hashable, CustomStringConvertible {
+  /// Whether two are the same, as ``isEqual(_:)`` says.
+  public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
+
+  /// Feeds ``hash``.
+  public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
+}

@@ -1,0 +1,37 @@
+// Where an operation is in its life, as bits that change in one step.
+
+/// The bits of an operation's status word.
+struct Status: OptionSet, Sendable {
+  let rawValue: UInt32
+
+  /// `start()` went past its checks.
+  static let executing = Status(rawValue: 1)
+  /// For ever; `executing` may still be set beside it.
+  static let finished = Status(rawValue: 2)
+  static let cancelled = Status(rawValue: 4)
+  /// It was added to a queue, for ever.
+  static let queued = Status(rawValue: 8)
+  /// Its queue has chosen it and has not come back from `start()` yet: who chose it sees to its end.
+  static let chosen = Status(rawValue: 16)
+  /// Its completion block has run, and its dependents know. Changes under the engine's lock.
+  static let retired = Status(rawValue: 32)
+  /// It gave its slot back because it was not ready. Changes under the engine's lock.
+  static let parked = Status(rawValue: 64)
+  /// An error was recorded.
+  static let failed = Status(rawValue: 128)
+  /// `dependencyPolicy` is `.succeeded`.
+  static let needsSuccess = Status(rawValue: 256)
+  /// There is something in `Details` to look for: a completion block.
+  static let hasCompletion = Status(rawValue: 512)
+  /// There is something in `Details` to look for: threads that wait, or tasks.
+  static let hasWaiters = Status(rawValue: 1024)
+  /// There is something in `Details` to look for: observers of the state.
+  static let isObserved = Status(rawValue: 2048)
+  /// There is something in `Details` to look for: conditions, a time limit or a thread priority.
+  static let hasTerms = Status(rawValue: 4096)
+  /// There is something in `Details` to look for: what to do when it is cancelled.
+  static let hasCancelHandlers = Status(rawValue: 8192)
+
+  /// Its dependents may not count on it.
+  var isUnsuccessful: Bool { !isDisjoint(with: [.cancelled, .failed]) }
+}

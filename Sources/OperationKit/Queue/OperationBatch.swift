@@ -1,0 +1,86 @@
+// Several operations as one: progress while they end, and one end of all.
+
+import Synchronization
+
+/// Runs operations together: tells how many have finished, and calls a closure after the last.
+public final class OperationBatch: Sendable {
+  /// The operations, in the order they were given.
+  public let operations: [Operation]
+  /// Waits for all of them; others can depend on it.
+  public let completion: Operation
+  private let finishedCount = Mutex(0)
+
+  /// Makes a batch of operations that are in no queue yet.
+  ///
+  /// - Parameters:
+  ///   - progress: Called once for each operation that has finished, one call after the other.
+  ///   - completion: Called once, after the completion block of every operation; at once when an
+  ///     empty batch is added to a queue.
+  public init(
+    _ operations: [Operation], progress: (@Sendable (_ finished: Int, _ total: Int) -> Void)? = nil,
+    completion: (@Sendable ([Operation]) -> Void)? = nil
+  ) {
+    self.operations = operations
+    self.completion = BlockOperation { completion?(operations) }
+    for operation in operations {
+      if let progress { countEnd(of: operation, progress) }
+      self.completion.addDependency(operation)
+    }
+  }
+
+  private func countEnd(
+    of operation: Operation, _ progress: @escaping @Sendable (Int, Int) -> Void
+  ) {
+    let block = operation.completionBlock
+    let total = operations.count
+    operation.completionBlock = {
+      block?()
+      self.finishedCount.withLock {
+        $0 += 1
+        progress($0, total)
+      }
+    }
+  }
+
+  /// Cancels all operations that have not ended; the closures are called all the same.
+  public func cancel() {
+    for operation in operations { operation.cancel() }
+  }
+}
+
+extension OperationQueue {
+  /// Adds all operations of a batch, and what comes after them.
+  public func addBatch(_ batch: OperationBatch) {
+    addOperations(batch.operations, waitUntilFinished: false)
+    addOperation(batch.completion)
+  }
+
+  /// Adds operations of a sequence while there is room: so many may wait or run at once. It returns
+  /// when the last was added, and blocks the calling thread until then; memory does not depend on
+  /// how many there are.
+  public func addOperations(from operations: some Sequence<Operation>, keeping limit: Int) {
+    precondition(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
+    let room = Signal()
+    for _ in 0..<limit { room.send() }
+    for operation in operations {
+      room.wait()
+      operation.whenRetired { room.send() }
+      addOperation(operation)
+    }
+  }
+
+  /// As ``addOperations(from:keeping:)-(Sequence<Operation>,_)``, for tasks: it suspends.
+  public func addOperations<Operations: AsyncSequence>(
+    from operations: Operations, keeping limit: Int
+  ) async throws where Operations.Element: Operation {
+    precondition(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
+    let (room, places) = AsyncStream.makeStream(of: Void.self)
+    for _ in 0..<limit { places.yield() }
+    var vacancies = room.makeAsyncIterator()
+    for try await operation in operations {
+      guard await vacancies.next() != nil else { throw CancellationError() }
+      operation.whenRetired { places.yield() }
+      addOperation(operation)
+    }
+  }
+}

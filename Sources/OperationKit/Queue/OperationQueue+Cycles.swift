@@ -1,0 +1,30 @@
+// Telling that operations wait for each other in a circle.
+
+import Glibc
+import Synchronization
+
+extension OperationQueue {
+  private static let handler = Mutex<(@Sendable ([Operation]) -> Void)?>(nil)
+
+  /// Called with the operations of a circle, each waiting for the next and the last for the first,
+  /// when the last of them is added. Unless it is set, the path is written to standard error.
+  ///
+  /// The operations stay in their queues: one of them can be cancelled, or a dependency removed.
+  public static var cycleHandler: (@Sendable ([Operation]) -> Void)? {
+    get { handler.withLock { $0 } }
+    set { handler.withLock { $0 = newValue } }
+  }
+
+  /// The message for a circle: its path.
+  public static func cycleMessage(_ cycle: [Operation]) -> String {
+    let names = (cycle + cycle.prefix(1)).map { "'\($0)'" }
+    return "operations wait for each other, none of them can start: "
+      + names.joined(separator: " → ")
+  }
+
+  static func report(_ cycle: [Operation]) {
+    if let handler = cycleHandler { return handler(cycle) }
+    let message = Array((cycleMessage(cycle) + "\n").utf8)
+    _ = message.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

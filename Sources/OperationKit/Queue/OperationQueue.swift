@@ -1,0 +1,138 @@
+// A queue of operations: what it is and how it can be changed. What runs them is the engine.
+
+public import Dispatch
+internal import Scheduling
+import Synchronization
+
+/// Runs operations: as many at once as its width allows, ready ones first by priority, then in the
+/// order they were added.
+///
+/// A queue stays alive while it has operations, even if nobody else keeps it.
+open class OperationQueue: @unchecked Sendable {  // what changes is under a lock
+  /// The width of a queue that leaves it to the machine: one operation for each processor, more
+  /// while they block.
+  public static let defaultMaxConcurrentOperationCount = -1
+
+  let id: QueueID
+  private let label = Mutex<String?>(nil)
+  private let level = Mutex(QualityOfService.default)
+  private let suspended = Mutex(false)
+  private let width = Mutex(OperationQueue.defaultMaxConcurrentOperationCount)
+
+  /// Makes an empty queue.
+  public init() { id = Engine.shared.addLane() }
+
+  deinit { Engine.shared.removeLane(id) }
+
+  private static let mainQueue: OperationQueue = {
+    let queue = OperationQueue()
+    queue.name = "main"
+    queue.maxConcurrentOperationCount = 1
+    queue.underlyingQueue = .main
+    return queue
+  }()
+
+  /// The queue whose operations run on the main thread, one at a time. It needs a main thread that
+  /// serves Dispatch's main queue: a run loop, `dispatchMain()`, or an async `main`.
+  public class var main: OperationQueue { mainQueue }
+
+  /// The queue whose operation runs on the calling thread; on the main thread, if none does,
+  /// ``main``.
+  public class var current: OperationQueue? { CurrentQueue.value }
+
+  /// A name for people.
+  open var name: String? {
+    get { label.withLock { $0 } }
+    set { label.withLock { $0 = newValue } }
+  }
+
+  /// How important the operations are that say nothing of it themselves. Kept, with no effect of
+  /// its own: see ``Operation/qualityOfService``.
+  open var qualityOfService: QualityOfService {
+    get { level.withLock { $0 } }
+    set { level.withLock { $0 = newValue } }
+  }
+
+  /// How many operations run at once: any number, 1 for one after the other, 0 for none, or
+  /// ``defaultMaxConcurrentOperationCount``. It can be changed at any time; what runs goes on.
+  open var maxConcurrentOperationCount: Int {
+    get { width.withLock { $0 } }
+    set {
+      precondition(newValue >= -1, "a queue is \(newValue) wide, wanted: 0 or more, or -1")
+      width.withLock {
+        $0 = newValue
+        Engine.shared.setWidth(newValue, of: id)
+      }
+    }
+  }
+
+  /// Whether no operation is started. What runs goes on.
+  open var isSuspended: Bool {
+    get { suspended.withLock { $0 } }
+    set {
+      suspended.withLock {
+        $0 = newValue
+        Engine.shared.setSuspended(newValue, of: id)
+      }
+    }
+  }
+
+  /// Where operations are started, instead of the threads of the library. It can be set while the
+  /// queue is empty.
+  open var underlyingQueue: DispatchQueue? {
+    get { Engine.shared.dispatchQueue(of: id) }
+    set { Engine.shared.setDispatchQueue(newValue, of: id) }
+  }
+
+  /// The operations that have not ended, in the order they were added. Linear.
+  open var operations: [Operation] { Engine.shared.operations(of: id) }
+
+  /// How many operations have not ended.
+  open var operationCount: Int { Engine.shared.operationCount(of: id) }
+
+  /// Counts operations that end, once its ``Progress/totalUnitCount`` is set.
+  open var progress: Progress { Engine.shared.progress(of: id) }
+
+  /// Adds an operation. It traps if that is in a queue already, executing or finished.
+  open func addOperation(_ operation: Operation) { Engine.shared.add(operation, to: self) }
+
+  /// Adds operations, in order, in one step; waits until they have finished if `wait`.
+  open func addOperations(_ operations: [Operation], waitUntilFinished wait: Bool) {
+    Engine.shared.add(operations, to: self)
+    if wait { for operation in operations { operation.waitUntilFinished() } }
+  }
+
+  /// Adds a block. An error that it throws is kept on its operation and stops nothing.
+  @preconcurrency
+  open func addOperation(_ block: @escaping @Sendable () throws -> Void) {
+    Engine.shared.add(BlockOperation(block: block), to: self)
+  }
+
+  /// Adds a block that runs alone: after all that was added before it, before all that is added
+  /// after it.
+  @preconcurrency
+  open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
+    Engine.shared.add(BlockOperation(block: barrier), to: self, asBarrier: true)
+  }
+
+  /// Cancels all operations that have not ended.
+  open func cancelAllOperations() {
+    for operation in operations { operation.cancel() }
+  }
+
+  /// Waits until the queue is empty; what is added meanwhile counts. It blocks the calling thread.
+  open func waitUntilAllOperationsAreFinished() {
+    Engine.shared.waitUntilEmpty(id)
+  }
+
+  /// Its name, or its type.
+  open var description: String { name ?? "\(type(of: self))" }
+}
+
+extension OperationQueue: Hashable, CustomStringConvertible {
+  /// Whether two are the same queue.
+  public static func == (left: OperationQueue, right: OperationQueue) -> Bool { left === right }
+
+  /// Feeds its identity.
+  public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

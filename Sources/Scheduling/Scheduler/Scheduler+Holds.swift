@@ -1,0 +1,56 @@
+// What keeps an operation from being ready besides its edges, and what lets it go in spite of them.
+
+extension Scheduler {
+  /// Adds an operation that is not ready before it was released `holds` times.
+  @discardableResult
+  package mutating func append(_ spec: OperationSpec, holds: Int32) -> OperationID {
+    precondition(stopReason == nil, "after a stop nothing is held")
+    let id = graph.append(spec)
+    let key = ranking.key(priority: spec.priority, duration: graph.durations[id.index])
+    admit(id, key: key, unmetCount: holds)
+    if holds == 0 { move(id, to: .ready) }
+    return id
+  }
+
+  /// An operation that has not started waits until it is released, as for one more edge.
+  package mutating func hold(_ id: OperationID) {
+    let state = states[id.index]
+    precondition(state == .waiting || state == .ready, "the operation has started already")
+    if state == .ready { move(id, to: .waiting) }
+    records[id.index].unmetCount += 1
+  }
+
+  /// Takes back one hold, unless a call of `ignoreDependencies` has.
+  package mutating func release(_ id: OperationID) {
+    if states[id.index] == .waiting { satisfyOneEdge(of: id) }
+  }
+
+  /// A waiting operation is ready at once: its edges are taken out, and it is held no more. Linear in
+  /// its edges.
+  package mutating func ignoreDependencies(of id: OperationID) {
+    guard states[id.index] == .waiting else { return }
+    graph.removeDependencies(of: id)
+    records[id.index].unmetCount = 0
+    move(id, to: .ready)
+  }
+
+  /// Takes out an edge into an operation that waits; false if there is none. Linear in its edges.
+  @discardableResult
+  package mutating func removeEdge(
+    from dependency: OperationID, to dependent: OperationID
+  ) -> Bool {
+    guard states[dependent.index] == .waiting, !states[dependency.index].hasEnded,
+      graph.removeEdge(from: dependency, to: dependent)
+    else { return false }
+    satisfyOneEdge(of: dependent)
+    return true
+  }
+
+  /// Gives an operation another priority of its own. What it inherited is forgotten.
+  package mutating func setPriority(_ priority: Int16, of id: OperationID) {
+    graph.setPriority(priority, of: id)
+    let path = Rank.path(ofKey: records[id.index].key)
+    records[id.index].key = Rank.key(priority: priority, path: path)
+    if states[id.index] == .ready { rerank(id) }
+  }
+}
