@@ -37,7 +37,7 @@ import Testing
   // Seeds: two images are downloaded, then combined, then shown on the main queue.
   @Test @MainActor func `two downloads are combined into one image and shown`() async {
     let queue = OperationQueue()
-    let images = Mutex<[String: String]>([:])
+    let images = Locked<[String: String]>([:])
     let first = BlockOperation { images.withLock { $0["left"] = "<" } }
     let second = BlockOperation { images.withLock { $0["right"] = ">" } }
     let shown: String = await withCheckedContinuation { continuation in
@@ -256,7 +256,7 @@ import Testing
 @Suite(.serialized) struct CycleTests {
   /// The messages of the cycles that the body closes.
   private func messages(_ body: () -> Void) -> [String] {
-    let messages = Mutex<[String]>([])
+    let messages = Locked<[String]>([])
     OperationQueue.cycleHandler = { cycle in
       messages.withLock { $0.append(OperationQueue.cycleMessage(cycle)) }
     }

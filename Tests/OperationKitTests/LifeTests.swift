@@ -31,7 +31,7 @@ private final class Counting: Operation, @unchecked Sendable {
   }
 
   @Test func `an operation is executing while main runs`() {
-    let box = Mutex<Operation?>(nil)
+    let box = Locked<Operation?>(nil)
     let operation = BlockOperation {
       let operation = box.withLock { $0 }
       #expect(operation?.isExecuting == true)

@@ -6,9 +6,22 @@ import OperationKit
 import Synchronization
 import Testing
 
+/// A value and its lock. The thread sanitizer does not see into Synchronization.Mutex.
+final class Locked<Value>: @unchecked Sendable {
+  private let semaphore = DispatchSemaphore(value: 1)
+  private var value: Value
+  init(_ value: Value) { self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) -> Result) -> Result {
+    semaphore.wait()
+    defer { semaphore.signal() }
+    return body(&value)
+  }
+}
+
 /// What happened, in order.
 final class Journal: Sendable {
-  private let entries = Mutex<[String]>([])
+  private let entries = Locked<[String]>([])
 
   func note(_ entry: String) { entries.withLock { $0.append(entry) } }
   var all: [String] { entries.withLock { $0 } }
@@ -16,7 +29,7 @@ final class Journal: Sendable {
 
 /// Counts how many are inside at once, and the most there ever were.
 final class Crowd: Sendable {
-  private let counts = Mutex((inside: 0, most: 0))
+  private let counts = Locked((inside: 0, most: 0))
 
   func enter() { counts.withLock { $0 = ($0.inside + 1, max($0.most, $0.inside + 1)) } }
   func leave() { counts.withLock { $0.inside -= 1 } }

@@ -87,7 +87,7 @@ private struct Model {
   }
 
   private func run(_ model: Model) -> [Int] {
-    let ran = Mutex<[Int]>([])
+    let ran = Locked<[Int]>([])
     let queue = serialQueue()
     queue.isSuspended = true
     let operations = model.items.indices.map { index in
@@ -139,7 +139,7 @@ private final class Tested: AsyncOperation, @unchecked Sendable {
   let lane: Int
   let flag = Flag()
   private let endsElsewhere: Bool
-  private let required = Mutex<[Flag]>([])
+  private let required = Locked<[Flag]>([])
   private let mainCount = Atomic<Int>(0)
 
   init(_ arena: Arena, lane: Int, endsElsewhere: Bool) {

@@ -8,7 +8,7 @@ import Testing
 
 /// Seeds: a concurrent operation with executing and finished of its own, on a thread of its own.
 private final class Concurrent: Operation, @unchecked Sendable {
-  private let state = Mutex((executing: false, finished: false))
+  private let state = Locked((executing: false, finished: false))
   let release = Gate()
   override var isConcurrent: Bool { true }
   override var isExecuting: Bool { state.withLock { $0.executing } }
@@ -41,7 +41,7 @@ private final class Concurrent: Operation, @unchecked Sendable {
 private final class TimerDriven: Operation, @unchecked Sendable {
   private enum Stage { case ready, executing, finished }
   private let lock = DispatchSemaphore(value: 1)
-  private let stage = Mutex(Stage.ready)
+  private let stage = Locked(Stage.ready)
   override var isReady: Bool { super.isReady && stage.withLock { $0 == .ready } }
   override var isExecuting: Bool { stage.withLock { $0 == .executing } }
   override var isFinished: Bool { stage.withLock { $0 == .finished } }

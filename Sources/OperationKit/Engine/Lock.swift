@@ -1,8 +1,4 @@
 // A lock, and a signal that one thread waits for. They know nothing of operations.
-//
-// Synchronization.Mutex hands over to the next thread through the kernel when it is contended
-// (FUTEX_LOCK_PI); for the engine's lock, held for some 100 ns, spinning first is several times
-// faster.
 
 import Glibc
 import Synchronization
@@ -44,6 +40,32 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
     lock()
     defer { unlock() }
     return try body()
+  }
+}
+
+/// A value and its lock. What is called while it is held should be short.
+///
+/// Not Synchronization.Mutex: its slow path is in a library that the thread sanitizer does not see into,
+/// so every contended use would be reported as a race.
+final class Guarded<Value>: @unchecked Sendable {  // the value is under the lock
+  private let lock = Lock()
+  private var value: Value
+
+  init(_ value: Value) { self.value = value }
+
+  func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+    try lock.locked { try body(&value) }
+  }
+}
+
+/// A lock of one byte, for a few instructions that hardly ever meet: each operation has one.
+struct ByteLock: ~Copyable {
+  private let isTaken = Atomic<Bool>(false)
+
+  func locked<Value>(_ body: () -> Value) -> Value {
+    while isTaken.exchange(true, ordering: .acquiring) { sched_yield() }
+    defer { isTaken.store(false, ordering: .releasing) }
+    return body()
   }
 }
 

@@ -1,7 +1,6 @@
 // Operations made of operations: groups, attempts, and what is produced while one runs.
 
 import Dispatch
-import Synchronization
 
 /// Runs operations in a queue of its own and ends when all have ended. Its error is the first of
 /// theirs; cancelling it cancels them.
@@ -14,7 +13,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
 
   /// Where its operations run; its width can be set.
   public let queue = OperationQueue()
-  private let members = Mutex(Members())
+  private let members = Guarded(Members())
 
   /// Makes a group of operations that are in no queue yet.
   public init(_ operations: [Operation] = []) {
@@ -63,7 +62,7 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
   private let delay: @Sendable (_ attempt: Int) -> Duration
   private let make: @Sendable (_ attempt: Int) -> Operation
   private let queue = OperationQueue()
-  private let attempt = Mutex<Operation?>(nil)
+  private let attempt = Guarded<Operation?>(nil)
 
   /// Makes an operation of attempts.
   ///

@@ -142,7 +142,11 @@ extension Operation {
         "the completion block of an operation that is executing or finished is set: '\(self)'")
       set(.hasCompletion)
     }
-    withDetails { $0.completionBlock = block }
+    let old = withDetails { details in
+      defer { details.completionBlock = block }
+      return details.completionBlock
+    }
+    withExtendedLifetime(old) {}
   }
 }
 

@@ -63,7 +63,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   @exclusivity(unchecked) var awaited: [Operation] = []
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
   @exclusivity(unchecked) var waiting: [Operation] = []
-  private let details = Mutex<Details?>(nil)
+  private let detailsLock = ByteLock()
+  @exclusivity(unchecked) private var details: Details?
 
   /// Makes an operation that does nothing.
   public init() {}
@@ -225,25 +226,20 @@ extension Operation {
     Status(rawValue: status.bitwiseAnd(~bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
   }
 
-  /// Reads or changes what few operations have.
+  /// Reads or changes what few operations have. No code of others may run in it, not even by
+  /// releasing something.
   func withDetails<Value>(_ body: (Details) -> Value) -> Value {
-    details.withLock { details in
+    detailsLock.locked {
       let present = details ?? Details()
       details = present
-      return Unchecked(body(present))
-    }.value
+      return body(present)
+    }
   }
 
   /// As `withDetails`, but nil if there are none.
   func readDetails<Value>(_ body: (Details) -> Value) -> Value? {
-    details.withLock { details in Unchecked(details.map(body)) }.value
+    detailsLock.locked { details.map(body) }
   }
-}
-
-/// Brings a value out of a lock's region.
-private struct Unchecked<Value>: @unchecked Sendable {  // it is handed over, not shared
-  let value: Value
-  init(_ value: Value) { self.value = value }
 }
 
 /// What operations have beyond Foundation's.

@@ -1,7 +1,5 @@
 // An operation that makes a value.
 
-import Synchronization
-
 /// Runs a closure and keeps what it returned or threw.
 open class ResultOperation<Value: Sendable>: AsyncOperation, @unchecked Sendable {
   // `outcome` is under a lock
@@ -11,7 +9,7 @@ open class ResultOperation<Value: Sendable>: AsyncOperation, @unchecked Sendable
   }
 
   private let body: Body
-  private let outcome = Mutex<Result<Value, any Error>?>(nil)
+  private let outcome = Guarded<Result<Value, any Error>?>(nil)
 
   /// Makes an operation of a closure.
   public init(_ body: @escaping @Sendable () throws -> Value) { self.body = .synchronous(body) }

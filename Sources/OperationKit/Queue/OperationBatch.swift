@@ -1,14 +1,12 @@
 // Several operations as one: progress while they end, and one end of all.
 
-import Synchronization
-
 /// Runs operations together: tells how many have finished, and calls a closure after the last.
 public final class OperationBatch: Sendable {
   /// The operations, in the order they were given.
   public let operations: [Operation]
   /// Waits for all of them; others can depend on it.
   public let completion: Operation
-  private let finishedCount = Mutex(0)
+  private let finishedCount = Guarded(0)
 
   /// Makes a batch of operations that are in no queue yet.
   ///

@@ -1,10 +1,9 @@
 // Telling that operations wait for each other in a circle.
 
 import Glibc
-import Synchronization
 
 extension OperationQueue {
-  private static let handler = Mutex<(@Sendable ([Operation]) -> Void)?>(nil)
+  private static let handler = Guarded<(@Sendable ([Operation]) -> Void)?>(nil)
 
   /// Called with the operations of a circle, each waiting for the next and the last for the first,
   /// when the last of them is added. Unless it is set, the path is written to standard error.

@@ -2,7 +2,6 @@
 
 public import Dispatch
 internal import Scheduling
-import Synchronization
 
 /// Runs operations: as many at once as its width allows, ready ones first by priority, then in the
 /// order they were added.
@@ -14,10 +13,10 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
   public static let defaultMaxConcurrentOperationCount = -1
 
   let id: QueueID
-  private let label = Mutex<String?>(nil)
-  private let level = Mutex(QualityOfService.default)
-  private let suspended = Mutex(false)
-  private let width = Mutex(OperationQueue.defaultMaxConcurrentOperationCount)
+  private let label = Guarded<String?>(nil)
+  private let level = Guarded(QualityOfService.default)
+  private let suspended = Guarded(false)
+  private let width = Guarded(OperationQueue.defaultMaxConcurrentOperationCount)
 
   /// Makes an empty queue.
   public init() { id = Engine.shared.addLane() }
