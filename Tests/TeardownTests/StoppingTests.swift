@@ -194,7 +194,7 @@ struct `Stopping oprun` {
           "trap '' TERM INT HUP\nsetsid sleep \(mark) &\n(trap '' TERM; sleep \(mark)) &\nwait",
         keys: "timeout: 500ms\nstop: {grace: 500ms}"))
     #expect(oprun.wait() == 1)
-    #expect(oprun.elapsed < 1.5 + 0.3, "and the time the test machine needs to start it")
+    #expect(oprun.elapsed < 1.5 + 1.5, "the last is for a test machine with much else to do")
     #expect(mark.processes == [])
     #expect(oprun.standardError.contains("timed out after 500ms"), "\(oprun.standardError)")
   }
