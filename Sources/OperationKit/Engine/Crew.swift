@@ -9,8 +9,8 @@ final class Worker: Sendable {
 }
 
 /// Who could work. At most one at a time is on its way to look for work; when that one has found
-/// some and there is more, it sends for the next. So a burst of small operations does not wake
-/// everybody, and 300 that block get 300 threads.
+/// some and there is more, it sends for the next; for two, if operations block. So a burst of small
+/// operations does not wake everybody, and 300 that block get 300 threads.
 ///
 /// One that comes while operations end faster than a lock changes hands would only be in the way: it
 /// stays in reserve, and looks again in a moment.
@@ -23,6 +23,7 @@ struct Crew {
 
   /// Beyond this, operations wait for a thread as for a slot.
   static let largestSize = 4096
+  private static let mostSearchers = 8
   /// Operations that end faster than this, in nanoseconds, gain nothing from a second thread.
   static let shortTime = 1500
 
@@ -42,8 +43,12 @@ struct Crew {
   var hasSearcher: Bool { searchers > 0 }
 
   /// To be called under the lock when there is work. Whoever is sent for counts as looking for it.
-  mutating func planWake() -> Wake {
-    if searchers > 0 || hasReserve { return .nobody }
+  ///
+  /// `isNew` says that the caller has just come, and found work: if nothing has ended since somebody
+  /// was sent for, operations block, and several may be on their way.
+  mutating func planWake(isNew: Bool = false) -> Wake {
+    let limit = isNew && endedCount == window.endedCount ? Crew.mostSearchers : 1
+    if searchers >= limit || hasReserve { return .nobody }
     if let worker = idle.popLast() {
       searchers += 1
       window = (monotonicTime(), endedCount)

@@ -29,10 +29,10 @@ extension Engine {
   private static let patience = 2
 
   /// To be called under the lock; sends for somebody if there is work.
-  func unlockAndWake() {
+  func unlockAndWake(isNew: Bool = false) {
     var wake = Crew.Wake.nobody
     if scheduler.pointee.mayStart() || crew.hasErrands {
-      wake = crew.planWake()
+      wake = crew.planWake(isNew: isNew)
       if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
     }
     lock.unlock()
@@ -69,8 +69,10 @@ extension Engine {
       var leftovers = Leftovers()
       lock.lock()
       if let operation = ended { retire(operation, &leftovers) }
+      let isNew = role == .sentFor
       let job = nextJob(worker, &role)
-      unlockAndWake()
+      unlockAndWake(isNew: isNew)
+      if isNew, role == .working { sendForAnother() }
       if let operation = ended { leftovers.settle(operation) }
       ended = nil
       switch job {
@@ -87,6 +89,11 @@ extension Engine {
       case .sleep: if !sleep(worker, &role) { return }
       }
     }
+  }
+
+  private func sendForAnother() {
+    lock.lock()
+    unlockAndWake(isNew: true)
   }
 
   private func nextJob(_ worker: Worker, _ role: inout Role) -> Job {
