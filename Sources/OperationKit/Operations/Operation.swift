@@ -185,7 +185,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     Engine.shared.removeDependency(operation, from: self)
   }
 
-  /// Waits until the operation has finished; its completion block may still run.
+  /// Waits until the operation has finished; its completion block may still run, and its queue may
+  /// count it for another moment.
   ///
   /// It blocks the calling thread. In a task, await `completion()` instead.
   open func waitUntilFinished() { wait() }
