@@ -22,6 +22,7 @@ open class AsyncOperation: Operation, @unchecked Sendable {  // adds nothing tha
 
 /// An operation made of an async closure. Cancelling the operation cancels its task.
 public final class TaskOperation: AsyncOperation, @unchecked Sendable {
+  // `body` is set once and never changes
   private let body: @Sendable () async throws -> Void
 
   /// Makes an operation of an async closure. An error that it throws is kept in ``Operation/error``.
