@@ -28,7 +28,8 @@ extension Expression {
     _ = check(for: .bool, in: scope, source, log: &log, ExpressionMessage.wrongCondition)
   }
 
-  private func check(
+  @discardableResult
+  func check(
     for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
     log: inout DiagnosticLog, _ wrong: (String, String) -> FaultWords
   ) -> ExpressionType {

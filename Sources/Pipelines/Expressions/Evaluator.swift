@@ -7,7 +7,7 @@ extension Expression {
   package func evaluated(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> Value {
-    var folding = Folding(self, bindings, isFinal: true)
+    var folding = Folding(self, bindings, isFinal: true, constants: [])
     guard let value = try folding.run() else {
       preconditionFailure("an evaluation that fails says so")
     }
@@ -19,7 +19,13 @@ extension Expression {
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
     -> Expression
   {
-    var folding = Folding(self, bindings, isFinal: false)
+    try folded(with: bindings, constants: constants)
+  }
+
+  func folded(
+    with bindings: some ExpressionBindings, constants: [Value]
+  ) throws(EvaluationFailure) -> Expression {
+    var folding = Folding(self, bindings, isFinal: false, constants: constants)
     _ = try folding.run()
     return Expression(
       content: content, origin: origin, base: base, nodes: folding.nodes,
@@ -39,11 +45,14 @@ struct Folding<Bindings: ExpressionBindings> {
   private(set) var nodes: [ExpressionNode] = []
   private(set) var constants: [Value]
 
-  init(_ expression: Expression, _ bindings: Bindings, isFinal: Bool) {
+  /// New constants are added to those given, which begin with the expression's own.
+  init(
+    _ expression: Expression, _ bindings: Bindings, isFinal: Bool, constants: [Value] = []
+  ) {
     self.expression = expression
     self.bindings = bindings
     self.isFinal = isFinal
-    constants = expression.constants
+    self.constants = constants
   }
 
   /// The value, unless something is left.
@@ -249,6 +258,8 @@ extension Folding {
       return put(.list(values), for: node, since: start)
     }
     guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
+    // A script must still be able to tell what was quoted.
+    if function == .quote, node == expression.root, !isFinal { return leave(node, since: start) }
     do throws(ArgumentFault) {
       if let value = try function.call(values, bindings) {
         return put(value, for: node, since: start)

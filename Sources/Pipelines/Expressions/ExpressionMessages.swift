@@ -212,15 +212,9 @@ extension ExpressionMessage {
 
 // Values in text.
 extension ExpressionMessage {
-  static let nulInScript = FaultWords("the character '\\u{0}' cannot stand in a script")
-
   static func noText(_ found: String) -> FaultWords {
     let help =
       found == "null" ? "give it a value: x ?? ''" : "join(x, ' ') or toJSON(x) make a text of it"
     return FaultWords("\(found) cannot stand in a text", help: help)
-  }
-
-  static func maybeNoText(_ kinds: ExpressionType.Kinds) -> FaultWords {
-    noText(kinds.subtracting(.text).words)
   }
 }
