@@ -7,6 +7,8 @@ import Diagnostics
 package struct OutputFault: Error, Hashable, Sendable {
   /// With the line where one is at fault: `line 3 of OPRUN_OUTPUT: 'a' is given twice, …`.
   package let message: String
+
+  package init(message: String) { self.message = message }
 }
 
 /// The values in a file of outputs, in order. Without declarations any name may be given.
