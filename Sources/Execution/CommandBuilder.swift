@@ -65,6 +65,11 @@ final class CommandBuilder {
       logPath: directory.log(of: step, key.trial))
   }
 
+  /// The file behind `OPRUN_OUTPUT`.
+  func outputs(of key: CommandKey) -> String {
+    directory.outputs(of: plan.steps[key.operation.index].id, key.trial)
+  }
+
   /// Closes what was opened for this request alone; the new process has its own copies.
   func release(_ request: CommandRequest) {
     if let script = request.launch.script { close(script) }

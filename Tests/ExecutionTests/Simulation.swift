@@ -240,6 +240,7 @@ private struct Playback {
     case .exited(let code): "\(code)"
     case .signalled(let signal): "sig\(signal)"
     case .notStarted: "missing"
+    case .outputsRefused: "refused"
     }
   }
 

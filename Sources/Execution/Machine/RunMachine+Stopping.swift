@@ -169,6 +169,7 @@ extension RunMachine {
     switch end.status {
     case .exited(let code), .notStarted(_, let code):
       variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
+    case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
     case .signalled(let signal):
       variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
     }

@@ -1,5 +1,6 @@
 // What a step runs, as people would type it.
 
+import Masking
 package import Pipelines
 
 extension Action {
@@ -15,7 +16,8 @@ extension Action {
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.
   package func write(firstLineOf action: Action, columns: Int) {
-    var text = action.commandText
+    // Before it is clipped: half a secret is no longer found.
+    var text = masker?.mask(action.commandText) ?? action.commandText
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
     if !isWritten { write(firstLine(of: text, columns: columns)) }
   }

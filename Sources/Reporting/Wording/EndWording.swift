@@ -20,7 +20,7 @@ extension ByteSink {
       write("killed by ")
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
-    case .notStarted(let reason, _):
+    case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason))
     }
     write(" after ")
