@@ -37,20 +37,24 @@ package func run(
 }
 
 /// One run in progress.
-private final class RunLoop {
-  private var machine: RunMachine
+final class RunLoop {
+  var machine: RunMachine
   private let processes: LocalProcesses
-  private let builder: CommandBuilder
+  let builder: CommandBuilder
   private var signals: Signals
   private var readiness: Readiness
   private let start = monotonicNow()
   private var notices: [String] = []
+  let options: RunOptions
   private let masker: Masker?
-  private var outputs = OutputStore()
+  var outputs = OutputStore()
+  /// Why steps cannot run that were told to: a value that has no place in their command.
+  var refusals: [OperationID: String] = [:]
 
   private static let signalToken = Int(UInt32.max)
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
+    self.options = options
     masker = options.secrets.masker
     signals = try Signals()
     readiness = try Readiness()
@@ -133,8 +137,7 @@ private final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
-    case .decide(let operation):
-      machine.decided(operation, machine.plan.decision(about: operation), at: time)
+    case .decide(let operation): machine.decided(operation, decision(about: operation), at: time)
     case .tell(let event): tell(event, at: time, &observer)
     }
   }
@@ -168,7 +171,7 @@ private final class RunLoop {
       let active = machine.active[key.operation], active.stopCause == nil
     else { return end }
     do throws(OutputFault) {
-      let path = builder.outputs(of: key)
+      let path = builder.outputs(of: key, step: machine.plan.steps[key.operation.index].id)
       let taken = try Execution.takeOutputs(from: path, declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
@@ -180,11 +183,11 @@ private final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    var variables: [String] = []
-    if case .hook = key.trial { variables = machine.hookVariables(for: key.operation) }
+    if case .attempt = key.trial, let refusal = refusals[key.operation] {
+      return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+    }
     do throws(SystemError) {
-      let request = try builder.request(
-        key, attempt: machine.active[key.operation]?.attempt ?? 1, variables: variables)
+      let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
       try processes.start(request, at: time) { pipe throws(SystemError) in
         try readiness.add(pipe.input, token: pipe.token)

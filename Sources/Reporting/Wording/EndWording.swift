@@ -48,6 +48,7 @@ extension SettledOperation {
     switch cause {
     case .itself, .hook: nil
     case .condition(let text): oneLine(text)
+    case .wait(let text): "waited in vain for \(oneLine(text))"
     case .stopped(let reason): reason.words(names)
     case .dependency(let root): "'\(names[root])' " + (rootOutcome?.pastTense ?? "did not run")
     }
