@@ -15,6 +15,12 @@ package struct PlanningOptions: Sendable {
   package var timeout: Nanoseconds?
   /// Ids of steps to run, with all that they need; empty means every step.
   package var selection: [String]
+  /// Values for the pipeline's parameters. The last of several for one counts.
+  package var parameters: [ParameterArgument] = []
+  /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
+  package var environment: [String: String] = [:]
+  /// A required parameter without a value is a failure; else its value is unknown.
+  package var demandsAllParameters = true
 
   package init(
     processorCount: Int = 1, maxParallel: Int? = nil, failurePolicy: FailurePolicy? = nil,
@@ -34,6 +40,8 @@ package enum PlanningFailure: Error {
   case invalid([Diagnostic], SourceMap)
   /// The selection names a step that is not there. Exit status 4.
   case emptySelection(message: String)
+  /// Parameters have wrong values or none, one message for each. Exit status 2.
+  case badParameters([String])
 }
 
 /// Turns the text of a pipeline file into a plan. `path` is what messages call the file.

@@ -24,6 +24,8 @@ package struct Plan: Sendable {
   package var secrets: [SecretSource]
   /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
   package var groups: [OperationID: GroupPlan] = [:]
+  /// The pipeline's params, in file order.
+  package var parameters: [ParameterDescription] = []
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],

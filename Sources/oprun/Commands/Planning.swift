@@ -1,6 +1,7 @@
 // What commands share: a file name in, a plan out, or the reason why there is none.
 
 import Diagnostics
+import Execution
 import Glibc
 import Pipelines
 import Reporting
@@ -32,6 +33,21 @@ extension Tool {
     }
   }
 
+  /// What a listing is made with: parameters may be unknown.
+  func listingOptions(_ invocation: Invocation) -> PlanningOptions {
+    var options = PlanningOptions()
+    options.demandsAllParameters = false
+    setParameters(of: &options, invocation)
+    return options
+  }
+
+  func setParameters(of options: inout PlanningOptions, _ invocation: Invocation) {
+    options.parameters = invocation.assignments(Options.param).map {
+      ParameterArgument(name: $0.name, value: $0.value)
+    }
+    options.environment = inheritedEnvironment()
+  }
+
   private func explain(_ failure: PlanningFailure) -> Int32 {
     switch failure {
     case .invalid(let diagnostics, let sources):
@@ -40,6 +56,10 @@ extension Tool {
     case .emptySelection(let message):
       say(message)
       return ExitStatus.emptySelection
+    case .badParameters(let messages):
+      for message in messages { say(message) }
+      errors.write("try 'oprun run FILE --help'\n")
+      return ExitStatus.usage
     }
   }
 

@@ -21,12 +21,14 @@ extension Tool {
   }
 
   private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
-    PlanningOptions(
+    var options = PlanningOptions(
       processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
       maxParallel: invocation.count(Options.jobs),
       failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
+    setParameters(of: &options, invocation)
+    return options
   }
 
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
