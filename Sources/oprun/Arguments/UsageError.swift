@@ -70,6 +70,13 @@ struct UsageError: Error, Hashable {
       command: Command.run.name)
   }
 
+  /// A step that has instances, or the steps of another pipeline.
+  static func severalStatuses(_ id: String, for option: Option) -> UsageError {
+    UsageError(
+      "'\(option.flag)' wants a step with one command, \(quoted(id)) stands for several",
+      command: Command.run.name)
+  }
+
   static func notBuilt(_ name: String) -> UsageError {
     UsageError("'oprun \(name)' is not supported yet")
   }
