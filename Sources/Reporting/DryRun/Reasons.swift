@@ -33,7 +33,7 @@ struct Reasons {
   private func skipReason(of operation: OperationID) -> String {
     var next: OperationID? = operation
     while let step = next {
-      if let reason = plan.steps[step.index].late?.skipReason { return oneLine(reason) }
+      if let reason = plan.steps[step.index].late?.skipReason { return joinedLines(reason) }
       next = membership[step]
     }
     return GroupPlan.emptyMatrix

@@ -24,7 +24,7 @@ struct StepDetails {
     }
     let spec = plan.graph[operation]
     add("name", settings.name)
-    add("if", late?.condition)
+    add("if", (late?.condition).map(joinedLines))
     for target in late?.waits ?? [] { add("wait_for", target) }
     if plan.standsForOthers(operation) { return lines }
     add("working_dir", settings.workingDirectory)

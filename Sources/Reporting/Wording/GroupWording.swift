@@ -40,7 +40,7 @@ extension GroupPlan {
 extension LateStep {
   /// `if: params.deploy`, or why it will not run; nil if nothing is left to be decided.
   var conditionInWords: String? {
-    (skipReason ?? condition.map { "if: \($0)" }).map { oneLine($0) }
+    (skipReason ?? condition.map { "if: \($0)" }).map(joinedLines)
   }
 }
 

@@ -38,7 +38,5 @@ private func summary(of parameter: ParameterDescription) -> String {
     parts.append("required")
   }
   let facts = parts.joined(separator: ", ")
-  guard let description = parameter.description else { return oneLine(facts) }
-  return oneLine(
-    "\(facts): \(description.split(whereSeparator: \.isNewline).joined(separator: " "))")
+  return joinedLines(parameter.description.map { "\(facts): \($0)" } ?? facts)
 }
