@@ -55,6 +55,8 @@ struct Membership {
     }
   }
 
+  var isEmpty: Bool { groups.isEmpty }
+
   subscript(member: OperationID) -> OperationID? { groups.isEmpty ? nil : groups[member] }
 
   /// The edge makes a group wait for one of its members: nobody wrote it.
