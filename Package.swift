@@ -53,7 +53,7 @@ let package = Package(
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
-    tests("oprunTests", ["oprun", "Reporting"]),
+    tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]

@@ -157,7 +157,7 @@ private struct Playback {
       case "skipGroup": .skipGroup(plan.operation(words[1]), "no")
       case "join": .join
       case "expand": .expand(words.dropFirst().map(newOperation))
-      default: .run(plan.steps[operation.index].settings)
+      default: .run(plan.steps[operation.index])
       }
     if words[0] == "expand" { decisions[id(operation)] = "join" }
     machine.decided(operation, decision, at: now)
