@@ -221,4 +221,41 @@ import Testing
 
         """#)
   }
+
+  @Test func `a group in a group is drawn once`() throws {
+    let plan = samplePlan(
+      """
+      d/a; d/t[x]: d/a; d/t[y]: d/a; d/t?: d/t[x]!done d/t[y]!done;
+      d?: d/a!done d/t[x]!done d/t[y]!done d/t!done; end: d
+      """
+    ).group("d/t", of: ["d/t[x]", "d/t[y]"])
+      .group("d", .nested(path: "./d.yml"), of: ["d/a", "d/t[x]", "d/t[y]", "d/t"])
+    #expect(
+      try graph(plan, .mermaid) == """
+        flowchart LR
+          n0["d/a"]
+          n1["d/t[x]"]
+          n2["d/t[y]"]
+          n3[["d/t (2 instances)"]]
+          n4[["d (./d.yml, 3 steps)"]]
+          n5["end"]
+          n0 --> n1
+          n0 --> n2
+          n1 -.- n3
+          n2 -.- n3
+          n0 -.- n4
+          n3 -.- n4
+          n4 --> n5
+
+        """)
+    let json = try graph(plan, .json).split(separator: "\n")
+    #expect(
+      json[4...5].joined(separator: "\n") == """
+        {"id":"d/t","name":"d/t","kind":"group","members":["d/t[x]","d/t[y]"],"group":"d",\
+        "queue":"default","priority":0,"line":4},
+        {"id":"d","name":"d","kind":"group","pipeline":"./d.yml","members":["d/a","d/t"],\
+        "queue":"default","priority":0,"line":5},
+        """)
+    #expect(json.count { $0.contains(#""to":"d","when":"done""#) } == 2)
+  }
 }

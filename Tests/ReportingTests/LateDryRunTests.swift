@@ -158,4 +158,29 @@ import Testing
 
         """)
   }
+
+  @Test func `the example in the documentation is what comes out`() throws {
+    let plan = samplePlan(
+      """
+      build; test[os=mac]: build; test[os=win]: build; test?: test[os=mac]!done test[os=win]!done;
+      deploy?: test; notify?: deploy; check?: build
+      """
+    ) { .script($0 == "build" ? "make" : $0.hasPrefix("test") ? "make test" : "./\($0)") }
+    .group("test", of: ["test[os=mac]", "test[os=win]"])
+    .group("check", .expanding("steps.build.outputs.files"))
+    .late("deploy", if: "steps.build.outputs.changed")
+    .late("notify", skipped: "if: params.branch == 'main' is false")
+    #expect(
+      try dryRun(plan) == """
+        1  ● build             run   first                             $ make
+        2  ├─● test[os=mac]    run   needs build                       $ make test
+        2  ├─┼─● test[os=win]  run   needs build                       $ make test
+        2  ● │ │ check         each  matrix of steps.build.outputs.files, known while running  $ ./check
+             ●─╯ test          all   2 instances
+        3    ● deploy          run   needs test, if: steps.build.outputs.changed  $ ./deploy
+             ● notify          skip  if: params.branch == 'main' is false  $ ./notify
+        5 of 6 would run, at most 3 at once; no estimate: no step has 'expected'
+
+        """)
+  }
 }

@@ -24,7 +24,9 @@ struct GraphDOT {
       for operation in plan.operations { writeNode(operation, indent: 2, to: sink) }
     }
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) { write(edge, to: sink) }
+      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
+        write(edge, to: sink)
+      }
     }
     sink.write("}\n")
   }

@@ -26,7 +26,8 @@ struct GraphJSON {
     var isFirst = true
     sink.write("[")
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) {
+      for edge in plan.graph.dependencies(of: operation)
+      where !fields.membership.repeats(edge) {
         if !isFirst { sink.write(",") }
         isFirst = false
         write(edge, to: sink)

@@ -48,7 +48,7 @@ struct GraphMermaid {
     }
     var drawn: Set<Graph.Edge> = []
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) {
+      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
         if nodes.isEmpty { write(edge, to: sink) } else { writeOnce(edge, &drawn, to: sink) }
       }
     }

@@ -43,7 +43,9 @@ struct GraphTree {
       sink.write(members)
     }
     for edge in plan.graph.dependencies(of: operation) {
-      guard let condition = edge.condition.words, !membership.holds(edge) else { continue }
+      guard let condition = edge.condition.words, !membership.holds(edge),
+        !membership.repeats(edge)
+      else { continue }
       begin()
       sink.write(plan.steps[edge.from.index].id)
       sink.write(" ")

@@ -18,7 +18,7 @@ struct OperationFields {
     let group = plan.groups.isEmpty ? nil : plan.groups[operation]
     sink.write(field: "kind")
     sink.write(group == nil ? "\"step\"" : "\"group\"")
-    if let group { write(group, to: sink) }
+    if let group { write(group, of: operation, to: sink) }
     if let outer = membership[operation] {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
@@ -26,7 +26,7 @@ struct OperationFields {
     if let late = plan.steps[operation.index].late { write(late, to: sink) }
   }
 
-  private func write(_ group: GroupPlan, to sink: ByteSink) {
+  private func write(_ group: GroupPlan, of operation: OperationID, to sink: ByteSink) {
     switch group.kind {
     case .matrix: break
     case .expanding(let axes):
@@ -37,7 +37,8 @@ struct OperationFields {
       sink.write(json: path)
     }
     sink.write(field: "members")
-    sink.write(jsonList: group.members) { sink.write(json: plan.steps[$0.index].id) }
+    let members = group.members.lazy.filter { membership[$0] == operation }
+    sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
   }
 
   private func write(_ late: LateStep, to sink: ByteSink) {

@@ -49,7 +49,9 @@ extension Plan {
       fields.writeKind(of: operation, to: sink)
       fields.writeCommand(of: operation, to: sink)
       sink.write(field: "depends_on")
-      let edges = graph.dependencies(of: operation).lazy.filter { !fields.membership.holds($0) }
+      let edges = graph.dependencies(of: operation).lazy.filter {
+        !fields.membership.holds($0) && !fields.membership.repeats($0)
+      }
       sink.write(jsonList: edges) { sink.write(json: steps[$0.from.index].id) }
       sink.write(field: "line")
       sink.write(decimal: lines[operation])
