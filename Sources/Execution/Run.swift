@@ -47,11 +47,13 @@ private final class RunLoop {
   private var notices: [String] = []
   private let masker: Masker?
   private var outputs = OutputStore()
+  private var outputFiles: OutputFiles
 
   private static let signalToken = Int(UInt32.max)
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     masker = options.secrets.masker
+    outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
@@ -168,8 +170,8 @@ private final class RunLoop {
       let active = machine.active[key.operation], active.stopCause == nil
     else { return end }
     do throws(OutputFault) {
-      let path = builder.outputs(of: key)
-      let taken = try Execution.takeOutputs(from: path, declared: active.settings.outputs)
+      let taken = try outputFiles.take(
+        of: key.operation, from: builder.outputs(of: key), declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time, &observer)
@@ -181,7 +183,10 @@ private final class RunLoop {
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
     var variables: [String] = []
-    if case .hook = key.trial { variables = machine.hookVariables(for: key.operation) }
+    switch key.trial {
+    case .attempt: outputFiles.attemptStarted(key.operation)
+    case .hook: variables = machine.hookVariables(for: key.operation)
+    }
     do throws(SystemError) {
       let request = try builder.request(
         key, attempt: machine.active[key.operation]?.attempt ?? 1, variables: variables)
