@@ -48,6 +48,7 @@ final class RunLoop {
   let options: RunOptions
   private let masker: Masker?
   var outputs = OutputStore()
+  private var outputFiles: OutputFiles
   /// Why steps cannot run that were told to: a value that has no place in their command.
   var refusals: [OperationID: String] = [:]
 
@@ -56,6 +57,7 @@ final class RunLoop {
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
     masker = options.secrets.masker
+    outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
@@ -171,8 +173,10 @@ final class RunLoop {
       let active = machine.active[key.operation], active.stopCause == nil
     else { return end }
     do throws(OutputFault) {
-      let path = builder.outputs(of: key, step: machine.plan.steps[key.operation.index].id)
-      let taken = try Execution.takeOutputs(from: path, declared: active.settings.outputs)
+      let step = machine.plan.steps[key.operation.index].id
+      let taken = try outputFiles.take(
+        of: key.operation, from: builder.outputs(of: key, step: step),
+        declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time, &observer)
@@ -183,8 +187,11 @@ final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    if case .attempt = key.trial, let refusal = refusals[key.operation] {
-      return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+    if case .attempt = key.trial {
+      if let refusal = refusals[key.operation] {
+        return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+      }
+      outputFiles.attemptStarted(key.operation)
     }
     do throws(SystemError) {
       let request = try builder.request(key, machine.command(of: key))
