@@ -108,7 +108,7 @@ struct RunLedger {
     let command = commands.isEmpty ? nil : commands.removeValue(forKey: operation)
     outcomes[operation.index] = ending.outcome
     extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
-    if operations.standsForOthers(operation) { return nil }
+    if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
     counts[Int(ending.outcome.rawValue)] += 1
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
@@ -116,6 +116,12 @@ struct RunLedger {
     settled.command = command
     collect(settled)
     return settled
+  }
+
+  /// A group that fails by itself: what it should give has no value, its matrix no end.
+  private func isOwnFault(_ ending: Ending, _ cause: Cause) -> Bool {
+    guard ending.outcome.isFailure, case .condition = cause else { return false }
+    return true
   }
 
   private func outcome(of operation: OperationID) -> Outcome? {
