@@ -23,21 +23,30 @@ let package = Package(
   name: "oprun",
   products: [
     .executable(name: "oprun", targets: ["oprun"]),
+    .executable(name: "oprun-image", targets: ["oprun-image"]),
     .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
     .target(name: "CLinux"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
 
     module("Diagnostics"),
     module("Scheduling"),
     module("OperationKit", ["Scheduling"]),
     module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
+    module("BuiltinSteps"),
     module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "CLinux"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics"]),
     .executableTarget(
       name: "oprun",
       dependencies: ["Diagnostics", "Scheduling", "Pipelines", "Execution", "Reporting"],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "oprun-image",
+      dependencies: ["BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto"],
       swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
@@ -48,6 +57,7 @@ let package = Package(
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("oprunTests", ["oprun", "Reporting"]),
+    tests("oprunImageTests", ["oprun-image", "BuiltinSteps", "TestSupport"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
