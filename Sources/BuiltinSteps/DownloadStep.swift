@@ -45,6 +45,9 @@ extension BuiltinKey {
       BuiltinKey(
         "retries", .integer(0...100), default: "3",
         "Further attempts after a failure that may pass: the network, 408, 425, 429, 5xx."),
+      BuiltinKey(
+        "retry_delay", .duration, default: "500ms",
+        "Before the second attempt; then twice as long each time, and Retry-After if it is longer."),
       BuiltinKey("timeout", .duration, default: "1h", "Time limit of one attempt."),
       BuiltinKey("connect_timeout", .duration, default: "10s", "Until a connection is made."),
       BuiltinKey("stall_timeout", .duration, default: "30s", "The longest time without a byte."),

@@ -6,15 +6,8 @@ static inline CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value)
   return curl_easy_setopt(easy, option, value);
 }
 
-static inline CURLcode ccurl_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
-  return curl_easy_setopt(easy, option, value);
-}
-
-static inline CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *value) {
-  return curl_easy_setopt(easy, option, value);
-}
-
-static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, void *value) {
+// Text, lists and pointers.
+static inline CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value) {
   return curl_easy_setopt(easy, option, value);
 }
 
@@ -40,13 +33,15 @@ static inline CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode ccurl_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-  return curl_easy_getinfo(easy, info, value);
-}
-
 static inline CURLMcode ccurl_set_multi_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
 
-// The result of a CURLMSG_DONE is in a union.
-static inline CURLcode ccurl_result(CURLMsg *message) { return message->data.result; }
+// A union in C. CURLE_OK also if the message is of another kind.
+static inline CURLcode ccurl_result(const CURLMsg *message) {
+  return message->msg == CURLMSG_DONE ? message->data.result : CURLE_OK;
+}
+
+// Swift does not show macros with a cast.
+static inline long ccurl_global_all(void) { return CURL_GLOBAL_ALL; }
+static inline curl_socket_t ccurl_bad_socket(void) { return CURL_SOCKET_BAD; }

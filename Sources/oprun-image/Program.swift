@@ -26,6 +26,7 @@ struct Program {
 
   private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
     switch inputs.step.name {
+    case "download": return try download(inputs)
     default:
       errors.write("\(BuiltinStep.program): '\(inputs.step.name)' is not built yet\n")
       return ExitStatus.internalError

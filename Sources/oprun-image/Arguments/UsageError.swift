@@ -75,6 +75,25 @@ struct UsageError: Error, Hashable {
       "'\(step.name)' takes options alone, found \(quoted(word))", step: step.name)
   }
 
+  static func oneFileForMany(_ path: String, _ count: Int, _ step: String) -> UsageError {
+    UsageError(
+      "'--to' is one file for \(count) items, found \(quoted(path))",
+      help: "name a folder, as 'out/', or a pattern, as 'out/{index}.{ext}'", step: step)
+  }
+
+  static func sameTarget(_ path: String, _ step: String) -> UsageError {
+    UsageError(
+      "two items would be written to \(quoted(path))",
+      help: "tell them apart in '--to', for instance by '{index}'", step: step)
+  }
+
+  static func unknownField(_ name: String, fields: [String], _ step: String) -> UsageError {
+    let known = fields.map { "{\($0)}" }.joined(separator: ", ")
+    return UsageError(
+      "'--to' knows \(known), found \(quoted("{\(name)}"))",
+      help: suggestion(for: name, among: fields).map { "did you mean '{\($0)}'?" }, step: step)
+  }
+
   static func wrongCacheAction(_ words: [String]) -> UsageError {
     UsageError(
       "'cache' wants 'stat' or 'clear', found \(words.isEmpty ? "nothing" : quoted(words[0]))",
