@@ -26,7 +26,9 @@ struct Program {
 
   private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
     switch inputs.step.name {
-    case "download": return try download(inputs)
+    case BuiltinStep.download.name: return try download(inputs)
+    case BuiltinStep.wait.name: return try wait(inputs)
+    case Request.cache.name: return cache(inputs)
     default:
       errors.write("\(BuiltinStep.program): '\(inputs.step.name)' is not built yet\n")
       return ExitStatus.internalError

@@ -4,13 +4,15 @@
 func shownBytes(_ count: Int) -> String {
   let units = ["B", "kB", "MB", "GB", "TB"]
   var unit = 0
-  var tenths = count * 10
-  while tenths >= 9_995, unit + 1 < units.count {
-    tenths = (tenths + 500) / 1000
+  var divisor = 1
+  while count >= divisor * 1000 - divisor / 2, unit + 1 < units.count {
     unit += 1
+    divisor *= 1000
   }
   if unit == 0 { return "\(count) B" }
-  let text = tenths >= 100 ? "\((tenths + 5) / 10)" : "\(tenths / 10).\(tenths % 10)"
+  let tenths = (count * 10 + divisor / 2) / divisor
+  let text =
+    tenths >= 100 ? "\((count + divisor / 2) / divisor)" : "\(tenths / 10).\(tenths % 10)"
   return "\(text) \(units[unit])"
 }
 

@@ -124,7 +124,7 @@ final class Cache: Sendable {
   /// Writes a record without a content, or with one that is there already.
   func note(_ record: CacheRecord, for key: Digest) throws(SystemError) {
     let path = folder.record(key)
-    try Files.makeFolder(of: path)
+    try Files.makeFolder(of: path, mode: 0o700)
     try Files.write(record.text, to: path, mode: 0o600)
     remember(record, for: key)
   }
@@ -159,7 +159,7 @@ extension Cache {
   ) throws(SystemError) -> CachedObject? {
     try part.synchronize()
     let path = folder.object(record.digest)
-    try Files.makeFolder(of: path)
+    try Files.makeFolder(of: path, mode: 0o700)
     let object = try changing { () throws(SystemError) -> CachedObject? in
       if let object = self.object(of: record) {
         part.discard()

@@ -215,7 +215,9 @@ struct WebAddress: Hashable, Sendable {
 
   /// Nil if it is no absolute URL.
   init?(_ text: String) {
-    guard let url = curl_url() else { return nil }
+    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), let url = curl_url() else {
+      return nil
+    }
     defer { curl_url_cleanup(url) }
     func part(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
       var text: UnsafeMutablePointer<CChar>?

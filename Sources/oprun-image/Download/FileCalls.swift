@@ -101,8 +101,8 @@ enum Files {
   }
 
   /// Makes the folder that a file is to be in.
-  static func makeFolder(of path: String) throws(SystemError) {
-    if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash])) }
+  static func makeFolder(of path: String, mode: mode_t = 0o777) throws(SystemError) {
+    if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash]), mode: mode) }
   }
 
   static func remove(_ path: String) { unlink(path) }

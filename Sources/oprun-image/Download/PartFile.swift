@@ -104,10 +104,11 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   /// All bytes are on the disk when this returns.
   func synchronize() throws(SystemError) { try file.synchronize() }
 
-  /// Gives it its final name. To be synchronized first.
+  /// Gives it its final name; from then on others may read it. To be synchronized first.
   func publish(as target: String) throws(SystemError) {
     try Files.rename(path, to: target)
     Files.remove(originPath)
+    file.lock(LOCK_SH)
   }
 
   /// Leaves it for a later try, if there is something to go on with.
