@@ -32,6 +32,8 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .target(name: "CConfinement"),
 
     module("Diagnostics"),
     module("Scheduling"),
@@ -46,7 +48,10 @@ let package = Package(
       swiftSettings: settings),
     .executableTarget(
       name: "oprun-image",
-      dependencies: ["BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto"],
+      dependencies: [
+        "BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto", "CVips", "CConfinement",
+        "CLinux",
+      ],
       swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),

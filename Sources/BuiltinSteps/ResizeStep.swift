@@ -3,7 +3,13 @@
 extension BuiltinStep {
   package static let resize = BuiltinStep(
     "resize", "Makes smaller images of images.",
-    keys: [[.from], BuiltinKey.resizing, BuiltinKey.batch],
+    keys: [
+      [.from],
+      BuiltinKey.resizing,
+      [.maxImageBytes],
+      BuiltinKey.processing,
+      BuiltinKey.batch,
+    ],
     groups: [.target])
 
   package static let downloadAndResize = BuiltinStep(
@@ -11,6 +17,7 @@ extension BuiltinStep {
     keys: [
       [.url, .urls, .list, .sha256],
       BuiltinKey.resizing,
+      BuiltinKey.processing,
       BuiltinKey.transfer(maxBytes: "50M"),
       BuiltinKey.cache,
       BuiltinKey.batch,
@@ -41,7 +48,7 @@ extension BuiltinKey {
       "fit", .choice(["inside", "cover", "contain", "fill"]), default: "inside",
       "How an image of other proportions fits: within, cut, with a border, or distorted."),
     BuiltinKey(
-      "format", .choice(["same", "jpeg", "png", "webp", "avif"]), default: "same",
+      "format", .choice(["same", "jpeg", "png", "webp", "gif", "avif"]), default: "same",
       "What is written; 'same' as was read."),
     BuiltinKey("quality", .integer(1...100), default: "80", "Of formats that lose something."),
     BuiltinKey(
@@ -52,9 +59,21 @@ extension BuiltinKey {
     ),
     BuiltinKey(
       "frames", .choice(["first", "all"]), default: "first", "Of an animated image."),
+  ]
+
+  static let maxImageBytes = BuiltinKey(
+    "max_bytes", .size, default: "50M", "No image file is larger.")
+
+  /// What images may cost.
+  static let processing = [
     BuiltinKey(
       "max_pixels", .integer(1...1_000_000_000), default: "50000000",
       "No image has more, all frames together."),
+    BuiltinKey(
+      "time_limit", .duration, default: "30s", "For one image; two thirds of it processor time."),
+    BuiltinKey(
+      "also_read", .list(.choice(["tiff", "heif"])),
+      "Formats to read beside JPEG, PNG, WebP and GIF; 'heif' is AVIF and HEIC."),
     BuiltinKey(
       "workers", .integer(0...256), default: "0",
       "How many images are processed at once; 0 is the number of processors."),

@@ -29,6 +29,9 @@ struct Program {
     case BuiltinStep.download.name: return try download(inputs)
     case BuiltinStep.wait.name: return try wait(inputs)
     case Request.cache.name: return cache(inputs)
+    case BuiltinStep.resize.name: return try resize(inputs)
+    case BuiltinStep.compose.name: return try compose(inputs)
+    case Request.confinement.name: return confinement()
     default:
       errors.write("\(BuiltinStep.program): '\(inputs.step.name)' is not built yet\n")
       return ExitStatus.internalError

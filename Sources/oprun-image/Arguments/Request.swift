@@ -20,7 +20,11 @@ enum Request {
       ]
     ])
 
-  static let steps = BuiltinStep.all + [cache]
+  static let confinement = BuiltinStep(
+    "confinement", "Shows what the processes that decode images cannot do on this machine.",
+    keys: [])
+
+  static let steps = BuiltinStep.all + [cache, confinement]
   static let names = steps.map(\.name) + ["help"]
 
   /// `words` without the program's name.
