@@ -62,7 +62,10 @@ let package = Package(
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
     tests("oprunTests", ["oprun", "Reporting"]),
-    tests("oprunImageTests", ["oprun-image", "BuiltinSteps", "TestSupport"]),
+    .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
+    tests(
+      "oprunImageTests",
+      ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
