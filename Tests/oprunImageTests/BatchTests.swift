@@ -48,7 +48,7 @@ struct BatchTests {
 
   @Test func `the table of a small batch has every item`() {
     var done = ItemResult(origin: "http://a/x.jpg")
-    done.files = [ResultFile(path: "thumbs/x.jpg", byteCount: 20_480, width: 300, height: 200)]
+    done.files = [ItemFile(path: "thumbs/x.jpg", byteCount: 20_480, width: 300, height: 200)]
     done.receivedByteCount = 1_234_567
     done.milliseconds = 34
     var failed = ItemResult(origin: "http://a/long-name.jpg")

@@ -1,7 +1,7 @@
 // How an item ended: what the manifest, the table and the outputs say of it.
 
 /// A file that is there now.
-struct ResultFile: Hashable, Sendable {
+struct ItemFile: Hashable, Sendable {
   let path: String
   let byteCount: Int
   /// In pixels; nil of what is no image.
@@ -13,7 +13,7 @@ struct ResultFile: Hashable, Sendable {
 struct ItemResult: Hashable, Sendable {
   /// What it was made of: a URL without secrets, or a path.
   let origin: String
-  var files: [ResultFile] = []
+  var files: [ItemFile] = []
   /// Bytes that came over the network.
   var receivedByteCount = 0
   /// Whether nothing had to be downloaded, or nothing had to be made.

@@ -26,7 +26,7 @@ struct Manifest {
     return "{\(fields.joined(separator: ","))}"
   }
 
-  private func object(_ file: ResultFile) -> String {
+  private func object(_ file: ItemFile) -> String {
     var fields = ["\"path\":\(jsonString(file.path))", "\"bytes\":\(file.byteCount)"]
     if let width = file.width { fields.append("\"width\":\(width)") }
     if let height = file.height { fields.append("\"height\":\(height)") }

@@ -138,7 +138,7 @@ extension DownloadPlan {
     do throws(ItemFailure) {
       let acquired = try end.result.get()
       if !isFirst { try copy(acquired.path, acquired.digest, to: targets[item]) }
-      result.files = [ResultFile(path: targets[item], byteCount: acquired.size)]
+      result.files = [ItemFile(path: targets[item], byteCount: acquired.size)]
       result.receivedByteCount = isFirst ? acquired.receivedByteCount : 0
       result.isCached = acquired.isCached || !isFirst
       result.note = acquired.note
