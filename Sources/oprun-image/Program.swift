@@ -27,6 +27,7 @@ struct Program {
   private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)
+    case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)
     case BuiltinStep.wait.name: return try wait(inputs)
     case Request.cache.name: return cache(inputs)
     case BuiltinStep.resize.name: return try resize(inputs)

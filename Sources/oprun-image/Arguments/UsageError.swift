@@ -87,13 +87,6 @@ struct UsageError: Error, Hashable {
       help: "tell them apart in '--to', for instance by '{index}'", step: step)
   }
 
-  static func unknownField(_ name: String, fields: [String], _ step: String) -> UsageError {
-    let known = fields.map { "{\($0)}" }.joined(separator: ", ")
-    return UsageError(
-      "'--to' knows \(known), found \(quoted("{\(name)}"))",
-      help: suggestion(for: name, among: fields).map { "did you mean '{\($0)}'?" }, step: step)
-  }
-
   static func wrongCacheAction(_ words: [String]) -> UsageError {
     UsageError(
       "'cache' wants 'stat' or 'clear', found \(words.isEmpty ? "nothing" : quoted(words[0]))",

@@ -12,7 +12,7 @@ struct ItemFile: Hashable, Sendable {
 /// One item of a batch, done or failed.
 struct ItemResult: Hashable, Sendable {
   /// What it was made of: a URL without secrets, or a path.
-  let origin: String
+  var origin: String
   var files: [ItemFile] = []
   /// Bytes that came over the network.
   var receivedByteCount = 0

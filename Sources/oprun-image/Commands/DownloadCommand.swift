@@ -18,6 +18,29 @@ private struct DownloadPlan: Sendable {
   var folder = ""
 }
 
+/// Where downloads go.
+private enum DownloadPlace {
+  /// With a slash at the end; it gets the names of the URLs.
+  case folder(String)
+  case pattern(PathPattern)
+
+  var folder: String {
+    switch self {
+    case .folder(let path): path
+    case .pattern(let pattern): pattern.folder
+    }
+  }
+
+  func path(of source: Source, index: Int) -> String {
+    let (name, ext) = fileName(ofPath: source.path)
+    switch self {
+    case .folder(let path): return path + (ext.isEmpty ? name : "\(name).\(ext)")
+    case .pattern(let pattern):
+      return pattern.path(PathPattern.Values(name: name, ext: ext, box: Box(), index: index))
+    }
+  }
+}
+
 extension Program {
   func download(_ inputs: Inputs) throws(UsageError) -> Int32 {
     let started = monotonicTime()
@@ -50,20 +73,16 @@ extension Program {
     _ inputs: Inputs, headers: [(name: String, value: String)]
   ) throws(UsageError) -> DownloadPlan {
     let urls = try inputs.listedURLs()
-    let pattern = try targetPattern(inputs, itemCount: urls.count)
+    let place = try downloadPlace(inputs, itemCount: urls.count)
     var plan = DownloadPlan()
-    plan.folder = pattern.folder
+    plan.folder = place.folder
     var orders: [Source: Int] = [:]
     var takers: [String: Source] = [:]
     for (index, listed) in urls.enumerated() {
       guard let source = Source(listed.url, headers: headers, expected: listed.expected) else {
         throw UsageError("not a URL of http or https: \(quoted(listed.url))", step: "download")
       }
-      let (name, ext) = fileName(ofPath: source.path)
-      let path = pattern.path([
-        "name": name, "ext": ext, "index": "\(index + 1)",
-        "file": ext.isEmpty ? name : "\(name).\(ext)",
-      ])
+      let path = place.path(of: source, index: index + 1)
       if let taker = takers.updateValue(source, forKey: path) {
         if taker == source { continue }
         throw .sameTarget(path, "download")
@@ -81,20 +100,20 @@ extension Program {
     return plan
   }
 
-  /// A folder gets the names of the URLs.
-  private func targetPattern(
+  private func downloadPlace(
     _ inputs: Inputs, itemCount: Int
-  ) throws(UsageError) -> TargetPattern {
+  ) throws(UsageError) -> DownloadPlace {
     let text = inputs.text("to") ?? ""
-    let isFolder = text.hasSuffix("/") || Files.isFolder(text)
-    let whole = isFolder ? (text.hasSuffix("/") ? text : text + "/") + "{file}" : text
-    let pattern: TargetPattern
-    do throws(TargetPattern.UnknownField) {
-      let fields = ["name", "ext", "index"] + (isFolder ? ["file"] : [])
-      pattern = try TargetPattern(whole, fields: fields)
-    } catch { throw .unknownField(error.name, fields: ["name", "ext", "index"], "download") }
-    if itemCount > 1, !pattern.hasFields { throw .oneFileForMany(text, itemCount, "download") }
-    return pattern
+    if text.hasSuffix("/") { return .folder(text) }
+    if Files.isFolder(text) { return .folder(text + "/") }
+    let pattern = try PathPattern(text, of: inputs.step)
+    for field in [PathPattern.Field.width, .height] where pattern.uses(field) {
+      throw .fieldWithoutValue(field, inputs.step)
+    }
+    if itemCount > 1, !pattern.pieces.contains(where: \.isField) {
+      throw .oneFileForMany(text, itemCount, inputs.step.name)
+    }
+    return .pattern(pattern)
   }
 
   private func run(

@@ -8,6 +8,8 @@ final class DownloadTask: Sendable {
     let result: Result<Acquired, ItemFailure>
     let attemptCount: Int
     let nanoseconds: Int64
+    /// When it ended, by the monotonic clock.
+    let time: Int64
   }
 
   let policy: RetryPolicy
@@ -40,8 +42,8 @@ final class DownloadTask: Sendable {
     {
       return delay
     }
-    let end = End(
-      result: result, attemptCount: number, nanoseconds: monotonicTime() - start)
+    let now = monotonicTime()
+    let end = End(result: result, attemptCount: number, nanoseconds: now - start, time: now)
     outcome.withLock { $0 = end }
     whenOver(end)
     return nil

@@ -10,6 +10,8 @@ struct PathPattern: Hashable, Sendable {
   enum Piece: Hashable, Sendable {
     case text(String)
     case field(Field)
+
+    var isField: Bool { if case .field = self { true } else { false } }
   }
 
   /// What the fields stand for.
@@ -59,6 +61,14 @@ struct PathPattern: Hashable, Sendable {
     guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
     let ext = text[text.index(after: dot)...]
     return ext.isEmpty || ext.contains("/") ? nil : String(ext)
+  }
+
+  /// The folder before the first field, with its slash; "" is the one that the program runs in.
+  var folder: String {
+    guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
+      return ""
+    }
+    return String(start[...slash])
   }
 
   func path(_ values: Values) -> String {

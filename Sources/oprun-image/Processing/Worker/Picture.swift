@@ -231,3 +231,6 @@ extension ImageFormat {
     }
   }
 }
+
+/// Which libvips this is: another one may write other bytes.
+let libvipsVersion = vips_version_string().map { String(cString: $0) } ?? ""
