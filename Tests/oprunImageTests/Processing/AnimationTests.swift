@@ -29,7 +29,9 @@ struct AnimationTests {
     #expect(pixels.letters([(10, 5)]) == "r")
   }
 
-  @Test(arguments: [("gif", "inside", 10), ("webp", "inside", 10), ("gif", "cover", 20), ("webp", "contain", 20)])
+  @Test(arguments: [
+    ("gif", "inside", 10), ("webp", "inside", 10), ("gif", "cover", 20), ("webp", "contain", 20),
+  ])
   func `all frames are taken where that is wanted`(ext: String, fit: String, height: Int) throws {
     let folder = try folder(ext)
     let end = try folder.run(
@@ -57,7 +59,8 @@ struct AnimationTests {
 
   @Test func `a format of one frame cannot take all`() throws {
     let folder = try folder("gif")
-    let end = try folder.run("resize", "--from=in.gif", "--to=out.png", "--width=20", "--frames=all")
+    let end = try folder.run(
+      "resize", "--from=in.gif", "--to=out.png", "--width=20", "--frames=all")
     #expect(end.status == 2)
     #expect(
       end.errors == """

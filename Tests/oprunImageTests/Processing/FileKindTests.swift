@@ -20,7 +20,10 @@ struct FileKindTests {
   @Test(arguments: [
     ("", "an empty file"), ("<!DOCTYPE html><html>", "a web page (HTML)"),
     ("\n\n  <html lang=en>", "a web page (HTML)"), ("<svg xmlns=", "an SVG drawing"),
-    ("<?xml version='1.0'?>\n<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>", "an SVG drawing"),
+    (
+      "<?xml version='1.0'?>\n<!DOCTYPE svg [<!ENTITY x SYSTEM 'file:///etc/passwd'>]>",
+      "an SVG drawing"
+    ),
     ("<?xml version='1.0'?><rss>", "XML"), ("%PDF-1.7\n", "a PDF document"),
     ("PK\u{3}\u{4}…", "a ZIP archive"), ("BM6…", "a BMP image"), ("hello", "text"),
     ("{\"error\": \"not found\"}", "JSON"), ("\u{0}\u{1}\u{2}", "data of an unknown format"),

@@ -18,11 +18,15 @@ private func verdict(
   #expect(end.status == 1)
   #expect(end.peakMegabytes < 200, "\(end.peakMegabytes) MB")
   // The other image is done, and nothing is left of this one.
-  #expect(folder.files(besides: [name, "good.png"]).filter { !$0.contains("manifest") } == ["out/good.png"])
+  #expect(
+    folder.files(besides: [name, "good.png"]).filter { !$0.contains("manifest") } == [
+      "out/good.png"
+    ])
   let lines = end.errors.split(separator: "\n").filter { $0.contains(name) }
   #expect(lines.count == 1, "\(end.errors)")
   let start = "oprun-image: '\(name)' "
-  return lines.first.map { String($0.dropFirst($0.hasPrefix(start) ? start.count : 0)) } ?? "nothing"
+  return lines.first.map { String($0.dropFirst($0.hasPrefix(start) ? start.count : 0)) }
+    ?? "nothing"
 }
 
 struct HostileImageTests {
@@ -49,12 +53,14 @@ struct HostileImageTests {
       try verdict(Array("<!doctype html><title>404</title>".utf8))
         == "found a web page (HTML), \(wanted)")
     #expect(
-      try verdict(Array("%PDF-1.4\n1 0 obj\n".utf8), "bad.png") == "found a PDF document, \(wanted)")
+      try verdict(Array("%PDF-1.4\n1 0 obj\n".utf8), "bad.png") == "found a PDF document, \(wanted)"
+    )
     #expect(
       try verdict([0xFF, 0xD8] + [UInt8](repeating: 0, count: 99))
         == "found data of an unknown format, \(wanted)")
     #expect(
-      try verdict([UInt8](repeating: 0, count: 1000)) == "found data of an unknown format, \(wanted)")
+      try verdict([UInt8](repeating: 0, count: 1000))
+        == "found data of an unknown format, \(wanted)")
   }
 
   @Test func `an SVG with external entities is not looked into`() throws {
@@ -181,7 +187,8 @@ struct HostileImageTests {
       "resize", "--from=in-*", "--to=out/{index}.png", "--width=20", "--height=20", "--fit=cover")
     #expect(end.status == 0 || end.status == 1)
     #expect(!end.errors.contains("was killed by signal"), "\(end.errors)")
-    let failed = end.errors.split(separator: "\n").filter { $0.hasPrefix("oprun-image: 'in-") }.count
+    let failed = end.errors.split(separator: "\n").filter { $0.hasPrefix("oprun-image: 'in-") }
+      .count
     let written = folder.files().filter { $0.hasPrefix("out/") && $0.hasSuffix(".png") }.count
     #expect(failed + written == 200)
   }

@@ -30,7 +30,8 @@ struct LayoutTests {
     #expect(
       laid(mixed, .row, width: 320, gap: 10)
         == "320 × 100: 150×100+0+0 100×100+160+0 50×100+270+0")
-    #expect(laid(mixed, .row, width: 1200) == "1200 × 400: 600×400+0+0 400×400+600+0 200×400+1000+0")
+    #expect(
+      laid(mixed, .row, width: 1200) == "1200 × 400: 600×400+0+0 400×400+600+0 200×400+1000+0")
   }
 
   @Test func `a row with both sides stands in the middle`() {
@@ -85,7 +86,8 @@ struct LayoutTests {
     for (index, cell) in layout.cells.enumerated() {
       let (right, bottom) = (cell.left + cell.size.width, cell.top + cell.size.height)
       #expect(cell.left >= 0 && cell.top >= 0, "\(options) \(layout)")
-      #expect(right <= layout.canvas.width && bottom <= layout.canvas.height, "\(options) \(layout)")
+      #expect(
+        right <= layout.canvas.width && bottom <= layout.canvas.height, "\(options) \(layout)")
       for other in layout.cells[(index + 1)...] {
         let isApart =
           right <= other.left || other.left + other.size.width <= cell.left || bottom <= other.top

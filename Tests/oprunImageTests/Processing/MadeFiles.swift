@@ -4,8 +4,11 @@ import Foundation
 
 enum MadePNG {
   /// A grey image that is all black, compressed to about 1/150 by hand.
-  static func black(_ width: Int, _ height: Int, bits: Int = 8, interlaced: Bool = false) -> [UInt8] {
-    file(width, height, bits: bits, interlaced: interlaced, data: zeros((width * bits + 7) / 8 * height + height))
+  static func black(_ width: Int, _ height: Int, bits: Int = 8, interlaced: Bool = false) -> [UInt8]
+  {
+    file(
+      width, height, bits: bits, interlaced: interlaced,
+      data: zeros((width * bits + 7) / 8 * height + height))
   }
 
   /// Any header, and data that are hardly begun.

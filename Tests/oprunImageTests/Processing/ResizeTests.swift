@@ -6,7 +6,8 @@ import Testing
 @testable import oprun_image
 
 /// A folder with one image.
-private func folder(_ file: String, _ pixels: Pixels, _ extras: SampleExtras = SampleExtras()) throws
+private func folder(_ file: String, _ pixels: Pixels, _ extras: SampleExtras = SampleExtras())
+  throws
   -> ImageFolder
 {
   let folder = try ImageFolder()
@@ -80,7 +81,8 @@ struct ResizeTests {
     let folder = try folder("in.png", .corners(64, 64))
     let end = try folder.run("resize", "--from=in.png", "--to=out/{name}.\(ext)", "--width=32")
     #expect(end.status == 0, "\(end.errors)")
-    #expect(folder.files(besides: ["in.png"]).filter { !$0.contains("manifest") } == ["out/in.\(ext)"])
+    #expect(
+      folder.files(besides: ["in.png"]).filter { !$0.contains("manifest") } == ["out/in.\(ext)"])
     let kind = FileKind(firstBytes: try folder.bytes("out/in.\(ext)"))
     #expect(kind == .image(try #require(ImageFormat(word: ext))))
     #expect(look(try Pixels(decoding: try folder.bytes("out/in.\(ext)"))) == "32 × 32 rgbw")
@@ -119,7 +121,8 @@ struct ResizeTests {
   /// Its red is sRGB's green and the other way round.
   @Test func `colour profiles are worked off`() throws {
     let profile = MadeProfile.swappedRedAndGreen
-    let folder = try folder("in.png", .plain(20, 20, [255, 0, 0, 255]), SampleExtras(profile: profile))
+    let folder = try folder(
+      "in.png", .plain(20, 20, [255, 0, 0, 255]), SampleExtras(profile: profile))
     try folder.run("resize", "--from=in.png", "--to=out-{width}.png", "--width=10", "--width=5")
     for file in ["out-10.png", "out-5.png"] {
       #expect(try Pixels(decoding: try folder.bytes(file)).letters([(2, 2)]) == "g")

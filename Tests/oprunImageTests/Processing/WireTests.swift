@@ -11,7 +11,8 @@ struct WireTests {
 
   @Test func `requests arrive as they were`() {
     let jobs: [ImageJob] = [
-      .resize(format: .gif, allFrames: true, [result, ResultSpec(box: Box(height: 9), format: .png)]),
+      .resize(
+        format: .gif, allFrames: true, [result, ResultSpec(box: Box(height: 9), format: .png)]),
       .measure(format: .png),
       .draw(format: .jpeg, Cell(size: Size(3, 4), left: 5, top: 6), canvasWidth: 7),
       .encode(canvas: Size(8, 9), result), .tryConfinement,
@@ -46,7 +47,9 @@ struct WireTests {
     for _ in 0..<20_000 {
       let numbers = (0..<12).map { _ -> Int64 in
         state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        let choices: [Int64] = [0, 1, 2, 3, 4, -1, .min, .max, 64, 65, Int64(bitPattern: state), 2048]
+        let choices: [Int64] = [
+          0, 1, 2, 3, 4, -1, .min, .max, 64, 65, Int64(bitPattern: state), 2048,
+        ]
         return choices[Int(state >> 33) % choices.count]
       }
       _ = ImageRequest(numbers: numbers)
