@@ -155,6 +155,11 @@ final class RunLoop {
     _ news: ProcessNews, at time: Nanoseconds, _ observer: inout some RunObserver
   ) {
     switch news {
+    case .outputGrew(let key, _) where key.trial.isProbe: break
+    case .ended(let key, let end) where key.trial.isProbe:
+      // What a look prints is of no use to anybody.
+      unlink(builder.log(of: key, step: machine.plan.steps[key.operation.index].id))
+      machine.ended(key, end, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
@@ -211,4 +216,8 @@ final class RunLoop {
     observer.endTurn()
     return end
   }
+}
+
+extension Trial {
+  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 }

@@ -139,8 +139,8 @@ extension WaitModel.Kind {
     guard case .script(let text) = target else { return target }
     return switch self {
     case .file: .arguments(["test", "-e", text])
-    case .tcp: .helper(["wait", "--once", "--tcp=\(text)"])
-    case .http: .helper(["wait", "--once", "--http=\(text)"])
+    case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
+    case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
     case .command: target
     }
   }
