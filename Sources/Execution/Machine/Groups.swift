@@ -29,11 +29,8 @@ struct Groups {
 
   func group(of member: OperationID) -> OperationID? { groupOfMember[member] }
 
-  /// The group, if a failure of this member ends the others.
-  func failFastGroup(of member: OperationID) -> OperationID? {
-    guard let group = groupOfMember[member], groups[group]?.isFailFast == true else { return nil }
-    return group
-  }
+  /// Whether a failure of a member ends the others.
+  func isFailFast(_ group: OperationID) -> Bool { groups[group]?.isFailFast == true }
 
   /// The members that a step was expanded to while running.
   mutating func expand(_ group: OperationID, to members: [OperationID]) {

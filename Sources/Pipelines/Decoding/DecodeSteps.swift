@@ -91,6 +91,7 @@ extension Decoder {
   private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
     if let value = fields[.uses] {
       guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
+      if case .file = uses.kind { refuseForPipelines(fields) }
       model.uses.append(uses)
       return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
     }
@@ -98,6 +99,15 @@ extension Decoder {
       report(keyNode(of: with)) { DecodingMessage.withWithoutUses(at: $0) }
     }
     return fields[.run].map { run($0) } ?? .none
+  }
+
+  /// A step that uses a pipeline file runs no command: what is said of commands has no meaning.
+  private mutating func refuseForPipelines(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where !key.isForPipelines && key != .run {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.notForPipelines(key.row.key, at: $0) }
+      }
+    }
   }
 
   private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {

@@ -31,6 +31,14 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
+  /// Whether a step may have the key that uses a pipeline file.
+  package var isForPipelines: Bool {
+    switch self {
+    case .id, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast: true
+    default: false
+    }
+  }
+
   static let table = KeyTable<StepKey>()
 }
 

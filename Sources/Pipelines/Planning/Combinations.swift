@@ -106,10 +106,11 @@ extension ValueMap {
 
 /// A value in an id: printable, and not endless.
 private func instanceText(_ value: Value) -> String {
-  let text = printable(value.text ?? value.json)
+  let whole = value.text ?? value.json
+  let text = printable(whole)
   guard text.utf8.count > 64 else { return text }
   // FNV-1a.
   var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  for byte in whole.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
   return String(text.prefix(40)) + "~" + String(hash, radix: 16)
 }

@@ -26,35 +26,11 @@ extension UnitInputs {
   mutating func addVariables(
     of model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog
   ) {
-    for reference in model.dotenv { addFile(reference, options: options, log: &log) }
+    for variable in model.fileVariables { add(variable) }
     for variable in model.environment {
       let values = KnownValues(inputs: self, options)
       let folded = (try? values.fold(variable.value)) ?? variable.value
       add(VariableModel(name: variable.name, span: variable.span, value: folded))
-    }
-  }
-
-  private mutating func addFile(
-    _ reference: Reference, options: PlanningOptions, log: inout DiagnosticLog
-  ) {
-    let isOptional = reference.name.hasSuffix("?")
-    let path = isOptional ? String(reference.name.dropLast()) : reference.name
-    switch options.files.read(path, nil) {
-    case .failure(let failure):
-      log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
-    case .success(nil):
-      guard !isOptional else { return }
-      log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
-    case .success(let bytes?):
-      do throws(VariableFileFault) {
-        for (name, value) in try variables(in: bytes) {
-          add(VariableModel(name: name, span: reference.span, value: .plain(value)))
-        }
-      } catch {
-        log.report(at: reference.span) {
-          LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
-        }
-      }
     }
   }
 }

@@ -26,8 +26,8 @@ package struct Plan: Sendable {
   package var groups: [OperationID: GroupPlan] = [:]
   /// The pipeline's params, in file order.
   package var parameters: [ParameterDescription] = []
-  /// `OPRUN_PARAM_<NAME>` for every command.
-  package var parameterVariables: [EnvironmentVariable] = []
+  /// What of `settings` is known only when the run begins.
+  package var late: LateStep?
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
