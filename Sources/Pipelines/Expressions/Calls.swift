@@ -95,7 +95,8 @@ extension Function {
       do throws(JSONFault) {
         return try JSONReader.value(of: text)
       } catch {
-        throw ArgumentFault(words: error.words, argument: 0)
+        let words = ExpressionMessage.badJSON(error.reason, at: error.offset)
+        throw ArgumentFault(words: words, argument: 0)
       }
     }
   }
