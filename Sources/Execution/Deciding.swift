@@ -54,6 +54,8 @@ extension RunLoop {
   private func refuse(_ operation: OperationID, _ step: PlannedStep, _ words: String) -> Decision {
     if machine.plan.groups[operation] != nil { return .fail(words) }
     refusals[operation] = words
+    var step = step
+    step.settings = step.settings.withoutRetry
     return .run(step)
   }
 

@@ -237,6 +237,15 @@ extension StepSettings {
     var standardInput: String?
     var allowFailure: AllowFailure?
     var hooks: [HookKind: [Action]] = [:]
+    /// Nil: as planned.
+    var retry: RetryPolicy?
+  }
+
+  /// The same with one attempt: what cannot be started now cannot be started later.
+  package var withoutRetry: StepSettings {
+    var changes = Changes()
+    changes.retry = RetryPolicy()
+    return with(changes)
   }
 
   func with(_ changes: Changes) -> StepSettings {
@@ -245,7 +254,8 @@ extension StepSettings {
     return StepSettings(
       name: name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout, retry: retry,
+      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
+      retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
   }
