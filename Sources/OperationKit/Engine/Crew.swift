@@ -24,6 +24,7 @@ struct Crew {
   /// Beyond this, operations wait for a thread as for a slot.
   static let largestSize = 4096
   private static let mostSearchers = 8
+  private static let comersPerQuestion = 16
   /// Operations that end faster than this, in nanoseconds, gain nothing from a second thread.
   static let shortTime = 1500
 
@@ -33,6 +34,7 @@ struct Crew {
   /// When it was last asked whether operations are short, and how many had ended then.
   private var window = (start: 0, endedCount: 0)
   var endedCount = 0
+  private var comerCount = 0
   private var idle: [Worker] = []
   private var errands: [@Sendable () -> Void] = []
   private var errandsDone = 0
@@ -63,11 +65,25 @@ struct Crew {
 
   /// Whether somebody who was sent for had better stay in reserve.
   mutating func takesReserve() -> Bool {
+    hasReserve = operationsAreShort()
+    return hasReserve
+  }
+
+  /// Somebody has come in although nobody was looking. If that happens again and again while
+  /// operations are short, one is sent for, to stay in reserve.
+  mutating func planReserve() -> Wake {
+    comerCount &+= 1
+    guard comerCount % Crew.comersPerQuestion == 0, searchers == 0, operationsAreShort() else {
+      return .nobody
+    }
+    return planWake()
+  }
+
+  private mutating func operationsAreShort() -> Bool {
     let now = monotonicTime()
     let (start, count) = window
     window = (now, endedCount)
-    hasReserve = (endedCount - count) * Crew.shortTime > now - start
-    return hasReserve
+    return (endedCount - count) * Crew.shortTime > now - start
   }
 
   mutating func leavesReserve() { hasReserve = false }

@@ -4,10 +4,16 @@
 internal import Scheduling
 
 extension Engine {
+  /// Under the lock. What is found is told when that is free.
+  func lookForCircle(through id: OperationID) {
+    let circle = findCycle(through: id)
+    if !circle.isEmpty { affairs.append(.circle(circle)) }
+  }
+
   /// The shortest way from an operation back to itself, along what it waits for, itself first; empty
   /// if there is none. The search goes over operations that are in queues, in both directions in turn, and ends
   /// when either side has seen all it can reach: so it costs twice the smaller side.
-  func findCycle(through start: OperationID) -> [Operation] {
+  private func findCycle(through start: OperationID) -> [Operation] {
     guard mayBeOnCycle(start) else { return [] }
     var search = CycleSearch(start, in: scheduler.pointee.graph)
     return search.run().compactMap { members[$0.index].operation }

@@ -29,32 +29,57 @@ extension Engine {
   private static let patience = 2
 
   /// To be called under the lock; sends for somebody if there is work.
-  func unlockAndWake(isNew: Bool = false) {
-    var wake = Crew.Wake.nobody
-    if scheduler.pointee.mayStart() || crew.hasErrands {
-      wake = crew.planWake(isNew: isNew)
-      if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
-    }
+  ///
+  /// `wasUnattended`: the caller has found nobody who would look into the inbox.
+  func unlockAndWake(isNew: Bool = false, wasUnattended: Bool = false) {
+    var wake = wasUnattended ? crew.planReserve() : Crew.Wake.nobody
+    repeat {
+      if case .nobody = wake, scheduler.pointee.mayStart() || crew.hasErrands {
+        wake = crew.planWake(isNew: isNew)
+        if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
+      }
+    } while !showAttendance()
+    var affairs: [Affair] = []
+    if !self.affairs.isEmpty { swap(&affairs, &self.affairs) }
     lock.unlock()
     switch wake {
     case .nobody: break
     case .worker(let worker): worker.signal.send()
     case .newThread: startThread()
     }
+    for affair in affairs { affair.settle() }
+  }
+
+  /// Shows whether somebody will look into the inbox. False if something has come in since nobody
+  /// will; it has been taken over.
+  private func showAttendance() -> Bool {
+    let isAttended = crew.hasSearcher || crew.hasReserve
+    if isAttended == showsAttendance { return true }
+    showsAttendance = isAttended
+    attendance.store(isAttended, ordering: .sequentiallyConsistent)
+    if isAttended || inbox.isEmpty { return true }
+    takeOver()
+    return false
   }
 
   private func startThread() {
     if Threads.start({ Engine.shared.work() }) { return }
-    let size = lock.locked {
-      crew.lostOne()
-      return crew.size
-    }
-    precondition(size > 0, "no thread can be started: \(String(cString: strerror(errno)))")
+    let cause = errno
+    enter()
+    crew.lostOne()
+    let isLast = crew.size == 0
+    unlockWithoutWaking()
+    precondition(!isLast, "no thread can be started: \(String(cString: strerror(cause)))")
+  }
+
+  private func unlockWithoutWaking() {
+    while !showAttendance() {}
+    lock.unlock()
   }
 
   /// Runs the closure on a thread of the crew, soon, whatever queues are doing.
   func perform(_ errand: @escaping @Sendable () -> Void) {
-    lock.lock()
+    enter()
     crew.add(errand)
     unlockAndWake()
   }
@@ -67,7 +92,7 @@ extension Engine {
     var streak = 0
     while true {
       var leftovers = Leftovers()
-      lock.lock()
+      enter()
       if let operation = ended { retire(operation, &leftovers) }
       let isNew = role == .sentFor
       let job = nextJob(worker, &role)
@@ -92,7 +117,7 @@ extension Engine {
   }
 
   private func sendForAnother() {
-    lock.lock()
+    enter()
     unlockAndWake(isNew: true)
   }
 
@@ -116,7 +141,7 @@ extension Engine {
   }
 
   private func staysInReserve() -> Bool {
-    !crew.hasReserve && !crew.hasErrands && scheduler.pointee.mayStart() && crew.takesReserve()
+    !crew.hasReserve && !crew.hasErrands && crew.takesReserve()
   }
 
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
@@ -126,7 +151,7 @@ extension Engine {
     guard let operation = members[id.index].operation else { return nil }
     let lane = Int(operation.lane)
     crew.latestQueue = lane
-    operation.set(.chosen)
+    if type(of: operation) != BlockOperation.self { operation.set(.chosen) }
     if lanes[lane].isElastic { watchElasticity(of: lane) }
     guard let dispatchQueue = lanes[lane].dispatchQueue else {
       return .run(operation, lanes[lane].mark)
@@ -137,13 +162,15 @@ extension Engine {
   /// Work often comes right after the last: a thread looks out for some before it sleeps.
   private func lookAround() {
     let start = epoch.load(ordering: .relaxed)
-    for _ in 0..<50 where epoch.load(ordering: .relaxed) == start { sched_yield() }
+    for _ in 0..<50 where epoch.load(ordering: .relaxed) == start && inbox.isEmpty {
+      sched_yield()
+    }
   }
 
   /// False if nothing came for long: the thread ends.
   private func sleep(_ worker: Worker, _ role: inout Role) -> Bool {
     if !worker.signal.wait(seconds: Engine.patience) {
-      if lock.locked({ crew.leaves(worker) }) { return false }
+      if locked({ crew.leaves(worker) }) { return false }
       worker.signal.wait()
     }
     role = .sentFor
@@ -154,6 +181,10 @@ extension Engine {
 extension Engine {
   /// Starts an operation that was chosen. True if the caller shall retire it.
   private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
+    if type(of: operation) == BlockOperation.self {
+      if operation.beginsPlainly() { return finishPlainly(operation, in: mark) }
+      operation.set(.chosen)
+    }
     if !mayRun(operation) { return park(operation) }
     let old = CurrentQueue.exchange(mark)
     if !operation.has(.finished) { operation.start() }
@@ -162,6 +193,16 @@ extension Engine {
     CurrentQueue.exchange(old)
     if !isOver, operation.isFinished { operation.finish(onOwnThread: true) }
     return isOver
+  }
+
+  /// What comes of `start()` where nobody has overridden or watches anything.
+  private func finishPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
+    let old = CurrentQueue.exchange(mark)
+    operation.main()
+    let bits = operation.set(.finished)
+    if !bits.isDisjoint(with: [.isObserved, .hasCompletion]) { operation.conclude() }
+    CurrentQueue.exchange(old)
+    return true
   }
 
   private func runDispatched(_ operation: Operation, in mark: CurrentQueue.Mark) {
@@ -180,7 +221,7 @@ extension Engine {
   /// The operation gives its slot back until it is ready. True if it has finished meanwhile and the
   /// caller shall retire it.
   private func park(_ operation: Operation) -> Bool {
-    lock.lock()
+    enter()
     if operation.clear(.chosen).contains(.finished) {
       lock.unlock()
       operation.conclude()
@@ -204,7 +245,7 @@ extension Engine {
 
   /// A parked operation may run now.
   func becameReady(_ operation: Operation) {
-    lock.lock()
+    enter()
     if operation.has(.parked) { unpark(operation) }
     unlockAndWake()
   }

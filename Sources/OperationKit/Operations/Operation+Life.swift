@@ -23,6 +23,19 @@ extension Operation {
     ending()
   }
 
+  /// A queue has chosen it and nothing hinders its start: it is executing.
+  func beginsPlainly() -> Bool {
+    var old = bits
+    while old.isDisjoint(with: .hindersStart) {
+      let (exchanged, original) = status.weakCompareExchange(
+        expected: old.rawValue, desired: old.union([.executing, .chosen]).rawValue,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = Status(rawValue: original)
+    }
+    return false
+  }
+
   /// What ``cancel()`` does.
   func becomeCancelled() {
     var old = bits

@@ -1,0 +1,36 @@
+// A short list of operations: it knows nothing of what it is for.
+
+/// Operations in the order they were added. Most lists have at most one, which needs no memory of its
+/// own.
+struct OperationList {
+  private var first: Operation?
+  private var others: [Operation] = []
+
+  var isEmpty: Bool { first == nil }
+
+  var count: Int { isEmpty ? 0 : 1 + others.count }
+
+  /// A copy.
+  var all: [Operation] { first.map { [$0] + others } ?? [] }
+
+  mutating func append(_ operation: Operation) {
+    if first == nil { first = operation } else { others.append(operation) }
+  }
+
+  /// The list as it was; empty from now on.
+  mutating func takeAll() -> OperationList {
+    var taken = OperationList()
+    swap(&taken, &self)
+    return taken
+  }
+
+  mutating func removeAll(of operation: Operation) {
+    others.removeAll { $0 === operation }
+    if first === operation { first = others.isEmpty ? nil : others.removeFirst() }
+  }
+
+  func forEach(_ body: (Operation) -> Void) {
+    if let first { body(first) }
+    for operation in others { body(operation) }
+  }
+}
