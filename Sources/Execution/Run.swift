@@ -126,6 +126,8 @@ private final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
+    case .decide(let operation):
+      machine.decided(operation, machine.plan.decision(about: operation), at: time)
     case .tell(let event): observer.observe(RunEvent(at: time, event))
     }
   }

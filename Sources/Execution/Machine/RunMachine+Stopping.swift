@@ -48,6 +48,7 @@ extension RunMachine {
     stopReason = reason
     say(.stopping(reason))
     scheduler.stop(reason)
+    cancelGated(reason)
     tellSettled()
     for operation in active.keys.sorted() where active[operation]?.trial == nil {
       cancelRetry(of: operation, reason, at: now)
@@ -62,6 +63,7 @@ extension RunMachine {
       say(.stopping(reason))
     }
     scheduler.stop(reason)
+    cancelGated(reason)
     tellSettled()
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
@@ -73,7 +75,7 @@ extension RunMachine {
     }
   }
 
-  private mutating func cancelRetry(
+  mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     guard var state = active[operation] else { return }
@@ -83,7 +85,7 @@ extension RunMachine {
     continueHooks(of: operation, &state, at: now)
   }
 
-  private mutating func askToEnd(
+  mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
     guard var state = active[operation], let trial = state.trial, state.stop == .none else {

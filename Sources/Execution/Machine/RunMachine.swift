@@ -12,15 +12,21 @@ struct RunMachine {
     case stop(CommandKey, signal: Int32)
     /// End it now.
     case kill(CommandKey)
+    /// Say what becomes of the operation, which is at its gate: `decided`.
+    case decide(OperationID)
     case tell(RunEvent.Kind)
   }
 
-  let plan: Plan
+  /// Grows while steps are expanded.
+  var plan: Plan
   let isStrict: Bool
   /// Commands that may run at once, whatever the queues allow.
   let commandLimit: Int
   var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
+  /// At their gate: no decision yet, a condition that is not met yet, a group that is not complete.
+  var gated: Set<OperationID> = []
+  var groups: Groups
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -41,6 +47,7 @@ struct RunMachine {
     self.isStrict = isStrict
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
+    groups = Groups(plan)
     random = RandomSource(seed: seed)
   }
 
@@ -86,11 +93,12 @@ struct RunMachine {
 
   // MARK: Attempts
 
-  private mutating func startReady(at now: Nanoseconds) {
+  mutating func startReady(at now: Nanoseconds) {
+    askAtGates()
     while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, end == nil else { return }
+    guard active.isEmpty, gated.isEmpty, end == nil else { return }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil {
@@ -126,7 +134,9 @@ struct RunMachine {
     } else {
       let isAllowed = state.settings.allowFailure.allows(end)
       state.ending = Ending(outcome, isAllowed: isAllowed)
-      if outcome == .cancelled, let stopReason { state.cause = .stopped(stopReason) }
+      if outcome == .cancelled, let reason = state.cancelReason ?? stopReason {
+        state.cause = .stopped(reason)
+      }
       state.planHooks(for: Ending(outcome))
       continueHooks(of: key.operation, &state, at: now)
     }
@@ -182,7 +192,7 @@ struct RunMachine {
     if operation == CommandKey.runOperation { return finishRun(state) }
     if scheduler.state(of: operation) == .running {
       scheduler.finish(operation, as: ending)
-      say(.settled(operation, ending, state.cause))
+      tell(operation, ending, state.cause)
     } else {
       scheduler.settle(operation, as: ending, cause: state.cause)
     }
@@ -197,12 +207,22 @@ struct RunMachine {
       }
     }
     tellSettled()
+    if ending.outcome.isFailure, !ending.isAllowed { failFast(operation, at: now) }
   }
 
-  /// Operations that ended without running: blocked, or cancelled before they could.
+  /// Operations that ended without running: blocked, skipped, or cancelled before they could.
   mutating func tellSettled() {
     for settlement in scheduler.takeSettlements() {
-      say(.settled(settlement.operation, settlement.ending, settlement.cause))
+      tell(settlement.operation, settlement.ending, settlement.cause)
+    }
+  }
+
+  /// The one door of endings.
+  private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
+    say(.settled(operation, ending, cause))
+    gated.remove(operation)
+    if let group = groups.memberEnded(operation), gated.contains(group) {
+      actions.append(.decide(group))
     }
   }
 

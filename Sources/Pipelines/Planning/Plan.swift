@@ -20,6 +20,8 @@ package struct Plan: Sendable {
   package var timeout: Nanoseconds?
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package var settings: StepSettings
+  /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
+  package var groups: [OperationID: GroupPlan] = [:]
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
@@ -42,14 +44,46 @@ package struct PlannedStep: Sendable {
   package var id: String
   /// The step's `id:` value in the file, for messages.
   package var span: Span
+  /// Where expressions are left in it, as people wrote it: for showing alone.
   package var action: Action
   package var settings: StepSettings
+  /// Nil for a step of which everything is known, as of most.
+  package var late: LateStep?
 
-  package init(id: String, span: Span, action: Action, settings: StepSettings) {
+  package init(
+    id: String, span: Span, action: Action, settings: StepSettings, late: LateStep? = nil
+  ) {
     self.id = id
     self.span = span
     self.action = action
     self.settings = settings
+    self.late = late
+  }
+}
+
+/// The operations that a group stands for. The group's own operation runs nothing, takes no slot,
+/// and ends after all of them.
+package struct GroupPlan: Sendable {
+  /// What made a group of the step.
+  package enum Kind: Hashable, Sendable {
+    /// Instances of its matrix, which is known.
+    case matrix
+    /// Instances that are made while running; the text is the axes as they are written.
+    case expanding(String)
+    /// The steps of another pipeline file.
+    case nested(path: String)
+  }
+
+  package let kind: Kind
+  /// In file order; empty for `expanding`.
+  package let members: [OperationID]
+  /// A failure of a member cancels the others.
+  package let isFailFast: Bool
+
+  package init(kind: Kind, members: [OperationID], isFailFast: Bool = false) {
+    self.kind = kind
+    self.members = members
+    self.isFailFast = isFailFast
   }
 }
 

@@ -47,6 +47,7 @@ extension SettledOperation {
   func reason(_ names: StepNames) -> String? {
     switch cause {
     case .itself, .hook: nil
+    case .condition(let text): oneLine(text)
     case .stopped(let reason): reason.words(names)
     case .dependency(let root): "'\(names[root])' " + (rootOutcome?.pastTense ?? "did not run")
     }

@@ -6,7 +6,7 @@
 
 /// Operations and the edges between them.
 ///
-/// About 26 bytes per operation and 17 per edge.
+/// About 27 bytes per operation and 17 per edge.
 package struct Graph: Sendable {
   package struct Edge: Hashable, Sendable {
     package let from: OperationID
@@ -36,6 +36,7 @@ package struct Graph: Sendable {
   private(set) var durations: [Nanoseconds] = []
   /// Indices into `claimSets`.
   private(set) var claimSetIndices: [Int32] = []
+  private(set) var gates: [Bool] = []
   /// The distinct sets of claims, sorted by pool; the first is empty.
   private(set) var claimSets: [[Claim]] = [[]]
   private var claimSetNumbers: [[Claim]: Int32] = [:]
@@ -58,6 +59,7 @@ package struct Graph: Sendable {
     priorities.reserveCapacity(operations)
     durations.reserveCapacity(operations)
     claimSetIndices.reserveCapacity(operations)
+    gates.reserveCapacity(operations)
     lastOut.reserveCapacity(operations)
     lastIn.reserveCapacity(operations)
     links.reserveCapacity(edges)
@@ -76,6 +78,7 @@ package struct Graph: Sendable {
     spec.priority = priorities[id.index]
     spec.expected = durations[id.index] < 0 ? nil : durations[id.index]
     spec.claims = claimSets[Int(claimSetIndices[id.index])]
+    spec.isGated = gates[id.index]
     return spec
   }
 
@@ -96,6 +99,7 @@ package struct Graph: Sendable {
       priorities[id.index] = spec.priority
       durations[id.index] = duration
       claimSetIndices[id.index] = claimSet
+      gates[id.index] = spec.isGated
       return id
     }
     precondition(count < Int(Int32.max), "more operations than an id can count")
@@ -103,6 +107,7 @@ package struct Graph: Sendable {
     priorities.append(spec.priority)
     durations.append(duration)
     claimSetIndices.append(claimSet)
+    gates.append(spec.isGated)
     lastOut.append(Graph.none)
     lastIn.append(Graph.none)
     return OperationID(count - 1)

@@ -18,6 +18,13 @@ package struct RunEvent: Sendable {
     case outputGrew(OperationID, Trial, byteCount: Int)
     /// The command ended. The log is complete.
     case ended(OperationID, Trial, CommandEnd)
+    /// A step was expanded while running: a new operation, an instance of the step that the group
+    /// stands for. Its number follows those of all others.
+    case appended(OperationID, id: String, group: OperationID)
+    /// The step's command, now that the values of its expressions are known.
+    case resolved(OperationID, command: String)
+    /// Dependencies are met, and the operation waits for something else: in words.
+    case waiting(OperationID, String)
     /// The next attempt starts after the delay; slot, mutex and resources are given back.
     case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
     /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
@@ -100,6 +107,8 @@ package enum Cause: Hashable, Sendable {
   case itself
   /// The operation where the trouble began, not merely the nearest one.
   case dependency(OperationID)
+  /// Its `if` was false, or its matrix is empty: in words.
+  case condition(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
   /// A hook failed after the command had succeeded.

@@ -20,7 +20,7 @@ extension Scheduler {
       wait(id, for: dependency, condition)
       if states[id.index].hasEnded { return id }
     }
-    if records[id.index].unmetCount == 0 { move(id, to: .ready) } else { raiseDependencies(of: id) }
+    if records[id.index].unmetCount == 0 { reach(id) } else { raiseDependencies(of: id) }
     return id
   }
 

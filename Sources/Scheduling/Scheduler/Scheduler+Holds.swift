@@ -8,7 +8,7 @@ extension Scheduler {
     let id = graph.append(spec)
     let key = ranking.key(priority: spec.priority, duration: graph.durations[id.index])
     admit(id, key: key, unmetCount: holds)
-    if holds == 0 { move(id, to: .ready) }
+    if holds == 0 { reach(id) }
     return id
   }
 
@@ -31,7 +31,7 @@ extension Scheduler {
     guard states[id.index] == .waiting else { return }
     graph.removeDependencies(of: id)
     records[id.index].unmetCount = 0
-    move(id, to: .ready)
+    reach(id)
   }
 
   /// Takes out an edge into an operation that waits; false if there is none. Linear in its edges.

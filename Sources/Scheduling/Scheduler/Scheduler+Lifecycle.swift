@@ -124,7 +124,7 @@ extension Scheduler {
 
   mutating func satisfyOneEdge(of id: OperationID) {
     records[id.index].unmetCount -= 1
-    if records[id.index].unmetCount == 0 { move(id, to: .ready) }
+    if records[id.index].unmetCount == 0 { reach(id) }
   }
 
   /// The root is where the trouble began: that of the dependency, if it was blocked itself.

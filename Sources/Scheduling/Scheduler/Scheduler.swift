@@ -41,6 +41,8 @@ package struct Scheduler: Sendable {
   var startableQueues = QueueSet()
 
   var settlements: [Settlement] = []
+  /// Gated operations whose edges are met, since the last `takeReached`.
+  private var reached: [OperationID] = []
   private var admittedCount: UInt32 = 0
   let ranking: Ranking
   /// How often a lane is overtaken before it gets a reservation.
@@ -80,7 +82,7 @@ package struct Scheduler: Sendable {
       admit(OperationID(index), key: keys[index], unmetCount: unmetCounts[index])
     }
     for index in 0..<graph.count where unmetCounts[index] == 0 {
-      move(OperationID(index), to: .ready)
+      reach(OperationID(index))
     }
   }
 
@@ -131,6 +133,21 @@ package struct Scheduler: Sendable {
     if state == .ready { enter(lane, id) }
     if old == .running { giveBack(lane) }
     refresh(queue)
+  }
+
+  /// All that an operation waited for has come: it is ready, or at its gate.
+  mutating func reach(_ id: OperationID) {
+    guard graph.gates[id.index] else { return move(id, to: .ready) }
+    move(id, to: .paused)
+    reached.append(id)
+  }
+
+  /// Gated operations that wait for a decision, in the order they came: each is paused, and the
+  /// caller's to `resume` or to `settle`.
+  package mutating func takeReached() -> [OperationID] {
+    if reached.isEmpty { return [] }
+    defer { reached = [] }
+    return reached
   }
 
   @discardableResult
