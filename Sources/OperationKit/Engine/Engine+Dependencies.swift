@@ -81,20 +81,14 @@ extension Engine {
 
   func removeDependency(_ dependency: Operation, from operation: Operation) {
     enter()
-    let count = operation.withAwaited { awaited in
-      let count = awaited.count
-      awaited.removeAll(of: dependency)
-      return count - awaited.count
-    }
+    let count = operation.withAwaited { $0.removeAll(of: dependency) }
     if operation.number >= 0, canWait(operation) {
       let id = OperationID(Int(operation.number))
-      for _ in 0..<count {
-        if dependency.number >= 0 {
-          scheduler.pointee.removeEdge(from: OperationID(Int(dependency.number)), to: id)
-        } else if let index = dependency.waiting.firstIndex(where: { $0 === operation }) {
-          dependency.waiting.remove(at: index)
-          scheduler.pointee.release(id)
-        }
+      if dependency.number >= 0 {
+        let other = OperationID(Int(dependency.number))
+        for _ in 0..<count { scheduler.pointee.removeEdge(from: other, to: id) }
+      } else {
+        for _ in 0..<dependency.waiting.removeAll(of: operation) { scheduler.pointee.release(id) }
       }
     }
     unlockAndWake()

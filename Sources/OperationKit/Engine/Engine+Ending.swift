@@ -12,6 +12,8 @@ struct Leftovers {
     var readied: [Operation] = []
   }
 
+  /// The engine's own reference to what has ended.
+  var reference: Unmanaged<Operation>?
   var dependencies = OperationList()
   var queue: OperationQueue?
   private(set) var rest: Rest?
@@ -22,6 +24,7 @@ struct Leftovers {
     body(present)
   }
 
+  /// To be called once.
   func settle(_ operation: Operation) {
     if operation.has(.hasWaiters) { operation.releaseSuccessors() }
     guard let rest else { return }
@@ -42,6 +45,7 @@ extension Engine {
     retire(operation, &leftovers)
     unlockAndWake()
     leftovers.settle(operation)
+    leftovers.reference?.release()
   }
 
   /// Under the lock.
@@ -85,7 +89,7 @@ extension Engine {
 
   private func leave(_ id: OperationID, _ lane: Int, _ leftovers: inout Leftovers) {
     let (previous, next) = (members[id.index].previous, members[id.index].next)
-    members[id.index].operation = nil
+    swap(&leftovers.reference, &members[id.index].reference)
     if previous >= 0 { members[Int(previous)].next = next } else { lanes[lane].first = next }
     if next >= 0 { members[Int(next)].previous = previous } else { lanes[lane].last = previous }
     if lanes[lane].barrier == id.rawValue { lanes[lane].barrier = -1 }
@@ -108,10 +112,10 @@ extension Engine {
 
   /// Queued operations that wait for one that was in no queue.
   private func releaseWaiting(for operation: Operation) {
-    for dependent in operation.waiting where dependent.number >= 0 {
+    operation.waiting.takeAll().forEach { dependent in
+      guard dependent.number >= 0 else { return }
       scheduler.pointee.release(OperationID(Int(dependent.number)))
     }
-    operation.waiting = []
   }
 
   /// Dependents that need success are kept from starting until they are cancelled.
@@ -135,7 +139,7 @@ extension Engine {
 
   /// Operations in queues that depend on it; linear.
   func dependents(of operation: Operation) -> [Operation] {
-    if operation.number < 0 { return operation.waiting.filter { $0.number >= 0 } }
+    if operation.number < 0 { return operation.waiting.all.filter { $0.number >= 0 } }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))
       .filter { $0.condition == .ok }
       .compactMap { members[$0.to.index].operation }

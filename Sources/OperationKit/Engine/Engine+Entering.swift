@@ -25,14 +25,17 @@ enum Affair {
 }
 
 extension Engine {
-  func add(_ operation: Operation, to queue: OperationQueue, asBarrier: Bool = false) {
+  func add(
+    _ operation: consuming Operation, to queue: OperationQueue, asBarrier: Bool = false
+  ) {
     let old = operation.becomeQueued()
+    let reference = Unmanaged.passRetained(operation)
     if !asBarrier, old.isDisjoint(with: .needsCare), queue.entrance.goIn() {
-      return post(operation, queue.id)
+      return post(reference, queue.id)
     }
     enter()
     open(queue)
-    admit(operation, to: queue.id, asBarrier: asBarrier)
+    admit(reference, to: queue.id, asBarrier: asBarrier)
     unlockAndWake()
   }
 
@@ -41,16 +44,18 @@ extension Engine {
     enter()
     if !operations.isEmpty { open(queue) }
     reserve(operations.count)
-    for operation in operations { admit(operation, to: queue.id, asBarrier: false) }
+    for operation in operations {
+      admit(.passRetained(operation), to: queue.id, asBarrier: false)
+    }
     unlockAndWake()
   }
 
   /// Past the lock. Whoever is looking for work will find it; if nobody is, its adder sends for
   /// somebody. They cannot miss each other: one shows that nobody is looking any more and then looks
   /// into the inbox, the other puts something in and then looks whether somebody is looking.
-  private func post(_ operation: Operation, _ id: QueueID) {
-    operation.lane = id.rawValue
-    inbox.push(operation)
+  private func post(_ reference: Unmanaged<Operation>, _ id: QueueID) {
+    reference._withUnsafeGuaranteedRef { $0.lane = id.rawValue }
+    inbox.push(reference)
     if attendance.load(ordering: .sequentiallyConsistent) { return }
     enter()
     unlockAndWake(wasUnattended: true)
@@ -58,10 +63,10 @@ extension Engine {
 
   /// Under the lock: all that has come in goes to its queue.
   func takeOver() {
-    inbox.takeAll { operation in
-      let lane = Int(operation.lane)
+    inbox.takeAll { reference in
+      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
       lanes[lane].postedCount += 1
-      admit(operation, to: QueueID(lane), asBarrier: false)
+      admit(reference, to: QueueID(lane), asBarrier: false)
     }
   }
 
@@ -79,7 +84,13 @@ extension Engine {
     if needed > members.capacity { members.reserveCapacity(max(needed, 2 * members.capacity)) }
   }
 
-  private func admit(_ operation: Operation, to queue: QueueID, asBarrier: Bool) {
+  private func admit(_ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool) {
+    reference._withUnsafeGuaranteedRef { admit($0, reference, to: queue, asBarrier: asBarrier) }
+  }
+
+  private func admit(
+    _ operation: Operation, _ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool
+  ) {
     var spec = OperationSpec()
     spec.queue = queue
     spec.priority = operation.rank
@@ -88,15 +99,15 @@ extension Engine {
       operation.awaited.isEmpty && !operation.has(.isAwaited) && !asBarrier
       && lanes[queue.index].barrier < 0
     let id = scheduler.pointee.append(spec, holds: isFree ? 0 : 1)
-    enroll(operation, as: id, in: queue.index)
+    operation.number = id.rawValue
+    operation.lane = queue.rawValue
+    enroll(reference, as: id, in: queue.index)
     if !isFree { link(operation, id, queue.index, asBarrier) }
   }
 
-  private func enroll(_ operation: Operation, as id: OperationID, in lane: Int) {
-    operation.number = id.rawValue
-    operation.lane = Int32(lane)
+  private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in lane: Int) {
     let last = lanes[lane].last
-    let member = Member(operation: operation, previous: last, next: -1)
+    let member = Member(reference: reference, previous: last, next: -1)
     if id.index == members.count { members.append(member) } else { members[id.index] = member }
     if last >= 0 { members[Int(last)].next = id.rawValue } else { lanes[lane].first = id.rawValue }
     lanes[lane].last = id.rawValue
@@ -143,13 +154,12 @@ extension Engine {
   private func takeOverWaiting(of operation: Operation) -> Bool {
     if operation.waiting.isEmpty { return false }
     let id = OperationID(Int(operation.number))
-    for dependent in operation.waiting where dependent.number >= 0 {
+    operation.waiting.takeAll().forEach { dependent in
       let other = OperationID(Int(dependent.number))
-      guard scheduler.pointee.isWaiting(other) else { continue }
+      guard dependent.number >= 0, scheduler.pointee.isWaiting(other) else { return }
       scheduler.pointee.addEdge(from: id, to: other, when: .ok)
       scheduler.pointee.release(other)
     }
-    operation.waiting = []
     return true
   }
 

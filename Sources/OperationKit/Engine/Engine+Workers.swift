@@ -7,7 +7,8 @@ import Synchronization
 
 extension Engine {
   private enum Job {
-    case run(Operation, CurrentQueue.Mark)
+    /// Whoever runs it need not count references: the engine's is taken back by retiring it.
+    case run(Unmanaged<Operation>, CurrentQueue.Mark)
     case dispatch(Operation, CurrentQueue.Mark, DispatchQueue)
     case errand(@Sendable () -> Void)
     case search
@@ -23,6 +24,8 @@ extension Engine {
   /// After so many operations without a pause, more are to be expected from whoever adds them: a
   /// thread that has run out of work lets some gather, instead of contending for each.
   private static let burst = 32
+  /// A worker finds the lock taken: 2 up each time, 1 down each time that it does not.
+  private static let muchContention = 4
   /// How long the reserve waits, in microseconds.
   private static let nap: UInt32 = 20
   /// How long a thread without work stays, in seconds.
@@ -39,15 +42,25 @@ extension Engine {
         if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
       }
     } while !showAttendance()
-    var affairs: [Affair] = []
-    if !self.affairs.isEmpty { swap(&affairs, &self.affairs) }
+    if !affairs.isEmpty { return unlockAndSettle(wake) }
     lock.unlock()
+    send(wake)
+  }
+
+  private func unlockAndSettle(_ wake: Crew.Wake) {
+    let affairs = affairs
+    self.affairs = []
+    lock.unlock()
+    send(wake)
+    for affair in affairs { affair.settle() }
+  }
+
+  private func send(_ wake: Crew.Wake) {
     switch wake {
     case .nobody: break
     case .worker(let worker): worker.signal.send()
     case .newThread: startThread()
     }
-    for affair in affairs { affair.settle() }
   }
 
   /// Shows whether somebody will look into the inbox. False if something has come in since nobody
@@ -88,22 +101,25 @@ extension Engine {
   private func work() {
     let worker = Worker()
     var role = Role.sentFor
-    var ended: Operation?
+    var ended: Unmanaged<Operation>?
     var streak = 0
+    var contention = 0
     while true {
       var leftovers = Leftovers()
-      enter()
-      if let operation = ended { retire(operation, &leftovers) }
+      contention = enter() ? contention + 2 : max(0, contention - 1)
+      ended?._withUnsafeGuaranteedRef { retire($0, &leftovers) }
       let isNew = role == .sentFor
-      let job = nextJob(worker, &role)
+      let job = nextJob(worker, &role, contention)
+      if role != .working { contention = 0 }
       unlockAndWake(isNew: isNew)
       if isNew, role == .working { sendForAnother() }
-      if let operation = ended { leftovers.settle(operation) }
+      ended?._withUnsafeGuaranteedRef { leftovers.settle($0) }
+      leftovers.reference?.release()
       ended = nil
       switch job {
-      case .run(let operation, let mark):
+      case .run(let reference, let mark):
         streak += 1
-        if run(operation, in: mark) { ended = operation }
+        if run(reference, in: mark) { ended = reference }
       case .dispatch(let operation, let mark, let dispatchQueue):
         dispatchQueue.async { self.runDispatched(operation, in: mark) }
       case .errand(let errand): errand()
@@ -121,15 +137,12 @@ extension Engine {
     unlockAndWake(isNew: true)
   }
 
-  private func nextJob(_ worker: Worker, _ role: inout Role) -> Job {
+  private func nextJob(_ worker: Worker, _ role: inout Role, _ contention: Int) -> Job {
     let old = role
     if old == .sentFor || old == .searching { crew.stopsSearching() }
     if old == .inReserve { crew.leavesReserve() }
     role = .working
-    if old == .sentFor || old == .inReserve, staysInReserve() {
-      role = .inReserve
-      return .nap
-    }
+    if isInTheWay(old, contention) { return stepAside(worker, &role) }
     if let job = takeErrand() ?? takeOperation() { return job }
     if old == .working, !crew.hasSearcher {
       role = .searching
@@ -140,23 +153,39 @@ extension Engine {
     return .sleep
   }
 
-  private func staysInReserve() -> Bool {
-    !crew.hasReserve && !crew.hasErrands && crew.takesReserve()
+  private func isInTheWay(_ role: Role, _ contention: Int) -> Bool {
+    if role == .sentFor || role == .inReserve {
+      return crew.isInTheWay(ifWithin: Crew.shortTime)
+    }
+    return contention >= Engine.muchContention
+      && crew.isInTheWay(ifWithin: Crew.longestShortTime)
+  }
+
+  private func stepAside(_ worker: Worker, _ role: inout Role) -> Job {
+    if crew.hasReserve {
+      crew.sleeps(worker)
+      return .sleep
+    }
+    crew.takesReserve()
+    role = .inReserve
+    return .nap
   }
 
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
 
   private func takeOperation() -> Job? {
     guard let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) else { return nil }
-    guard let operation = members[id.index].operation else { return nil }
-    let lane = Int(operation.lane)
+    guard let reference = members[id.index].reference else { return nil }
+    let lane = reference._withUnsafeGuaranteedRef { operation in
+      if type(of: operation) != BlockOperation.self { operation.set(.chosen) }
+      return Int(operation.lane)
+    }
     crew.latestQueue = lane
-    if type(of: operation) != BlockOperation.self { operation.set(.chosen) }
     if lanes[lane].isElastic { watchElasticity(of: lane) }
     guard let dispatchQueue = lanes[lane].dispatchQueue else {
-      return .run(operation, lanes[lane].mark)
+      return .run(reference, lanes[lane].mark)
     }
-    return .dispatch(operation, lanes[lane].mark, dispatchQueue)
+    return .dispatch(reference.takeUnretainedValue(), lanes[lane].mark, dispatchQueue)
   }
 
   /// Work often comes right after the last: a thread looks out for some before it sleeps.
@@ -180,11 +209,18 @@ extension Engine {
 
 extension Engine {
   /// Starts an operation that was chosen. True if the caller shall retire it.
-  private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
-    if type(of: operation) == BlockOperation.self {
-      if operation.beginsPlainly() { return finishPlainly(operation, in: mark) }
+  private func run(_ reference: Unmanaged<Operation>, in mark: CurrentQueue.Mark) -> Bool {
+    let isOver = reference._withUnsafeGuaranteedRef { operation in
+      if type(of: operation) != BlockOperation.self { return false }
+      if runPlainly(operation, in: mark) { return true }
       operation.set(.chosen)
+      return false
     }
+    return isOver || run(reference.takeUnretainedValue(), in: mark)
+  }
+
+  /// Another thread may end it while this one comes back from `start()`.
+  private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     if !mayRun(operation) { return park(operation) }
     let old = CurrentQueue.exchange(mark)
     if !operation.has(.finished) { operation.start() }
@@ -195,8 +231,9 @@ extension Engine {
     return isOver
   }
 
-  /// What comes of `start()` where nobody has overridden or watches anything.
-  private func finishPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
+  /// What comes of `start()` where nobody has overridden or watches anything; false if it is not so.
+  private func runPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
+    guard operation.beginsPlainly() else { return false }
     let old = CurrentQueue.exchange(mark)
     operation.main()
     let bits = operation.set(.finished)
@@ -206,7 +243,7 @@ extension Engine {
   }
 
   private func runDispatched(_ operation: Operation, in mark: CurrentQueue.Mark) {
-    if run(operation, in: mark) { retire(operation) }
+    if run(.passUnretained(operation), in: mark) { retire(operation) }
   }
 
   private func mayRun(_ operation: Operation) -> Bool {

@@ -13,10 +13,15 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   static let shared = Engine()
 
   /// An operation in a queue, and its neighbours in the order they were added.
+  ///
+  /// The engine owns the operation from its coming to its end, by hand: counting references for each
+  /// step in between took a fifth of the time.
   struct Member {
-    var operation: Operation?
+    var reference: Unmanaged<Operation>?
     var previous: Int32 = -1
     var next: Int32 = -1
+
+    var operation: Operation? { reference?.takeUnretainedValue() }
   }
 
   /// What the engine knows of a queue. Its number is used again after its end.
@@ -75,9 +80,12 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   // MARK: The lock
 
   /// Takes the lock, and takes over what has come in: what was added before is in its queue now.
-  func enter() {
-    lock.lock()
+  /// True if somebody else had the lock.
+  @discardableResult
+  func enter() -> Bool {
+    let isContended = lock.lock()
     if !inbox.isEmpty { takeOver() }
+    return isContended
   }
 
   /// For short work that starts nothing.

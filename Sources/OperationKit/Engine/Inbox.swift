@@ -11,8 +11,7 @@ struct Inbox: ~Copyable {
   /// In one order with what others say of their coming: see `Engine.post`.
   var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
 
-  func push(_ operation: consuming Operation) {
-    let reference = Unmanaged.passRetained(operation)
+  func push(_ reference: Unmanaged<Operation>) {
     let address = UInt(bitPattern: reference.toOpaque())
     var old = top.load(ordering: .relaxed)
     while true {
@@ -26,7 +25,7 @@ struct Inbox: ~Copyable {
   }
 
   /// Takes over all of them, in the order they were added.
-  func takeAll(_ body: (consuming Operation) -> Void) {
+  func takeAll(_ body: (Unmanaged<Operation>) -> Void) {
     var address = top.exchange(0, ordering: .acquiring)
     var earlier: UInt = 0
     while let reference = Inbox.reference(address) {
@@ -37,9 +36,8 @@ struct Inbox: ~Copyable {
       }
     }
     while let reference = Inbox.reference(earlier) {
-      let operation = reference.takeRetainedValue()
-      earlier = operation.before
-      body(operation)
+      earlier = reference._withUnsafeGuaranteedRef { $0.before }
+      body(reference)
     }
   }
 

@@ -66,7 +66,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// under `Status.changing`.
   @exclusivity(unchecked) var awaited = OperationList()
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
-  @exclusivity(unchecked) var waiting: [Operation] = []
+  @exclusivity(unchecked) var waiting = OperationList()
   @exclusivity(unchecked) private var details: Details?
 
   /// Makes an operation that does nothing.

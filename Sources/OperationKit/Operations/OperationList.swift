@@ -4,17 +4,23 @@
 /// own.
 struct OperationList {
   private var first: Operation?
-  private var others: [Operation] = []
+  private var others: [Operation]?
 
   var isEmpty: Bool { first == nil }
 
-  var count: Int { isEmpty ? 0 : 1 + others.count }
+  var count: Int { isEmpty ? 0 : 1 + (others?.count ?? 0) }
 
   /// A copy.
-  var all: [Operation] { first.map { [$0] + others } ?? [] }
+  var all: [Operation] { first.map { [$0] + (others ?? []) } ?? [] }
 
   mutating func append(_ operation: Operation) {
-    if first == nil { first = operation } else { others.append(operation) }
+    if first == nil {
+      first = operation
+    } else if others == nil {
+      others = [operation]
+    } else {
+      others?.append(operation)
+    }
   }
 
   /// The list as it was; empty from now on.
@@ -24,13 +30,16 @@ struct OperationList {
     return taken
   }
 
-  mutating func removeAll(of operation: Operation) {
-    others.removeAll { $0 === operation }
-    if first === operation { first = others.isEmpty ? nil : others.removeFirst() }
+  /// Takes out an operation, however often it is there; returns how often it was.
+  mutating func removeAll(of operation: Operation) -> Int {
+    let kept = all.filter { $0 !== operation }
+    defer { (first, others) = (kept.first, kept.count > 1 ? Array(kept.dropFirst()) : nil) }
+    return count - kept.count
   }
 
   func forEach(_ body: (Operation) -> Void) {
     if let first { body(first) }
+    guard let others else { return }
     for operation in others { body(operation) }
   }
 }
