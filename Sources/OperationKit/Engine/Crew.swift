@@ -1,8 +1,6 @@
 // The threads that run operations: who is idle, who is looking for work, what else is to do. It
 // starts nobody itself; under the engine's lock it is planned who should come, and after it done.
 
-import Glibc
-
 /// A thread of the crew, while it sleeps.
 final class Worker: Sendable {
   let signal = Signal()
@@ -131,11 +129,4 @@ struct Crew {
     }
     return errand
   }
-}
-
-/// Nanoseconds since some moment.
-private func monotonicTime() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

@@ -112,6 +112,7 @@ extension Engine {
     if last >= 0 { members[Int(last)].next = id.rawValue } else { lanes[lane].first = id.rawValue }
     lanes[lane].last = id.rawValue
     lanes[lane].count += 1
+    addedCount &+= 1
   }
 
   /// Ties an operation that is held to what it waits for and what waits for it, and lets it go.

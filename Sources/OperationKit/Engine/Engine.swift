@@ -69,6 +69,10 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   @exclusivity(unchecked) var observedCount = 0
   /// What operations that came in have brought up, to be seen to when the lock is free.
   @exclusivity(unchecked) var affairs: [Affair] = []
+  /// How many were ever added.
+  @exclusivity(unchecked) var addedCount = 0
+  @exclusivity(unchecked) var circleCredit = CircleCredit()
+  @exclusivity(unchecked) var circleSearch = CircleSearch()
   /// A thread watches queues whose width is for the machine to decide.
   var isWatching = false
 

@@ -94,4 +94,10 @@ extension Graph {
     var cursor = EdgeCursor(dependenciesOf: id, in: self)
     while let edge = cursor.next(in: self) { body(edge) }
   }
+
+  /// As `forEachDependency`, for edges out of the operation.
+  package func forEachDependent(of id: OperationID, _ body: (Edge) -> Void) {
+    var cursor = EdgeCursor(dependentsOf: id, in: self)
+    while let edge = cursor.next(in: self) { body(edge) }
+  }
 }
