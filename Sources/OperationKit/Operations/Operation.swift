@@ -48,8 +48,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   public enum DependencyPolicy: Sendable {
     /// It runs once they have finished, whatever way. The default, as in Foundation.
     case finished
-    /// It is cancelled, with an ``OperationError/dependencyFailed``, if one of them was cancelled or
-    /// has an error.
+    /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was cancelled
+    /// or has an error.
     case succeeded
   }
 
