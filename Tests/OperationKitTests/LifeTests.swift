@@ -223,6 +223,24 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(message(result).contains("the completion block of an operation that is executing"))
   }
 
+  @Test func `adding a block to an executing operation traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = BlockOperation()
+      operation.addExecutionBlock { [unowned operation] in operation.addExecutionBlock {} }
+      operation.start()
+    }
+    #expect(message(result).contains("a block is added to an operation that is executing or"))
+  }
+
+  @Test func `setting the completion block of an executing operation traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = AsyncOperation()
+      operation.start()
+      operation.completionBlock = {}
+    }
+    #expect(message(result).contains("the completion block of an operation that is executing"))
+  }
+
   @Test func `adding an operation twice traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let queue = OperationQueue()

@@ -150,6 +150,28 @@ import Testing
     #expect(journal.all.isEmpty)
   }
 
+  // Seeds: all operations of a queue are cancelled; those that run end by themselves.
+  @Test func `all operations of a queue are cancelled, whatever they wait for`() {
+    let queue = serialQueue()
+    let (begun, end) = (Gate(), Gate())
+    let journal = Journal()
+    let running = BlockOperation()
+    running.addExecutionBlock { [unowned running] in
+      begun.open()
+      end.pass()
+      journal.note(running.isCancelled ? "told" : "not told")
+    }
+    let others = (0..<3).map { noting("\($0)", in: journal) }
+    others[0].addDependency(Operation())
+    queue.addOperations([running] + others, waitUntilFinished: false)
+    begun.pass()
+    queue.cancelAllOperations()
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(journal.all == ["told"])
+    #expect(others.allSatisfy { $0.isFinished && $0.isCancelled })
+  }
+
   // Seeds: of ready operations the one of the highest priority executes first.
   @Test func `ready operations go by priority, then in the order they were added`() {
     let queue = serialQueue()

@@ -174,18 +174,28 @@ extension Engine {
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
 
   private func takeOperation() -> Job? {
-    guard let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) else { return nil }
-    guard let reference = members[id.index].reference else { return nil }
-    let lane = reference._withUnsafeGuaranteedRef { operation in
-      if type(of: operation) != BlockOperation.self { operation.set(.chosen) }
-      return Int(operation.lane)
+    while let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) {
+      guard let reference = members[id.index].reference, choose(reference) else { continue }
+      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
+      crew.latestQueue = lane
+      if lanes[lane].isElastic { watchElasticity(of: lane) }
+      guard let dispatchQueue = lanes[lane].dispatchQueue else {
+        return .run(reference, lanes[lane].mark)
+      }
+      return .dispatch(reference.takeUnretainedValue(), lanes[lane].mark, dispatchQueue)
     }
-    crew.latestQueue = lane
-    if lanes[lane].isElastic { watchElasticity(of: lane) }
-    guard let dispatchQueue = lanes[lane].dispatchQueue else {
-      return .run(reference, lanes[lane].mark)
+    return nil
+  }
+
+  /// From now on the end is the chooser's business. False if the operation has finished before: who
+  /// did that is about to retire it. Plain ones cannot; they are chosen when they begin.
+  private func choose(_ reference: Unmanaged<Operation>) -> Bool {
+    reference._withUnsafeGuaranteedRef { operation in
+      if type(of: operation) == BlockOperation.self { return true }
+      if !operation.set(.chosen).contains(.finished) { return true }
+      operation.clear(.chosen)
+      return false
     }
-    return .dispatch(reference.takeUnretainedValue(), lanes[lane].mark, dispatchQueue)
   }
 
   /// Work often comes right after the last: a thread looks out for some before it sleeps.
