@@ -37,16 +37,22 @@ package enum StepKey: UInt8, ObjectKey {
 extension StepKey {
   private var identityRow: KeyRow {
     switch self {
-    case .id: KeyRow("id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.")
+    case .id:
+      KeyRow(
+        "id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.",
+        example: "build", isRequired: true)
     case .run:
       KeyRow(
-        "run", .either([.text, .list(.text)]),
-        "Text is a script for the shell; a list is executed as an argument vector, no shell.")
+        "run", .command,
+        "Text is a script for the shell; a list is executed as an argument vector, no shell.",
+        example: "make test")
     case .dependsOn:
       KeyRow(
-        "depends_on", .list(.either([.identifier, .object("a map with 'step'")])),
-        "Steps that must end before this one starts.")
-    case .name: KeyRow("name", .text, "Label for people; the id if not given.")
+        "depends_on", .list(.either([.identifier, .object(.dependency)])),
+        "Steps that must end before this one starts.", example: "[fetch, {step: lint, when: done}]")
+    case .name:
+      KeyRow(
+        "name", .filledText, "Label for people; the id if not given.", example: "Unit tests")
     case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.", .notYet)
     case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
     default: KeyRow("if", .text, "Runs the step only if the expression is true.", .notYet)
@@ -64,21 +70,34 @@ extension StepKey {
         "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
         default: "normal")
     case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
-    case .mutex: KeyRow("mutex", .text, "At most one step with that text runs at a time.")
+    case .mutex:
+      KeyRow(
+        "mutex", .filledText, "At most one step with that text runs at a time.",
+        example: "database")
     case .resources:
-      KeyRow("resources", .map(.amount), "Shares of the pools, taken all at once.")
+      KeyRow(
+        "resources", .map(.amount, names: .identifier), "Shares of the pools, taken all at once.",
+        example: "{memory: 2.5}")
     default:
-      KeyRow("expected", .duration, "How long it usually takes, for order and estimates.")
+      KeyRow(
+        "expected", .duration, "How long it usually takes, for order and estimates.",
+        example: "2m30s")
     }
   }
 
   private var commandRow: KeyRow {
     switch self {
-    case .env: KeyRow("env", .map(.text), "Environment variables, over those of the pipeline.")
+    case .env:
+      KeyRow(
+        "env", .map(.text, names: .variable), "Environment variables, over those of the pipeline.",
+        example: "{CFLAGS: -O2}")
     case .workingDir:
-      KeyRow("working_dir", .text, "Directory of the command, from the pipeline's.")
-    case .shell: KeyRow("shell", .either([.text, .list(.text)]), "What runs the script.")
-    case .stdin: KeyRow("stdin", .text, "Fed to the command, which else reads nothing.")
+      KeyRow(
+        "working_dir", .filledText, "Directory of the command, from the pipeline's.",
+        example: "src")
+    case .shell: KeyRow("shell", .shell, "What runs the script.", example: "bash")
+    case .stdin:
+      KeyRow("stdin", .text, "Fed to the command, which else reads nothing.", example: "yes")
     case .nice:
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
     case .logLimit:
@@ -93,18 +112,19 @@ extension StepKey {
 
   private var endRow: KeyRow {
     switch self {
-    case .timeout: KeyRow("timeout", .duration, "For each attempt.")
+    case .timeout: KeyRow("timeout", .duration, "For each attempt.", example: "10m")
     case .retry:
       KeyRow(
-        "retry", .either([.integer(0...1_000_000), .object("a map with 'limit'")]),
-        "Extra attempts.", default: "0")
+        "retry", .either([.integer(0...1_000_000), .object(.retry)]), "Extra attempts.",
+        default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     case .allowFailure:
       KeyRow(
-        "allow_failure", .either([.boolean, .object("a map with 'exit_codes'")]),
-        "The run stays green if the step fails; the failure is still shown.", default: "false")
+        "allow_failure", .either([.boolean, .object(.allowFailure)]),
+        "The run stays green if the step fails; the failure is still shown.", default: "false",
+        example: "{exit_codes: [75]}")
     case .stop:
       KeyRow(
-        "stop", .object("a map with 'signal' and 'grace'"), "How a running command is ended.",
+        "stop", .object(.stop), "How a running command is ended.",
         default: "{signal: TERM, grace: 5s}")
     default:
       KeyRow(

@@ -1,0 +1,55 @@
+// The kinds of objects in a pipeline file: which table holds the keys of each. A new table is added
+// here, and then messages, the schema and the tests of the reference know it.
+
+/// A kind of map whose keys are those of a table.
+package enum ObjectKind: String, CaseIterable, Sendable {
+  case pipeline, step, defaults, queue, dependency, retry, stop
+  case allowFailure = "allow_failure"
+  case hook
+
+  /// In a sentence: "must be …".
+  package var words: String {
+    switch self {
+    case .pipeline: "a map with 'steps'"
+    case .step: "a map with 'id'"
+    case .defaults: "a map of step keys"
+    case .queue: "a map with 'max_parallel'"
+    case .dependency: "a map with 'step'"
+    case .retry: "a map with 'limit'"
+    case .stop: "a map with 'signal' and 'grace'"
+    case .allowFailure: "a map with 'exit_codes'"
+    case .hook: "a map with 'run'"
+    }
+  }
+
+  package var rows: [KeyRow] {
+    switch self {
+    case .pipeline: PipelineKey.table.rows
+    case .step: StepKey.table.rows
+    case .defaults:
+      StepKey.allCases.filter(\.hasDefault).map { StepKey.table.rows[Int($0.rawValue)] }
+    case .queue: QueueKey.table.rows
+    case .dependency: DependencyKey.table.rows
+    case .retry: RetryKey.table.rows
+    case .stop: StopKey.table.rows
+    case .allowFailure: AllowFailureKey.table.rows
+    case .hook: HookCommandKey.table.rows
+    }
+  }
+
+  /// Whether `x-…` keys may stand beside.
+  package var allowsExtensions: Bool {
+    switch self {
+    case .pipeline: PipelineKey.allowsExtensions
+    default: false
+    }
+  }
+
+  /// Keys of which one must be written, and not two.
+  package var alternatives: [String] {
+    switch self {
+    case .step, .hook: ["run", "uses"]
+    default: []
+    }
+  }
+}
