@@ -21,6 +21,7 @@ extension Decoder {
     decodeScheduling(fields)
     decodeCommands(fields)
     if let value = fields[.defaults] { decodeDefaults(value) }
+    if let value = fields[.secrets] { decodeSecrets(value) }
   }
 
   private mutating func checkVersion(_ value: NodeIndex) {

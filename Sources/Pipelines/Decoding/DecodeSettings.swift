@@ -17,6 +17,9 @@ extension Decoder {
     if let allowFailure { settings.append(.allowFailure(allowFailure)) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
+    if let value = fields[.outputs], let outputs = outputs(value) {
+      settings.append(.outputs(outputs))
+    }
     for (key, kind) in hookKeys {
       if let value = fields[key], let commands = hook(value, key) {
         settings.append(.hook(kind, commands))

@@ -107,6 +107,18 @@ enum DecodingMessage {
     Diagnostic("\(quoted(name)) cannot be the name of an environment variable", at: span)
   }
 
+  static func duplicateSecret(_ name: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "secret \(quoted(name)) is declared twice", at: span,
+      secondary: [.init(first, "first here")])
+  }
+
+  static func pathWithoutFile(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'path' is for secrets 'from: file'", at: span,
+      help: "the variable has the name of the secret")
+  }
+
   static func defaultQueue(at span: Span) -> Diagnostic {
     Diagnostic(
       "the queue 'default' is there already", at: span,

@@ -20,7 +20,8 @@ package enum PipelineKey: UInt8, ObjectKey {
         example: "{LC_ALL: C, VERBOSE: 1}")
     case .dotenv: KeyRow("dotenv", .list(.text), "Files of variables, under `env`.", .notYet)
     case .secrets:
-      KeyRow("secrets", .list(.anything), "Values that are masked everywhere.", .notYet)
+      KeyRow(
+        "secrets", .list(.object("maps")), "Values that are masked in everything oprun prints.")
     case .maxParallel:
       KeyRow(
         "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
@@ -89,6 +90,25 @@ package enum QueueKey: UInt8, ObjectKey {
   }
 
   static let table = KeyTable<QueueKey>()
+}
+
+/// Keys of one item of `secrets`.
+package enum SecretKey: UInt8, ObjectKey {
+  case name, from, path, required
+
+  package var row: KeyRow {
+    switch self {
+    case .name: KeyRow("name", .identifier, "Required; with `from: env` also the variable's name.")
+    case .from:
+      KeyRow("from", .choice(["env", "file"]), "Where the value is.", default: "env")
+    case .path:
+      KeyRow("path", .text, "The file, from where oprun was started; only with `from: file`.")
+    case .required:
+      KeyRow("required", .boolean, "Nothing runs without it.", default: "true")
+    }
+  }
+
+  static let table = KeyTable<SecretKey>()
 }
 
 /// Hooks of steps and of runs have one form.

@@ -140,7 +140,10 @@ extension StepKey {
       KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.", .notYet)
     case .failFast:
       KeyRow("fail_fast", .boolean, "A failed instance of `matrix` cancels the others.", .notYet)
-    case .outputs: KeyRow("outputs", .map(.text), "Values for other steps.", .notYet)
+    case .outputs:
+      KeyRow(
+        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue))),
+        "Types of the values for other steps; without it the step may give any.")
     case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
     default:
       KeyRow("wait_for", .list(.anything), "Conditions beyond dependencies.", .notYet)

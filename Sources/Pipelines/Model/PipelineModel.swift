@@ -8,6 +8,7 @@ import Scheduling
 struct PipelineModel {
   var name: String?
   var environment: [EnvironmentVariable] = []
+  var secrets: [SecretSource] = []
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
@@ -146,4 +147,5 @@ enum Setting: Hashable {
   case nice(Int32)
   case orphans(OrphanAction)
   case hook(HookKind, [Action])
+  case outputs([OutputDeclaration])
 }

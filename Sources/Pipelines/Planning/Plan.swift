@@ -20,12 +20,15 @@ package struct Plan: Sendable {
   package var timeout: Nanoseconds?
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package var settings: StepSettings
+  /// What is to be read before anything runs, and masked from then on.
+  package var secrets: [SecretSource]
   /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
   package var groups: [OperationID: GroupPlan] = [:]
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
-    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings
+    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
+    secrets: [SecretSource] = []
   ) {
     self.name = name
     self.sources = sources
@@ -36,6 +39,28 @@ package struct Plan: Sendable {
     self.failurePolicy = failurePolicy
     self.timeout = timeout
     self.settings = settings
+    self.secrets = secrets
+  }
+}
+
+/// Where the value of a secret is when a run starts.
+package struct SecretSource: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    /// The variable with the secret's name.
+    case environment
+    /// A path, from where oprun was started.
+    case file(String)
+  }
+
+  package let name: String
+  package let place: Place
+  /// Nothing runs without it.
+  package let isRequired: Bool
+
+  package init(name: String, place: Place, isRequired: Bool = true) {
+    self.name = name
+    self.place = place
+    self.isRequired = isRequired
   }
 }
 
@@ -117,6 +142,8 @@ package final class StepSettings: Sendable {
   package let nice: Int32
   package let orphans: OrphanAction
   package let hooks: Hooks
+  /// Nil: the step may give any output.
+  package let outputs: [OutputDeclaration]?
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -124,7 +151,7 @@ package final class StepSettings: Sendable {
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
-    hooks: Hooks = Hooks()
+    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
   ) {
     self.name = name
     self.environment = environment
@@ -139,6 +166,7 @@ package final class StepSettings: Sendable {
     self.nice = nice
     self.orphans = orphans
     self.hooks = hooks
+    self.outputs = outputs
   }
 
   /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.

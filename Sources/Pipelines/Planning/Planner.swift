@@ -60,7 +60,7 @@ struct Planner {
       name: model.name ?? fileName(path), sources: sources, steps: steps(selection),
       graph: selection.map(graph.subgraph) ?? graph, queues: lanes.queues, pools: lanes.pools,
       failurePolicy: options.failurePolicy ?? model.failurePolicy,
-      timeout: options.timeout ?? model.timeout, settings: runSettings)
+      timeout: options.timeout ?? model.timeout, settings: runSettings, secrets: model.secrets)
   }
 
   /// For the run's own hooks.

@@ -50,6 +50,7 @@ private struct SettingsDraft {
   private var nice: Int32 = 0
   private var orphans = OrphanAction.kill
   private var hooks = Hooks()
+  private var outputs: [OutputDeclaration]?
 
   init(_ model: PipelineModel) {
     environment = model.environment
@@ -75,6 +76,7 @@ private struct SettingsDraft {
     case .hook(.onFailure, let commands): hooks.onFailure = commands
     case .hook(.onCancel, let commands): hooks.onCancel = commands
     case .hook(.onComplete, let commands): hooks.onComplete = commands
+    case .outputs(let declared): outputs = declared
     }
   }
 
@@ -82,7 +84,8 @@ private struct SettingsDraft {
     StepSettings(
       name: label, environment: environment, workingDirectory: workingDirectory, shell: shell,
       standardInput: standardInput, timeout: timeout, retry: retry, allowFailure: allowFailure,
-      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks)
+      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks,
+      outputs: outputs)
   }
 }
 
