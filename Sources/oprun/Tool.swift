@@ -38,6 +38,7 @@ struct Tool {
     case Command.graph.name: graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)
+    case Command.schema.name: writeSchema()
     default: ExitStatus.internalError
     }
   }

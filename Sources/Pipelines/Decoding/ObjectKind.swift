@@ -3,14 +3,15 @@
 
 /// A kind of map whose keys are those of a table.
 package enum ObjectKind: String, CaseIterable, Sendable {
-  case pipeline, step, defaults, queue, dependency, retry, stop
+  case pipeline, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
-  case hook
+  case hook = "hook_command"
 
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
     case .pipeline: "a map with 'steps'"
+    case .secret: "a map with 'name'"
     case .step: "a map with 'id'"
     case .defaults: "a map of step keys"
     case .queue: "a map with 'max_parallel'"
@@ -25,6 +26,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   package var rows: [KeyRow] {
     switch self {
     case .pipeline: PipelineKey.table.rows
+    case .secret: SecretKey.table.rows
     case .step: StepKey.table.rows
     case .defaults:
       StepKey.allCases.filter(\.hasDefault).map { StepKey.table.rows[Int($0.rawValue)] }
@@ -52,4 +54,15 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     default: []
     }
   }
+
+  /// A key that must be written if another one has some value, and must not otherwise.
+  package var conditional: ConditionalKey? {
+    self == .secret ? ConditionalKey(key: "path", ifKey: "from", has: "file") : nil
+  }
+}
+
+package struct ConditionalKey: Sendable {
+  package let key: String
+  package let ifKey: String
+  package let has: String
 }

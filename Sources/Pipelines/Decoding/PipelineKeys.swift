@@ -21,7 +21,8 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .dotenv: KeyRow("dotenv", .list(.text), "Files of variables, under `env`.", .notYet)
     case .secrets:
       KeyRow(
-        "secrets", .list(.object("maps")), "Values that are masked in everything oprun prints.")
+        "secrets", .list(.object(.secret)), "Values that are masked in everything oprun prints.",
+        example: "[{name: DEPLOY_TOKEN}]")
     case .maxParallel:
       KeyRow(
         "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
@@ -98,11 +99,16 @@ package enum SecretKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .name: KeyRow("name", .identifier, "Required; with `from: env` also the variable's name.")
+    case .name:
+      KeyRow(
+        "name", .identifier, "Required; with `from: env` also the variable's name.",
+        example: "DEPLOY_TOKEN", isRequired: true)
     case .from:
       KeyRow("from", .choice(["env", "file"]), "Where the value is.", default: "env")
     case .path:
-      KeyRow("path", .text, "The file, from where oprun was started; only with `from: file`.")
+      KeyRow(
+        "path", .filledText, "The file, from where oprun was started; only with `from: file`.",
+        example: "/run/secrets/signing-key")
     case .required:
       KeyRow("required", .boolean, "Nothing runs without it.", default: "true")
     }

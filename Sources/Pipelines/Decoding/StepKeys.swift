@@ -142,8 +142,9 @@ extension StepKey {
       KeyRow("fail_fast", .boolean, "A failed instance of `matrix` cancels the others.", .notYet)
     case .outputs:
       KeyRow(
-        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue))),
-        "Types of the values for other steps; without it the step may give any.")
+        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
+        "Types of the values for other steps; without it the step may give any.",
+        example: "{tag: string, targets: list}")
     case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
     default:
       KeyRow("wait_for", .list(.anything), "Conditions beyond dependencies.", .notYet)

@@ -1,0 +1,73 @@
+// The JSON schema of pipeline files, for editors: made from the key tables, so it lists what the
+// decoder knows. Keys that are not supported yet are left out.
+
+/// The schema as a text, as `oprun schema` prints it.
+package var pipelineSchema: String {
+  var schema: JSONObject = [
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "title": "oprun pipeline",
+    "description": "A pipeline: steps, and what each of them waits for.",
+  ]
+  schema.add(ObjectKind.pipeline.schema)
+  var definitions = JSONObject()
+  for kind in ObjectKind.allCases where kind != .pipeline {
+    definitions.add(kind.rawValue, .object(kind.schema))
+  }
+  for part in SharedSchema.allCases { definitions.add(part.rawValue, .object(part.schema)) }
+  schema.add("definitions", .object(definitions))
+  return JSONValue.object(schema).text
+}
+
+extension ObjectKind {
+  /// The schema of a map with the keys of the table.
+  fileprivate var schema: JSONObject {
+    let rows = rows.filter { $0.support == .supported }
+    var properties = JSONObject()
+    for row in rows { properties.add(row.key, .object(row.schema)) }
+    var schema: JSONObject = ["type": "object", "properties": .object(properties)]
+    if allowsExtensions { schema.add("patternProperties", ["^x-": true]) }
+    schema.add("additionalProperties", false)
+    let choices = alternatives.filter { name in rows.contains { $0.key == name } }
+    let required = rows.filter(\.isRequired).map(\.key) + (choices.count == 1 ? choices : [])
+    if !required.isEmpty { schema.add("required", .list(required.map { .string($0) })) }
+    if choices.count > 1 {
+      schema.add("oneOf", .list(choices.map { ["required": [.string($0)]] }))
+    }
+    if let conditional { schema.add(conditional.schema) }
+    return schema
+  }
+}
+
+extension ConditionalKey {
+  fileprivate var schema: JSONObject {
+    let isMet = JSONValue.object([
+      "properties": .object(JSONObject([JSONMember(name: ifKey, value: ["const": .string(has)])])),
+      "required": [.string(ifKey)],
+    ])
+    let isAbsent = JSONObject([JSONMember(name: key, value: false)])
+    return [
+      "if": isMet, "then": ["required": [.string(key)]],
+      "else": ["properties": .object(isAbsent)],
+    ]
+  }
+}
+
+extension KeyRow {
+  fileprivate var schema: JSONObject {
+    var schema: JSONObject = ["description": .string(doc)]
+    if let value = defaultValue.flatMap(JSONValue.init(yaml:)) { schema.add("default", value) }
+    if let value = example.flatMap(JSONValue.init(yaml:)) { schema.add("examples", [value]) }
+    let type = type.schema
+    // Draft 7 ignores what stands beside a reference.
+    if type.isReference {
+      schema.add("allOf", [.object(type)])
+    } else {
+      schema.add(type)
+    }
+    return schema
+  }
+}
+
+extension JSONObject {
+  fileprivate var isReference: Bool { members.contains { $0.name == "$ref" } }
+}
