@@ -40,7 +40,10 @@ struct Command: Sendable {
   static let validate = Command(
     name: "validate", operands: "FILE…", operandCount: 1...Int.max,
     summary: "check pipeline files without running anything",
-    details: "Every mistake of a file is shown at once. JSON is one object per line.",
+    details: """
+      Every mistake of a file is shown at once. 'json' is one object per line, 'github' are
+      annotations of GitHub Actions, which shows ten of them.
+      """,
     options: [Options.reportFormat, Options.color])
 
   static let list = Command(
