@@ -29,12 +29,14 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
 
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+
     module("Diagnostics"),
     module("Scheduling"),
     module("Masking"),
     module("OperationKit", ["Scheduling"]),
     module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux"]),
+    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",

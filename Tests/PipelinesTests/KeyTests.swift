@@ -3,7 +3,7 @@
 import Pipelines
 import Testing
 
-let tables = [topLevelExamples, stepExamples] + partExamples
+let tables = [topLevelExamples, stepExamples] + partExamples + inputPartExamples
 
 struct KeyTests {
   @Test func `every supported key has accepted and refused examples`() {

@@ -21,6 +21,15 @@ enum SchemaCorpus {
   static let acceptedExamples = examples { $0.accepted }
   static let refusedExamples = examples { $0.refused.map(\.0) }
 
+  /// What the schema shows.
+  static let rowExamples = tables.flatMap { table in
+    table.rows.filter { $0.support == .supported && $0.key != "steps" }.compactMap { row in
+      row.example.map {
+        SchemaSample(name: "\(table.name) \(row.key): \($0)", text: table.file("\(row.key): \($0)"))
+      }
+    }
+  }
+
   /// Every key with values of every kind, most of them wrong.
   static let probes = (tables + [defaultsExamples]).flatMap { table in
     table.rows.filter { $0.support == .supported }.flatMap { row in
@@ -91,9 +100,15 @@ enum BeyondSchema {
 
   private nonisolated(unsafe) static let messages: [Regex<Substring>] = [
     // Names that refer to nothing.
-    /which is no step/, /no queue '/, /no resource '/,
+    /which is no step/, /no (?:queue|resource|instance|pipeline|included file|file of variables) '/,
     // Names that are there already, and keys.
     /two steps have the id/, /twice/,
+    // What is inside of expressions.
+    /unknown (?:name|step|parameter)/, /that is used has no parameter/, /has no meaning/,
+    /stands where/, /is no number/,
+    /the (?:condition|value) must be/, /axis '.*' must be/,
+    // Parameters: names that become one variable, defaults that are not allowed.
+    /two parameters would be/, /the default must/, /is no regular expression/,
     // Limits of whole files.
     /which is the limit/,
     // Circles, and sums.
@@ -105,7 +120,8 @@ enum BeyondSchema {
   /// Values that the schema takes for something else, because a reader of YAML hides how they are
   /// written, or because a pattern cannot count that far.
   static let spellings: Set = [
-    "True", "0x10", "1.", "{cpu: 1.}", "{cpu: 0.0000001}", "1.0001", "999999999d", "9999999T",
+    "True", "0x10", "1.", "{a: 1.50}", "{cpu: 1.}", "{cpu: 0.0000001}", "1.0001", "999999999d",
+    "9999999T",
     // Ids are texts for the schema: editors would offer `true` and `false` for them.
     "step id: true", "secret name: true",
   ]

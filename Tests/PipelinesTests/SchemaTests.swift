@@ -44,7 +44,8 @@ struct SchemaTests {
   @Test func `the schema and the decoder agree on every file`() throws {
     let samples =
       SchemaCorpus.accepted + SchemaCorpus.refused + SchemaCorpus.acceptedExamples
-      + SchemaCorpus.refusedExamples + SchemaCorpus.probes + SchemaCorpus.others
+      + SchemaCorpus.refusedExamples + SchemaCorpus.rowExamples + SchemaCorpus.probes
+      + SchemaCorpus.others
     for (sample, verdict) in zip(samples, try verdicts(on: samples)) {
       let faults = shapeFaults(of: sample)
       // A name that no step can have is refused by both, for one because there is no such step.
@@ -52,6 +53,12 @@ struct SchemaTests {
       // A spelling that the schema knows after all must leave the list.
       let isExpected = isAgreed != BeyondSchema.covers(sample)
       #expect(isExpected, "\(sample.name)\ndecoder: \(faults)\nschema: \(verdict ?? "accepts")")
+    }
+  }
+
+  @Test func `examples of the tables are accepted`() {
+    for sample in SchemaCorpus.rowExamples {
+      #expect(shapeFaults(of: sample) == [], "\(sample.name)")
     }
   }
 

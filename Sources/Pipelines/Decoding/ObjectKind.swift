@@ -3,14 +3,16 @@
 
 /// A kind of map whose keys are those of a table.
 package enum ObjectKind: String, CaseIterable, Sendable {
-  case pipeline, secret, queue, step, defaults, dependency, retry, stop
+  case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
+  case wait = "wait_for"
   case hook = "hook_command"
 
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
     case .pipeline: "a map with 'steps'"
+    case .param: "a map with 'type'"
     case .secret: "a map with 'name'"
     case .step: "a map with 'id'"
     case .defaults: "a map of step keys"
@@ -19,6 +21,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .retry: "a map with 'limit'"
     case .stop: "a map with 'signal' and 'grace'"
     case .allowFailure: "a map with 'exit_codes'"
+    case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .hook: "a map with 'run'"
     }
   }
@@ -26,6 +29,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   package var rows: [KeyRow] {
     switch self {
     case .pipeline: PipelineKey.table.rows
+    case .param: ParamKey.table.rows
     case .secret: SecretKey.table.rows
     case .step: StepKey.table.rows
     case .defaults:
@@ -35,6 +39,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .retry: RetryKey.table.rows
     case .stop: StopKey.table.rows
     case .allowFailure: AllowFailureKey.table.rows
+    case .wait: WaitKey.table.rows
     case .hook: HookCommandKey.table.rows
     }
   }
@@ -51,6 +56,16 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   package var alternatives: [String] {
     switch self {
     case .step, .hook: ["run", "uses"]
+    case .wait: ["file", "tcp", "http", "command"]
+    default: []
+    }
+  }
+
+  /// Keys that mean nothing without another one.
+  package var companions: [(key: String, needs: String)] {
+    switch self {
+    case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
+    case .hook: [("with", "uses")]
     default: []
     }
   }

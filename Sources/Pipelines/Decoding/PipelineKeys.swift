@@ -4,7 +4,7 @@
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs
 
   package var row: KeyRow {
     switch self {
@@ -13,12 +13,19 @@ package enum PipelineKey: UInt8, ObjectKey {
       KeyRow("name", .filledText, "For people; the file's name if not given.", example: "Gallery")
     case .description: KeyRow("description", .text, "For people.", example: "Builds and tests it.")
     case .params:
-      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.", .notYet)
+      KeyRow(
+        "params", .map(.either([.constant, .object(.param)]), names: .identifier),
+        "Typed inputs, set by `--param`: a default, or what each must be.",
+        example: "{retries: 3, target: {type: string, enum: [dev, prod]}}")
     case .env:
       KeyRow(
-        "env", .map(.text, names: .variable), "Environment variables for every step.",
+        "env", .map(.template, names: .variable), "Environment variables for every step.",
         example: "{LC_ALL: C, VERBOSE: 1}")
-    case .dotenv: KeyRow("dotenv", .list(.text), "Files of variables, under `env`.", .notYet)
+    case .dotenv:
+      KeyRow(
+        "dotenv", .list(.filledText),
+        "Files of variables, under `env`. A name that ends in `?` need not be there.",
+        example: "[.env, local.env?]")
     case .secrets:
       KeyRow(
         "secrets", .list(.object(.secret)), "Values that are masked in everything oprun prints.",
@@ -50,11 +57,13 @@ package enum PipelineKey: UInt8, ObjectKey {
       KeyRow("shell", .shell, "What runs the scripts.", default: "sh", example: "[bash, -eux]")
     case .workingDir:
       KeyRow(
-        "working_dir", .filledText, "Directory of the steps, from where oprun was started.",
+        "working_dir", .filledTemplate, "Directory of the steps, from where oprun was started.",
         example: "src")
     case .sequence:
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include: KeyRow("include", .list(.text), "Files whose steps are merged in.", .notYet)
+    case .include: 
+      KeyRow(
+        "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
     case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
     case .steps:
       KeyRow(
@@ -67,6 +76,10 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .schema:
       KeyRow(
         "$schema", .text, "For editors.", example: "./schema/pipeline.schema.json")
+    case .outputs:
+      KeyRow(
+        "outputs", .map(.template, names: .identifier), "What a step that uses this file offers.",
+        example: "{tag: '${{ steps.version.outputs.tag }}'}")
     }
   }
 

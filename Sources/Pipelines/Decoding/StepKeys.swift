@@ -48,14 +48,20 @@ extension StepKey {
         example: "make test")
     case .dependsOn:
       KeyRow(
-        "depends_on", .list(.either([.identifier, .object(.dependency)])),
+        "depends_on", .list(.either([.dependency, .object(.dependency)])),
         "Steps that must end before this one starts.", example: "[fetch, {step: lint, when: done}]")
     case .name:
       KeyRow(
-        "name", .filledText, "Label for people; the id if not given.", example: "Unit tests")
-    case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.", .notYet)
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
-    default: KeyRow("if", .text, "Runs the step only if the expression is true.", .notYet)
+        "name", .filledTemplate, "Label for people; the id if not given.", example: "Unit tests")
+    case .uses:
+      KeyRow(
+        "uses", .uses, "A built-in step, or another pipeline file.", example: "./release.yml")
+    case .with:
+      KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
+    default:
+      KeyRow(
+        "if", .condition, "Runs the step only if the expression is true.",
+        example: "params.target == 'prod'")
     }
   }
 
@@ -72,7 +78,7 @@ extension StepKey {
     case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
     case .mutex:
       KeyRow(
-        "mutex", .filledText, "At most one step with that text runs at a time.",
+        "mutex", .filledTemplate, "At most one step with that text runs at a time.",
         example: "database")
     case .resources:
       KeyRow(
@@ -89,15 +95,15 @@ extension StepKey {
     switch self {
     case .env:
       KeyRow(
-        "env", .map(.text, names: .variable), "Environment variables, over those of the pipeline.",
+        "env", .map(.template, names: .variable), "Environment variables, over those of the pipeline.",
         example: "{CFLAGS: -O2}")
     case .workingDir:
       KeyRow(
-        "working_dir", .filledText, "Directory of the command, from the pipeline's.",
+        "working_dir", .filledTemplate, "Directory of the command, from the pipeline's.",
         example: "src")
     case .shell: KeyRow("shell", .shell, "What runs the script.", example: "bash")
     case .stdin:
-      KeyRow("stdin", .text, "Fed to the command, which else reads nothing.", example: "yes")
+      KeyRow("stdin", .template, "Fed to the command, which else reads nothing.", example: "yes")
     case .nice:
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
     case .logLimit:
@@ -119,7 +125,7 @@ extension StepKey {
         default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     case .allowFailure:
       KeyRow(
-        "allow_failure", .either([.boolean, .object(.allowFailure)]),
+        "allow_failure", .either([.boolean, .expression, .object(.allowFailure)]),
         "The run stays green if the step fails; the failure is still shown.", default: "false",
         example: "{exit_codes: [75]}")
     case .stop:
@@ -135,11 +141,16 @@ extension StepKey {
 
   private var laterRow: KeyRow {
     switch self {
-    case .matrix: KeyRow("matrix", .map(.anything), "One instance for each combination.", .notYet)
+    case .matrix:
+      KeyRow(
+        "matrix", .matrix, "Lists by name; one instance for each combination.",
+        example: "{os: [linux, mac], mode: [debug, release]}")
     case .maxParallel:
-      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.", .notYet)
+      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
     case .failFast:
-      KeyRow("fail_fast", .boolean, "A failed instance of `matrix` cancels the others.", .notYet)
+      KeyRow(
+        "fail_fast", .boolean, "A failed instance of `matrix` cancels the others.",
+        default: "false")
     case .outputs:
       KeyRow(
         "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
@@ -147,7 +158,10 @@ extension StepKey {
         example: "{tag: string, targets: list}")
     case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
     default:
-      KeyRow("wait_for", .list(.anything), "Conditions beyond dependencies.", .notYet)
+      KeyRow(
+        "wait_for", .list(.object(.wait)),
+        "Conditions beyond dependencies, polled without a slot of the queue.",
+        example: "[{tcp: 'localhost:5432', timeout: 1m}]")
     }
   }
 }

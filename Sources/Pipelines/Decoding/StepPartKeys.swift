@@ -16,7 +16,10 @@ package enum DependencyKey: UInt8, ObjectKey {
       KeyRow(
         "optional", .boolean, "Counts only if that step is in the selected graph.",
         default: "false")
-    case .match: KeyRow("match", .choice(["matrix"]), "Pairs equal instances.", .notYet)
+    case .match:
+      KeyRow(
+        "match", .choice(["matrix"]),
+        "Each instance waits for the instances whose axes are equal as far as both have them.")
     }
   }
 
@@ -93,6 +96,64 @@ package enum AllowFailureKey: UInt8, ObjectKey {
   static let table = KeyTable<AllowFailureKey>()
 }
 
+/// Keys of an item of `wait_for`. One of the first four is there.
+package enum WaitKey: UInt8, ObjectKey {
+  case file, tcp, http, command, every, timeout
+
+  package var row: KeyRow {
+    switch self {
+    case .file: KeyRow("file", .filledTemplate, "Until the file exists.", example: "ready")
+    case .tcp: 
+      KeyRow(
+        "tcp", .filledTemplate, "`host:port`, until the port accepts a connection.",
+        example: "localhost:5432")
+    case .http: 
+      KeyRow(
+        "http", .filledTemplate, "Until the URL answers with a status below 400.",
+        example: "http://localhost:8080/health")
+    case .command:
+      KeyRow(
+        "command", .command, "Until the command ends with status 0.", example: "./is-ready.sh")
+    case .every: KeyRow("every", .duration, "Between two looks.", default: "1s")
+    case .timeout: KeyRow("timeout", .duration, "Then the step has timed out.", example: "1m")
+    }
+  }
+
+  static let table = KeyTable<WaitKey>()
+}
+
+/// Keys of a parameter that is a map.
+package enum ParamKey: UInt8, ObjectKey {
+  case type, defaultValue, choices, pattern, required, description
+
+  package var row: KeyRow {
+    switch self {
+    case .type:
+      KeyRow(
+        "type", .choice(["string", "int", "number", "bool", "list"]), "What it must be.",
+        default: "string")
+    case .defaultValue: 
+      KeyRow(
+        "default", .constant, "Its value unless one is given; of its type.", example: "dev")
+    case .choices: 
+      KeyRow(
+        "enum", .filledList(.constant), "The only values that are allowed; of its type.",
+        example: "[dev, prod]")
+    case .pattern:
+      KeyRow(
+        "pattern", .filledText,
+        "A POSIX extended regular expression that the whole value must match.",
+        example: "'v[0-9.]+'")
+    case .required:
+      KeyRow(
+        "required", .boolean, "Without a default: whether a value must be given.", default: "true")
+    case .description: KeyRow("description", .text, "For people.", example: "Where it goes.")
+    }
+  }
+
+  static let table = KeyTable<ParamKey>()
+}
+
 /// Keys of a hook that is a map.
 package enum HookCommandKey: UInt8, ObjectKey {
   case run, uses, with
@@ -100,8 +161,8 @@ package enum HookCommandKey: UInt8, ObjectKey {
   package var row: KeyRow {
     switch self {
     case .run: KeyRow("run", .command, "As `run` of a step.", example: "./notify.sh")
-    case .uses: KeyRow("uses", .text, "A built-in step.", .notYet)
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
+    case .uses: KeyRow("uses", .builtIn, "A built-in step.", example: "wait")
+    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{file: ready}")
     }
   }
 

@@ -12,6 +12,8 @@ package indirect enum ValueType: Hashable, Sendable {
   /// The same, and not "".
   case filledTemplate
   case identifier
+  /// The id of a step, or of one instance: `test[os=linux]`.
+  case dependency
   case boolean
   case integer(ClosedRange<Int>)
   /// Not negative, with at most six decimals.
@@ -32,6 +34,20 @@ package indirect enum ValueType: Hashable, Sendable {
   case shell
   /// One command or several, in the forms that `hookRow` tells.
   case hook
+  /// A whole expression, bare or in `${{ }}`.
+  case condition
+  /// Text with an expression in `${{ }}`.
+  case expression
+  /// A built-in step, or the path of a pipeline file.
+  case uses
+  case builtIn
+  /// Any value but a map and nothing, without expressions.
+  case constant
+  case constantList
+  case wholeNumber
+  case number
+  /// Axes, `include` and `exclude`.
+  case matrix
   case list(ValueType)
   /// At least one.
   case filledList(ValueType)
@@ -54,7 +70,14 @@ package indirect enum ValueType: Hashable, Sendable {
   package var words: String {
     switch self {
     case .text, .filledText, .template, .filledTemplate: "text"
-    case .identifier: "an id"
+    case .condition, .uses, .builtIn: "text"
+    case .expression: "an expression in ${{ }}"
+    case .constant: "a default"
+    case .constantList: "a list"
+    case .wholeNumber: "a whole number"
+    case .number: "a number"
+    case .matrix: "a map of names to lists"
+    case .identifier, .dependency: "an id"
     case .boolean: "true or false"
     case .integer(let range): Self.words(for: range)
     case .amount, .factor: "a number"
@@ -74,9 +97,10 @@ package indirect enum ValueType: Hashable, Sendable {
 
   private var plural: String {
     switch self {
-    case .identifier: "ids"
+    case .identifier, .dependency: "ids"
+    case .constant: "defaults"
     case .amount, .factor, .integer: "numbers"
-    case .object: "maps"
+    case .object, .map: "maps"
     case .either(let types): Self.list(types.map(\.plural), last: " or ")
     default: words
     }

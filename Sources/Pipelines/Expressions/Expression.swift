@@ -10,7 +10,7 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
   package var name: String { "\(self)" }
 }
 
-/// One literal, name, operator or call. 10 bytes.
+/// One literal, name, operator or call. 12 bytes.
 struct ExpressionNode: Hashable, Sendable {
   enum Kind: UInt8 {
     case null, `true`, `false`, number, string
@@ -43,11 +43,7 @@ struct ExpressionNode: Hashable, Sendable {
   /// Where it stands in the text, counted from the start of the expression.
   var start: UInt16
   var end: UInt16
-  var value: UInt16 = 0
-}
-
-enum BinaryOperator: UInt8, CaseIterable, Sendable {
-  case coalesce, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, `in`, and, or
+  var value: UInt32 = 0
 }
 
 package struct Expression: Hashable, Sendable {

@@ -22,6 +22,8 @@ package struct JSONObject: Hashable, Sendable {
     members.append(JSONMember(name: name, value: value))
   }
 
+  mutating func drop(_ name: String) { members.removeAll { $0.name == name } }
+
   mutating func add(_ other: JSONObject) { members += other.members }
 }
 

@@ -33,7 +33,12 @@ extension ObjectKind {
     if choices.count > 1 {
       schema.add("oneOf", .list(choices.map { ["required": [.string($0)]] }))
     }
+    if !companions.isEmpty {
+      let needs = companions.map { JSONMember(name: $0.key, value: [.string($0.needs)]) }
+      schema.add("dependencies", .object(JSONObject(needs)))
+    }
     if let conditional { schema.add(conditional.schema) }
+    if self == .param { schema.add(ParamModel.schemaOfTypes) }
     return schema
   }
 }

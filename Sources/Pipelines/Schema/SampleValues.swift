@@ -14,7 +14,7 @@ extension JSONValue {
       } catch {
         return nil
       }
-      return Decoder(tree: tree).jsonValue(0)
+      return Decoder(tree: tree, log: DiagnosticLog()).jsonValue(0)
     }
     guard let value else { return nil }
     self = value

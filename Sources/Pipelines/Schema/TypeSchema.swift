@@ -3,9 +3,10 @@
 
 /// Parts that several keys refer to.
 enum SharedSchema: String, CaseIterable {
-  case arguments, command, shell, hook
+  case arguments, words, command, shell, hook, constant
 
-  var reference: JSONValue { ["$ref": .string("#/definitions/\(rawValue)")] }
+  var reference: JSONObject { ["$ref": .string("#/definitions/\(rawValue)")] }
+  var value: JSONValue { .object(reference) }
 }
 
 extension ValueType {
@@ -17,7 +18,10 @@ extension ValueType {
     case .template: ["type": Self.scalar]
     case .filledTemplate: ["type": Self.scalar, "minLength": 1]
     case .identifier: Self.string(matching: "^\(Self.name)$", "an id: \(Self.nameInWords)")
+    case .dependency: Self.string(matching: "^\(Self.name)(\\[.+\\])?$", "the id of a step")
     case .boolean: ["type": "boolean"]
+    case .wholeNumber: ["type": "integer"]
+    case .number: ["type": "number"]
     case .integer(let range) where range.count == 1: ["const": .number("\(range.lowerBound)")]
     case .integer(let range): Self.integer(in: range)
     case .amount: ["type": "number", "minimum": 0, "maximum": .number("9223372036854.775807")]
@@ -27,9 +31,17 @@ extension ValueType {
     case .size: Self.string(matching: "^[0-9]+[KMGT]$", words)
     case .choice(let names): ["enum": .list(names.map { .string($0) })]
     case .pattern(let words, let expression): Self.string(matching: expression, words)
-    case .command: ["$ref": "#/definitions/command"]
-    case .shell: ["$ref": "#/definitions/shell"]
-    case .hook: ["$ref": "#/definitions/hook"]
+    case .command: SharedSchema.command.reference
+    case .shell: SharedSchema.shell.reference
+    case .hook: SharedSchema.hook.reference
+    case .condition: ["type": ["string", "boolean"], "minLength": 1]
+    case .expression: ["type": "string", "pattern": #"\$\{\{"#]
+    case .uses: Self.text(pattern: Self.noExpression, isFilled: true)
+    case .builtIn: Self.text(pattern: Self.noExpression + Self.noFile, isFilled: true)
+    case .constant:
+      ["type": ["string", "number", "boolean", "array"], "allOf": [SharedSchema.constant.value]]
+    case .constantList: ["type": "array", "allOf": [SharedSchema.constant.value]]
+    case .matrix: Self.matrixSchema
     case .list(let item): ["type": "array", "items": .object(item.schema)]
     case .filledList(let item): ["type": "array", "items": .object(item.schema), "minItems": 1]
     case .map(let value, let names): Self.map(of: value, names: names)
@@ -76,10 +88,26 @@ extension ValueType {
     return schema
   }
 
+  private static let matrixSchema: JSONObject = {
+    let expression = JSONValue.object(ValueType.expression.schema)
+    let combinations: JSONValue = [
+      "anyOf": [["type": "array", "items": ["type": "object"]], expression]
+    ]
+    return [
+      "type": "object", "properties": ["include": combinations, "exclude": combinations],
+      "propertyNames": ["pattern": .string("^\(name)$")],
+      "additionalProperties": ["anyOf": [["type": "array"], expression]],
+      "minProperties": 1,
+      // Something must be left to exclude from.
+      "not": ["required": ["exclude"], "maxProperties": 1],
+    ]
+  }()
+
   /// A text is any scalar but nothing: `run: true` runs the program `true`.
   private static let scalar: JSONValue = ["string", "number", "boolean"]
 
   private static let noExpression = #"^(?![\s\S]*\$\{\{)"#
+  private static let noFile = #"(?![\s\S]*(/|\.ya?ml$))"#
   private static let name = "[A-Za-z_][A-Za-z0-9_-]{0,127}"
   private static let nameInWords = "a letter or '_', then letters, digits, '_' and '-'"
 
@@ -91,42 +119,50 @@ extension ValueType {
 
 extension SharedSchema {
   var schema: JSONObject {
-    let script = JSONValue.object(ValueType.filledText.schema)
-    return switch self {
-    case .arguments: Self.argumentsSchema
-    case .command: ["anyOf": [script, Self.arguments.reference]]
-    case .shell:
-      [
-        "anyOf": [
-          [
-            "type": ["string", "number", "boolean"],
-            "pattern": #"^(?![\s\S]*\$\{\{)[^ ]+$"#,
-            "patternErrorMessage": "must be one word or a list",
-          ], Self.arguments.reference,
-        ]
-      ]
+    switch self {
+    case .arguments: Self.list(withProgram: #"^([^ ]+|[\s\S]*(/|\$\{\{)[\s\S]*)$"#, rest: .template)
+    case .words:
+      Self.list(
+        withProgram: #"^(?![\s\S]*\$\{\{)([^ ]+|[\s\S]*/[\s\S]*)$"#, rest: .text)
+    case .command: ["anyOf": [Self.script, Self.arguments.value]]
+    case .shell: ["anyOf": [.object(Self.shellProgram), Self.words.value]]
     case .hook: Self.hookSchema
+    case .constant: Self.constantSchema
     }
   }
 
   /// The first text names a program: a blank in it is a mistake unless it is a path.
-  private static var argumentsSchema: JSONObject {
+  private static func list(withProgram pattern: String, rest: ValueType) -> JSONObject {
     [
       "type": "array", "minItems": 1,
       "items": [
         [
-          "type": ["string", "number", "boolean"],
-          "pattern": #"^(?![\s\S]*\$\{\{)([^ ]+|[\s\S]*/[\s\S]*)$"#,
+          "type": ["string", "number", "boolean"], "pattern": .string(pattern),
           "patternErrorMessage": "must be the name of a program",
         ]
       ],
-      "additionalItems": .object(ValueType.text.schema),
+      "additionalItems": .object(rest.schema),
     ]
   }
 
+  private static let script = JSONValue.object(ValueType.filledTemplate.schema)
+
+  private static let shellProgram: JSONObject = [
+    "type": ["string", "number", "boolean"], "pattern": #"^(?![\s\S]*\$\{\{)[^ ]+$"#,
+    "patternErrorMessage": "must be one word or a list",
+  ]
+
+  /// Keywords bind values of their type alone, so one schema does for every value.
+  private static var constantSchema: JSONObject {
+    var schema = ValueType.text.schema
+    schema.drop("type")
+    schema.add("items", constant.value)
+    schema.add("additionalProperties", constant.value)
+    return schema
+  }
+
   private static var hookSchema: JSONObject {
-    let script = JSONValue.object(ValueType.filledText.schema)
-    let one = [script, arguments.reference, .object(ValueType.object(.hook).schema)]
+    let one = [script, arguments.value, .object(ValueType.object(.hook).schema)]
     let several: JSONValue = [
       "type": "array", "items": ["anyOf": .list(one)], "contains": ["type": ["array", "object"]],
     ]

@@ -32,6 +32,7 @@ struct StepNames {
     case .attempt(1): self[stream.operation]
     case .attempt(let number): "\(self[stream.operation]) (attempt \(number))"
     case .hook(let kind, _): "\(self[stream.operation]) (\(kind.key))"
+    case .probe: "\(self[stream.operation]) (wait_for)"
     }
   }
 }

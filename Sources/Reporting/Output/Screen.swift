@@ -1,11 +1,15 @@
 // The two streams of a run, and the order between them: step output on one, messages on the other.
 // Different streams are often the same terminal, file or pipe; then what comes first is seen first.
 
+package import Masking
+
 /// How a run is shown.
 package struct ScreenOptions: Sendable {
   package var color = ColorChoice.auto
   /// Marks of ASCII alone.
   package var usesASCII = false
+  /// For everything that is written.
+  package var masker: Masker?
 
   package init() {}
 }
@@ -38,6 +42,8 @@ package final class Screen {
   ) {
     self.output = ByteSink(descriptor: output)
     self.messages = ByteSink(descriptor: messages)
+    self.output.masker = options.masker
+    self.messages.masker = options.masker
     isShared = Terminal.isSameTarget(output, messages)
     filtersOutput = Terminal.isTerminal(output)
     colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)

@@ -20,7 +20,7 @@ extension ByteSink {
       write("killed by ")
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
-    case .notStarted(let reason, _):
+    case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason))
     }
     write(" after ")
@@ -48,6 +48,7 @@ extension SettledOperation {
     switch cause {
     case .itself, .hook: nil
     case .condition(let text): oneLine(text)
+    case .wait(let text): "waited in vain for \(oneLine(text))"
     case .stopped(let reason): reason.words(names)
     case .dependency(let root): "'\(names[root])' " + (rootOutcome?.pastTense ?? "did not run")
     }

@@ -37,6 +37,9 @@ extension Tool {
     case .invalid(let diagnostics, let sources):
       errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
       return ExitStatus.invalidPipeline
+    case .badParameters(let messages):
+      for message in messages { say(message) }
+      return ExitStatus.usage
     case .emptySelection(let message):
       say(message)
       return ExitStatus.emptySelection
