@@ -84,6 +84,8 @@ final class CommandBuilder {
     directory.outputs(of: step, key.trial)
   }
 
+  func log(of key: CommandKey, step: String) -> String { directory.log(of: step, key.trial) }
+
   /// Closes what was opened for this request alone; the new process has its own copies.
   func release(_ request: CommandRequest) {
     if let script = request.launch.script { close(script) }

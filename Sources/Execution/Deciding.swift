@@ -21,7 +21,11 @@ extension RunLoop {
     about operation: OperationID, _ step: PlannedStep, _ late: LateStep, isGroup: Bool
   ) throws(EvaluationFailure) -> Decision {
     if isGroup, !late.expands || machine.isExpanded(operation) {
-      outputs.publish(try late.outputs(self), of: operation)
+      let (ending, _) = machine.groups.ending(of: operation, in: machine.scheduler)
+      // Of steps that did not succeed no outputs can be expected.
+      if ending.outcome == .succeeded || ending.outcome == .cached {
+        outputs.publish(try late.outputs(self), of: operation)
+      }
       return .join
     }
     if !machine.metConditions.contains(operation) {
@@ -50,6 +54,8 @@ extension RunLoop {
   private func refuse(_ operation: OperationID, _ step: PlannedStep, _ words: String) -> Decision {
     if machine.plan.groups[operation] != nil { return .fail(words) }
     refusals[operation] = words
+    var step = step
+    step.settings = step.settings.withoutRetry
     return .run(step)
   }
 

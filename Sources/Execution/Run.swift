@@ -48,6 +48,7 @@ final class RunLoop {
   let options: RunOptions
   private let masker: Masker?
   var outputs = OutputStore()
+  private var outputFiles: OutputFiles
   /// Why steps cannot run that were told to: a value that has no place in their command.
   var refusals: [OperationID: String] = [:]
 
@@ -56,6 +57,7 @@ final class RunLoop {
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
     masker = options.secrets.masker
+    outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
@@ -153,6 +155,11 @@ final class RunLoop {
     _ news: ProcessNews, at time: Nanoseconds, _ observer: inout some RunObserver
   ) {
     switch news {
+    case .outputGrew(let key, _) where key.trial.isProbe: break
+    case .ended(let key, let end) where key.trial.isProbe:
+      // What a look prints is of no use to anybody.
+      unlink(builder.log(of: key, step: machine.plan.steps[key.operation.index].id))
+      machine.ended(key, end, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
@@ -171,8 +178,10 @@ final class RunLoop {
       let active = machine.active[key.operation], active.stopCause == nil
     else { return end }
     do throws(OutputFault) {
-      let path = builder.outputs(of: key, step: machine.plan.steps[key.operation.index].id)
-      let taken = try Execution.takeOutputs(from: path, declared: active.settings.outputs)
+      let step = machine.plan.steps[key.operation.index].id
+      let taken = try outputFiles.take(
+        of: key.operation, from: builder.outputs(of: key, step: step),
+        declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time, &observer)
@@ -183,8 +192,11 @@ final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    if case .attempt = key.trial, let refusal = refusals[key.operation] {
-      return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+    if case .attempt = key.trial {
+      if let refusal = refusals[key.operation] {
+        return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+      }
+      outputFiles.attemptStarted(key.operation)
     }
     do throws(SystemError) {
       let request = try builder.request(key, machine.command(of: key))
@@ -204,4 +216,8 @@ final class RunLoop {
     observer.endTurn()
     return end
   }
+}
+
+extension Trial {
+  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 }

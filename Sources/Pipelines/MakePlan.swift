@@ -40,10 +40,10 @@ package struct PlanningOptions: Sendable {
 package enum PlanningFailure: Error {
   /// The file is at fault: everything that was found, sorted by place. Exit status 3.
   case invalid([Diagnostic], SourceMap)
-  /// Parameters have wrong values or none, one message for each. Exit status 2.
-  case badParameters([String])
   /// The selection names a step that is not there. Exit status 4.
   case emptySelection(message: String)
+  /// Parameters have wrong values or none, one message for each. Exit status 2.
+  case badParameters([String])
 }
 
 /// Turns the text of a pipeline file into a plan. `path` is what messages call the file.

@@ -91,6 +91,7 @@ extension Decoder {
   private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
     if let value = fields[.uses] {
       guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
+      if case .file = uses.kind { refuseCommandKeys(fields) }
       model.uses.append(uses)
       return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
     }
@@ -98,6 +99,15 @@ extension Decoder {
       report(keyNode(of: with)) { DecodingMessage.withWithoutUses(at: $0) }
     }
     return fields[.run].map { run($0) } ?? .none
+  }
+
+  /// The steps of a nested pipeline say for themselves how they run.
+  private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where !key.isOfNested {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
+      }
+    }
   }
 
   private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {

@@ -66,6 +66,12 @@ enum DecodingMessage {
     Diagnostic("'with' needs 'uses': it holds the inputs of what is used", at: span)
   }
 
+  static func notOfNested(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) says how a command runs, and this step uses a pipeline file", at: span,
+      help: "set it on the steps of that file")
+  }
+
   static func nestedHook(at span: Span) -> Diagnostic {
     Diagnostic("a hook cannot use another pipeline file", at: span)
   }

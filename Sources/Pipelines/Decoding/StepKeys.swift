@@ -31,6 +31,9 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
+  /// Whether a step that uses a pipeline file may have the key.
+  package var isOfNested: Bool { !hasDefault && self != .outputs && self != .waitFor }
+
   static let table = KeyTable<StepKey>()
 }
 
@@ -95,7 +98,8 @@ extension StepKey {
     switch self {
     case .env:
       KeyRow(
-        "env", .map(.template, names: .variable), "Environment variables, over those of the pipeline.",
+        "env", .map(.template, names: .variable),
+        "Environment variables, over those of the pipeline.",
         example: "{CFLAGS: -O2}")
     case .workingDir:
       KeyRow(

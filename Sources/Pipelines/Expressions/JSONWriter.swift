@@ -1,4 +1,5 @@
 // Values as JSON texts, up to a limit.
+
 import Diagnostics
 
 /// Compact JSON up to a limit.

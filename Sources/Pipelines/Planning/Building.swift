@@ -32,9 +32,16 @@ struct PlanBuilder {
       graph: graph, queues: planner.lanes.queues, pools: planner.lanes.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: runSettings(root),
-      secrets: root.model.secrets.map(\.source))
+      secrets: secrets)
     plan.groups = groups
     return plan
+  }
+
+  /// Of all files; of two with one name that of the outer one counts.
+  private var secrets: [SecretSource] {
+    var names: Set<String> = []
+    return planner.units.flatMap { $0.model.secrets.map(\.source) }
+      .filter { names.insert($0.name).inserted }
   }
 
   /// For the run's own hooks. What is not known before the run cannot stand in them.

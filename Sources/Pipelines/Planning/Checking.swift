@@ -127,6 +127,7 @@ extension Planner {
         unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
         step: scope.step, matrix: scope.matrix)
       for member in uses.with { check(member.value, in: inputs) }
+      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
     }
   }
 

@@ -103,12 +103,7 @@ extension LateStep {
     of group: PlannedStep, _ facts: some RunFacts
   ) throws(ExpansionFailure) -> [LateInstance] {
     guard let expansion = parts.expansion else { return [] }
-    let matrix: KnownMatrix
-    do throws(EvaluationFailure) {
-      matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
-    } catch {
-      throw ExpansionFailure(message: error.words.message)
-    }
+    let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
     let instances: [Instance]
     do throws(MatrixFault) {
       instances = try matrix.instances()
@@ -144,8 +139,8 @@ extension WaitModel.Kind {
     guard case .script(let text) = target else { return target }
     return switch self {
     case .file: .arguments(["test", "-e", text])
-    case .tcp: .helper(["wait", "--once", "--tcp=\(text)"])
-    case .http: .helper(["wait", "--once", "--http=\(text)"])
+    case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
+    case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
     case .command: target
     }
   }
@@ -161,24 +156,44 @@ extension WaitModel.Kind {
 extension LateExpansion {
   fileprivate func known(
     _ bindings: LateBindings<some RunFacts>
-  ) throws(EvaluationFailure) -> KnownMatrix {
+  ) throws(ExpansionFailure) -> KnownMatrix {
     var known: [(name: String, values: [Value])] = []
     for axis in axes {
-      let value = try bindings.value(of: axis.values)
-      guard case .list(let values) = value else { continue }
-      known.append((axis.name, values))
+      known.append((axis.name, try items(of: axis.values, "axis '\(axis.name)'", bindings)))
     }
     var matrix = KnownMatrix(axes: known)
-    matrix.included = try maps(included, bindings)
-    matrix.excluded = try maps(excluded, bindings)
+    matrix.included = try maps(included, "'include'", bindings)
+    matrix.excluded = try maps(excluded, "'exclude'", bindings)
     return matrix
   }
 
   private func maps(
-    _ model: ValueModel?, _ bindings: LateBindings<some RunFacts>
-  ) throws(EvaluationFailure) -> [ValueMap] {
-    guard let model, case .list(let items) = try bindings.value(of: model) else { return [] }
-    return items.compactMap { if case .map(let map) = $0 { map } else { nil } }
+    _ model: ValueModel?, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [ValueMap] {
+    guard let model else { return [] }
+    var maps: [ValueMap] = []
+    for item in try items(of: model, what, bindings) {
+      guard case .map(let map) = item else {
+        throw ExpansionFailure(message: "\(what) of the matrix must hold maps, not \(item.json)")
+      }
+      maps.append(map)
+    }
+    return maps
+  }
+
+  private func items(
+    of model: ValueModel, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [Value] {
+    let value: Value
+    do throws(EvaluationFailure) {
+      value = try bindings.value(of: model)
+    } catch {
+      throw ExpansionFailure(message: error.words.message)
+    }
+    guard case .list(let items) = value else {
+      throw ExpansionFailure(message: "\(what) of the matrix must be a list, not \(value.json)")
+    }
+    return items
   }
 }
 
@@ -222,6 +237,15 @@ extension StepSettings {
     var standardInput: String?
     var allowFailure: AllowFailure?
     var hooks: [HookKind: [Action]] = [:]
+    /// Nil: as planned.
+    var retry: RetryPolicy?
+  }
+
+  /// The same with one attempt: what cannot be started now cannot be started later.
+  package var withoutRetry: StepSettings {
+    var changes = Changes()
+    changes.retry = RetryPolicy()
+    return with(changes)
   }
 
   func with(_ changes: Changes) -> StepSettings {
@@ -230,7 +254,8 @@ extension StepSettings {
     return StepSettings(
       name: name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout, retry: retry,
+      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
+      retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
   }

@@ -95,6 +95,29 @@ enum PlanningMessage {
         ?? "a pipeline file is written with its path: ./\(printable(name)).yml")
   }
 
+  static func unknownKey(
+    _ name: String, of step: String, known: [String], at span: Span
+  ) -> Diagnostic {
+    let close = suggestion(for: name, among: known)
+    return Diagnostic(
+      "built-in step \(quoted(step)) has no input \(quoted(name))", at: span,
+      help: close.map { "did you mean \(quoted($0))?" })
+  }
+
+  static func badKey(
+    _ name: String, wanted: String, found: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span)
+  }
+
+  static func missingKey(_ name: String, of step: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(step)) needs the input \(quoted(name))", at: span)
+  }
+
+  static func badKeys(_ fault: String, of step: String, at span: Span) -> Diagnostic {
+    Diagnostic("inputs of \(quoted(step)): \(fault)", at: span)
+  }
+
   static func unknownQueue(_ queue: Reference, known: [String]) -> Diagnostic {
     let close = suggestion(for: queue.name, among: known)
     return Diagnostic(

@@ -10,7 +10,7 @@ package struct RunDirectory: Hashable, Sendable {
   package init(path: String) { self.path = path }
 
   /// The raw output of one command: `<step>.<attempt>.log`, `<step>.on_success.1.log`. A command
-  /// that prints nothing leaves no log. Ids of steps hold no slash and do not start with a dot.
+  /// that prints nothing leaves no log. Ids of steps do not start with a dot.
   package func log(of step: String, _ trial: Trial) -> String {
     file(step, trial, "log")
   }
@@ -21,7 +21,7 @@ package struct RunDirectory: Hashable, Sendable {
   }
 
   private func file(_ step: String, _ trial: Trial, _ kind: String) -> String {
-    let name = RunDirectory.fileName(of: step)
+    let name = isFileName(step) ? step : fileName(of: step)
     return switch trial {
     case .attempt(let number): "\(path)/\(name).\(number).\(kind)"
     case .hook(let hook, let index): "\(path)/\(name).\(hook.key).\(index).\(kind)"
@@ -29,29 +29,39 @@ package struct RunDirectory: Hashable, Sendable {
     }
   }
 
-  /// An id as a part of a file's name. Most are taken as they are; the slash of a nested step becomes
-  /// `~`, and what else a matrix may bring that is no letter, digit or one of `_-=,.[]@` becomes `%`
-  /// and two digits. What is too long for a file's name ends in a hash.
-  static func fileName(of step: String) -> String {
-    if step.utf8.count <= 128, step.utf8.allSatisfy(isPlainInFileName) { return step }
-    var name = ""
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in step.utf8 {
-      // FNV-1a.
-      hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3
-      if byte == UInt8(ascii: "/") {
-        name += "~"
-      } else if isPlainInFileName(byte) {
-        name.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        name += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }
-    }
-    return name.utf8.count <= 200 ? name : name.prefix(180) + "~" + String(hash, radix: 16)
-  }
-
   /// The step name in the logs of the run's own hooks; no step can have it.
   package static let runHookName = "@run"
+}
+
+/// Leaves room for what follows in a name, which Linux limits to 255 bytes.
+private let longestName = 200
+
+private func isFileName(_ id: String) -> Bool {
+  id.utf8.count <= longestName && !id.utf8.contains(where: isEscaped)
+}
+
+private func isEscaped(_ byte: UInt8) -> Bool {
+  byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
+}
+
+/// Ids of instances hold any text, those of steps of other pipelines slashes: `deploy%2Fbuild`. Of
+/// a long one the start is kept, and a number made of all of it.
+private func fileName(of id: String) -> String {
+  var name = ""
+  var hash: UInt64 = 0xcbf2_9ce4_8422_2325  // FNV-1a
+  for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  for scalar in id.unicodeScalars {
+    if name.utf8.count > longestName - 20 {
+      return name + "~" + String(hash, radix: 16)
+    }
+    if scalar.isASCII, isEscaped(UInt8(scalar.value)) {
+      let digits = String(scalar.value, radix: 16, uppercase: true)
+      name += scalar.value < 16 ? "%0\(digits)" : "%\(digits)"
+    } else {
+      name.unicodeScalars.append(scalar)
+    }
+  }
+  return name
 }
 
 extension HookKind {
@@ -63,14 +73,5 @@ extension HookKind {
     case .onCancel: "on_cancel"
     case .onComplete: "on_complete"
     }
-  }
-}
-
-private func isPlainInFileName(_ byte: UInt8) -> Bool {
-  switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"):
-    true
-  default: "_-=,.[]@".utf8.contains(byte)
   }
 }

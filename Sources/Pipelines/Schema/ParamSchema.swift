@@ -1,11 +1,11 @@
 // What `default` and `enum` of a parameter must be depends on its `type`.
 
 extension ParamModel {
-  static var schemaOfTypes: JSONObject {
+  static var rules: [JSONValue] {
     let isRequired: JSONValue = [
       "if": has("required", true), "then": ["properties": ["default": false]],
     ]
-    return ["allOf": .list(Kind.allCases.map(rule) + [isRequired])]
+    return Kind.allCases.map(rule) + [isRequired]
   }
 
   /// A parameter without a type is a text.

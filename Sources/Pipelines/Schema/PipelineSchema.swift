@@ -1,6 +1,8 @@
 // The JSON schema of pipeline files, for editors: made from the key tables, so it lists what the
 // decoder knows. Keys that are not supported yet are left out.
 
+import BuiltinSteps
+
 /// The schema as a text, as `oprun schema` prints it.
 package var pipelineSchema: String {
   var schema: JSONObject = [
@@ -13,6 +15,7 @@ package var pipelineSchema: String {
   for kind in ObjectKind.allCases where kind != .pipeline {
     definitions.add(kind.rawValue, .object(kind.schema))
   }
+  for step in BuiltinStep.all { definitions.add(step.definition, .object(step.schema)) }
   for part in SharedSchema.allCases { definitions.add(part.rawValue, .object(part.schema)) }
   schema.add("definitions", .object(definitions))
   return JSONValue.object(schema).text
@@ -38,8 +41,31 @@ extension ObjectKind {
       schema.add("dependencies", .object(JSONObject(needs)))
     }
     if let conditional { schema.add(conditional.schema) }
-    if self == .param { schema.add(ParamModel.schemaOfTypes) }
+    let rules = rules
+    if !rules.isEmpty { schema.add("allOf", .list(rules)) }
     return schema
+  }
+}
+
+extension ObjectKind {
+  /// What depends on the value of a key.
+  private var rules: [JSONValue] {
+    switch self {
+    case .param: ParamModel.rules
+    case .step: BuiltinStep.all.map(\.rule) + [Self.ruleOfFiles]
+    case .hook: BuiltinStep.all.map(\.rule)
+    default: []
+    }
+  }
+
+  /// The steps of a pipeline file say for themselves how they run.
+  private static var ruleOfFiles: JSONValue {
+    let others = StepKey.allCases.filter { !$0.isOfNested }.map(\.row.key)
+    let usesFile: JSONValue = [
+      "properties": ["uses": .object(ValueType.file)], "required": ["uses"],
+    ]
+    let none = JSONObject(others.map { JSONMember(name: $0, value: false) })
+    return ["if": usesFile, "then": ["properties": .object(none)]]
   }
 }
 

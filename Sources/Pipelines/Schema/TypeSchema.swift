@@ -1,6 +1,8 @@
 // The JSON schema of single values: what each type of the key tables accepts, as exactly as the
 // decoder reads it. Draft 7, and patterns that mean the same in ECMA 262 and in Python.
 
+import BuiltinSteps
+
 /// Parts that several keys refer to.
 enum SharedSchema: String, CaseIterable {
   case arguments, words, command, shell, hook, constant
@@ -36,8 +38,8 @@ extension ValueType {
     case .hook: SharedSchema.hook.reference
     case .condition: ["type": ["string", "boolean"], "minLength": 1]
     case .expression: ["type": "string", "pattern": #"\$\{\{"#]
-    case .uses: Self.text(pattern: Self.noExpression, isFilled: true)
-    case .builtIn: Self.text(pattern: Self.noExpression + Self.noFile, isFilled: true)
+    case .uses: ["anyOf": [.object(Self.builtIns), .object(Self.file)]]
+    case .builtIn: Self.builtIns
     case .constant:
       ["type": ["string", "number", "boolean", "array"], "allOf": [SharedSchema.constant.value]]
     case .constantList: ["type": "array", "allOf": [SharedSchema.constant.value]]
@@ -107,7 +109,11 @@ extension ValueType {
   private static let scalar: JSONValue = ["string", "number", "boolean"]
 
   private static let noExpression = #"^(?![\s\S]*\$\{\{)"#
-  private static let noFile = #"(?![\s\S]*(/|\.ya?ml$))"#
+  static let file = string(
+    matching: noExpression + #"[\s\S]*(/[\s\S]*|\.ya?ml)$"#, "the path of a pipeline file")
+  private static let builtIns: JSONObject = [
+    "enum": .list(BuiltinStep.all.map { .string($0.name) })
+  ]
   private static let name = "[A-Za-z_][A-Za-z0-9_-]{0,127}"
   private static let nameInWords = "a letter or '_', then letters, digits, '_' and '-'"
 

@@ -1,5 +1,6 @@
 // What the file behind OPRUN_OUTPUT gives, and what is said of one that gives nothing.
 
+import Foundation
 import Testing
 
 @testable import Pipelines
@@ -121,20 +122,52 @@ struct OutputFileTests {
     #expect(outcome(text, declared) == json)
   }
 
-  @Test func `no hostile file is more than an error`() {
+  /// `OPRUN_FUZZ_SECONDS=600` goes on for that long.
+  @Test
+  func `no hostile file is more than an error, and what is read can be written and read again`()
+    throws
+  {
+    let seconds = ProcessInfo.processInfo.environment["OPRUN_FUZZ_SECONDS"].flatMap { Double($0) }
+    let end = ContinuousClock.now + .seconds(seconds ?? 1)
     var random = SystemRandomNumberGenerator()
-    let parts = [
-      "a", "b:json", "=", "<<", "E", "\n", "\r", "[", "{", "\"", "\\u", "1", ",", "é", " ",
-    ]
-    for _ in 0..<20_000 {
-      let count = Int.random(in: 0..<40, using: &random)
-      let text = (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
-      var bytes = Array(text.utf8)
-      if count % 7 == 0 { bytes.append(UInt8.random(in: 0...255, using: &random)) }
-      #expect(!outcome(bytes).isEmpty)
+    var readCount = 0
+    while ContinuousClock.now < end {
+      for _ in 0..<1000 {
+        let bytes = hostileFile(&random)
+        let declared = Bool.random(using: &random) ? nil : declared
+        guard let values = try? readOutputs(bytes, declared: declared) else { continue }
+        let again = zip(values.names, values.values).map { "\($0):json=\($1.json)\n" }.joined()
+        let reread = try readOutputs(Array(again.utf8), declared: declared)
+        #expect(reread == values, "\(String(decoding: bytes, as: UTF8.self))")
+        readCount += values.count > 0 ? 1 : 0
+      }
     }
+    #expect(readCount > 0)
+  }
+
+  private func hostileFile(_ random: inout SystemRandomNumberGenerator) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for _ in 0..<Int.random(in: 0..<24, using: &random) {
+      bytes += Array((fragments.randomElement(using: &random) ?? "").utf8)
+      if Int.random(in: 0..<4, using: &random) == 0 { bytes.append(10) }
+    }
+    if Int.random(in: 0..<8, using: &random) == 0, !bytes.isEmpty {
+      let place = Int.random(in: 0..<bytes.count, using: &random)
+      bytes[place] = UInt8.random(in: 0...255, using: &random)
+    }
+    return bytes
   }
 }
+
+private let fragments = [
+  "a", "b=", "c=1", "text=x", "whole=5\n", "items=[", "members={\"a\":1}\n", "d:json=", "e<<E\n",
+  "f:json<<E\n", "E\n", "\nE\n", "E", "=", "<<", "\r", "\r\n", "[", "]", "{", "}", "\"", "\\",
+  "\\u00",
+  "\\ud83d\\ude00", "\\n", "1", "-0.5e3", "1e400", "9007199254740994", ",", ":", "true", "null",
+  "é", " ",
+  "\u{1F600}", "\u{0}", "[[1,2],{\"k\":\"v\"}]", "\"a\":", "g:json=\"x\"\n", "flag=true\n",
+  "\u{301}",
+]
 
 private let badName =
   "the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 in all"

@@ -1,17 +1,40 @@
-// Takes the file that a command may have written its outputs to. It knows no format.
+// Takes the files that commands may have written their outputs to. It knows no format.
 
 import Diagnostics
 import Glibc
 import Pipelines
+import Scheduling
 
-/// The outputs in the file, which is gone afterwards; nil if there is none. A file that cannot be
-/// used stays, to be looked at.
-func takeOutputs(
+struct OutputFiles: ~Copyable {
+  private var changes: FolderChanges
+  /// What `changes` had counted when the attempt of an operation started.
+  private var countAtStart: [OperationID: Int] = [:]
+
+  /// In the folder of the run.
+  init(folder: String) { changes = FolderChanges(path: folder) }
+
+  mutating func attemptStarted(_ operation: OperationID) {
+    countAtStart[operation] = changes.count
+  }
+
+  /// The outputs in the file, which is gone afterwards; nil if there are none. A file that cannot
+  /// be used stays, to be looked at.
+  mutating func take(
+    of operation: OperationID, from path: @autoclosure () -> String,
+    declared: [OutputDeclaration]?
+  ) throws(OutputFault) -> ValueMap? {
+    let countAtStart = countAtStart.removeValue(forKey: operation)
+    changes.look()
+    if countAtStart == changes.count { return nil }
+    return try takeOutputs(from: path(), declared: declared)
+  }
+}
+
+private func takeOutputs(
   from path: String, declared: [OutputDeclaration]?
 ) throws(OutputFault) -> ValueMap? {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
   guard descriptor >= 0 else {
-    // Commands nearly always leave none.
     if errno == ENOENT { return nil }
     throw unreadable()
   }
