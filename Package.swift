@@ -23,31 +23,53 @@ let package = Package(
   name: "oprun",
   products: [
     .executable(name: "oprun", targets: ["oprun"]),
+    .executable(name: "oprun-image", targets: ["oprun-image"]),
     .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
     .target(name: "CLinux"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .target(name: "CConfinement"),
 
     module("Diagnostics"),
     module("Scheduling"),
+    module("Masking"),
     module("OperationKit", ["Scheduling"]),
-    module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "CLinux"]),
-    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics"]),
+    module("BuiltinSteps"),
+    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
+    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
-      dependencies: ["Diagnostics", "Scheduling", "Pipelines", "Execution", "Reporting"],
+      dependencies: [
+        "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution", "Reporting",
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "oprun-image",
+      dependencies: [
+        "BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto", "CVips", "CConfinement",
+        "CLinux",
+      ],
       swiftSettings: settings),
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling"]),
+    tests("MaskingTests", ["Masking"]),
     tests("OperationKitTests", ["OperationKit"]),
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
-    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
-    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
-    tests("oprunTests", ["oprun", "Reporting"]),
+    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
+    .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
+    tests(
+      "oprunImageTests",
+      ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]

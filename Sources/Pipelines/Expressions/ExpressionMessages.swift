@@ -136,8 +136,8 @@ extension ExpressionMessage {
       help: wanted == "true or false" ? "compare: x == 'yes', len(x) > 0" : nil)
   }
 
-  static func wrongCondition(found: String) -> FaultWords {
-    FaultWords("the condition must be true or false, not \(found)")
+  static func wrongCondition(wanted: String, found: String) -> FaultWords {
+    FaultWords("the condition must be \(wanted), not \(found)")
   }
 
   static func wrongValue(wanted: String, found: String) -> FaultWords {
@@ -148,9 +148,11 @@ extension ExpressionMessage {
     FaultWords("cannot compare \(left) with \(right)")
   }
 
-  static func textIn() -> FaultWords {
-    FaultWords(
-      "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
+  static let textIn = FaultWords(
+    "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
+
+  static func foreignItem(_ item: String, in held: String) -> FaultWords {
+    FaultWords("\(item) is never in a list of which an item is \(held)")
   }
 
   static func argumentCount(_ row: FunctionRow, found: Int) -> FaultWords {
@@ -214,9 +216,5 @@ extension ExpressionMessage {
     let help =
       found == "null" ? "give it a value: x ?? ''" : "join(x, ' ') or toJSON(x) make a text of it"
     return FaultWords("\(found) cannot stand in a text", help: help)
-  }
-
-  static func maybeNoText(_ kinds: ExpressionType.Kinds) -> FaultWords {
-    noText(kinds.subtracting(.text).words)
   }
 }

@@ -11,8 +11,8 @@ package protocol ExpressionScope {
   /// `root.name`, and `root['name']`.
   func member(_ name: String, of root: ContextRoot) -> ScopeMember
 
-  /// For suggestions.
-  func memberNames(of root: ContextRoot) -> [String]
+  /// The name that was meant by one that is not there; `Suggester` finds it.
+  func suggestion(for name: String, of root: ContextRoot) -> String?
 
   /// Of the whole context, or of a member whose name only the run knows; nil if single members alone
   /// may be named.

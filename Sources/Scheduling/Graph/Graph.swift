@@ -127,6 +127,9 @@ package struct Graph: Sendable {
     if dependency >= dependent { isInFileOrder = false }
   }
 
+  /// Before the graph runs.
+  package mutating func setGated(_ id: OperationID) { nodes[id.index].isGated = true }
+
   mutating func setPriority(_ priority: Int16, of id: OperationID) {
     nodes[id.index].priority = priority
   }
