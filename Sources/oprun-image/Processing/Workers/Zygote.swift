@@ -145,7 +145,7 @@ private func leaveSignalsToParent() {
 
 private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
   var ends: [Int32] = [-1, -1]
-  let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
+  let type = Int32(CLINUX_PACKET_SOCKET | CLINUX_CLOSE_ON_EXEC_SOCKET)
   guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
     throw SystemError("cannot start a process for images", errno: errno)
   }
