@@ -23,23 +23,37 @@ let package = Package(
   name: "oprun",
   products: [
     .executable(name: "oprun", targets: ["oprun"]),
+    .executable(name: "oprun-image", targets: ["oprun-image"]),
     .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
     .target(name: "CLinux"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .target(name: "CConfinement"),
 
     module("Diagnostics"),
     module("Scheduling"),
     module("Masking"),
     module("OperationKit", ["Scheduling"]),
-    module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux"]),
+    module("BuiltinSteps"),
+    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
+    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
       dependencies: [
         "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution", "Reporting",
+      ],
+      swiftSettings: settings),
+    .executableTarget(
+      name: "oprun-image",
+      dependencies: [
+        "BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto", "CVips", "CConfinement",
+        "CLinux",
       ],
       swiftSettings: settings),
 
@@ -51,7 +65,11 @@ let package = Package(
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
-    tests("oprunTests", ["oprun", "Reporting"]),
+    tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
+    .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
+    tests(
+      "oprunImageTests",
+      ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
     tests("CaseTests", ["oprun", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]

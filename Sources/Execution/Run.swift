@@ -37,21 +37,25 @@ package func run(
 }
 
 /// One run in progress.
-private final class RunLoop {
-  private var machine: RunMachine
+final class RunLoop {
+  var machine: RunMachine
   private let processes: LocalProcesses
-  private let builder: CommandBuilder
+  let builder: CommandBuilder
   private var signals: Signals
   private var readiness: Readiness
   private let start = monotonicNow()
   private var notices: [String] = []
+  let options: RunOptions
   private let masker: Masker?
-  private var outputs = OutputStore()
+  var outputs = OutputStore()
   private var outputFiles: OutputFiles
+  /// Why steps cannot run that were told to: a value that has no place in their command.
+  var refusals: [OperationID: String] = [:]
 
   private static let signalToken = Int(UInt32.max)
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
+    self.options = options
     masker = options.secrets.masker
     outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
@@ -135,8 +139,7 @@ private final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
-    case .decide(let operation):
-      machine.decided(operation, machine.plan.decision(about: operation), at: time)
+    case .decide(let operation): machine.decided(operation, decision(about: operation), at: time)
     case .tell(let event): tell(event, at: time, &observer)
     }
   }
@@ -152,6 +155,11 @@ private final class RunLoop {
     _ news: ProcessNews, at time: Nanoseconds, _ observer: inout some RunObserver
   ) {
     switch news {
+    case .outputGrew(let key, _) where key.trial.isProbe: break
+    case .ended(let key, let end) where key.trial.isProbe:
+      // What a look prints is of no use to anybody.
+      unlink(builder.log(of: key, step: machine.plan.steps[key.operation.index].id))
+      machine.ended(key, end, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
@@ -170,8 +178,10 @@ private final class RunLoop {
       let active = machine.active[key.operation], active.stopCause == nil
     else { return end }
     do throws(OutputFault) {
+      let step = machine.plan.steps[key.operation.index].id
       let taken = try outputFiles.take(
-        of: key.operation, from: builder.outputs(of: key), declared: active.settings.outputs)
+        of: key.operation, from: builder.outputs(of: key, step: step),
+        declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time, &observer)
@@ -182,14 +192,14 @@ private final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    var variables: [String] = []
-    switch key.trial {
-    case .attempt: outputFiles.attemptStarted(key.operation)
-    case .hook: variables = machine.hookVariables(for: key.operation)
+    if case .attempt = key.trial {
+      if let refusal = refusals[key.operation] {
+        return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+      }
+      outputFiles.attemptStarted(key.operation)
     }
     do throws(SystemError) {
-      let request = try builder.request(
-        key, attempt: machine.active[key.operation]?.attempt ?? 1, variables: variables)
+      let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
       try processes.start(request, at: time) { pipe throws(SystemError) in
         try readiness.add(pipe.input, token: pipe.token)
@@ -206,4 +216,8 @@ private final class RunLoop {
     observer.endTurn()
     return end
   }
+}
+
+extension Trial {
+  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 }

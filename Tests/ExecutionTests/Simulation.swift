@@ -157,7 +157,7 @@ private struct Playback {
       case "skipGroup": .skipGroup(plan.operation(words[1]), "no")
       case "join": .join
       case "expand": .expand(words.dropFirst().map(newOperation))
-      default: .run(plan.steps[operation.index].settings)
+      default: .run(plan.steps[operation.index])
       }
     if words[0] == "expand" { decisions[id(operation)] = "join" }
     machine.decided(operation, decision, at: now)
@@ -232,6 +232,7 @@ private struct Playback {
     switch key.trial {
     case .attempt: id(key.operation)
     case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
+    case .probe(let index): "\(id(key.operation)).wait.\(index)"
     }
   }
 
@@ -250,7 +251,7 @@ private struct Playback {
     case .dependency(let root): "<\(id(root))"
     case .stopped(let reason): "<\(reason.short(plan))"
     case .hook(let kind): "<\(kind.key)"
-    case .condition(let reason): "<\(reason)"
+    case .condition(let reason), .wait(let reason): "<\(reason)"
     }
   }
 }

@@ -5,8 +5,10 @@ import Scheduling
 
 /// What becomes of an operation at its gate.
 enum Decision {
-  /// It is ready, with these settings.
-  case run(StepSettings)
+  /// It is ready, as this step.
+  case run(PlannedStep)
+  /// It has failed before it could start; in words, why.
+  case fail(String)
   /// It does not run; in words, why.
   case skip(String)
   /// The step that it is in does not run: none of its steps does.
@@ -15,6 +17,8 @@ enum Decision {
   case expand([NewOperation])
   /// All members of the group have ended.
   case join
+  /// It waits for these, one after the other; then it is asked about again.
+  case wait([Probe])
 }
 
 /// An operation that is added while running.
@@ -35,18 +39,26 @@ extension RunMachine {
   mutating func decided(_ operation: OperationID, _ decision: Decision, at now: Nanoseconds) {
     guard gated.contains(operation) else { return }
     switch decision {
-    case .run(let settings):
-      gated.remove(operation)
-      plan.steps[operation.index].settings = settings
-      scheduler.resume(operation)
+    case .run(let step): run(operation, as: step)
+    case .fail(let reason): end(operation, as: Ending(.failed), .condition(reason), at: now)
     case .skip(let reason):
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
     case .join: join(operation, at: now)
+    case .wait(let probes): beginWait(of: operation, probes, at: now)
     }
     tellSettled()
     startReady(at: now)
+  }
+
+  private mutating func run(_ operation: OperationID, as step: PlannedStep) {
+    gated.remove(operation)
+    if let late = plan.steps[operation.index].late, late.changesCommand {
+      say(.resolved(operation, command: step.action.commandText))
+    }
+    plan.steps[operation.index] = step
+    scheduler.resume(operation)
   }
 
   private mutating func expand(_ group: OperationID, to operations: [NewOperation]) {
@@ -87,6 +99,7 @@ extension RunMachine {
   /// A stop settles what is at its gate.
   mutating func cancelGated(_ reason: StopReason) {
     for operation in gated.sorted() {
+      endWait(of: operation)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
     gated = []
@@ -104,6 +117,7 @@ extension RunMachine {
         if case .attempt = active[member]?.trial { askToEnd(member, .cancelled, at: now) }
       case .paused where active[member] != nil: cancelRetry(of: member, reason, at: now)
       case .waiting, .ready, .paused:
+        endWait(of: member)
         scheduler.settle(member, as: Ending(.cancelled), cause: .stopped(reason))
       }
     }

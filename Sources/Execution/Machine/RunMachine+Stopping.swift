@@ -32,12 +32,15 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .probeDue || timer.purpose == .waitLimit {
+      return fireWait(timer, at: now)
+    }
     guard let state = active[timer.operation], state.phase == timer.phase else { return }
     switch timer.purpose {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: killAnything(of: timer.operation)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit: break
+    case .runTimeLimit, .probeDue, .waitLimit: break
     }
   }
 
@@ -70,6 +73,7 @@ extension RunMachine {
       switch state.trial {
       case .attempt: askToEnd(operation, .cancelled, at: now)
       case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+      case .probe: break
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }
@@ -179,19 +183,4 @@ extension RunMachine {
 
 extension StopReason {
   fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
-}
-
-extension Outcome {
-  /// The word of the specification: `timed_out`.
-  var word: String {
-    switch self {
-    case .succeeded: "succeeded"
-    case .cached: "cached"
-    case .failed: "failed"
-    case .timedOut: "timed_out"
-    case .cancelled: "cancelled"
-    case .skipped: "skipped"
-    case .blocked: "blocked"
-    }
-  }
 }

@@ -27,6 +27,9 @@ struct RunMachine {
   /// At their gate: no decision yet, a condition that is not met yet, a group that is not complete.
   var gated: Set<OperationID> = []
   var groups: Groups
+  var waits: [OperationID: Wait] = [:]
+  /// What they waited for has come.
+  var metConditions: Set<OperationID> = []
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -64,10 +67,15 @@ struct RunMachine {
 
   /// A command that was started has ended, or could not be started.
   mutating func ended(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
+    if case .probe = key.trial {
+      probeEnded(key, end, at: now)
+      return startReady(at: now)
+    }
     guard let operation = active[key.operation], operation.trial == key.trial else { return }
     switch key.trial {
     case .attempt: attemptEnded(key, end, operation, at: now)
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
+    case .probe: break
     }
     startReady(at: now)
   }
@@ -196,10 +204,27 @@ struct RunMachine {
     } else {
       scheduler.settle(operation, as: ending, cause: state.cause)
     }
-    if ending.outcome.isFailure {
-      if ending.isAllowed { hasAllowedFailure = true } else { failedSteps.append(operation) }
-    }
-    if ending.outcome.isFailure, !ending.isAllowed, stopReason == nil {
+    noteFailure(of: operation, ending, at: now)
+  }
+
+  /// Ends an operation at its gate by a fault of its own.
+  mutating func end(
+    _ operation: OperationID, as ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) {
+    scheduler.settle(operation, as: ending, cause: cause)
+    tellSettled()
+    noteFailure(of: operation, ending, at: now)
+  }
+
+  /// What a failure does to the rest of the run.
+  private mutating func noteFailure(
+    of operation: OperationID, _ ending: Ending, at now: Nanoseconds
+  ) {
+    defer { tellSettled() }
+    guard ending.outcome.isFailure else { return }
+    guard !ending.isAllowed else { return hasAllowedFailure = true }
+    failedSteps.append(operation)
+    if stopReason == nil {
       switch plan.failurePolicy {
       case .continue: break
       case .stop: stopStarting(.failure(operation), at: now)
@@ -207,7 +232,7 @@ struct RunMachine {
       }
     }
     tellSettled()
-    if ending.outcome.isFailure, !ending.isAllowed { failFast(operation, at: now) }
+    failFast(operation, at: now)
   }
 
   /// Operations that ended without running: blocked, skipped, or cancelled before they could.

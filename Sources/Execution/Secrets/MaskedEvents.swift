@@ -58,6 +58,7 @@ extension Cause {
     switch self {
     case .itself, .dependency, .hook: self
     case .condition(let words): .condition(masker.mask(words))
+    case .wait(let words): .wait(masker.mask(words))
     case .stopped(let reason): .stopped(reason.masked(by: masker))
     }
   }

@@ -50,13 +50,13 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
 ///
 /// Not Synchronization.Mutex: its slow path is in a library that the thread sanitizer does not see into,
 /// so every contended use would be reported as a race.
-final class Guarded<Value>: @unchecked Sendable {  // the value is under the lock
+package final class Guarded<Value>: @unchecked Sendable {  // the value is under the lock
   private let lock = Lock()
   private var value: Value
 
-  init(_ value: Value) { self.value = value }
+  package init(_ value: Value) { self.value = value }
 
-  func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+  package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
     try lock.locked { try body(&value) }
   }
 }
@@ -73,25 +73,25 @@ struct ByteLock: ~Copyable {
 }
 
 /// Counts up by `send`, down by `wait`, which sleeps at 0.
-final class Signal: @unchecked Sendable {  // semaphores are made to be shared
+package final class Signal: @unchecked Sendable {  // semaphores are made to be shared
   private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
 
-  init() { sem_init(semaphore, 0, 0) }
+  package init() { sem_init(semaphore, 0, 0) }
 
   deinit {
     sem_destroy(semaphore)
     semaphore.deallocate()
   }
 
-  func send() { sem_post(semaphore) }
+  package func send() { sem_post(semaphore) }
 
-  func wait() {
+  package func wait() {
     while sem_wait(semaphore) != 0 {}
   }
 
   /// False if nothing was sent in about that time: the clock may be set meanwhile, since Swift's
   /// Glibc module does not show sem_clockwait.
-  func wait(seconds: Int) -> Bool {
+  package func wait(seconds: Int) -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_REALTIME, &end)
     end.tv_sec += seconds

@@ -17,7 +17,7 @@ extension Decoder {
 
   private mutating func secret(
     _ item: NodeIndex, places: inout [String: Span]
-  ) -> SecretSource? {
+  ) -> SecretModel? {
     let map = tree.resolve(item)
     guard tree.nodes[map].kind == .map else {
       reportType(item, PipelineKey.secrets.row)
@@ -31,8 +31,9 @@ extension Decoder {
       }
     }
     let isRequired = fields[.required].map { boolean($0, SecretKey.required.row) ?? true } ?? true
-    guard let place = place(fields), let name else { return nil }
-    return SecretSource(name: name, place: place, isRequired: isRequired)
+    guard let place = place(fields), let name, let node = fields[.name] else { return nil }
+    return SecretModel(
+      span: span(node), source: SecretSource(name: name, place: place, isRequired: isRequired))
   }
 
   private func owner(ofSecret fields: Fields<SecretKey>) -> String {

@@ -4,7 +4,7 @@
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs
 
   package var row: KeyRow {
     switch self {
@@ -12,9 +12,12 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .name: KeyRow("name", .text, "For people; the file's name if not given.")
     case .description: KeyRow("description", .text, "For people.")
     case .params:
-      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.", .notYet)
+      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.")
     case .env: KeyRow("env", .map(.text), "Environment variables for every step.")
-    case .dotenv: KeyRow("dotenv", .list(.text), "Files of variables, under `env`.", .notYet)
+    case .dotenv:
+      KeyRow(
+        "dotenv", .list(.text),
+        "Files of variables, under `env`. A name that ends in `?` need not be there.")
     case .secrets:
       KeyRow(
         "secrets", .list(.object("maps")), "Values that are masked in everything oprun prints.")
@@ -42,7 +45,7 @@ package enum PipelineKey: UInt8, ObjectKey {
       KeyRow("working_dir", .text, "Directory of the steps, from where oprun was started.")
     case .sequence:
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include: KeyRow("include", .list(.text), "Files whose steps are merged in.", .notYet)
+    case .include: KeyRow("include", .list(.text), "Files that are merged in.")
     case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
     case .steps: KeyRow("steps", .list(.object("maps")), "What to run; at least one.")
     case .onSuccess: hookRow("on_success", "After a run in which every step is ok.")
@@ -50,6 +53,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .onCancel: hookRow("on_cancel", "After a run that was cancelled.")
     case .onComplete: hookRow("on_complete", "After every run, last.")
     case .schema: KeyRow("$schema", .text, "For editors.")
+    case .outputs: KeyRow("outputs", .map(.text), "What a step that uses this file offers.")
     }
   }
 

@@ -21,6 +21,11 @@ package struct EvaluationFailure: Error {
   /// The part at fault as it is written in the file.
   package var part: String { expression.text(range) }
 
+  /// While planning goes on.
+  func diagnostic(in source: SourceText) -> Diagnostic {
+    words.diagnostic(at: expression.span(of: range, in: source))
+  }
+
   /// Needs the files that the expression was read from.
   package func diagnostic(in sources: SourceMap) -> Diagnostic {
     sources.withText(at: expression.origin.span) { source in

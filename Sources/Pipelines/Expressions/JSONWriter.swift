@@ -1,6 +1,6 @@
 // Values as JSON texts, up to a limit.
-import Diagnostics
 
+import Diagnostics
 
 /// Compact JSON up to a limit.
 struct JSONWriter {

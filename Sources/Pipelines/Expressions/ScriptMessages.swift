@@ -56,6 +56,7 @@ extension ExpressionMessage {
     let message =
       switch refusal {
       case .unclear: "what the shell makes of this place is not clear"
+      case .escaped: "a backslash stands before the value"
       case .parameterExpansion: "a value cannot stand inside '${…}' of the shell"
       case .variableName(let name): "the value would become a part of the name '$\(name)'"
       case .hereDocumentDelimiter: "a value cannot be what ends a here-document"
@@ -65,6 +66,9 @@ extension ExpressionMessage {
       }
     if case .variableName(let name) = refusal {
       return FaultWords(message, help: "write '${\(printable(name))}' before it")
+    }
+    if refusal == .escaped {
+      return FaultWords(message, help: "'$${{' writes '${{' itself")
     }
     return FaultWords(message, help: throughEnvironment)
   }

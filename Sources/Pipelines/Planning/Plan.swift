@@ -24,6 +24,10 @@ package struct Plan: Sendable {
   package var secrets: [SecretSource]
   /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
   package var groups: [OperationID: GroupPlan] = [:]
+  /// The pipeline's params, in file order.
+  package var parameters: [ParameterDescription] = []
+  /// `OPRUN_PARAM_<NAME>` for every command.
+  package var parameterVariables: [EnvironmentVariable] = []
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
@@ -104,11 +108,16 @@ package struct GroupPlan: Sendable {
   package let members: [OperationID]
   /// A failure of a member cancels the others.
   package let isFailFast: Bool
+  /// Of a matrix that is known: the values of each member.
+  package let combinations: [ValueMap]
 
-  package init(kind: Kind, members: [OperationID], isFailFast: Bool = false) {
+  package init(
+    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = []
+  ) {
     self.kind = kind
     self.members = members
     self.isFailFast = isFailFast
+    self.combinations = combinations
   }
 }
 
@@ -118,6 +127,8 @@ package enum Action: Hashable, Sendable {
   case script(String)
   /// An argument vector; never empty.
   case arguments([String])
+  /// Arguments of the program of the built-in steps, which stands beside oprun; never empty.
+  case helper([String])
 }
 
 /// Everything about a step but its id, action and edges. One instance serves all steps that have
@@ -234,11 +245,21 @@ package struct Hooks: Hashable, Sendable {
   package init() {}
 
   package subscript(kind: HookKind) -> [Action] {
-    switch kind {
-    case .onSuccess: onSuccess
-    case .onFailure: onFailure
-    case .onCancel: onCancel
-    case .onComplete: onComplete
+    get {
+      switch kind {
+      case .onSuccess: onSuccess
+      case .onFailure: onFailure
+      case .onCancel: onCancel
+      case .onComplete: onComplete
+      }
+    }
+    set {
+      switch kind {
+      case .onSuccess: onSuccess = newValue
+      case .onFailure: onFailure = newValue
+      case .onCancel: onCancel = newValue
+      case .onComplete: onComplete = newValue
+      }
     }
   }
 

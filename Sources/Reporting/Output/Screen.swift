@@ -90,7 +90,7 @@ package final class Screen {
 
 /// The signs at the start of a line.
 enum Mark {
-  case succeeded, failed, cached, warning, retry, notRun, opening
+  case succeeded, failed, cached, warning, retry, waiting, notRun, opening
 
   func text(usesASCII: Bool) -> StaticString {
     switch self {
@@ -99,6 +99,7 @@ enum Mark {
     case .cached: "="
     case .warning: "!"
     case .retry: usesASCII ? "~" : "↻"
+    case .waiting: usesASCII ? "." : "…"
     case .notRun: "-"
     case .opening: ">"
     }
@@ -109,7 +110,7 @@ enum Mark {
     case .succeeded, .cached: .good
     case .failed: .bad
     case .warning, .retry: .warning
-    case .notRun, .opening: .faint
+    case .waiting, .notRun, .opening: .faint
     }
   }
 }

@@ -144,6 +144,9 @@ package struct Graph: Sendable {
     }
   }
 
+  /// Before the graph runs.
+  package mutating func setGated(_ id: OperationID) { gates[id.index] = true }
+
   mutating func setPriority(_ priority: Int16, of id: OperationID) {
     priorities[id.index] = priority
   }

@@ -48,6 +48,8 @@ package enum Trial: Hashable, Sendable {
   case attempt(Int)
   /// `index` counts the commands of one hook from 1.
   case hook(HookKind, index: Int)
+  /// A look at a condition of `wait_for`, which counts from 1. No event tells of it.
+  case probe(Int)
 }
 
 package enum HookKind: UInt8, CaseIterable, Sendable {
@@ -137,6 +139,8 @@ package enum Cause: Hashable, Sendable {
   case dependency(OperationID)
   /// Its `if` was false, or its matrix is empty: in words.
   case condition(String)
+  /// What `wait_for` waited for did not come in time: in words.
+  case wait(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
   /// A hook failed after the command had succeeded.

@@ -12,21 +12,29 @@ extension Tool {
     switch plan(invocation.operands[0], planningOptions(invocation)) {
     case .failure(let exit): return exit.status
     case .success(let plan):
-      if let id = invocation.text(Options.exitCodeFrom), plan.operation(named: id) == nil {
-        throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
-      }
+      try checkStatusSource(invocation, plan)
       guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
       return readSecrets(of: plan).map { run(plan, invocation, $0) } ?? ExitStatus.usage
     }
   }
 
+  private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageError) {
+    guard let id = invocation.text(Options.exitCodeFrom) else { return }
+    guard let operation = plan.operation(named: id) else {
+      throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
+    }
+    if plan.groups[operation] != nil { throw .severalStatuses(id, for: Options.exitCodeFrom) }
+  }
+
   private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
-    PlanningOptions(
+    var options = PlanningOptions(
       processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
       maxParallel: invocation.count(Options.jobs),
       failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
+    setParameters(of: &options, invocation)
+    return options
   }
 
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {

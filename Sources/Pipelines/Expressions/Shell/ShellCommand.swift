@@ -34,7 +34,6 @@ struct ShellCommand {
 
   /// A bracket of a pattern or an index is open.
   var isInBrackets: Bool {
-    guard word != Array("[".utf8), word != Array("[[".utf8) else { return false }
     let open = word.lastIndex(of: UInt8(ascii: "["))
     let close = word.lastIndex(of: UInt8(ascii: "]"))
     return open.map { open in close.map { open > $0 } ?? true } ?? false

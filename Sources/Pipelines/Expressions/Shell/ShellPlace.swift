@@ -9,6 +9,7 @@ struct ShellPlace: Hashable, Sendable {
   /// A place where no value may stand, whatever it is.
   enum Refusal: Hashable, Sendable {
     case unclear
+    case escaped
     case parameterExpansion
     case variableName(String)
     case hereDocumentDelimiter
@@ -56,17 +57,20 @@ struct DocumentLine: Hashable, Sendable {
   }
 }
 
-/// A word with values that stands where a command does.
+/// A word with values that stands where a command does, or a pattern of `case`.
 struct CommandWord: Hashable, Sendable {
   /// In the scanned text.
   let range: Range<Int>
+  let isPattern: Bool
 
   /// Whether the word, with its values inserted, is one of the shell's own or assigns a variable.
+  /// Quotes take their meaning from words of the grammar, but not from commands.
   func isForbidden(_ word: [UInt8]) -> Bool {
+    if ShellWords.grammar.contains(String(decoding: word, as: UTF8.self)) { return true }
+    if isPattern { return false }
     let quotes = Array(#"'"\"#.utf8)
-    let bare = word.filter { !quotes.contains($0) }
-    return ShellWords.reserved.contains(String(decoding: bare, as: UTF8.self))
-      || ShellWords.isAssignment(bare)
+    let bare = String(decoding: word.filter { !quotes.contains($0) }, as: UTF8.self)
+    return ShellWords.commands.contains(bare) || ShellWords.isAssignment(word)
   }
 }
 
@@ -81,14 +85,16 @@ enum ShellWords {
     "builtin", "chroot", "command", "doas", "env", "eval", "exec", "nice", "nohup", "setsid",
     "stdbuf", "sudo", "timeout", "xargs",
   ]
-  /// A value in the place of a command must not be one of these.
-  static let reserved: Set<String> = openers.union([
-    ".", ":", "alias", "bg", "break", "builtin", "case", "cd", "command", "continue", "declare",
-    "disown", "done", "enable", "esac", "eval", "exec", "exit", "export", "fc", "fg", "fi", "for",
-    "function", "getopts", "hash", "in", "let", "local", "mapfile", "read", "readarray",
-    "readonly", "return", "select", "set", "shift", "shopt", "source", "suspend", "times", "trap",
-    "typeset", "ulimit", "umask", "unalias", "unset",
+  static let grammar: Set<String> = openers.union([
+    "case", "done", "esac", "fi", "for", "function", "in", "select",
   ])
+  /// Commands of the shell that change what the script does; a value must not name one.
+  static let commands: Set<String> = [
+    ".", ":", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "disown",
+    "enable", "eval", "exec", "exit", "export", "fc", "fg", "getopts", "hash", "let", "local",
+    "mapfile", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source",
+    "suspend", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset",
+  ]
   /// Read arguments as code, or as names of variables whose index is code to bash.
   static let interpreters: Set<String> = [
     ".", "alias", "ash", "bash", "busybox", "dash", "enable", "eval", "fc", "getopts", "ksh",

@@ -159,7 +159,8 @@ extension ShellScanner {
     guard let word = codes[codes.count - 1].command.endWord() else { return }
     let named = word.prefix { $0 != valueMark }
     if isCommand, named.count < word.count, !ShellWords.isAssignment(named) {
-      commandWords.append(CommandWord(range: start..<place))
+      let isPattern = codes.last?.cases.last == .pattern
+      commandWords.append(CommandWord(range: start..<place, isPattern: isPattern))
     }
     if expectsDelimiter, var document = pending.popLast() {
       document.delimiter = word
@@ -307,16 +308,20 @@ extension ShellScanner {
       return
     }
     beginWord(isQuoted: true)
-    if text[place + 1] != valueMark {
-      addByte(text[place + 1])
-      place += 1
-    }
+    readEscaped()
     place += 1
   }
 }
 
 // Quotes, substitutions and formulas.
 extension ShellScanner {
+  /// The byte behind a backslash.
+  private mutating func readEscaped() {
+    guard place + 1 < end else { return }
+    place += 1
+    if byte == valueMark { add(ShellPlace(refusal: .escaped)) } else { addByte(byte) }
+  }
+
   /// From the opening quote; `$'…'` knows escapes.
   private mutating func readSingleQuoted(escapes: Bool) {
     if backquoteDepth > 0, isInDoubleQuotes { isUnclear = true }
@@ -347,7 +352,7 @@ extension ShellScanner {
     case "\\":
       if backquoteDepth > 0 { isUnclear = true }
       if follows("\n"), place + 2 < end, text[place + 2] == valueMark { isUnclear = true }
-      if place + 1 < end, text[place + 1] != valueMark { place += 1 }
+      readEscaped()
     case "`": return readBackquote(0)
     case "$": return readDollar()
     case "\u{FF}": add(ShellPlace(context: isDocument ? .hereDocument : .quotes))
@@ -426,7 +431,7 @@ extension ShellScanner {
   private mutating func readParameter() {
     switch Unicode.Scalar(byte) {
     case "}": frames.removeLast()
-    case "\\": if place + 1 < end, text[place + 1] != valueMark { place += 1 }
+    case "\\": readEscaped()
     case "\"": frames.append(.doubleQuotes)
     case "'":
       if isInDoubleQuotes || isDocument {

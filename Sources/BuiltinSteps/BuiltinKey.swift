@@ -1,0 +1,95 @@
+// One key of `with:`, which is also one option of the command line.
+
+/// A row of a built-in step's table.
+package struct BuiltinKey: Sendable {
+  /// As in `with:`; on the command line `--max-parallel` or `--max_parallel`.
+  package let name: String
+  package let type: BuiltinType
+  package let isRequired: Bool
+  /// As it would be written; nil if there is none.
+  package let defaultValue: String?
+  /// A sentence for help and documentation.
+  package let summary: String
+
+  package init(
+    _ name: String, _ type: BuiltinType, default defaultValue: String? = nil,
+    isRequired: Bool = false, _ summary: String
+  ) {
+    self.name = name
+    self.type = type
+    self.isRequired = isRequired
+    self.defaultValue = defaultValue
+    self.summary = summary
+  }
+}
+
+/// What the value of a key must be.
+package indirect enum BuiltinType: Hashable, Sendable {
+  /// Any text but none.
+  case text
+  case boolean
+  case integer(ClosedRange<Int>)
+  /// As `30s`; may be 0s.
+  case duration
+  /// As `2M`.
+  case size
+  case choice([String])
+  /// One value, or a list of them. On the command line the option is given several times.
+  case list(BuiltinType)
+  /// Names to texts. On the command line `--headers='Name: value'`, several times.
+  case map
+
+  /// In a sentence: "wants …".
+  package var wanted: String {
+    switch self {
+    case .text: "text"
+    case .boolean: "true or false"
+    case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    case .duration: "a duration such as 30s"
+    case .size: "a size such as 2M"
+    case .choice(let words):
+      words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    case .list(let item): item.wanted
+    case .map: "'name: value'"
+    }
+  }
+
+  package var placeholder: String {
+    switch self {
+    case .text: "TEXT"
+    case .boolean: "true|false"
+    case .integer: "N"
+    case .duration: "TIME"
+    case .size: "SIZE"
+    case .choice(let words): words.joined(separator: "|")
+    case .list(let item): item.placeholder
+    case .map: "NAME: VALUE"
+    }
+  }
+
+  /// Reads one value as it is written; nil if it is not what the key wants.
+  package func value(of text: String) -> BuiltinValue? {
+    switch self {
+    case .text: text.isEmpty ? nil : .text(text)
+    case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
+    case .integer(let range): wholeNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
+    case .duration: nanoseconds(text).map(BuiltinValue.duration)
+    case .size: byteCount(text).map(BuiltinValue.size)
+    case .choice(let words): words.contains(text) ? .text(text) : nil
+    case .list(let item): item.value(of: text)
+    case .map: pair(text)
+    }
+  }
+}
+
+/// A checked value; of lists and maps one element.
+package enum BuiltinValue: Hashable, Sendable {
+  case text(String)
+  case boolean(Bool)
+  case integer(Int)
+  /// In nanoseconds.
+  case duration(Int64)
+  /// In bytes.
+  case size(Int)
+  case pair(name: String, value: String)
+}

@@ -1,0 +1,53 @@
+// What the built-in steps are and what each takes. One table drives the helper program's command line
+// and its help, and the check of `with:` in a pipeline. It knows neither YAML nor how a step is done.
+
+/// A step that `uses:` names and a program beside oprun performs.
+package struct BuiltinStep: Sendable {
+  package let name: String
+  /// What it does, for help and documentation.
+  package let summary: String
+  package let keys: [BuiltinKey]
+  package let groups: [KeyGroup]
+
+  /// The keys come in sections, in the order of help.
+  package init(
+    _ name: String, _ summary: String, keys: [[BuiltinKey]], groups: [KeyGroup] = []
+  ) {
+    self.name = name
+    self.summary = summary
+    self.keys = Array(keys.joined())
+    self.groups = groups
+  }
+
+  /// The program that performs all of them, beside oprun.
+  package static let program = "oprun-image"
+
+  package static let all = [download, resize, downloadAndResize, compose, wait]
+
+  package static func named(_ name: String) -> BuiltinStep? { all.first { $0.name == name } }
+
+  package func key(_ name: String) -> BuiltinKey? { keys.first { $0.name == name } }
+}
+
+/// Keys of which some must be given.
+package struct KeyGroup: Hashable, Sendable {
+  package enum Rule: Hashable, Sendable { case exactlyOne, atLeastOne }
+
+  package let rule: Rule
+  package let keys: [String]
+
+  /// Nil if the given keys are as the rule wants; else what is wrong, for a message.
+  package func fault(in isGiven: (String) -> Bool) -> String? {
+    let given = keys.filter(isGiven)
+    let names = list(keys)
+    if given.isEmpty { return "one of \(names) is needed" }
+    guard rule == .exactlyOne, given.count > 1 else { return nil }
+    return "only one of \(names) can be given, found \(list(given, last: " and "))"
+  }
+
+  private func list(_ names: [String], last: String = " or ") -> String {
+    let quoted = names.map { "'\($0)'" }
+    guard quoted.count > 1, let final = quoted.last else { return quoted.joined() }
+    return quoted.dropLast().joined(separator: ", ") + last + final
+  }
+}

@@ -1,0 +1,87 @@
+// What a step was given: checked values, with the table's defaults behind them.
+
+import BuiltinSteps
+
+/// The inputs of one step, from `with:` or the command line.
+struct Inputs: Sendable {
+  let step: BuiltinStep
+  /// What is no option; only the cache's commands have such words.
+  var operands: [String] = []
+  var wantsHelp = false
+  private var values: [String: [BuiltinValue]] = [:]
+
+  init(_ step: BuiltinStep) { self.step = step }
+
+  func isGiven(_ name: String) -> Bool { values[name] != nil }
+
+  /// Of a list or a map one more element, of anything else the value that counts.
+  mutating func add(_ value: BuiltinValue, to key: BuiltinKey) {
+    switch key.type {
+    case .list, .map: values[key.name, default: []].append(value)
+    default: values[key.name] = [value]
+    }
+  }
+
+  private func all(_ name: String) -> [BuiltinValue] {
+    guard let key = step.key(name) else {
+      preconditionFailure("'\(step.name)' has no key '\(name)' in its table")
+    }
+    if let given = values[name] { return given }
+    return key.defaultValue.map { text in
+      guard let value = key.type.value(of: text) else {
+        preconditionFailure("the default of '\(name)' is not what it wants: \(text)")
+      }
+      return [value]
+    } ?? []
+  }
+
+  func texts(_ name: String) -> [String] {
+    all(name).compactMap { if case .text(let text) = $0 { text } else { nil } }
+  }
+
+  func text(_ name: String) -> String? { texts(name).first }
+
+  func integers(_ name: String) -> [Int] {
+    all(name).compactMap { if case .integer(let number) = $0 { number } else { nil } }
+  }
+
+  func pairs(_ name: String) -> [(name: String, value: String)] {
+    all(name).compactMap { if case .pair(let name, let value) = $0 { (name, value) } else { nil } }
+  }
+
+  func isOn(_ name: String) -> Bool { all(name).first == .boolean(true) }
+
+  /// The value of a key that has a default.
+  func integer(_ name: String) -> Int {
+    guard let number = integers(name).first else { preconditionFailure(Self.noDefault(name)) }
+    return number
+  }
+
+  /// In bytes, of a key that has a default.
+  func size(_ name: String) -> Int {
+    guard case .size(let size)? = all(name).first else {
+      preconditionFailure(Self.noDefault(name))
+    }
+    return size
+  }
+
+  /// In nanoseconds, of a key that has a default.
+  func duration(_ name: String) -> Int64 {
+    guard case .duration(let duration)? = all(name).first else {
+      preconditionFailure(Self.noDefault(name))
+    }
+    return duration
+  }
+
+  /// The chosen word as the type that its words are the raw values of.
+  func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
+    guard let choice = text(name).flatMap(Choice.init(rawValue:)) else {
+      preconditionFailure(Self.noDefault(name))
+    }
+    return choice
+  }
+
+  private static func noDefault(_ name: String) -> String {
+    "'\(name)' is read as if it had a default, or as another type"
+  }
+}

@@ -1,0 +1,45 @@
+// The end of a batch: the table, the manifest, the outputs, the exit status.
+
+import BuiltinSteps
+import Diagnostics
+
+/// What becomes of a step in which an item failed.
+enum ItemFailurePolicy: String, Sendable { case fail, skip }
+
+extension Program {
+  /// Answers the exit status. `folder` is where the manifest goes unless a place was given: "" or with
+  /// a slash at its end.
+  func end(
+    _ inputs: Inputs, _ items: [ItemResult], noun: String, folder: String, since started: Int64
+  ) -> Int32 {
+    let table = BatchTable(
+      items: items, noun: noun, nanoseconds: monotonicTime() - started)
+    output.write(table.text)
+    let manifest = inputs.text("manifest") ?? "\(folder).oprun-\(inputs.step.name).json"
+    do throws(SystemError) {
+      try Files.makeFolder(of: manifest)
+      try Files.write(Manifest(step: inputs.step, items: items).text, to: manifest)
+      try publish(items, manifest: manifest)
+    } catch {
+      say(error.message)
+      return ExitStatus.failure
+    }
+    let policy: ItemFailurePolicy = inputs.choice("on_item_failure")
+    let hasFailed = items.contains { $0.error != nil }
+    return hasFailed && policy == .fail ? ExitStatus.failure : ExitStatus.success
+  }
+
+  private func publish(_ items: [ItemResult], manifest: String) throws(SystemError) {
+    var outputs = StepOutputs()
+    outputs.add("manifest", json: jsonString(manifest))
+    outputs.add("failed", json: StepOutputs.list(items.filter { $0.error != nil }.map(\.origin)))
+    outputs.add("files", json: StepOutputs.list(items.flatMap { $0.files.map(\.path) }))
+    if !outputs.leftOut.isEmpty {
+      let names = outputs.leftOut.map { "'\($0)'" }.joined(separator: " and ")
+      say("too long to be outputs of a step, see '\(manifest)': \(names)")
+    }
+    try outputs.publish()
+  }
+
+  func say(_ message: String) { errors.write("\(BuiltinStep.program): \(message)\n") }
+}

@@ -1,0 +1,16 @@
+// Why an item failed: one message of it, and whether trying again can help.
+
+/// A failure of one item. The others go on.
+struct ItemFailure: Error, Hashable, Sendable {
+  let message: String
+  /// Whether another attempt may succeed.
+  var mayPass = false
+  /// In seconds, if a server has said when to come back.
+  var retryAfter: Int?
+
+  init(_ message: String, mayPass: Bool = false, retryAfter: Int? = nil) {
+    self.message = message
+    self.mayPass = mayPass
+    self.retryAfter = retryAfter
+  }
+}

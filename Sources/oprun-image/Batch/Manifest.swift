@@ -1,0 +1,35 @@
+// The JSON manifest of a batch: one object for each item, in the order in which they were given.
+
+import BuiltinSteps
+import Diagnostics
+
+struct Manifest {
+  let step: BuiltinStep
+  let items: [ItemResult]
+
+  var text: String {
+    let failedCount = items.count { $0.error != nil }
+    let head = "\"version\":1,\"step\":\(jsonString(step.name)),\"failed\":\(failedCount)"
+    let rows = items.map { "  " + object($0) }.joined(separator: ",\n")
+    return "{\(head),\"items\":[\n\(rows)\n]}\n"
+  }
+
+  private func object(_ item: ItemResult) -> String {
+    let files = item.files.map(object).joined(separator: ",")
+    var fields = [
+      "\"origin\":\(jsonString(item.origin))", "\"files\":[\(files)]",
+      "\"bytes\":\(item.receivedByteCount)", "\"cached\":\(item.isCached)",
+      "\"attempts\":\(item.attemptCount)", "\"milliseconds\":\(item.milliseconds)",
+    ]
+    if let note = item.note { fields.append("\"note\":\(jsonString(note))") }
+    fields.append("\"error\":\(item.error.map(jsonString) ?? "null")")
+    return "{\(fields.joined(separator: ","))}"
+  }
+
+  private func object(_ file: ItemFile) -> String {
+    var fields = ["\"path\":\(jsonString(file.path))", "\"bytes\":\(file.byteCount)"]
+    if let width = file.width { fields.append("\"width\":\(width)") }
+    if let height = file.height { fields.append("\"height\":\(height)") }
+    return "{\(fields.joined(separator: ","))}"
+  }
+}

@@ -1,0 +1,40 @@
+// Numbers as people read them.
+
+/// `1.5 MB`, in powers of 1000 as in all that is measured.
+func shownBytes(_ count: Int) -> String {
+  let units = ["B", "kB", "MB", "GB", "TB"]
+  var unit = 0
+  var divisor = 1
+  while count >= divisor * 1000 - divisor / 2, unit + 1 < units.count {
+    unit += 1
+    divisor *= 1000
+  }
+  if unit == 0 { return "\(count) B" }
+  let tenths = (count * 10 + divisor / 2) / divisor
+  let text =
+    tenths >= 100 ? "\((count + divisor / 2) / divisor)" : "\(tenths / 10).\(tenths % 10)"
+  return "\(text) \(units[unit])"
+}
+
+/// A size that somebody set, as it would be written: `512K`, `2M`.
+func shownSize(_ count: Int) -> String {
+  for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("K", 10)]
+  where count >= 1 << shift && count % (1 << shift) == 0 {
+    return "\(count >> shift)\(unit)"
+  }
+  return "\(count) bytes"
+}
+
+/// `340ms`, `3.4s`, `2m05s`.
+func shownDuration(_ nanoseconds: Int64) -> String {
+  let milliseconds = max(0, nanoseconds) / 1_000_000
+  switch milliseconds {
+  case ..<1000: return "\(milliseconds)ms"
+  case ..<60_000:
+    let tenths = milliseconds % 1000 / 100
+    return tenths == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds / 1000).\(tenths)s"
+  default:
+    let seconds = milliseconds / 1000
+    return "\(seconds / 60)m" + (seconds % 60 < 10 ? "0" : "") + "\(seconds % 60)s"
+  }
+}

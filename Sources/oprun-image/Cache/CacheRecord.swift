@@ -1,0 +1,57 @@
+// What the cache knows of one key: which content it stands for, and what the server said of it.
+
+/// A key's content. The key is a hash of a URL and the headers sent with it, or of an image and what was
+/// made of it; neither is kept, since both may hold secrets.
+struct CacheRecord: Hashable, Sendable {
+  let digest: Digest
+  let size: Int
+  var validators = Validators()
+  /// When the server last said that this is so, in seconds since 1970.
+  var confirmed: Int
+  /// Whether the content is in the cache; else it is only known what it was.
+  var isKept: Bool
+  /// What else is known, for who has put it there: dimensions of an image.
+  var note = ""
+
+  init(digest: Digest, size: Int, confirmed: Int, isKept: Bool) {
+    self.digest = digest
+    self.size = size
+    self.confirmed = confirmed
+    self.isKept = isKept
+  }
+
+  private static let header = "oprun cache 1"
+
+  var text: String {
+    """
+    \(Self.header)
+    digest \(digest.hexadecimal)
+    size \(size)
+    confirmed \(confirmed)
+    kept \(isKept)
+    etag \(validators.entityTag ?? "")
+    modified \(validators.lastModified ?? "")
+    note \(note)
+
+    """
+  }
+
+  /// Nil if it is not as `text` writes it.
+  init?(_ text: String) {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count == 9, lines[0] == Self.header, lines[8].isEmpty else { return nil }
+    func value(_ line: Int, _ name: String) -> String? {
+      lines[line].hasPrefix(name + " ") ? String(lines[line].dropFirst(name.count + 1)) : nil
+    }
+    guard let digest = value(1, "digest").flatMap({ Digest($0) }),
+      let size = value(2, "size").flatMap({ Int($0) }), size >= 0,
+      let confirmed = value(3, "confirmed").flatMap({ Int($0) }),
+      let isKept = value(4, "kept").flatMap({ Bool($0) }),
+      let tag = value(5, "etag"), let date = value(6, "modified"), let note = value(7, "note")
+    else { return nil }
+    self.init(digest: digest, size: size, confirmed: confirmed, isKept: isKept)
+    validators = Validators(
+      entityTag: tag.isEmpty ? nil : tag, lastModified: date.isEmpty ? nil : date)
+    self.note = note
+  }
+}

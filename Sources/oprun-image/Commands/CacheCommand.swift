@@ -1,0 +1,41 @@
+// `cache stat` and `cache clear`: what the cache holds, and emptying it.
+
+import BuiltinSteps
+import Diagnostics
+
+extension Program {
+  func cache(_ inputs: Inputs) -> Int32 {
+    guard let path = inputs.text("cache_dir") ?? CacheFolder.usual else {
+      say("no folder for the cache: set '--cache-dir' or HOME")
+      return ExitStatus.failure
+    }
+    do throws(SystemError) {
+      let cache = try Cache(CacheFolder(path), CacheLimits()) { [self] in say($0) }
+      if inputs.operands == ["clear"] {
+        let removed = try cache.clear()
+        output.write(inputs.isOn("json") ? json(removed, path) : "removed \(words(removed))\n")
+      } else {
+        let statistics = try cache.statistics()
+        output.write(
+          inputs.isOn("json") ? json(statistics, path) : "\(path): \(words(statistics))\n")
+      }
+      return ExitStatus.success
+    } catch {
+      say(error.message)
+      return ExitStatus.failure
+    }
+  }
+
+  private func words(_ statistics: CacheStatistics) -> String {
+    let contents = "\(statistics.objectCount) content\(statistics.objectCount == 1 ? "" : "s")"
+    let records = "\(statistics.recordCount) record\(statistics.recordCount == 1 ? "" : "s")"
+    return "\(contents) of \(shownBytes(statistics.byteCount)), \(records)"
+  }
+
+  private func json(_ statistics: CacheStatistics, _ path: String) -> String {
+    let oldest = statistics.oldestUse.map(String.init) ?? "null"
+    return "{\"path\":\(jsonString(path)),\"contents\":\(statistics.objectCount),"
+      + "\"bytes\":\(statistics.byteCount),\"records\":\(statistics.recordCount),"
+      + "\"oldest_use\":\(oldest)}\n"
+  }
+}

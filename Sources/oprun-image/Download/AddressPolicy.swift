@@ -1,0 +1,144 @@
+// Which addresses may be connected to. It is asked with the address itself, at each connect: names can
+// mean one thing when they are checked and another when they are used.
+
+import Glibc
+
+/// What downloads may connect to beside the public internet.
+struct AddressPolicy: Sendable {
+  var allowsPrivate = false
+  /// `host:port` as in a URL, in lower case; compared whole.
+  var allowedHosts: Set<String> = []
+  /// Addresses of proxies that the user has set, with their ports.
+  var proxies: Set<Endpoint> = []
+
+  /// Nil if a transfer for this host and port may connect to the endpoint, else what that is.
+  func objection(to endpoint: Endpoint, for authority: String) -> String? {
+    if allowsPrivate || allowedHosts.contains(authority) || proxies.contains(endpoint) {
+      return nil
+    }
+    return endpoint.address.reservation
+  }
+}
+
+struct Endpoint: Hashable, Sendable {
+  let address: Address
+  let port: UInt16
+
+  /// Nil for families that are not of the internet.
+  init?(_ socketAddress: UnsafePointer<sockaddr>) {
+    switch Int32(socketAddress.pointee.sa_family) {
+    case AF_INET:
+      let bytes = UnsafeRawPointer(socketAddress).loadUnaligned(as: sockaddr_in.self)
+      address = Address(withUnsafeBytes(of: bytes.sin_addr) { Array($0) })
+      port = UInt16(bigEndian: bytes.sin_port)
+    case AF_INET6:
+      let bytes = UnsafeRawPointer(socketAddress).loadUnaligned(as: sockaddr_in6.self)
+      address = Address(withUnsafeBytes(of: bytes.sin6_addr) { Array($0) })
+      port = UInt16(bigEndian: bytes.sin6_port)
+    default: return nil
+    }
+  }
+
+  init(_ address: Address, port: UInt16) {
+    self.address = address
+    self.port = port
+  }
+}
+
+/// 4 or 16 bytes.
+struct Address: Hashable, Sendable {
+  let bytes: [UInt8]
+
+  init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// As it is written: `127.0.0.1`, `fe80::1`.
+  init?(_ text: String) {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    if inet_pton(AF_INET, text, &bytes) == 1 {
+      self.bytes = Array(bytes.prefix(4))
+    } else if inet_pton(AF_INET6, text, &bytes) == 1 {
+      self.bytes = bytes
+    } else {
+      return nil
+    }
+  }
+
+  var text: String {
+    var buffer = [CChar](repeating: 0, count: 64)
+    let family = bytes.count == 4 ? AF_INET : AF_INET6
+    guard inet_ntop(family, bytes, &buffer, socklen_t(buffer.count)) != nil else { return "?" }
+    return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  /// What the address is kept for, as `a private address`; nil if it is public.
+  var reservation: String? {
+    if bytes.count == 4 { return reservedRanges4.first { $0.contains(bytes) }?.words }
+    if let embedded { return embedded.reservation }
+    return reservedRanges6.first { $0.contains(bytes) }?.words
+  }
+
+  /// The address of version 4 that one of version 6 leads to: mapped, compatible, NAT64, 6to4.
+  private var embedded: Address? {
+    let leading = bytes.prefix(12)
+    let isMapped = leading.elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
+    let isTranslated = leading.elementsEqual([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
+    if isMapped || isTranslated { return Address(Array(bytes.suffix(4))) }
+    if bytes.prefix(2).elementsEqual([0x20, 0x02]) { return Address(Array(bytes[2..<6])) }
+    let isCompatible = leading.allSatisfy { $0 == 0 } && bytes[12] != 0
+    return isCompatible ? Address(Array(bytes.suffix(4))) : nil
+  }
+}
+
+/// A block of addresses that is not the public internet.
+private struct ReservedRange: Sendable {
+  let prefix: [UInt8]
+  let length: Int
+  let words: String
+
+  init(_ text: String, _ length: Int, _ words: String) {
+    prefix = Address(text)?.bytes ?? []
+    self.length = length
+    self.words = words
+  }
+
+  func contains(_ bytes: [UInt8]) -> Bool {
+    for (index, byte) in prefix.enumerated() where index * 8 < length {
+      let bits = min(8, length - index * 8)
+      let mask = UInt8(truncatingIfNeeded: 0xff << (8 - bits))
+      if byte & mask != bytes[index] & mask { return false }
+    }
+    return true
+  }
+}
+
+// The registries of special-purpose addresses (RFC 6890 and later).
+private let reservedRanges4 = [
+  ReservedRange("0.0.0.0", 8, "an address of this machine"),
+  ReservedRange("10.0.0.0", 8, "a private address"),
+  ReservedRange("100.64.0.0", 10, "an address behind a provider's translation"),
+  ReservedRange("127.0.0.0", 8, "an address of this machine"),
+  ReservedRange("169.254.0.0", 16, "a link-local address"),
+  ReservedRange("172.16.0.0", 12, "a private address"),
+  ReservedRange("192.0.0.0", 24, "a reserved address"),
+  ReservedRange("192.0.2.0", 24, "a reserved address"),
+  ReservedRange("192.168.0.0", 16, "a private address"),
+  ReservedRange("198.18.0.0", 15, "a reserved address"),
+  ReservedRange("198.51.100.0", 24, "a reserved address"),
+  ReservedRange("203.0.113.0", 24, "a reserved address"),
+  ReservedRange("224.0.0.0", 4, "a multicast address"),
+  ReservedRange("240.0.0.0", 4, "a reserved address"),
+]
+
+private let reservedRanges6 = [
+  ReservedRange("::", 127, "an address of this machine"),
+  ReservedRange("64:ff9b:1::", 48, "a private address"),
+  ReservedRange("100::", 64, "a reserved address"),
+  ReservedRange("2001::", 23, "a reserved address"),
+  ReservedRange("2001:db8::", 32, "a reserved address"),
+  ReservedRange("3fff::", 20, "a reserved address"),
+  ReservedRange("5f00::", 16, "a reserved address"),
+  ReservedRange("fc00::", 7, "a private address"),
+  ReservedRange("fe80::", 10, "a link-local address"),
+  ReservedRange("fec0::", 10, "a private address"),
+  ReservedRange("ff00::", 8, "a multicast address"),
+]

@@ -1,0 +1,70 @@
+// A download as an operation: one attempt each. What waits for the first waits for all of them.
+
+import OperationKit
+
+/// One source, from the first attempt to the end.
+final class DownloadTask: Sendable {
+  struct End: Sendable {
+    let result: Result<Acquired, ItemFailure>
+    let attemptCount: Int
+    let nanoseconds: Int64
+    /// When it ended, by the monotonic clock.
+    let time: Int64
+  }
+
+  let policy: RetryPolicy
+  private let body: @Sendable () throws(ItemFailure) -> Acquired
+  private let whenOver: @Sendable (End) -> Void
+  private let started = Guarded<Int64?>(nil)
+  private let outcome = Guarded<End?>(nil)
+
+  init(
+    _ policy: RetryPolicy, _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
+    whenOver: @escaping @Sendable (End) -> Void = { _ in }
+  ) {
+    self.policy = policy
+    self.body = body
+    self.whenOver = whenOver
+  }
+
+  /// Nil while there may be another attempt.
+  var end: End? { outcome.withLock { $0 } }
+
+  /// Nil if that was it, else how long to wait for another attempt.
+  func attempt(_ number: Int) -> Int64? {
+    let start = started.withLock { start in
+      start = start ?? monotonicTime()
+      return start ?? 0
+    }
+    let result = Result { () throws(ItemFailure) in try body() }
+    if case .failure(let failure) = result,
+      let delay = policy.delay(after: failure, attempt: number, chance: .random(in: 0...1))
+    {
+      return delay
+    }
+    let now = monotonicTime()
+    let end = End(result: result, attemptCount: number, nanoseconds: now - start, time: now)
+    outcome.withLock { $0 = end }
+    whenOver(end)
+    return nil
+  }
+}
+
+final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in it changes
+  private let task: DownloadTask
+  private let number: Int
+
+  init(_ task: DownloadTask, attempt number: Int = 1) {
+    self.task = task
+    self.number = number
+  }
+
+  override func main() {
+    guard let delay = task.attempt(number) else { return }
+    let next = DownloadOperation(task, attempt: number + 1)
+    let due = monotonicTime() + delay
+    // An operation that waits for a condition holds no place in the queue.
+    next.addCondition(.when(every: .nanoseconds(delay)) { monotonicTime() >= due })
+    produce(next)
+  }
+}

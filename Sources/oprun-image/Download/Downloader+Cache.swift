@@ -1,0 +1,57 @@
+// Contents that go into the cache, to be worked on there.
+
+import Glibc
+
+/// A content that there is no room for: it goes when nobody uses it any more.
+private final class PassingContent: Sendable {
+  private let part: PartFile
+
+  init(_ part: PartFile) { self.part = part }
+
+  deinit { part.discard() }
+}
+
+extension Downloader {
+  /// Gets the content into the cache, or if it must not stay, into a file that goes with `hold`.
+  func acquire(_ source: Source, in cache: Cache) throws(ItemFailure) -> Acquired {
+    let turn = try system { try cache.turn(source.key) }
+    defer { withExtendedLifetime(turn) {} }
+    let record = record(of: source)
+    let object = record.flatMap { cache.object(of: $0) }
+    if let record, let object, isBelieved(record, source) { return acquired(object) }
+    let part = try system {
+      try PartFile.open(at: cache.folder.part(source.key), mode: 0o600)
+    }
+    let validators = object == nil ? nil : record?.validators
+    guard let fetched = try fetch(source, unless: validators ?? Validators(), into: part) else {
+      guard let record, let object else { throw ItemFailure("the cache has lost it") }
+      confirm(record, source)
+      return acquired(object)
+    }
+    return try kept(fetched, part, source, in: cache)
+  }
+
+  private func kept(
+    _ fetched: Fetched, _ part: PartFile, _ source: Source, in cache: Cache
+  ) throws(ItemFailure) -> Acquired {
+    var acquired = Acquired(path: part.path, digest: fetched.digest, size: fetched.size)
+    if !fetched.facts.forbidsKeeping {
+      let object = try system {
+        try cache.keep(part, as: fetched.record(isKept: true), for: source.key)
+      }
+      if let object { acquired = self.acquired(object) }
+    }
+    if acquired.hold == nil { acquired.hold = PassingContent(part) }
+    acquired.isCached = false
+    acquired.receivedByteCount = fetched.receivedByteCount
+    acquired.note = fetched.note
+    return acquired
+  }
+
+  private func acquired(_ object: CachedObject) -> Acquired {
+    var acquired = Acquired(path: object.path, digest: object.digest, size: object.size)
+    acquired.isCached = true
+    acquired.hold = object
+    return acquired
+  }
+}

@@ -1,0 +1,110 @@
+// Contents that go to a file of the user's.
+
+import Diagnostics
+import Glibc
+
+extension Downloader {
+  /// Downloads to `target`, where it is whole or not at all.
+  func download(
+    _ source: Source, to target: String, keepsInCache: Bool
+  ) throws(ItemFailure) -> Acquired {
+    if let expected = source.expected, let size = size(of: target, if: expected) {
+      return present(target, expected, size)
+    }
+    let record = record(of: source)
+    let isThere = record.map { size(of: target, if: $0.digest) == $0.size } ?? false
+    let object = isThere ? nil : record.flatMap { cache?.object(of: $0) }
+    let isAtHand = isThere || object != nil
+    if let record, isAtHand, isBelieved(record, source) {
+      return try atHand(record, object, target)
+    }
+    let part = try system { try PartFile.open(at: target + ".part", mode: 0o666) }
+    let validators = isAtHand ? record?.validators : nil
+    guard let fetched = try fetch(source, unless: validators ?? Validators(), into: part) else {
+      guard let record else { throw ItemFailure("the record of it is gone") }
+      confirm(record, source)
+      return try atHand(record, object, target)
+    }
+    return try publish(fetched, part, source, to: target, keepsInCache: keepsInCache)
+  }
+
+  private func publish(
+    _ fetched: Fetched, _ part: PartFile, _ source: Source, to target: String, keepsInCache: Bool
+  ) throws(ItemFailure) -> Acquired {
+    try system {
+      try part.synchronize()
+      try part.publish(as: target)
+    }
+    if let cache, !fetched.facts.forbidsKeeping {
+      if keepsInCache {
+        try keep(fetched, from: target, source, in: cache)
+      } else {
+        // Without it, the next run downloads again.
+        try? cache.note(fetched.record(isKept: false), for: source.key)
+      }
+    }
+    var acquired = Acquired(path: target, digest: fetched.digest, size: fetched.size)
+    acquired.receivedByteCount = fetched.receivedByteCount
+    acquired.note = fetched.note
+    return acquired
+  }
+
+  private func keep(
+    _ fetched: Fetched, from target: String, _ source: Source, in cache: Cache
+  ) throws(ItemFailure) {
+    let part = try copy(target, fetched.digest, toPart: cache.folder.part(source.key), mode: 0o600)
+    let object = try system {
+      try cache.keep(part, as: fetched.record(isKept: true), for: source.key)
+    }
+    if object == nil { part.discard() }
+  }
+
+  private func atHand(
+    _ record: CacheRecord, _ object: CachedObject?, _ target: String
+  ) throws(ItemFailure) -> Acquired {
+    if let object { try copy(object.path, record.digest, to: target) }
+    return present(target, record.digest, record.size)
+  }
+
+  private func present(_ target: String, _ digest: Digest, _ size: Int) -> Acquired {
+    var acquired = Acquired(path: target, digest: digest, size: size)
+    acquired.isCached = true
+    return acquired
+  }
+
+  /// The size of a file that has this content; nil of any other.
+  private func size(of path: String, if digest: Digest) -> Int? {
+    guard let file = try? OpenFile(path, O_RDONLY), (try? file.digest()) == digest else {
+      return nil
+    }
+    return file.size
+  }
+}
+
+/// Copies a content whose hash is known, whole or not at all.
+func copy(_ path: String, _ digest: Digest, to target: String) throws(ItemFailure) {
+  let part = try copy(path, digest, toPart: target + ".part", mode: 0o666)
+  try system {
+    try part.synchronize()
+    try part.publish(as: target)
+  }
+}
+
+func copy(
+  _ path: String, _ digest: Digest, toPart partPath: String, mode: mode_t
+) throws(ItemFailure) -> PartFile {
+  try system {
+    let part = try PartFile.open(at: partPath, mode: mode)
+    try part.restart()
+    var fault: SystemError?
+    try OpenFile(path, O_RDONLY).readAll { bytes in
+      do throws(SystemError) { try part.append(bytes) } catch { fault = fault ?? error }
+    }
+    if fault == nil, part.digest() != digest {
+      fault = SystemError("\(quoted(path)) has changed while it was copied", errno: EIO)
+    }
+    guard let fault else { return part }
+    part.discard()
+    throw fault
+  }
+}

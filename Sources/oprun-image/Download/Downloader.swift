@@ -1,0 +1,91 @@
+// From a URL to a content: what is at hand is used, asked about, or fetched anew, and kept. One attempt;
+// who calls decides about another.
+
+import Diagnostics
+import Glibc
+
+struct Downloader: Sendable {
+  let fetcher: Fetcher
+  /// Nil if there is none that could be used.
+  let cache: Cache?
+  /// How old a confirmation may be to be believed without asking, in seconds.
+  var maxAge = 0
+  var mayResume = true
+
+  /// A whole content in a part file.
+  struct Fetched {
+    let digest: Digest
+    let size: Int
+    let receivedByteCount: Int
+    let facts: ContentFacts
+
+    var note: String? {
+      facts.isLengthKnown ? nil : "the server did not say how long it is"
+    }
+
+    func record(isKept: Bool) -> CacheRecord {
+      var record = CacheRecord(
+        digest: digest, size: size, confirmed: calendarTime(), isKept: isKept)
+      record.validators = facts.validators
+      return record
+    }
+  }
+
+  /// Asks the server. Nil if what is at hand is still right: only if validators were given.
+  func fetch(
+    _ source: Source, unless validators: Validators, into part: PartFile
+  ) throws(ItemFailure) -> Fetched? {
+    do throws(ItemFailure) {
+      let mayResume = mayResume && validators.areMissing
+      try system { try part.prepare(key: source.key, mayResume: mayResume) }
+      let before = part.size
+      let request = FetchRequest(url: source.url, key: source.key, validators: validators)
+      switch try fetcher.fetch(request, into: part) {
+      case .unchanged:
+        guard !validators.areMissing else {
+          throw ItemFailure("answers 304 (not modified) without having been asked")
+        }
+        part.discard()
+        return nil
+      case .content(let facts):
+        let digest = part.digest()
+        if let expected = source.expected, digest != expected {
+          throw .wrongHash(wanted: expected, found: digest)
+        }
+        let received = part.size - (part.size > before ? before : 0)
+        return Fetched(
+          digest: digest, size: part.size, receivedByteCount: received, facts: facts)
+      }
+    } catch {
+      if error.mayPass { part.leave() } else { part.discard() }
+      throw error
+    }
+  }
+
+  /// Whether what a record says need not be asked about.
+  func isBelieved(_ record: CacheRecord, _ source: Source) -> Bool {
+    source.expected != nil || calendarTime() - record.confirmed < maxAge
+  }
+
+  /// What is known, unless it is of no use.
+  func record(of source: Source) -> CacheRecord? {
+    cache?.record(source.key).flatMap { record in
+      source.expected == nil || source.expected == record.digest ? record : nil
+    }
+  }
+
+  /// The server has said that the record is still right.
+  func confirm(_ record: CacheRecord, _ source: Source) {
+    var record = record
+    record.confirmed = calendarTime()
+    // What cannot be noted is asked about again.
+    try? cache?.note(record, for: source.key)
+  }
+}
+
+/// A fault of the machine fails the item.
+func system<Value>(_ body: () throws -> Value) throws(ItemFailure) -> Value {
+  do { return try body() } catch let error as SystemError {
+    throw .system(error)
+  } catch { throw ItemFailure("\(error)") }
+}

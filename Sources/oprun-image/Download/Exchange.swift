@@ -1,0 +1,132 @@
+// One request and its answer: decides by the head what becomes of the body, and writes it into a part
+// file. It knows neither redirects nor attempts.
+
+import Diagnostics
+import Synchronization
+
+/// What one answer must keep to.
+struct ExchangeTerms: Sendable {
+  let key: Digest
+  let address: WebAddress
+  let maxBytes: Int
+  let policy: AddressPolicy
+}
+
+/// Takes an answer. All of it happens on the thread that drives the transfers, and what it knows is
+/// read when the transfer has ended.
+final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
+  private enum Use { case undecided, content, ignored }
+
+  let terms: ExchangeTerms
+  private let part: PartFile
+  private let meter: Meter
+  private(set) var head = ResponseHead()
+  private(set) var failure: ItemFailure?
+  /// Why no connection was made.
+  private(set) var objection: ItemFailure?
+  private var use = Use.undecided
+  private var ignoredCount = 0
+  private var expectedSize: Int?
+
+  /// A longer body of an answer that is no content is not read: the connection is given up instead.
+  private static let ignoredLimit = 64 << 10
+
+  init(_ terms: ExchangeTerms, into part: PartFile, _ meter: Meter) {
+    self.terms = terms
+    self.part = part
+    self.meter = meter
+  }
+
+  func mayConnect(to endpoint: Endpoint) -> Bool {
+    guard let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority)
+    else {
+      return true
+    }
+    objection = .forbidden(terms.address.host, endpoint.address, reservation)
+    return false
+  }
+
+  func take(headerLine: UnsafeRawBufferPointer) -> Bool {
+    if use != .undecided { return true }  // trailers
+    guard head.take(headerLine) else { return refuse(.tooManyHeaders()) }
+    let isLast = headerLine.allSatisfy { $0 == 0x0d || $0 == 0x0a }
+    return isLast && head.status >= 200 ? decide() : true
+  }
+
+  /// The head is complete.
+  private func decide() -> Bool {
+    do throws(SystemError) {
+      switch head.status {
+      case 200: return try beginContent()
+      case 206: return continueContent()
+      default: use = .ignored
+      }
+      return true
+    } catch { return refuse(.system(error)) }
+  }
+
+  private func beginContent() throws(SystemError) -> Bool {
+    use = .content
+    if part.size > 0 || part.origin != nil { try part.restart() }
+    let length = head.isEncoded ? nil : head.contentLength
+    if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
+    expectedSize = length
+    if let validator = head.strongValidator {
+      try part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
+    }
+    return true
+  }
+
+  private func continueContent() -> Bool {
+    guard let origin = part.origin, part.size > 0 else {
+      return refuse(.unwantedRange(head["content-range"]))
+    }
+    guard let range = head.contentRange, !head.isEncoded, range.first == part.size,
+      range.total == nil || range.total.map({ $0 == range.last + 1 }) == true,
+      origin.total == nil || range.total == nil || origin.total == range.total,
+      head["etag"] == nil || head["etag"] == origin.validator
+    else { return refuse(.wrongRange(wanted: part.size, found: head["content-range"])) }
+    guard range.last < terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    use = .content
+    expectedSize = range.last + 1
+    return true
+  }
+
+  func take(body: UnsafeRawBufferPointer) -> Bool {
+    guard use == .content else {
+      ignoredCount += body.count
+      return ignoredCount <= Self.ignoredLimit
+    }
+    guard part.size + body.count <= terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    do throws(SystemError) { try part.append(body) } catch { return refuse(.system(error)) }
+    meter.add(body.count)
+    return true
+  }
+
+  func hasReceived(_ byteCount: Int) -> Bool {
+    use != .content || byteCount <= terms.maxBytes || refuse(.tooLong(terms.maxBytes))
+  }
+
+  private func refuse(_ failure: ItemFailure) -> Bool {
+    if self.failure == nil { self.failure = failure }
+    return false
+  }
+
+  /// What is wrong with content that has ended well for libcurl.
+  var incompleteness: ItemFailure? {
+    guard let expectedSize, expectedSize != part.size else { return nil }
+    return .wrongLength(wanted: expectedSize, found: part.size)
+  }
+
+  /// Whether the server said how long the content is.
+  var isLengthKnown: Bool { expectedSize != nil }
+}
+
+/// Counts bytes as they come, for the progress.
+final class Meter: Sendable {
+  private let bytes = Atomic<Int>(0)
+
+  func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+
+  var byteCount: Int { bytes.load(ordering: .relaxed) }
+}

@@ -1,0 +1,31 @@
+// The proxies that the user has set: connecting to them is allowed, wherever they are.
+
+import Glibc
+
+enum Proxies {
+  /// Those that libcurl would take from the environment.
+  static let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+
+  /// The addresses behind the URLs of proxies. Asks the name service.
+  static func endpoints(_ urls: [String]) -> Set<Endpoint> {
+    var endpoints: Set<Endpoint> = []
+    for url in urls where !url.isEmpty {
+      // As libcurl reads them: without a scheme it is http, without a port 1080.
+      let hasScheme = url.split(separator: "/", maxSplits: 1).first?.hasSuffix(":") ?? false
+      guard let address = WebAddress(hasScheme ? url : "http://\(url)") else { continue }
+      let hasPort = url.split(separator: "@").last?.contains(":\(address.port)") ?? false
+      let port = hasPort ? address.port : address.scheme == "https" ? 443 : 1080
+      endpoints.formUnion(resolve(address.host, port))
+    }
+    return endpoints
+  }
+
+  private static func resolve(_ host: String, _ port: Int) -> [Endpoint] {
+    var list: UnsafeMutablePointer<addrinfo>?
+    guard getaddrinfo(host, String(port), nil, &list) == 0 else { return [] }
+    defer { freeaddrinfo(list) }
+    return sequence(first: list) { $0?.pointee.ai_next }.compactMap { entry in
+      entry?.pointee.ai_addr.flatMap { Endpoint($0) }
+    }
+  }
+}

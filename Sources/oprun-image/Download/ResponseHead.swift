@@ -1,0 +1,129 @@
+// The status and headers of an answer, and what they mean. It knows no connection and no file.
+
+/// What came before the body.
+struct ResponseHead: Sendable {
+  private(set) var status = 0
+  private var fields: [String: String] = [:]
+  private var byteCount = 0
+
+  /// All header lines of one answer together are no longer.
+  static let byteLimit = 256 << 10
+
+  /// Takes one line, with its end. False if there are too many of them. A status line begins anew:
+  /// `100 Continue` and the answers of proxies come first.
+  mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
+    byteCount += line.count
+    guard byteCount <= Self.byteLimit else { return false }
+    let text = String(decoding: line, as: UTF8.self)
+    if text.hasPrefix("HTTP/") {
+      fields = [:]
+      status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
+    } else if let colon = text.firstIndex(of: ":") {
+      let value = text[text.index(after: colon)...].trimmed
+      if !value.isEmpty { fields[text[..<colon].lowercased()] = value }
+    }
+    return true
+  }
+
+  subscript(_ name: String) -> String? { fields[name] }
+
+  var contentLength: Int? { self["content-length"].flatMap(Int.init) }
+
+  /// Whether the body is packed on the way, so that lengths and ranges are not the content's.
+  var isEncoded: Bool {
+    self["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+  }
+
+  var forbidsKeeping: Bool {
+    self["cache-control"]?.lowercased().contains("no-store") ?? false
+  }
+
+  var validators: Validators {
+    Validators(entityTag: self["etag"], lastModified: self["last-modified"])
+  }
+
+  /// What may say in If-Range that a part still fits: a strong entity tag, or nothing. A date can be
+  /// the same for two contents of one second.
+  var strongValidator: String? {
+    guard !isEncoded, let tag = self["etag"], tag.hasPrefix("\""), tag.hasSuffix("\""),
+      tag.count > 2
+    else { return nil }
+    return tag
+  }
+
+  /// `bytes 100-199/200`.
+  var contentRange: ContentRange? { self["content-range"].flatMap(ContentRange.init) }
+
+  /// In seconds from now; nil if there is none or it makes no sense.
+  func retryAfter(now: Int) -> Int? {
+    guard let text = self["retry-after"] else { return nil }
+    if let seconds = Int(text) { return max(0, seconds) }
+    return secondsSince1970(httpDate: text).map { max(0, $0 - now) }
+  }
+}
+
+/// What tells one state of a resource from another.
+struct Validators: Hashable, Sendable {
+  var entityTag: String?
+  var lastModified: String?
+
+  var areMissing: Bool { entityTag == nil && lastModified == nil }
+}
+
+/// Which bytes of how many an answer carries.
+struct ContentRange: Hashable, Sendable {
+  let first: Int
+  let last: Int
+  /// Nil if the server does not know.
+  let total: Int?
+
+  init?(_ text: String) {
+    let parts = text.split(separator: " ")
+    guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
+    let rangeAndTotal = parts[1].split(separator: "/")
+    guard rangeAndTotal.count == 2 else { return nil }
+    let ends = rangeAndTotal[0].split(separator: "-")
+    guard ends.count == 2, let first = Int(ends[0]), let last = Int(ends[1]), first <= last else {
+      return nil
+    }
+    self.first = first
+    self.last = last
+    total = Int(rangeAndTotal[1])
+  }
+}
+
+/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is sent today.
+func secondsSince1970(httpDate text: String) -> Int? {
+  let parts = text.split(separator: " ")
+  let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+  guard parts.count == 6, parts[5] == "GMT", let day = Int(parts[1]), let year = Int(parts[3]),
+    let month = months.firstIndex(of: String(parts[2])), (1...31).contains(day),
+    (1970...9999).contains(year)
+  else { return nil }
+  let clock = parts[4].split(separator: ":").compactMap { Int($0) }
+  guard clock.count == 3, (0...23).contains(clock[0]), (0...59).contains(clock[1]),
+    (0...60).contains(clock[2])
+  else { return nil }
+  return days(year: year, month: month + 1, day: day) * 86_400 + clock[0] * 3600 + clock[1] * 60
+    + clock[2]
+}
+
+/// Days since 1970-01-01. The year begins in March, so that a leap day is its last.
+private func days(year: Int, month: Int, day: Int) -> Int {
+  let year = month > 2 ? year : year - 1
+  let monthFromMarch = (month + 9) % 12
+  let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+  return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+}
+
+extension StringProtocol {
+  /// Without blanks and ends of lines around it.
+  var trimmed: String {
+    let isBlank: (UInt8) -> Bool = { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
+    var bytes = Array(utf8)[...]
+    while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+    return String(decoding: bytes.drop(while: isBlank), as: UTF8.self)
+  }
+}

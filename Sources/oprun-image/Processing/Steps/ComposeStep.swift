@@ -1,0 +1,36 @@
+// What `compose` was asked for, checked as far as it can be without an image.
+
+import BuiltinSteps
+
+struct ComposeStep {
+  let files: [String]
+  let target: String
+  let layout: Layout.Options
+  let result: ResultSpec
+  let limits: ImageLimits
+  let reading: ReadingSettings
+
+  init(_ inputs: Inputs) throws(UsageError) {
+    let step = inputs.step
+    files = try FilePatterns.files(inputs.texts("images"), of: "images", step)
+    let pattern = try PathPattern(inputs.text("to") ?? "", of: step)
+    if let field = PathPattern.Field.allCases.first(where: pattern.uses) {
+      throw .fieldInComposition(field, step)
+    }
+    target = pattern.path(PathPattern.Values(name: "", ext: "", box: Box(), index: 0))
+    let ext = pattern.writtenExtension ?? ""
+    guard let format = ImageFormat(word: ext) else { throw .unknownExtension(ext, step) }
+    if format == .tiff || format == .heic { throw .unwritable(format, step) }
+    layout = Layout.Options(
+      kind: inputs.choice("layout"),
+      box: Box(width: inputs.integers("width").first, height: inputs.integers("height").first),
+      gap: inputs.integer("gap"), columns: inputs.integers("columns").first)
+    result = ResultSpec(
+      box: Box(), format: format, quality: inputs.integer("quality"),
+      background: try Color(of: inputs))
+    limits = ImageLimits(inputs)
+    reading = ReadingSettings(inputs)
+  }
+
+  var usesHEIF: Bool { result.format.needsHEIF || reading.formats.contains { $0.needsHEIF } }
+}

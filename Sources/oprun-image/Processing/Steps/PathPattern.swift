@@ -1,0 +1,122 @@
+// Paths of results, from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes from
+// elsewhere can never lead out of the folder that the pattern names.
+
+import BuiltinSteps
+
+/// A pattern, taken apart.
+struct PathPattern: Hashable, Sendable {
+  enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
+
+  enum Piece: Hashable, Sendable {
+    case text(String)
+    case field(Field)
+
+    var isField: Bool { if case .field = self { true } else { false } }
+  }
+
+  /// What the fields stand for.
+  struct Values: Hashable, Sendable {
+    /// Of the item, without its extension; it may be anything.
+    var name: String
+    var ext: String
+    /// As asked for.
+    var box: Box
+    /// From 1 on.
+    var index: Int
+  }
+
+  let pieces: [Piece]
+
+  /// `{{` and `}}` are braces.
+  init(_ text: String, of step: BuiltinStep) throws(UsageError) {
+    var pieces: [Piece] = []
+    var literal = ""
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      if character == "{" || character == "}", rest.first == character {
+        rest.removeFirst()
+        literal.append(character)
+      } else if character == "{" {
+        guard let end = rest.firstIndex(of: "}"), let field = Field(rawValue: String(rest[..<end]))
+        else { throw .badField(in: text, at: rest, step) }
+        rest = rest[rest.index(after: end)...]
+        if !literal.isEmpty { pieces.append(.text(literal)) }
+        literal = ""
+        pieces.append(.field(field))
+      } else if character == "}" {
+        throw .strayBrace(in: text, step)
+      } else {
+        literal.append(character)
+      }
+    }
+    if !literal.isEmpty { pieces.append(.text(literal)) }
+    self.pieces = pieces
+    guard !text.utf8.contains(0), text.last != "/" else { throw .noFileName(in: text, step) }
+  }
+
+  func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
+
+  /// The extension that the pattern ends in, if it does not leave it to the format.
+  var writtenExtension: String? {
+    guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
+    let ext = text[text.index(after: dot)...]
+    return ext.isEmpty || ext.contains("/") ? nil : String(ext)
+  }
+
+  /// The folder before the first field, with its slash; "" is the one that the program runs in.
+  var folder: String {
+    guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
+      return ""
+    }
+    return String(start[...slash])
+  }
+
+  func path(_ values: Values) -> String {
+    pieces.map { piece in
+      switch piece {
+      case .text(let text): text
+      case .field(.name): PathPattern.harmless(values.name)
+      case .field(.ext): values.ext
+      case .field(.width): values.box.width.map(String.init) ?? "auto"
+      case .field(.height): values.box.height.map(String.init) ?? "auto"
+      case .field(.index): String(values.index)
+      }
+    }.joined()
+  }
+
+  /// A single part of a path: no slash, no control character, no dot in front, never empty, and
+  /// short enough for what stands around it (a name has 255 bytes on Linux).
+  static func harmless(_ name: String) -> String {
+    var safe = ""
+    for scalar in name.unicodeScalars {
+      let isBad = scalar == "/" || scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      let next = isBad ? "_" : String(Character(scalar))
+      if safe.utf8.count + next.utf8.count > 150 { break }
+      safe += next
+    }
+    if safe.first == "." { safe = "_" + safe.dropFirst() }
+    return safe.isEmpty ? "_" : safe
+  }
+}
+
+extension PathPattern {
+  /// Two results that would be written to one path.
+  struct Collision: Hashable, Sendable {
+    let path: String
+    /// Positions of the values.
+    let first: Int
+    let second: Int
+  }
+
+  /// The first collision among all results, nil if each has a path of its own.
+  func collision(among values: [Values]) -> Collision? {
+    var seen: [String: Int] = [:]
+    for (index, values) in values.enumerated() {
+      let path = path(values)
+      if let first = seen.updateValue(index, forKey: path) {
+        return Collision(path: path, first: first, second: index)
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,48 @@
+// An image file that was opened and looked at.
+
+import Diagnostics
+import Glibc
+
+final class SourceImage: Sendable {
+  let descriptor: Int32
+  let format: ImageFormat
+
+  /// Refuses what is no image by its first bytes, before a worker hears of it.
+  convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFault) {
+    // A FIFO without a writer would hold up the opening.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      throw .system(SystemError("cannot open \(quoted(path))", errno: errno))
+    }
+    try self.init(owning: descriptor, reading: formats)
+  }
+
+  init(owning descriptor: Int32, reading formats: [ImageFormat]) throws(ImageFault) {
+    self.descriptor = descriptor
+    do throws(ImageFault) {
+      format = try SourceImage.format(of: descriptor, reading: formats)
+    } catch {
+      close(descriptor)
+      throw error
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func format(
+    of descriptor: Int32, reading formats: [ImageFormat]
+  ) throws(ImageFault) -> ImageFormat {
+    var status = stat()
+    fstat(descriptor, &status)
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .noFile }
+    var head = [UInt8](repeating: 0, count: FileKind.length)
+    let count = pread(descriptor, &head, head.count, 0)
+    guard count >= 0 else { throw .system(SystemError("cannot read it", errno: errno)) }
+    switch FileKind(firstBytes: head.prefix(count)) {
+    case .other(let words): throw .notAnImage(words, wanted: formats)
+    case .image(let format):
+      guard formats.contains(format) else { throw .formatNotAllowed(format, wanted: formats) }
+      return format
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// Requests to workers, answers to those that asked: who is busy, who is late, who has died. It runs on
+// one thread, and waits in one place.
+
+import CConfinement
+import CLinux
+import Diagnostics
+import Glibc
+
+struct Dispatcher: ~Copyable {
+  private let zygote: Zygote
+  private let count: Int
+  private let wakeUp: Int32
+  private var waiting: [Assignment] = []
+  private var idle: [WorkerProcess]
+  private var active: [ActiveAssignment] = []
+
+  init(zygote: consuming Zygote, idle: [WorkerProcess], count: Int, wakeUp: Int32) {
+    self.zygote = zygote
+    self.idle = idle
+    self.count = count
+    self.wakeUp = wakeUp
+  }
+
+  mutating func take(_ assignments: [Assignment]) {
+    waiting.append(contentsOf: assignments)
+    assign()
+  }
+
+  mutating func cancel(_ ticket: Int) {
+    if let index = waiting.firstIndex(where: { $0.ticket == ticket }) {
+      waiting.remove(at: index).handler(.failure(.cancelled))
+    } else if let index = active.firstIndex(where: { $0.assignment.ticket == ticket }) {
+      kill(index, for: .cancelled)
+    }
+  }
+
+  /// Waits until something happens, and deals with it.
+  mutating func turn() {
+    var polled = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
+    polled += active.map { pollfd(fd: $0.worker.socket, events: Int16(POLLIN), revents: 0) }
+    _ = poll(&polled, nfds_t(polled.count), timeToDeadline())
+    if polled[0].revents != 0 { drainWakeUp() }
+    for index in active.indices.reversed() where polled[index + 1].revents != 0 { receive(index) }
+    let now = monotonicMilliseconds()
+    for index in active.indices where active[index].deadline <= now { kill(index, for: .timedOut) }
+    assign()
+  }
+
+  mutating func stop() {
+    for index in active.indices { kill(index, for: .cancelled) }
+    for entry in active { entry.assignment.handler(.failure(.cancelled)) }
+    for assignment in waiting { assignment.handler(.failure(.cancelled)) }
+    for worker in idle + active.map(\.worker) { close(worker.socket) }
+  }
+
+  private func timeToDeadline() -> Int32 {
+    let pending = active.filter { $0.stopReason == nil }.map(\.deadline)
+    guard let next = pending.min() else { return -1 }
+    return Int32(clamping: max(0, next - monotonicMilliseconds()))
+  }
+
+  private func drainWakeUp() {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    while read(wakeUp, &bytes, bytes.count) > 0 {}
+  }
+
+  // MARK: Handing out
+
+  private mutating func assign() {
+    while !waiting.isEmpty, active.count < count {
+      let assignment = waiting.removeFirst()
+      do throws(SystemError) {
+        if let worker = idle.popLast() {
+          try hand(assignment, to: worker)
+        } else {
+          try hand(assignment, to: try zygote.fork())
+        }
+      } catch {
+        assignment.handler(.failure(.system(error)))
+      }
+    }
+  }
+
+  /// A worker that died while it had nothing to do is replaced.
+  private mutating func hand(
+    _ assignment: Assignment, to worker: WorkerProcess
+  ) throws(SystemError) {
+    var worker = worker
+    if !send(assignment, to: worker) {
+      bury(worker)
+      worker = try zygote.fork()
+      guard send(assignment, to: worker) else {
+        bury(worker)
+        throw SystemError("cannot reach a process for images", errno: EPIPE)
+      }
+    }
+    let deadline = monotonicMilliseconds() + assignment.request.limits.milliseconds
+    active.append(ActiveAssignment(assignment: assignment, worker: worker, deadline: deadline))
+  }
+
+  private func send(_ assignment: Assignment, to worker: WorkerProcess) -> Bool {
+    let descriptors = assignment.descriptors
+    return assignment.request.numbers.withUnsafeBytes {
+      confinement_send(
+        worker.socket, $0.baseAddress, $0.count, descriptors, Int32(descriptors.count)) > 0
+    }
+  }
+
+  // MARK: Ends
+
+  private mutating func receive(_ index: Int) {
+    var message = [Int64](repeating: 0, count: ImageRequest.largestMessage / 8)
+    var none: Int32 = 0
+    let entry = active.remove(at: index)
+    let size = message.withUnsafeMutableBytes {
+      confinement_receive(entry.worker.socket, $0.baseAddress, $0.count, nil, &none)
+    }
+    guard size > 0 else { return end(entry) }
+    guard let answer = ImageAnswer(numbers: Array(message.prefix(size / 8))) else {
+      Glibc.kill(entry.worker.processID, SIGKILL)
+      bury(entry.worker)
+      return entry.assignment.handler(.failure(.workerSpokeNonsense))
+    }
+    idle.append(entry.worker)
+    switch answer {
+    case .fault(let fault): entry.assignment.handler(.failure(fault))
+    case .done, .confinement: entry.assignment.handler(.success(answer))
+    }
+  }
+
+  /// Its worker has died.
+  private mutating func end(_ entry: ActiveAssignment) {
+    let status = bury(entry.worker)
+    let limits = entry.assignment.request.limits
+    let signal = clinux_exited(status) == 0 ? clinux_signal(status) : 0
+    switch entry.stopReason {
+    case .cancelled?: entry.assignment.handler(.failure(.cancelled))
+    case .timedOut?:
+      entry.assignment.handler(.failure(.timedOut(milliseconds: limits.milliseconds)))
+    case nil where signal == SIGXCPU:
+      entry.assignment.handler(.failure(.outOfProcessorTime(seconds: limits.processorSeconds)))
+    case nil where signal == SIGKILL && !entry.assignment.isRetried:
+      var again = entry.assignment
+      again.isRetried = true
+      waiting.insert(again, at: 0)
+    case nil where signal != 0: entry.assignment.handler(.failure(.workerDied(signal: signal)))
+    case nil:
+      entry.assignment.handler(.failure(.workerExited(status: clinux_exit_status(status))))
+    }
+  }
+
+  private mutating func kill(_ index: Int, for reason: StopReason) {
+    guard active[index].stopReason == nil else { return }
+    active[index].stopReason = reason
+    Glibc.kill(active[index].worker.processID, SIGKILL)
+  }
+
+  /// Nobody else can get its number before this.
+  @discardableResult
+  private func bury(_ worker: WorkerProcess) -> Int32 {
+    close(worker.socket)
+    return zygote.status(of: worker) ?? 0
+  }
+}
+
+private func monotonicMilliseconds() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+}

@@ -1,0 +1,150 @@
+// `download-and-resize` as a user sees it: images that come from a server, and what is made of them.
+
+import Foundation
+import Testing
+
+@testable import oprun_image
+
+/// Serves images by name, with entity tags, and other things that pretend to be images.
+private func gallery() throws -> LoopbackServer {
+  let photo = try Pixels.noise(400, 200).encoded("jpg")
+  let drawing = try Pixels.corners(200, 400).encoded("png")
+  let page = Array("<!DOCTYPE html><p>not an image".utf8)
+  return try LoopbackServer { request, connection in
+    let bodies = [
+      "/photo.jpg": photo, "/drawing.png": drawing, "/page.jpg": page,
+      "/cut.jpg": Array(photo.prefix(photo.count / 2)), "/empty.jpg": [],
+    ]
+    let path = String(request.path.prefix { $0 != "?" })
+    guard let body = bodies[path] else { return connection.answer("404 Not Found") }
+    let tag = "\"\(body.count)\""
+    if request.headers["if-none-match"] == tag { return connection.answer("304 Not Modified") }
+    connection.write("HTTP/1.1 200 OK\r\nETag: \(tag)\r\nContent-Length: \(body.count)\r\n\r\n")
+    connection.isKept = connection.write(body)
+  }
+}
+
+private func run(
+  _ workspace: Workspace, _ server: LoopbackServer, _ paths: [String], _ more: String...
+) throws -> ProgramEnd {
+  let urls = paths.map { "--urls=\(server.url)/\($0)" }
+  return try workspace.run(
+    words: ["download-and-resize", "--allow-private", "--retry-delay=10ms"] + urls + more)
+}
+
+struct DownloadAndResizeTests {
+  @Test func `each image gets several sizes from one download`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    let end = try run(
+      workspace, server, ["photo.jpg", "drawing.png"], "--to=thumbs/{name}-{width}.{ext}",
+      "--width=100", "--width=50")
+    #expect(end.errors == "")
+    #expect(end.status == 0)
+    #expect(
+      workspace.files == [
+        "thumbs/.oprun-download-and-resize.json", "thumbs/drawing-100.png",
+        "thumbs/drawing-50.png", "thumbs/photo-100.jpg", "thumbs/photo-50.jpg",
+      ])
+    let lines = end.output.replacing(/[0-9.]+ k?B/, with: "SIZE").split(separator: "\n")
+    #expect(
+      lines == [
+        "thumbs/photo-100.jpg  SIZE  TIME  100×50 50×25",
+        "thumbs/drawing-100.png  SIZE  TIME  100×200 50×100",
+        "2 images, SIZE received in TIME",
+      ])
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `the second run makes nothing again, and the files are the same`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    func run(_ folder: String) throws -> ProgramEnd {
+      try workspace.run(
+        "download-and-resize", "--url=\(server.url)/photo.jpg", "--to=\(folder)/{name}.{ext}",
+        "--width=100", "--allow-private")
+    }
+    #expect(try run("a").status == 0)
+    let again = try run("b")
+    #expect(again.status == 0)
+    #expect(again.output.contains("1 image, 1 cached in"))
+    #expect(server.requests.map { $0.headers["if-none-match"] != nil } == [false, true])
+    let bytes = FileManager.default.contents(atPath: workspace.path("a/photo.jpg"))
+    #expect(bytes == FileManager.default.contents(atPath: workspace.path("b/photo.jpg")))
+    #expect(workspace.content("b/.oprun-download-and-resize.json").contains("\"cached\":true"))
+  }
+
+  @Test func `what is no image fails alone, and nothing of it is written`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    let end = try run(
+      workspace, server, ["page.jpg", "cut.jpg", "empty.jpg", "missing.jpg", "photo.jpg"],
+      "--to=out/{name}.{ext}", "--width=100", "--manifest=manifest.json")
+    #expect(end.status == 1)
+    let told = end.errors.split(separator: "\n").sorted().map(String.init)
+    #expect(told.count == 4)
+    #expect(told[0].hasPrefix("failed: http://SERVER/cut.jpg: cannot be read as JPEG: "))
+    #expect(
+      told.dropFirst() == [
+        "failed: http://SERVER/empty.jpg: found an empty file, wanted JPEG, PNG, WebP or GIF",
+        "failed: http://SERVER/missing.jpg: answers 404 (not found)",
+        "failed: http://SERVER/page.jpg: found a web page (HTML), wanted JPEG, PNG, WebP or GIF",
+      ])
+    #expect(workspace.files == ["manifest.json", "out/photo.jpg"])
+    #expect(workspace.content("manifest.json").contains("\"failed\":4"))
+  }
+
+  @Test func `an item whose server is busy is tried again, and then resized`() throws {
+    let photo = try Pixels.noise(100, 100).encoded("jpg")
+    let server = try LoopbackServer { request, connection in
+      if request.number < 2 { return connection.answer("503 Busy") }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(photo.count)\r\n\r\n")
+      connection.write(photo)
+    }
+    let workspace = try Workspace()
+    let end = try run(workspace, server, ["a.jpg", "b.jpg"], "--to={name}.{ext}", "--width=10")
+    #expect(end.status == 0)
+    #expect(server.requests.count == 6)
+    #expect(workspace.files.contains("a.jpg") && workspace.files.contains("b.jpg"))
+  }
+
+  @Test func `the same URL twice is one item, or two results of one download`() throws {
+    let server = try gallery()
+    let one = try run(
+      Workspace(), server, ["photo.jpg", "photo.jpg"], "--to={name}.{ext}", "--width=10")
+    #expect(one.output.contains("\n1 image, "))
+    let workspace = try Workspace()
+    let two = try run(
+      workspace, server, ["photo.jpg", "photo.jpg"], "--to={index}.{ext}", "--width=10")
+    #expect(two.status == 0)
+    #expect(workspace.files.contains("1.jpg") && workspace.files.contains("2.jpg"))
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `a cache without room changes nothing but the second run`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    for _ in 1...2 {
+      let end = try run(
+        workspace, server, ["photo.jpg", "drawing.png"], "--to={name}.{ext}", "--width=10",
+        "--cache-size=1K")
+      #expect(end.status == 0, "\(end.errors)")
+    }
+    #expect(server.requests.count == 4)
+    #expect(try workspace.run("cache", "stat").output.contains("B"))
+  }
+
+  @Test func `many at once all arrive`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    let urls = (1...120).map { "\(server.url)/\($0 % 2 == 0 ? "photo.jpg" : "drawing.png")?\($0)" }
+    try workspace.write(urls.joined(separator: "\n"), to: "urls")
+    let end = try workspace.run(
+      "download-and-resize", "--list=urls", "--to=out/{index}.{ext}", "--width=20",
+      "--allow-private")
+    #expect(end.status == 0)
+    #expect(end.output.hasPrefix("120 images, "), "\(end.errors)")
+    #expect(workspace.files.count == 122)
+    #expect(server.peakCount <= 6)
+  }
+}

@@ -1,0 +1,159 @@
+// `download` as a user sees it: what is fetched, what is not, and what is there afterwards.
+
+import Foundation
+import Testing
+
+@testable import oprun_image
+
+struct DownloadTests {
+  private func hello() throws -> LoopbackServer {
+    try LoopbackServer { request, connection in
+      switch request.path {
+      case "/hello.txt" where request.headers["if-none-match"] == "\"v1\"":
+        connection.answer("304 Not Modified", ["ETag: \"v1\""])
+      case "/hello.txt": connection.answer("200 OK", ["ETag: \"v1\""], "hello\n")
+      default: connection.answer("404 Not Found", [], "no such thing")
+      }
+    }
+  }
+
+  @Test func `a file is downloaded, and the next time only asked about`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let words = [
+      "download", "--url=\(server.url)/hello.txt", "--to=in/", "--allow-private",
+    ]
+    let first = try workspace.run(words: words)
+    #expect(first.output == "in/hello.txt  6 B  TIME\n1 file, 6 B received in TIME\n")
+    #expect(first.errors == "")
+    #expect(first.status == 0)
+    #expect(workspace.content("in/hello.txt") == "hello\n")
+    let second = try workspace.run(words: words)
+    #expect(second.output == "in/hello.txt  6 B  TIME  cached\n1 file, 1 cached in TIME\n")
+    #expect(server.requests.map { $0.headers["if-none-match"] } == [nil, "\"v1\""])
+    #expect(workspace.files == ["in/.oprun-download.json", "in/hello.txt"])
+  }
+
+  @Test func `within max_age nothing is asked; a file that was altered is replaced`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let words = [
+      "download", "--url=\(server.url)/hello.txt", "--to=hello.txt", "--allow-private",
+      "--max-age=1h",
+    ]
+    #expect(try workspace.run(words: words).status == 0)
+    #expect(try workspace.run(words: words).status == 0)
+    #expect(server.requests.count == 1)
+    try workspace.write("HELLO\n", to: "hello.txt")
+    #expect(try workspace.run(words: words).status == 0)
+    #expect(workspace.content("hello.txt") == "hello\n")
+    #expect(server.requests.count == 2)
+  }
+
+  @Test func `one that fails does not stop the others`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    try workspace.write(
+      "# both\n\(server.url)/hello.txt\n\(server.url)/missing.txt\n", to: "urls.txt")
+    let words = ["download", "--list=urls.txt", "--to=out/{index}-{name}", "--allow-private"]
+    let end = try workspace.run(words: words, environment: ["OPRUN_OUTPUT": "outputs"])
+    #expect(end.status == 1)
+    #expect(end.errors == "failed: http://SERVER/missing.txt: answers 404 (not found)\n")
+    #expect(
+      end.output == """
+        out/1-hello  6 B  TIME
+        http://SERVER/missing.txt  failed: answers 404 (not found)
+        2 files, 1 failed, 6 B received in TIME
+
+        """)
+    #expect(
+      workspace.content("outputs") == """
+        manifest:json="out/.oprun-download.json"
+        failed:json=["\(server.url)/missing.txt"]
+        files:json=["out/1-hello"]
+
+        """)
+    #expect(try workspace.run(words: words + ["--on-item-failure=skip"]).status == 0)
+  }
+
+  @Test func `the manifest says what became of each item`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    _ = try workspace.run(
+      "download", "--urls=\(server.url)/hello.txt", "--urls=\(server.url)/no", "--to=./",
+      "--allow-private", "--manifest=m.json")
+    let manifest = workspace.content("m.json")
+      .replacing(/"milliseconds":[0-9]+/, with: "\"milliseconds\":0")
+    #expect(
+      manifest == """
+        {"version":1,"step":"download","failed":1,"items":[
+          {"origin":"\(server.url)/hello.txt","files":[{"path":"./hello.txt","bytes":6}],"bytes":6,\
+        "cached":false,"attempts":1,"milliseconds":0,"error":null},
+          {"origin":"\(server.url)/no","files":[],"bytes":0,"cached":false,"attempts":1,\
+        "milliseconds":0,"error":"answers 404 (not found)"}
+        ]}
+
+        """)
+  }
+
+  @Test func `the same URL for two files is fetched once`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let url = "\(server.url)/hello.txt"
+    let end = try workspace.run(
+      "download", "--urls=\(url)", "--urls=\(url)", "--to={index}.txt", "--allow-private")
+    #expect(end.status == 0)
+    #expect(workspace.content("1.txt") + workspace.content("2.txt") == "hello\nhello\n")
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `a hash is checked, and what has it already is not fetched`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let hash = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+    let words = ["download", "--url=\(server.url)/hello.txt", "--to=a", "--allow-private"]
+    #expect(try workspace.run(words: words + ["--sha256=\(hash)"]).status == 0)
+    #expect(try workspace.run(words: words + ["--sha256=\(hash)"]).status == 0)
+    #expect(server.requests.count == 1)
+    let wrong = try workspace.run(
+      "download", "--url=\(server.url)/hello.txt", "--to=b", "--allow-private",
+      "--sha256=\(String(repeating: "0", count: 64))")
+    #expect(
+      wrong.errors == """
+        failed: http://SERVER/hello.txt: has the SHA-256 \(hash), wanted: \
+        \(String(repeating: "0", count: 64))
+
+        """)
+    #expect(!workspace.exists("b") && !workspace.exists("b.part"))
+  }
+
+  @Test func `at most so many at once, and from one host`() throws {
+    let gate = DispatchSemaphore(value: 0)
+    let server = try LoopbackServer { _, connection in
+      // The first two come together; if a third came with them, it would be counted.
+      _ = gate.wait(timeout: .now() + 0.05)
+      connection.answer()
+    }
+    let workspace = try Workspace()
+    let urls = (1...8).map { "--urls=\(server.url)/\($0)" }
+    let end = try workspace.run(
+      words: ["download", "--to=out/", "--allow-private", "--per-host=2"] + urls)
+    #expect(end.status == 0)
+    #expect(server.peakCount == 2)
+  }
+
+  @Test func `a target that two items would have is refused before anything`() throws {
+    let workspace = try Workspace()
+    let end = try workspace.run(
+      "download", "--urls=http://a/1/x.jpg", "--urls=http://b/2/x.jpg", "--to=out/")
+    #expect(end.status == 2)
+    #expect(
+      end.errors == """
+        oprun-image: two items would be written to 'out/x.jpg'
+          help: tell them apart in '--to', for instance by '{index}'
+        try 'oprun-image download --help'
+
+        """)
+    #expect(workspace.files == [])
+  }
+}

@@ -1,0 +1,149 @@
+// A server on loopback that says whatever a test wants, right or wrong: bytes, not HTTP.
+
+import Foundation
+import Synchronization
+
+/// Answers each connection on a thread of its own, request after request.
+final class LoopbackServer: Sendable {
+  struct Request: Sendable {
+    let path: String
+    /// Names in lower case.
+    let headers: [String: String]
+    /// How many requests for this path came before.
+    let number: Int
+  }
+
+  let port: Int
+  private let listener: Int32
+  private let seen = Mutex<[Request]>([])
+  private let peak = Mutex<(now: Int, most: Int)>((0, 0))
+
+  /// The handler writes the answer; the connection is closed afterwards unless it says to keep it.
+  init(_ handler: @escaping @Sendable (Request, Connection) -> Void) throws {
+    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let listener = listener
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 128) == 0
+          && getsockname(listener, $0, &length) == 0
+      }
+    }
+    guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
+    port = Int(UInt16(bigEndian: address.sin_port))
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let descriptor = accept(listener, nil, nil)
+        guard descriptor >= 0 else { return }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var one: Int32 = 1
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
+        guard let self else { return }
+        Thread.detachNewThread { self.serve(Connection(descriptor), handler) }
+      }
+    }
+  }
+
+  deinit {
+    shutdown(listener, Int32(SHUT_RDWR))
+    close(listener)
+  }
+
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  /// All requests so far.
+  var requests: [Request] { seen.withLock { $0 } }
+
+  /// The most requests that were answered at one time.
+  var peakCount: Int { peak.withLock { $0.most } }
+
+  private func serve(
+    _ connection: Connection, _ handler: @Sendable (Request, Connection) -> Void
+  ) {
+    while let head = connection.readHead() {
+      let request = note(head)
+      peak.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      handler(request, connection)
+      peak.withLock { $0.now -= 1 }
+      if !connection.isKept { break }
+      connection.isKept = false
+    }
+    connection.end()
+  }
+
+  private func note(_ head: String) -> Request {
+    let lines = head.components(separatedBy: "\r\n")
+    let path = lines[0].components(separatedBy: " ").dropFirst().first ?? ""
+    var headers: [String: String] = [:]
+    for line in lines.dropFirst() {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      if parts.count == 2 {
+        headers[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
+      }
+    }
+    return seen.withLock { seen in
+      let number = seen.count { $0.path == path }
+      let request = Request(path: path, headers: headers, number: number)
+      seen.append(request)
+      return request
+    }
+  }
+}
+
+/// One connection of a client.
+final class Connection: @unchecked Sendable {  // belongs to one thread
+  private let descriptor: Int32
+  var isKept = false
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  func readHead() -> String? {
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while recv(descriptor, &byte, 1, 0) == 1 {
+      bytes.append(byte)
+      if bytes.suffix(4).elementsEqual([13, 10, 13, 10]) {
+        return String(decoding: bytes, as: UTF8.self)
+      }
+    }
+    return nil
+  }
+
+  /// False if the client has gone.
+  @discardableResult
+  func write(_ bytes: some Collection<UInt8>) -> Bool {
+    let bytes = Array(bytes)
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes {
+        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count > 0 else { return false }
+      written += count
+    }
+    return true
+  }
+
+  @discardableResult
+  func write(_ text: String) -> Bool { write(Array(text.utf8)) }
+
+  /// A whole answer, after which the connection can be used again.
+  func answer(_ status: String = "200 OK", _ headers: [String] = [], _ body: String = "") {
+    let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
+    isKept = write(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
+  }
+
+  /// Waits until the client has closed the connection.
+  func waitForEnd() {
+    var byte: UInt8 = 0
+    while recv(descriptor, &byte, 1, 0) > 0 {}
+  }
+
+  func end() {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
+}

@@ -1,0 +1,218 @@
+// What is tried again, when, and what an earlier try left is good for.
+
+import Foundation
+import Testing
+
+@testable import oprun_image
+
+struct RetryTests {
+  private func download(
+    _ server: LoopbackServer, in workspace: Workspace, _ more: String...
+  ) throws -> ProgramEnd {
+    try workspace.run(
+      words: [
+        "download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--retry-delay=10ms",
+      ] + more)
+  }
+
+  @Test(arguments: ["500 Oops", "503 Busy", "429 Slow Down", "408 Timeout", "425 Too Early"])
+  func `a failure that may pass is tried again`(status: String) throws {
+    let server = try LoopbackServer { request, connection in
+      if request.number < 2 {
+        connection.answer(status)
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let workspace = try Workspace()
+    let end = try download(server, in: workspace)
+    #expect(end.output == "x  1 B  TIME  attempt 3\n1 file, 1 B received in TIME\n")
+    #expect(workspace.content("x") == "a")
+  }
+
+  @Test(arguments: ["400 Bad", "403 No", "404 Not Found", "410 Gone"])
+  func `one that will not pass is not`(status: String) throws {
+    let server = try LoopbackServer { _, connection in connection.answer(status) }
+    #expect(try download(server, in: Workspace()).status == 1)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `there are so many attempts and no more`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer("500 Oops") }
+    let end = try download(server, in: Workspace(), "--retries=2")
+    #expect(
+      end.errors == "failed: http://SERVER/x: answers 500 (internal server error)\n")
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `other items go on while one waits, in a queue of one`() throws {
+    let order = LogOfPaths()
+    let server = try LoopbackServer { request, connection in
+      order.append(request.path)
+      if request.path == "/1", request.number == 0 {
+        connection.answer("503 Busy")
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let end = try Workspace().run(
+      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
+      "--to={name}", "--allow-private", "--retry-delay=400ms", "--max-parallel=1")
+    #expect(end.status == 0)
+    #expect(order.all == ["/1", "/2", "/3", "/1"])
+  }
+
+  @Test func `a wait of more than five minutes is not taken`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.answer("503 Busy", ["Retry-After: 301"])
+    }
+    #expect(
+      try download(server, in: Workspace()).errors == """
+        failed: http://SERVER/x: answers 503 and wants TIME of patience, longer than 5 minutes
+
+        """)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `delays grow, have chance in them, and are at least what the server wants`() {
+    let policy = RetryPolicy(limit: 9, delay: 1_000)
+    let failure = ItemFailure("x", mayPass: true)
+    func delay(_ attempt: Int, _ chance: Double) -> Int64? {
+      policy.delay(after: failure, attempt: attempt, chance: chance)
+    }
+    #expect((1...4).map { delay($0, 1) } == [1_000, 2_000, 4_000, 8_000])
+    #expect((1...4).map { delay($0, 0) } == [500, 1_000, 2_000, 4_000])
+    #expect(delay(10, 0.5) == nil)
+    #expect(policy.delay(after: ItemFailure("x"), attempt: 1, chance: 0) == nil)
+    let told = ItemFailure("x", mayPass: true, retryAfter: 2)
+    #expect(policy.delay(after: told, attempt: 1, chance: 0) == 2_000_000_000)
+    let patient = RetryPolicy(limit: 99, delay: 1_000_000_000)
+    #expect(patient.delay(after: failure, attempt: 60, chance: 1) == RetryPolicy.longestDelay)
+  }
+
+  @Test func `Retry-After is a number or a date`() {
+    func wait(_ value: String) -> Int? {
+      var head = ResponseHead()
+      for line in ["HTTP/1.1 503 Busy\r\n", "Retry-After: \(value)\r\n"] {
+        _ = Array(line.utf8).withUnsafeBytes { head.take($0) }
+      }
+      return head.retryAfter(now: 784_111_777)
+    }
+    #expect(wait("120") == 120)
+    #expect(wait("Sun, 06 Nov 1994 08:49:47 GMT") == 10)
+    #expect(wait("Sun, 06 Nov 1994 08:49:00 GMT") == 0)
+    #expect(wait("Thu, 29 Feb 1996 00:00:00 GMT") == 41_440_223)
+    #expect(wait("soon") == nil)
+  }
+}
+
+struct ResumeTests {
+  /// Sends half of the content the first time, and what is asked for afterwards.
+  private func halting(
+    tag: String = "\"v1\"", _ second: @escaping @Sendable (Connection) -> Void
+  ) throws -> LoopbackServer {
+    try LoopbackServer { request, connection in
+      guard request.number == 0 else { return second(connection) }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \(tag)\r\n\r\nhello")
+    }
+  }
+
+  private func run(_ server: LoopbackServer, _ more: String...) throws -> (Workspace, ProgramEnd) {
+    let workspace = try Workspace()
+    let words =
+      ["download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--retry-delay=10ms"]
+      + more
+    return (workspace, try workspace.run(words: words))
+  }
+
+  @Test func `a part is gone on with`() throws {
+    let server = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v1\""], "world")
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.last?.headers["range"] == "bytes=5-")
+    #expect(server.requests.last?.headers["if-range"] == "\"v1\"")
+    #expect(workspace.files == [".oprun-download.json", "x"])
+  }
+
+  @Test func `a content that has changed is begun anew`() throws {
+    let server = try halting { connection in
+      connection.answer("200 OK", ["ETag: \"v2\""], "something")
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "something")
+  }
+
+  @Test(arguments: ["bytes 4-9/10", "bytes 5-9/11", "bytes 6-9/10", "bytes */10", "bytes 5-8/10"])
+  func `another range than was asked for is refused`(range: String) throws {
+    let server = try halting { connection in
+      connection.answer("206 Partial Content", ["Content-Range: \(range)"], "world")
+    }
+    let (workspace, end) = try run(server)
+    #expect(
+      end.errors == """
+        failed: http://SERVER/x: sends another range than was asked for: from byte 5 wanted, \
+        found '\(range)'
+
+        """)
+    #expect(workspace.files == [".oprun-download.json"])
+  }
+
+  @Test func `a part of another state is refused`() throws {
+    let server = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v2\""], "world")
+    }
+    #expect(try run(server).1.status == 1)
+  }
+
+  @Test(arguments: ["W/\"v1\"", "v1"])
+  func `without a strong tag everything is fetched again`(tag: String) throws {
+    let server = try halting(tag: tag) { $0.answer("200 OK", [], "helloworld") }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.last?.headers["range"] == nil)
+  }
+
+  @Test func `with resume off everything is fetched again`() throws {
+    let server = try halting { $0.answer("200 OK", [], "helloworld") }
+    #expect(try run(server, "--resume=false").1.status == 0)
+    #expect(server.requests.last?.headers["range"] == nil)
+  }
+
+  @Test func `a part survives the end of the program, kill -9 included`() throws {
+    let halfSent = DispatchSemaphore(value: 0)
+    let server = try LoopbackServer { request, connection in
+      if request.number > 0 {
+        return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
+      }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhello")
+      halfSent.signal()
+      connection.waitForEnd()
+    }
+    let workspace = try Workspace()
+    let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"]
+    let program = try workspace.start(words: words)
+    halfSent.wait()
+    while workspace.content("x.part") != "hello" { usleep(1000) }
+    kill(program.processID, SIGKILL)
+    #expect(program.wait().status == 137)
+    #expect(!workspace.exists("x"))
+    #expect(try workspace.run(words: words).status == 0)
+    #expect(workspace.content("x") == "helloworld")
+  }
+}
+
+/// Paths in the order they were asked for.
+private final class LogOfPaths: @unchecked Sendable {  // under a lock
+  private let lock = NSLock()
+  private var paths: [String] = []
+
+  func append(_ path: String) { lock.withLock { paths.append(path) } }
+  var all: [String] { lock.withLock { paths } }
+}
