@@ -30,11 +30,16 @@ extension Template {
     for language: ScriptLanguage, _ source: SourceText, log: inout DiagnosticLog
   ) {
     let script = ScriptText(self, language)
+    let expressions = expressions
+    let values = expressions.map { $0.isQuote ? nil : $0.constant?.text }
     for (number, expression) in expressions.enumerated() {
-      guard let text = expression.constant?.text,
+      guard let text = values[number],
         let words = script.objection(to: text, of: expression, number)
       else { continue }
       log.report(at: expression.span(in: source)) { words.diagnostic(at: $0) }
+    }
+    if let (words, number) = script.objection(toAll: values.map { $0.map { Array($0.utf8) } }) {
+      log.report(at: expressions[number].span(in: source)) { words.diagnostic(at: $0) }
     }
   }
 
@@ -58,7 +63,7 @@ extension Template {
       let expression = expressions[number]
       throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
     }
-    return String(decoding: script.inserting(values), as: UTF8.self)
+    return String(decoding: script.inserting(values, in: script.range) ?? [], as: UTF8.self)
   }
 }
 
@@ -71,6 +76,9 @@ private struct ScriptText {
   private let language: ScriptLanguage
   /// Offsets of the marks.
   private let marks: [Int]
+
+  /// All of it.
+  var range: Range<Int> { 0..<marked.count }
 
   init(_ template: Template, _ language: ScriptLanguage) {
     var marked: [UInt8] = []
@@ -124,37 +132,34 @@ private struct ScriptText {
   }
 
   /// To values that together make a word or a line which means something else.
-  func objection(toAll values: [[UInt8]]) -> (FaultWords, Int)? {
+  func objection(toAll values: [[UInt8]?]) -> (FaultWords, Int)? {
     for line in lines {
-      let text = inserting(values, in: line.range)
-      let joined = Array(
-        String(decoding: text, as: UTF8.self).replacing("\\\n", with: "").utf8)
-      if line.isEnd(text) || line.isEnd(joined) {
+      guard let text = inserting(values, in: line.range) else { continue }
+      let joined = String(decoding: text, as: UTF8.self).replacing("\\\n", with: "")
+      if line.isEnd(text) || line.isEnd(Array(joined.utf8)) {
         let delimiter = String(decoding: line.delimiter, as: UTF8.self)
-        return (ExpressionMessage.endsDocument(delimiter), firstMark(in: line.range))
+        return (
+          ExpressionMessage.endsDocument(delimiter), firstMark(atOrAfter: line.range.lowerBound)
+        )
       }
     }
     for word in commandWords {
-      let text = inserting(values, in: word.range)
-      if word.isForbidden(text) {
+      if let text = inserting(values, in: word.range), word.isForbidden(text) {
         let text = String(decoding: text, as: UTF8.self)
-        return (ExpressionMessage.shellWord(text), firstMark(in: word.range))
+        return (ExpressionMessage.shellWord(text), firstMark(atOrAfter: word.range.lowerBound))
       }
     }
     return nil
   }
 
-  private func firstMark(in range: Range<Int>) -> Int {
-    marks.firstIndex { range.contains($0) } ?? 0
-  }
-
-  func inserting(_ values: [[UInt8]], in range: Range<Int>? = nil) -> [UInt8] {
-    let range = range ?? 0..<marked.count
+  /// Nil if one of the values is not known.
+  func inserting(_ values: [[UInt8]?], in range: Range<Int>) -> [UInt8]? {
     var result: [UInt8] = []
     var number = firstMark(atOrAfter: range.lowerBound)
     for byte in marked[range] {
-      if byte == valueMark, number < values.count {
-        result += values[number]
+      if byte == valueMark {
+        guard let value = values[number] else { return nil }
+        result += value
         number += 1
       } else {
         result.append(byte)

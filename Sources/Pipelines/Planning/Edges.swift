@@ -5,9 +5,26 @@ import Scheduling
 
 /// One end of an edge: what an operation waits for.
 struct EdgeDraft {
-  let from: Int
+  var from: Int
   let condition: EdgeCondition
   var isOptional = false
+}
+
+extension EdgeDraft {
+  /// As it is written, but for the operation. A status function in the step's condition drops what
+  /// is not written.
+  fileprivate init(_ dependency: DependencyModel, isFree: Bool) {
+    let isDone = isFree && dependency.traits.contains(.implicit)
+    from = -1
+    condition = isDone ? .done : dependency.condition
+    isOptional = dependency.traits.contains(.optional)
+  }
+
+  fileprivate func from(_ operation: Int) -> EdgeDraft {
+    var edge = self
+    edge.from = operation
+    return edge
+  }
 }
 
 /// What an operation waits for, gathered; each dependency once.
@@ -73,12 +90,14 @@ extension Planner {
     let isFree = unit.extra(of: place.step)?.condition?.callsStatusFunction ?? false
     for number in unit.model.dependencyRange(of: place.step) {
       let dependency = unit.model.dependencies[number]
-      let isDone = isFree && dependency.traits.contains(.implicit)
+      let draft = EdgeDraft(dependency, isFree: isFree)
+      // Nearly always a step, by its name.
+      if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+        add(draft.from(unit.operation(of: step)), dependency, at: place, &gatherer)
+        continue
+      }
       forEachTarget(of: dependency, at: place) { planner, target in
-        let edge = EdgeDraft(
-          from: target, condition: isDone ? .done : dependency.condition,
-          isOptional: dependency.traits.contains(.optional))
-        if !gatherer.add(edge) { planner.reportTwice(dependency, target, at: place) }
+        planner.add(draft.from(target), dependency, at: place, &gatherer)
       }
     }
     if unit.model.isSequence, place.step > 0 {
@@ -88,6 +107,13 @@ extension Planner {
     if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done }) {
       for edge in inherited { _ = gatherer.add(edge) }
     }
+  }
+
+  private mutating func add(
+    _ edge: EdgeDraft, _ dependency: DependencyModel, at place: Place,
+    _ gatherer: inout EdgeGatherer
+  ) {
+    if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: place) }
   }
 
   private mutating func reportTwice(_ dependency: DependencyModel, _ target: Int, at place: Place) {
