@@ -62,8 +62,11 @@ extension RunLoop {
   ) -> PlannedStep {
     let resolved = late.resolved(step, self)
     let all = failures.merging(resolved.failures) { first, _ in first }
-    if !all.isEmpty { refusals[operation] = all.mapValues { words(of: $0) } }
-    return resolved.step
+    if all.isEmpty { return resolved.step }
+    refusals[operation] = all.mapValues { words(of: $0) }
+    var step = resolved.step
+    if all[.attempt] != nil { step.settings = step.settings.withoutRetry }
+    return step
   }
 
   /// What of the run's own settings is known only now.

@@ -91,7 +91,7 @@ extension Decoder {
   private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
     if let value = fields[.uses] {
       guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
-      if case .file = uses.kind { refuseForPipelines(fields) }
+      if case .file = uses.kind { refuseCommandKeys(fields) }
       model.uses.append(uses)
       return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
     }
@@ -101,11 +101,11 @@ extension Decoder {
     return fields[.run].map { run($0) } ?? .none
   }
 
-  /// A step that uses a pipeline file runs no command: what is said of commands has no meaning.
-  private mutating func refuseForPipelines(_ fields: Fields<StepKey>) {
-    for key in StepKey.allCases where !key.isForPipelines && key != .run {
+  /// The steps of a nested pipeline say for themselves how they run.
+  private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where !key.isOfNested {
       if let value = fields[key] {
-        report(keyNode(of: value)) { DecodingMessage.notForPipelines(key.row.key, at: $0) }
+        report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
       }
     }
   }

@@ -66,10 +66,10 @@ enum DecodingMessage {
     Diagnostic("'with' needs 'uses': it holds the inputs of what is used", at: span)
   }
 
-  static func notForPipelines(_ key: String, at span: Span) -> Diagnostic {
+  static func notOfNested(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) cannot be set on a step that uses a pipeline file", at: span,
-      help: "set it on the steps of that file; 'with' hands values to them")
+      "\(quoted(key)) says how a command runs, and this step uses a pipeline file", at: span,
+      help: "set it on the steps of that file")
   }
 
   static func nestedHook(at span: Span) -> Diagnostic {

@@ -23,7 +23,7 @@ extension Expression {
   }
 
   func folded(
-    with bindings: some ExpressionBindings, constants: [Value]
+    with bindings: some ExpressionBindings, constants: consuming [Value]
   ) throws(EvaluationFailure) -> Expression {
     var folding = Folding(self, bindings, isFinal: false, constants: constants)
     _ = try folding.run()
@@ -47,7 +47,7 @@ struct Folding<Bindings: ExpressionBindings> {
 
   /// New constants are added to those given, which begin with the expression's own.
   init(
-    _ expression: Expression, _ bindings: Bindings, isFinal: Bool, constants: [Value] = []
+    _ expression: Expression, _ bindings: Bindings, isFinal: Bool, constants: consuming [Value]
   ) {
     self.expression = expression
     self.bindings = bindings

@@ -7,7 +7,30 @@ package import Diagnostics
 package enum ContextRoot: UInt8, CaseIterable, Sendable {
   case params, env, steps, matrix, run, host, secrets
 
-  package var name: String { "\(self)" }
+  package var name: String { word.description }
+
+  private var word: StaticString {
+    switch self {
+    case .params: "params"
+    case .env: "env"
+    case .steps: "steps"
+    case .matrix: "matrix"
+    case .run: "run"
+    case .host: "host"
+    case .secrets: "secrets"
+    }
+  }
+
+  static func named(_ name: ArraySlice<UInt8>) -> ContextRoot? {
+    name.withUnsafeBufferPointer(named)
+  }
+
+  private static func named(_ name: UnsafeBufferPointer<UInt8>) -> ContextRoot? {
+    for number: UInt8 in 0..<7 {
+      if let root = ContextRoot(rawValue: number), root.word.isSame(as: name) { return root }
+    }
+    return nil
+  }
 }
 
 /// One literal, name, operator or call. 12 bytes.
@@ -168,3 +191,10 @@ func isNameStart(_ byte: UInt8) -> Bool {
 }
 
 func isNameByte(_ byte: UInt8) -> Bool { isNameStart(byte) || isDecimalDigit(byte) }
+
+extension StaticString {
+  func isSame(as bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard utf8CodeUnitCount == bytes.count, let start = bytes.baseAddress else { return false }
+    return areEqual(utf8Start, start, count: bytes.count)
+  }
+}

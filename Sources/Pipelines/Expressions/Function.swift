@@ -50,9 +50,14 @@ extension Function {
   package var row: FunctionRow { Self.rows[Int(rawValue)] }
 
   private static let rows = allCases.map(\.newRow)
+  private static let names = rows.map(\.name)
 
   static func named(_ name: ArraySlice<UInt8>) -> Function? {
-    allCases.first { rows[Int($0.rawValue)].name.utf8.elementsEqual(name) }
+    for (number, known) in names.enumerated()
+    where known.utf8.count == name.count && known.utf8.elementsEqual(name) {
+      return Function(rawValue: UInt8(truncatingIfNeeded: number))
+    }
+    return nil
   }
 
   private static func parameter(

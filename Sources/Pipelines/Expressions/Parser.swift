@@ -17,6 +17,7 @@ struct ExpressionParser {
   ) throws(ExpressionFault) {
     lexer = Lexer(content: content, place: place, endsAtBraces: endsAtBraces)
     self.nodes = nodes
+    if self.nodes.isEmpty { self.nodes.reserveCapacity(16) }
     token = try lexer.next()
     base = token.start
     lastEnd = token.start
@@ -209,9 +210,9 @@ extension ExpressionParser {
 
   private mutating func parseName() throws(ExpressionFault) {
     let name = lexer.content[token.range]
-    if name.elementsEqual("null".utf8) { return try addToken(.null) }
-    if name.elementsEqual("true".utf8) { return try addToken(.true) }
-    if name.elementsEqual("false".utf8) { return try addToken(.false) }
+    if name.count == 4, name.elementsEqual("null".utf8) { return try addToken(.null) }
+    if name.count == 4, name.elementsEqual("true".utf8) { return try addToken(.true) }
+    if name.count == 5, name.elementsEqual("false".utf8) { return try addToken(.false) }
     let (first, start) = (nodes.count, token.start)
     try advance()
     if token.kind == .openParenthesis {
@@ -220,7 +221,7 @@ extension ExpressionParser {
       let function = Function.named(name)
       let kind = function == nil ? ExpressionNode.Kind.unknownCall : .call
       add(kind, detail: function?.rawValue ?? 0, first: first, start: start)
-    } else if let root = ContextRoot.allCases.first(where: { $0.name.utf8.elementsEqual(name) }) {
+    } else if let root = ContextRoot.named(name) {
       add(.root, detail: root.rawValue, first: first, start: start)
     } else {
       add(.unknownName, first: first, start: start)

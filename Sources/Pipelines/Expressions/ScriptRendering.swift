@@ -30,11 +30,16 @@ extension Template {
     for language: ScriptLanguage, _ source: SourceText, log: inout DiagnosticLog
   ) {
     let script = ScriptText(self, language)
+    let expressions = expressions
+    let values = expressions.map { $0.isQuote ? nil : $0.constant?.text }
     for (number, expression) in expressions.enumerated() {
-      guard let text = expression.constant?.text,
+      guard let text = values[number],
         let words = script.objection(to: text, of: expression, number)
       else { continue }
       log.report(at: expression.span(in: source)) { words.diagnostic(at: $0) }
+    }
+    if let (words, number) = script.objection(toAll: values.map { $0.map { Array($0.utf8) } }) {
+      log.report(at: expressions[number].span(in: source)) { words.diagnostic(at: $0) }
     }
   }
 
@@ -58,7 +63,7 @@ extension Template {
       let expression = expressions[number]
       throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
     }
-    return String(decoding: script.inserting(values), as: UTF8.self)
+    return String(decoding: script.inserting(values, in: script.range) ?? [], as: UTF8.self)
   }
 }
 
@@ -71,6 +76,9 @@ private struct ScriptText {
   private let language: ScriptLanguage
   /// Offsets of the marks.
   private let marks: [Int]
+
+  /// All of it.
+  var range: Range<Int> { 0..<marked.count }
 
   init(_ template: Template, _ language: ScriptLanguage) {
     var marked: [UInt8] = []
@@ -86,15 +94,18 @@ private struct ScriptText {
     self.marked = marked
     self.marks = marks
     self.language = language
-    var scanner = ShellScanner(language == .shell && !marks.isEmpty ? marked : [])
+    if marks.isEmpty || language == .other || isPlainCommand(marked) {
+      places = Array(repeating: ShellPlace(), count: marks.count)
+      lines = []
+      commandWords = []
+      return
+    }
+    var scanner = ShellScanner(marked)
     scanner.scan()
     let isComplete = scanner.places.count == marks.count
     places =
-      language == .other
-      ? Array(repeating: ShellPlace(), count: marks.count)
-      : isComplete
-        ? scanner.places
-        : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
+      isComplete
+      ? scanner.places : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
     lines = scanner.lines
     commandWords = scanner.commandWords
   }
@@ -124,37 +135,34 @@ private struct ScriptText {
   }
 
   /// To values that together make a word or a line which means something else.
-  func objection(toAll values: [[UInt8]]) -> (FaultWords, Int)? {
+  func objection(toAll values: [[UInt8]?]) -> (FaultWords, Int)? {
     for line in lines {
-      let text = inserting(values, in: line.range)
-      let joined = Array(
-        String(decoding: text, as: UTF8.self).replacing("\\\n", with: "").utf8)
-      if line.isEnd(text) || line.isEnd(joined) {
+      guard let text = inserting(values, in: line.range) else { continue }
+      let joined = String(decoding: text, as: UTF8.self).replacing("\\\n", with: "")
+      if line.isEnd(text) || line.isEnd(Array(joined.utf8)) {
         let delimiter = String(decoding: line.delimiter, as: UTF8.self)
-        return (ExpressionMessage.endsDocument(delimiter), firstMark(in: line.range))
+        return (
+          ExpressionMessage.endsDocument(delimiter), firstMark(atOrAfter: line.range.lowerBound)
+        )
       }
     }
     for word in commandWords {
-      let text = inserting(values, in: word.range)
-      if word.isForbidden(text) {
+      if let text = inserting(values, in: word.range), word.isForbidden(text) {
         let text = String(decoding: text, as: UTF8.self)
-        return (ExpressionMessage.shellWord(text), firstMark(in: word.range))
+        return (ExpressionMessage.shellWord(text), firstMark(atOrAfter: word.range.lowerBound))
       }
     }
     return nil
   }
 
-  private func firstMark(in range: Range<Int>) -> Int {
-    marks.firstIndex { range.contains($0) } ?? 0
-  }
-
-  func inserting(_ values: [[UInt8]], in range: Range<Int>? = nil) -> [UInt8] {
-    let range = range ?? 0..<marked.count
+  /// Nil if one of the values is not known.
+  func inserting(_ values: [[UInt8]?], in range: Range<Int>) -> [UInt8]? {
     var result: [UInt8] = []
     var number = firstMark(atOrAfter: range.lowerBound)
     for byte in marked[range] {
-      if byte == valueMark, number < values.count {
-        result += values[number]
+      if byte == valueMark {
+        guard let value = values[number] else { return nil }
+        result += value
         number += 1
       } else {
         result.append(byte)
@@ -172,11 +180,6 @@ private struct ScriptText {
     }
     return low
   }
-}
-
-/// `[A-Za-z0-9_@%+=:,./-]`: no shell takes any of them for more than a character of a word.
-private func isInert(_ byte: UInt8) -> Bool {
-  isNameByte(byte) || "@%+=:,./-".utf8.contains(byte)
 }
 
 private func isInteger(_ text: String) -> Bool {

@@ -34,7 +34,10 @@ extension Template {
     var nodes: [ExpressionNode] = []
     var constants = constants
     for number in parts.indices where !parts[number].isLiteral {
-      let folded = try expression(parts[number]).folded(with: bindings, constants: constants)
+      // Moved, so that no other owner makes it copy what is there.
+      let known = constants
+      constants = []
+      let folded = try expression(parts[number]).folded(with: bindings, constants: consume known)
       nodes += folded.nodes
       constants = folded.constants
       parts[number].root = UInt32(truncatingIfNeeded: nodes.count - 1)

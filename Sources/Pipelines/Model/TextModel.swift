@@ -95,7 +95,7 @@ struct UsesModel: Hashable, Sendable {
 }
 
 struct ParamModel: NamedModel, Sendable {
-  enum Kind: String {
+  enum Kind: String, CaseIterable {
     case string, int, number, bool, list
   }
 

@@ -59,6 +59,10 @@ struct PlanBuilder {
     steps.reserveCapacity(planner.operationCount)
     for operation in 0..<planner.operationCount {
       guard let id = numbers[operation] else { continue }
+      if let step = plainStep(operation) {
+        steps.append(step)
+        continue
+      }
       let place = planner.place(of: operation)
       do throws(EvaluationFailure) {
         let step = try step(operation, at: place)
@@ -78,6 +82,19 @@ struct PlanBuilder {
       }
     }
     return steps
+  }
+
+  /// A step that says no more than id, script and edges, in a pipeline without groups: as most.
+  private mutating func plainStep(_ operation: Int) -> PlannedStep? {
+    guard planner.places.isEmpty else { return nil }
+    let step = planner.units[0].model.steps[operation]
+    guard step.details < 0, case .written(let start, let byteCount) = step.action,
+      let settings = pools[0].plainSettings
+    else { return nil }
+    let script = Span(start: Int(start), end: Int(start) + Int(byteCount))
+    return PlannedStep(
+      id: planner.text.string(step.id.span), span: step.id.span,
+      action: .script(planner.text.string(script)), settings: settings)
   }
 
   private mutating func step(

@@ -5,9 +5,26 @@ import Scheduling
 
 /// One end of an edge: what an operation waits for.
 struct EdgeDraft {
-  let from: Int
+  var from: Int
   let condition: EdgeCondition
   var isOptional = false
+}
+
+extension EdgeDraft {
+  /// As it is written, but for the operation. A status function in the step's condition drops what
+  /// is not written.
+  fileprivate init(_ dependency: DependencyModel, isFree: Bool) {
+    let isDone = isFree && dependency.traits.contains(.implicit)
+    from = -1
+    condition = isDone ? .done : dependency.condition
+    isOptional = dependency.traits.contains(.optional)
+  }
+
+  fileprivate func from(_ operation: Int) -> EdgeDraft {
+    var edge = self
+    edge.from = operation
+    return edge
+  }
 }
 
 /// What an operation waits for, gathered; each dependency once.
@@ -55,7 +72,8 @@ extension Planner {
         }
       }
       if let group = groups[operation] {
-        for member in group.members {
+        // Of a matrix in a pipeline in a pipeline: the instances' group waits for them.
+        for member in group.members where group.unit == nil || places[member].instance == nil {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
         guard group.isExpanding else { continue }
@@ -80,12 +98,14 @@ extension Planner {
     let isFree = unit.extra(of: place.step)?.condition?.callsStatusFunction ?? false
     for number in unit.model.dependencyRange(of: place.step) {
       let dependency = unit.model.dependencies[number]
-      let isDone = isFree && dependency.traits.contains(.implicit)
+      let draft = EdgeDraft(dependency, isFree: isFree)
+      // Nearly always a step, by its name.
+      if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+        add(draft.from(unit.operation(of: step)), dependency, at: place, &gatherer)
+        continue
+      }
       forEachTarget(of: dependency, at: place) { planner, target in
-        let edge = EdgeDraft(
-          from: target, condition: isDone ? .done : dependency.condition,
-          isOptional: dependency.traits.contains(.optional))
-        if !gatherer.add(edge) { planner.reportTwice(dependency, target, at: place) }
+        planner.add(draft.from(target), dependency, at: place, &gatherer)
       }
     }
     if unit.model.isSequence, place.step > 0 {
@@ -95,6 +115,13 @@ extension Planner {
     if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
       for edge in inherited { _ = gatherer.add(edge) }
     }
+  }
+
+  private mutating func add(
+    _ edge: EdgeDraft, _ dependency: DependencyModel, at place: Place,
+    _ gatherer: inout EdgeGatherer
+  ) {
+    if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: place) }
   }
 
   private mutating func reportTwice(_ dependency: DependencyModel, _ target: Int, at place: Place) {

@@ -107,11 +107,20 @@ extension StepSettings {
     var standardInput: String?
     var allowFailure: AllowFailure?
     var hooks: [HookKind: [Action]] = [:]
+    /// Nil: as planned.
+    var retry: RetryPolicy?
 
     var isEmpty: Bool {
       environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && hooks.isEmpty
+        && hooks.isEmpty && retry == nil
     }
+  }
+
+  /// The same with one attempt: what cannot be started now cannot be started later.
+  package var withoutRetry: StepSettings {
+    var changes = Changes()
+    changes.retry = RetryPolicy()
+    return with(changes)
   }
 
   func with(_ changes: Changes) -> StepSettings {
@@ -120,7 +129,8 @@ extension StepSettings {
     return StepSettings(
       name: name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout, retry: retry,
+      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
+      retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
   }

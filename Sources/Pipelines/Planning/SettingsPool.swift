@@ -58,6 +58,9 @@ struct SettingsPool {
     return settings
   }
 
+  /// Of a step that sets nothing, once they are made and if all of them are known.
+  var plainSettings: StepSettings? { plain?.late == nil ? plain?.settings : nil }
+
   private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
     if values.matrix == nil, let plain { return plain }
     let settings = try defaults.settings(label: nil, values)

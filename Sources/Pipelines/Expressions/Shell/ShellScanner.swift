@@ -86,6 +86,7 @@ struct ShellScanner {
       case .arithmetic(let depth): readArithmetic(depth)
       case nil: return
       }
+      place = min(place, end)
     }
     endWord()
   }
@@ -96,9 +97,10 @@ struct ShellScanner {
     place + distance < end && text[place + distance] == UInt8(ascii: scalar)
   }
 
+  /// The innermost; there is always one.
   private var command: ShellCommand {
-    get { codes.last?.command ?? ShellCommand() }
-    set { if !codes.isEmpty { codes[codes.count - 1].command = newValue } }
+    _read { yield codes[codes.count - 1].command }
+    _modify { yield &codes[codes.count - 1].command }
   }
 }
 
@@ -139,24 +141,23 @@ extension ShellScanner {
   }
 
   private mutating func beginWord(isQuoted: Bool = false) {
-    guard !codes.isEmpty else { return }
-    if !command.hasWord { codes[codes.count - 1].command.wordStart = place }
-    codes[codes.count - 1].command.hasWord = true
-    if isQuoted { codes[codes.count - 1].command.isWordQuoted = true }
+    if !command.hasWord { command.wordStart = place }
+    command.hasWord = true
+    if isQuoted { command.isWordQuoted = true }
   }
 
   private mutating func addByte(_ byte: UInt8) {
     beginWord()
-    if !codes.isEmpty { codes[codes.count - 1].command.word.append(byte) }
+    command.word.append(byte)
   }
 
   private mutating func endWord() {
-    guard !codes.isEmpty else { return }
+    guard command.hasWord else { return }
     let isQuoted = command.isWordQuoted
     let isFirst = command.position == .command && !command.isRedirected && !isQuoted
     let isCommand = command.position == .command && !command.isRedirected
     let start = command.wordStart
-    guard let word = codes[codes.count - 1].command.endWord() else { return }
+    guard let word = command.endWord() else { return }
     let named = word.prefix { $0 != valueMark }
     if isCommand, named.count < word.count, !ShellWords.isAssignment(named) {
       let isPattern = codes.last?.cases.last == .pattern
@@ -178,7 +179,7 @@ extension ShellScanner {
       codes[last].cases.append(.subject)
     } else if codes[last].cases.last == .subject, word.elementsEqual("in".utf8) {
       codes[last].cases[codes[last].cases.count - 1] = .pattern
-      codes[last].command = ShellCommand()
+      command = ShellCommand()
     } else if !codes[last].cases.isEmpty, word.elementsEqual("esac".utf8), isFirst {
       codes[last].cases.removeLast()
     }
@@ -186,7 +187,7 @@ extension ShellScanner {
 
   private mutating func endCommand() {
     endWord()
-    if !codes.isEmpty { codes[codes.count - 1].command = ShellCommand() }
+    command = ShellCommand()
   }
 
   private mutating func readSeparator() {
@@ -266,7 +267,7 @@ extension ShellScanner {
     let last = codes.count - 1
     if codes[last].cases.last == .pattern {
       codes[last].cases[codes[last].cases.count - 1] = .body
-      codes[last].command = ShellCommand()
+      command = ShellCommand()
     } else if closer == UInt8(ascii: ")") {
       if !codes[last].cases.isEmpty { isUnclear = true }
       close()
@@ -488,7 +489,6 @@ extension ShellScanner {
   /// In code, outside of quotes.
   private mutating func addValue() {
     var new = ShellPlace()
-    let command = command
     new.isBeforeRedirection =
       follows("<") || follows(">")
       ? command.word.allSatisfy { isDecimalDigit($0) || $0 == valueMark } : false
@@ -497,7 +497,6 @@ extension ShellScanner {
 
   /// What the command around makes of the word, quoted or not.
   private func readNeighbours(_ new: inout ShellPlace) {
-    let command = command
     if expectsDelimiter { new.refusal = new.refusal ?? .hereDocumentDelimiter }
     if command.position == .variable { new.refusal = new.refusal ?? .loopVariable }
     if command.isRedirected { return }
