@@ -11,15 +11,14 @@ struct Groups {
     let isFailFast: Bool
     /// Members that have not ended; nil if the group's edges see to that.
     var unfinishedCount: Int?
+    var cancelReason: StopReason?
   }
 
   private var groups: [OperationID: Group] = [:]
   private var groupOfMember: [OperationID: OperationID] = [:]
 
   init(_ plan: Plan) {
-    // A pipeline in a pipeline counts the instances in it too: they are those of their step, which
-    // comes before.
-    for (id, group) in plan.groups.sorted(by: { $0.key > $1.key }) {
+    for (id, group) in plan.groups {
       groups[id] = Group(members: group.members, isFailFast: group.isFailFast)
       for member in group.members { groupOfMember[member] = id }
     }
@@ -33,6 +32,13 @@ struct Groups {
 
   /// Whether a failure of a member ends the others.
   func isFailFast(_ group: OperationID) -> Bool { groups[group]?.isFailFast == true }
+
+  /// Why it was cancelled by itself, with all in it.
+  func cancelReason(of group: OperationID) -> StopReason? { groups[group]?.cancelReason }
+
+  mutating func cancelled(_ group: OperationID, _ reason: StopReason) {
+    groups[group]?.cancelReason = reason
+  }
 
   /// The members that a step was expanded to while running.
   mutating func expand(_ group: OperationID, to members: [OperationID]) {

@@ -84,9 +84,10 @@ extension RunMachine {
     let (ending, member) = groups.ending(of: group, in: scheduler)
     let cause: Cause =
       switch ending.outcome {
-      case .failed, .timedOut: member.map { .dependency($0) } ?? .itself
-      case .blocked: member.flatMap { scheduler.root(of: $0) }.map { .dependency($0) } ?? .itself
-      case .cancelled: stopReason.map { .stopped($0) } ?? .itself
+      case .failed, .timedOut, .blocked:
+        member.map { .dependency(scheduler.root(of: $0) ?? $0) } ?? .itself
+      case .cancelled:
+        (stopReason ?? groups.cancelReason(of: group)).map { .stopped($0) } ?? .itself
       case .skipped:
         .condition(
           groups.members(of: group).isEmpty ? "its matrix is empty" : "all of it was skipped")
@@ -136,6 +137,7 @@ extension RunMachine {
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     let members = groups.members(of: operation)
+    groups.cancelled(operation, reason)
     for member in members { cancel(member, reason, at: now) }
     switch scheduler.state(of: operation) {
     case .ended: break

@@ -41,8 +41,8 @@ struct PipelineLoader {
       included = outer
     }
     var model = merged(decode(path, bytes), at: FilePlace(path: path))
-    if model.steps.isEmpty, log.isEmpty, let include = model.written[.include] {
-      log.report(at: include) { LoadingMessage.noSteps(at: $0) }
+    if model.steps.isEmpty, log.isEmpty, let first = model.includes.first {
+      log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
     }
     addVariables(to: &model)
     for index in model.uses.indices {
@@ -83,6 +83,7 @@ struct PipelineLoader {
       result.merge(part, log: &log)
     }
     result.merge(model, log: &log)
+    result.includes = model.includes
     return result
   }
 

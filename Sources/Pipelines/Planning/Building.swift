@@ -153,9 +153,29 @@ struct PlanBuilder {
     if case .late(let command) = command { parts.command = command }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
-    parts.waits = (extra?.waits ?? []).map { LateWait(model: $0) }
+    parts.waits = try waits(of: extra, settings, values)
     parts.hasLateInputs = inputs != nil
     return parts.isEmpty ? nil : parts
+  }
+
+  private func waits(
+    of extra: ExtraModel?, _ settings: PlannedSettings, _ values: KnownValues
+  ) throws(EvaluationFailure) -> [LateWait] {
+    var waits: [LateWait] = []
+    for wait in extra?.waits ?? [] {
+      let language = StepSettings.language(of: settings.settings.shell)
+      let target: CommandModel
+      if wait.kind != .command, case .script(let text) = wait.target {
+        target = .script(try values.fold(text))
+      } else {
+        target = try values.fold(wait.target, for: language)
+      }
+      waits.append(
+        LateWait(
+          model: WaitModel(
+            kind: wait.kind, target: target, every: wait.every, timeout: wait.timeout)))
+    }
+    return waits
   }
 
   private mutating func groupParts(
@@ -195,9 +215,8 @@ struct PlanBuilder {
     }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
-    parts.waits = (planner.units[place.unit].extra(of: place.step)?.waits ?? []).map {
-      LateWait(model: $0)
-    }
+    parts.waits = try waits(
+      of: planner.units[place.unit].extra(of: place.step), settings, values)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
     if let pool = planner.groups[operation]?.pool {

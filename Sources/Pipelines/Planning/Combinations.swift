@@ -39,12 +39,13 @@ package struct KnownMatrix {
 
   private func product() throws(MatrixFault) -> [ValueMap] {
     guard !axes.isEmpty else { return [] }
-    var count = 1
-    for axis in axes {
-      let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
-      try check(count: overflow ? .max : product)
-      count = product
-    }
+    try check(
+      count: axes.contains { $0.values.isEmpty }
+        ? 0
+        : axes.reduce(1) { count, axis in
+          let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
+          return overflow ? .max : product
+        })
     var result = [ValueMap()]
     for axis in axes {
       result = result.flatMap { combination in

@@ -72,8 +72,7 @@ extension Planner {
         }
       }
       if let group = groups[operation] {
-        // Of a matrix in a pipeline in a pipeline: the instances' group waits for them.
-        for member in group.members where group.unit == nil || places[member].instance == nil {
+        for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
         guard group.isExpanding else { continue }
@@ -183,6 +182,10 @@ extension Planner {
     _ dependency: DependencyModel, _ step: Int, at place: Place
   ) -> [Int] {
     let unit = units[place.unit]
+    // A matrix that is no matrix was reported.
+    if units[place.unit].extra(of: step)?.matrix != nil, groups[unit.operation(of: step)] == nil {
+      return []
+    }
     guard let own = place.instance.map({ instances[$0].values }),
       case .matrix? = groups[unit.operation(of: step)]?.kind
     else {

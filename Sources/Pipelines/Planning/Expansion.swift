@@ -1,5 +1,5 @@
 // Steps that become several operations: instances of a matrix, steps of a nested pipeline. The
-// operations of a group come before the group's own.
+// operations of a group come before the group's own. docs/design-planning.md, “Groups”.
 
 import Diagnostics
 import Scheduling
@@ -184,7 +184,9 @@ extension Planner {
       case .list(let items)?: known.append((axis.name, items))
       case nil: later.append("\(axis.name): \(folded.shown)")
       default:
-        log.report(at: axis.span) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
+        // Where the type is known to be wrong, the check says the same of this place.
+        let place = axis.values.templates.first?.expressions.first?.span(in: text) ?? axis.span
+        log.report(at: place) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
         return .invalid
       }
     }

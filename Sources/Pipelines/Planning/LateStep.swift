@@ -1,5 +1,6 @@
 // What of a step is decided only after its dependencies have ended: whether it runs, with which
 // values, as how many instances. Pure: facts of the run come from outside.
+// docs/design-planning.md, “Late steps”.
 
 package import Scheduling
 

@@ -104,7 +104,8 @@ package struct GroupPlan: Sendable {
   }
 
   package let kind: Kind
-  /// In file order; empty for `expanding`.
+  /// In file order; empty for `expanding`. A step that stands for others is one member, its group:
+  /// groups form a tree.
   package let members: [OperationID]
   /// A failure of a member cancels the others.
   package let isFailFast: Bool

@@ -1,4 +1,5 @@
-// The parts of a plan: the pipeline itself, and each use of a nested one.
+// The parts of a plan: the pipeline itself, and each use of a nested one. docs/design-planning.md,
+// “Units”.
 
 import Diagnostics
 import Scheduling
