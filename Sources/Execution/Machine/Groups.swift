@@ -67,6 +67,17 @@ extension Groups {
     }
     return (worst.ending, worst.member)
   }
+
+  /// Where the trouble of a member that did not succeed began: not at a group in it.
+  func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
+    var root = member
+    while let inner = ending(of: root, in: scheduler).1,
+      scheduler.ending(of: inner)?.outcome.isFailure == true
+    {
+      root = inner
+    }
+    return scheduler.root(of: root) ?? root
+  }
 }
 
 extension Ending {

@@ -85,7 +85,7 @@ extension RunMachine {
     let cause: Cause =
       switch ending.outcome {
       case .failed, .timedOut, .blocked:
-        member.map { .dependency(scheduler.root(of: $0) ?? $0) } ?? .itself
+        member.map { .dependency(groups.root(of: $0, in: scheduler)) } ?? .itself
       case .cancelled:
         (stopReason ?? groups.cancelReason(of: group)).map { .stopped($0) } ?? .itself
       case .skipped:

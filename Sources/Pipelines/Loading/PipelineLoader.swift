@@ -91,10 +91,12 @@ struct PipelineLoader {
 
   /// The number of the model; nil if there is none, which is reported.
   private mutating func nested(_ reference: Reference) -> Int? {
-    let file = sources.files[sources.fileIndex(at: Int(reference.span.start))]
-    guard let (path, bytes) = read(reference, from: FilePlace(path: file.path), as: "pipeline")
-    else { return nil }
-    if let number = numbers[path] { return number }
+    let place = FilePlace(
+      path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
+    if let path = place.resolve(reference.name), let number = numbers[path], !open.contains(path) {
+      return number
+    }
+    guard let (path, bytes) = read(reference, from: place, as: "pipeline") else { return nil }
     let number = models.count
     numbers[path] = number
     models.append(PipelineModel())

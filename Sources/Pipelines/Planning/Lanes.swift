@@ -150,7 +150,7 @@ extension Planner {
         switch try values(at: place).fold(text) {
         case .plain(let name): mutex = name
         case .template(let template):
-          let place = template.expressions.first?.span(in: text) ?? template.origin.span
+          let place = template.expressions.first?.span(in: self.text) ?? template.origin.span
           log.report(at: place) { PlanningMessage.lateMutex(at: $0) }
         }
       }

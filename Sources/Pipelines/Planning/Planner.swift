@@ -22,6 +22,7 @@ struct Planner {
   var lanes: Lanes
   var suggester = Suggester()
   let instanceIndex = InstanceIndex()
+  private let budget = TextBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
 
@@ -81,7 +82,7 @@ struct Planner {
 
   /// What a step's expressions can be given now.
   func values(at place: Place) -> KnownValues {
-    var values = KnownValues(inputs: units[place.unit].inputs, options)
+    var values = KnownValues(inputs: units[place.unit].inputs, options, budget)
     values.matrix = place.instance.map { instances[$0].values }
     return values
   }

@@ -59,6 +59,9 @@ enum PlanningMessage {
       "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
   }
 
+  static let tooMuchText = FaultWords(
+    "expressions make more than 64 MiB of text in all, which is the limit")
+
   static func textForInput(_ name: String, wanted: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "parameter \(quoted(name)) must be \(wanted), not text", at: span,
