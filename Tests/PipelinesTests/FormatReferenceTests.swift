@@ -26,12 +26,7 @@ struct FormatReferenceTests {
 
   @Test func `every key has a row, or is named among what is not supported yet`() throws {
     let later = try #require(text.split(separator: "## Not supported yet").last)
-    let tables: [[KeyRow]] = [
-      PipelineKey.allCases.map(\.row), StepKey.allCases.map(\.row), QueueKey.allCases.map(\.row),
-      SecretKey.allCases.map(\.row), DependencyKey.allCases.map(\.row),
-      RetryKey.allCases.map(\.row), StopKey.allCases.map(\.row),
-    ]
-    for row in tables.joined() {
+    for row in ObjectKind.allCases.flatMap(\.rows) {
       switch row.support {
       case .supported: #expect(text.contains("\n| `\(row.key)` |"), "\(row.key)")
       case .notYet: #expect(later.contains("`\(row.key)`"), "\(row.key)")
@@ -40,8 +35,7 @@ struct FormatReferenceTests {
   }
 
   @Test func `the defaults of the tables are those of the code`() {
-    let rows = [StepKey.allCases.map(\.row), RetryKey.allCases.map(\.row)].joined()
-    for row in rows where row.support == .supported {
+    for row in ObjectKind.allCases.flatMap(\.rows) where row.support == .supported {
       guard let value = row.defaultValue else { continue }
       let lines = text.split(separator: "\n").filter { $0.hasPrefix("| `\(row.key)` |") }
       #expect(lines.contains { $0.contains("| `\(value)` |") }, "\(row.key): \(value)")
