@@ -41,7 +41,8 @@ let package = Package(
     module("OperationKit", ["Scheduling"]),
     module("BuiltinSteps"),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module(
+      "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
@@ -70,7 +71,7 @@ let package = Package(
     tests(
       "oprunImageTests",
       ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
-    tests("CaseTests", ["oprun", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
 )
