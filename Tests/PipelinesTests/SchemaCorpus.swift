@@ -1,5 +1,6 @@
 // The texts on which the schema and the decoder must agree, and what no schema can know.
 
+import BuiltinSteps
 import Foundation
 import Pipelines
 
@@ -60,6 +61,36 @@ enum SchemaCorpus {
     file: { "queues: {x: {}}\nresources: {a: 9}\ndefaults:\n  \($0)\nsteps: [{id: z, run: x}]\n" },
     keys: [:])
 
+  /// Every input of every built-in step with values of every kind.
+  static let inputProbes = BuiltinStep.all.flatMap { step in
+    step.keys.flatMap { key in
+      inputValues.map { value in
+        let line = "\(key.name): \(value)"
+        return SchemaSample(
+          name: "\(step.name) \(line)",
+          text: "steps:\n  - id: a\n    uses: \(step.name)\n    with:\n      \(line)\n"
+            + inputs(of: step, beside: key.name))
+      }
+    }
+  }
+
+  /// What the step needs besides.
+  private static func inputs(of step: BuiltinStep, beside name: String) -> String {
+    let needed =
+      step.keys.filter(\.isRequired).map(\.name)
+      + step.groups.filter { !$0.keys.contains(name) }.map { $0.keys[0] }
+    return needed.filter { $0 != name }.map {
+      "      \($0): \($0 == "width" ? "5" : "a.txt")\n"
+    }.joined()
+  }
+
+  private static let inputValues = [
+    "~", "''", "x", "'a b'", "5", "'5'", "0", "-1", "1.5", "true", "'true'", "yes", "30s", "0s",
+    "5K",
+    "cover", "${{ run.id }}", "'a${{ run.id }}'", "[]", "[~]", "[x]", "[5, 6]", "[[x]]", "[true]",
+    "[cover]", "{}", "{a: b}", "{a: 5}", "{a: ~}", "{a: [b]}",
+  ]
+
   /// Whole pipelines that are there for other reasons.
   static let others =
     files(in: "Pipelines")
@@ -100,7 +131,8 @@ enum BeyondSchema {
 
   private nonisolated(unsafe) static let messages: [Regex<Substring>] = [
     // Names that refer to nothing.
-    /which is no step/, /no (?:queue|resource|instance|pipeline|included file|file of variables) '/,
+    /which is no step/,
+    /no (?:built-in step|queue|resource|instance|pipeline|included file|file of variables) '/,
     // Names that are there already, and keys.
     /two steps have the id/, /twice/,
     // What is inside of expressions.
