@@ -63,7 +63,8 @@ let package = Package(
     tests("SchedulingTests", ["Scheduling"]),
     tests("MaskingTests", ["Masking"]),
     tests("OperationKitTests", ["OperationKit"]),
-    tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
+    tests(
+      "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
