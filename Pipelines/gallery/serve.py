@@ -11,7 +11,14 @@ import threading
 from pathlib import Path
 
 folder, urls, stop = map(Path, sys.argv[1:])
-handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=folder)
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+
+handler = functools.partial(Quiet, directory=folder)
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 
