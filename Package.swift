@@ -37,14 +37,17 @@ let package = Package(
 
     module("Diagnostics"),
     module("Scheduling"),
+    module("Masking"),
     module("OperationKit", ["Scheduling"]),
-    module("Pipelines", ["Diagnostics", "Scheduling", "CYAML"]),
     module("BuiltinSteps"),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "CLinux"]),
-    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics"]),
+    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
+    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
-      dependencies: ["Diagnostics", "Scheduling", "Pipelines", "Execution", "Reporting"],
+      dependencies: [
+        "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution", "Reporting",
+      ],
       swiftSettings: settings),
     .executableTarget(
       name: "oprun-image",
@@ -57,11 +60,12 @@ let package = Package(
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
     tests("SchedulingTests", ["Scheduling"]),
+    tests("MaskingTests", ["Masking"]),
     tests("OperationKitTests", ["OperationKit"]),
     tests("PipelinesTests", ["Pipelines", "Diagnostics", "Scheduling", "TestSupport"]),
-    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics"]),
-    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics"]),
-    tests("oprunTests", ["oprun", "Reporting"]),
+    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(
       "oprunImageTests",

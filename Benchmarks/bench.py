@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import masking
 import tables
 import workload
 from measuring import Bench, Runner
@@ -178,6 +179,28 @@ class Rows:
             return None
         return f"{whole} of {count} lines whole, {torn} torn, in {changes} pieces"
 
+    def masking(self):
+        folder = self.bench.scratch / "masking"
+        megabytes = 64 if self.quick else 1024
+        expected, size = masking.write(folder, megabytes)
+        runners = [
+            Runner("floor", ["sh", "-c", "rm -f copy; cat text | cat >copy"], folder, True),
+            Runner("oprun, 20 secrets", [self.oprun, "run", "with.yml"], folder,
+                   check=lambda output: masking.problem(folder, expected)),
+            Runner("oprun, none", [self.oprun, "run", "without.yml"], folder),
+        ]
+        for runner in runners[1:]:
+            runner.command += ["--output", "quiet"]
+        self.bench.measure(runners, self.rounds)
+        title = f"Masking {megabytes:,} MB"
+        self.add_figure(
+            title, runners[1], lambda it: f"{size / 1e6 / it.wall():,.0f} MB/s", "≥ 200 MB/s")
+        self.add_figure(f"{title}: peak memory", runners[1], memory, "≤ 12 MB")
+        return tables.table(
+            title,
+            "A step prints the text, every 500th line of which holds one of 20 secrets, and its log is "
+            "written. The floor copies the text through a pipe. Every secret must be masked.", runners)
+
 
 def wall(runner):
     return tables.time(runner.wall())
@@ -187,7 +210,8 @@ def memory(runner):
     return tables.megabytes(runner.memory())
 
 
-ROWS = ["independent", "chain", "layered", "dry_run", "start", "one_step", "makespan", "output"]
+ROWS = ["independent", "chain", "layered", "dry_run", "start", "one_step", "makespan", "output",
+        "masking"]
 
 
 def verify(bench, oprun):

@@ -24,6 +24,16 @@ package struct SourceMap: Sendable {
     return start
   }
 
+  /// The texts of all files as they lie on the number line.
+  package var joined: [UInt8] {
+    var bytes: [UInt8] = []
+    for file in files {
+      while bytes.count < file.start { bytes.append(UInt8(ascii: "\n")) }
+      bytes += file.bytes
+    }
+    return bytes
+  }
+
   /// The index of the file that holds the place. Needs at least one file.
   package func fileIndex(at offset: Int) -> Int {
     precondition(!files.isEmpty, "a span needs a file to point into")

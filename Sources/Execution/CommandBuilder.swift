@@ -6,17 +6,32 @@ import Glibc
 import Pipelines
 import Scheduling
 
+/// What is run for an operation.
+struct StepCommand {
+  /// The id of the step, or the name of the run itself.
+  let step: String
+  let settings: StepSettings
+  let action: Action
+  let attempt: Int
+  /// For this command alone.
+  let variables: [String]
+}
+
 /// Builds the commands of one run. Steps with the same settings share one environment.
 final class CommandBuilder {
-  private let plan: Plan
+  /// Of the run's own hooks.
+  private let runSettings: StepSettings
   /// Absolute: commands may run in other folders.
   private let directory: RunDirectory
   /// Where oprun was started; absolute.
-  private let workspace: String
+  let workspace: String
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let nullInput: Descriptor
-  private var environments: [ObjectIdentifier: Environment] = [:]
+  /// By the settings, which are kept: another object could get the number of one that is gone.
+  private var environments: [ObjectIdentifier: (StepSettings, Environment)] = [:]
+  /// The program of the built-in steps, which stands beside this one.
+  private let helper: String
 
   /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -28,34 +43,33 @@ final class CommandBuilder {
     guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
     defer { free(folder) }
     workspace = String(cString: folder)
-    self.plan = plan
+    runSettings = plan.settings
+    helper = CommandBuilder.neighbour(named: "oprun-image")
     self.added = added
-    own = [
-      EnvironmentVariable(name: "OPRUN", value: "1"),
-      EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
-      EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
-    ]
+    own =
+      [
+        EnvironmentVariable(name: "OPRUN", value: "1"),
+        EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
+        EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
+      ] + plan.parameterVariables
     let isAbsolute = directory.path.hasPrefix("/")
     self.directory = isAbsolute ? directory : RunDirectory(path: "\(workspace)/\(directory.path)")
     nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
   }
 
-  /// The command of an attempt or a hook; `variables` are added for this command alone.
   func request(
-    _ key: CommandKey, attempt: Int, variables: [String]
+    _ key: CommandKey, _ command: StepCommand
   ) throws(SystemError) -> CommandRequest {
-    let isRun = key.operation == CommandKey.runOperation
-    let settings = isRun ? plan.settings : plan.steps[key.operation.index].settings
-    let step = isRun ? RunDirectory.runHookName : plan.steps[key.operation.index].id
+    let (step, settings) = (command.step, command.settings)
     let environment = self.environment(of: settings)
-    let arguments = self.arguments(of: action(of: key), settings)
+    let arguments = self.arguments(of: command.action, settings)
     var launch = LaunchRequest(
       programs: programs(for: arguments.words[0], environment), arguments: arguments.words,
       environment: environment,
       ownVariables: [
-        "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(attempt)",
+        "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(command.attempt)",
         "OPRUN_OUTPUT=\(directory.outputs(of: step, key.trial))",
-      ] + variables,
+      ] + command.variables,
       directory: settings.workingDirectory, input: nullInput.number, output: -1, script: nil,
       nice: settings.nice)
     launch.script = try arguments.script.map { text throws(SystemError) in try memoryFile(text) }
@@ -65,19 +79,17 @@ final class CommandBuilder {
       logPath: directory.log(of: step, key.trial))
   }
 
+  /// The file behind `OPRUN_OUTPUT`.
+  func outputs(of key: CommandKey, step: String) -> String {
+    directory.outputs(of: step, key.trial)
+  }
+
+  func log(of key: CommandKey, step: String) -> String { directory.log(of: step, key.trial) }
+
   /// Closes what was opened for this request alone; the new process has its own copies.
   func release(_ request: CommandRequest) {
     if let script = request.launch.script { close(script) }
     if request.launch.input != nullInput.number { close(request.launch.input) }
-  }
-
-  private func action(of key: CommandKey) -> Action {
-    let isRun = key.operation == CommandKey.runOperation
-    guard case .hook(let kind, let index) = key.trial else {
-      return plan.steps[key.operation.index].action
-    }
-    let settings = isRun ? plan.settings : plan.steps[key.operation.index].settings
-    return settings.hooks[kind][index - 1]
   }
 
   /// A plain command is executed directly; a script that is too long for an argument is read by
@@ -87,6 +99,7 @@ final class CommandBuilder {
   ) -> (words: [String], script: String?) {
     switch action {
     case .arguments(let words): return (words, nil)
+    case .helper(let words): return ([helper] + words, nil)
     case .script(let text):
       if settings.shell == StepSettings.defaultShell, let words = directArguments(of: text) {
         return (words, nil)
@@ -103,16 +116,24 @@ final class CommandBuilder {
   }
 
   private func environment(of settings: StepSettings) -> Environment {
-    if let known = environments[ObjectIdentifier(settings)] { return known }
+    if let known = environments[ObjectIdentifier(settings)] { return known.1 }
     let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
     let made = Environment(adding: added + place + settings.environment + own)
-    environments[ObjectIdentifier(settings)] = made
+    environments[ObjectIdentifier(settings)] = (settings, made)
     return made
   }
 
   /// A shell would set PWD when it starts; a command without one sees what we say.
   private func directory(of settings: StepSettings) -> String? {
     settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
+  }
+
+  /// A program in the folder of this one.
+  private static func neighbour(named name: String) -> String {
+    guard let path = realpath("/proc/self/exe", nil) else { return name }
+    defer { free(path) }
+    let own = String(cString: path)
+    return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/" + name
   }
 
   /// A file that is nowhere but in memory, at its start, holding the text.

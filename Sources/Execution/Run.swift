@@ -4,6 +4,7 @@
 import CLinux
 package import Diagnostics
 import Glibc
+import Masking
 package import Pipelines
 package import Scheduling
 
@@ -15,6 +16,8 @@ package struct RunOptions: Sendable {
   package var isStrict = false
   /// For every command; the file's variables win.
   package var environment: [EnvironmentVariable] = []
+  /// Masked in logs and events.
+  package var secrets = Secrets.none
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -34,18 +37,27 @@ package func run(
 }
 
 /// One run in progress.
-private final class RunLoop {
-  private var machine: RunMachine
+final class RunLoop {
+  var machine: RunMachine
   private let processes: LocalProcesses
-  private let builder: CommandBuilder
+  let builder: CommandBuilder
   private var signals: Signals
   private var readiness: Readiness
   private let start = monotonicNow()
   private var notices: [String] = []
+  let options: RunOptions
+  private let masker: Masker?
+  var outputs = OutputStore()
+  private var outputFiles: OutputFiles
+  /// Why steps cannot run that were told to: a value that has no place in their command.
+  var refusals: [OperationID: String] = [:]
 
   private static let signalToken = Int(UInt32.max)
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
+    self.options = options
+    masker = options.secrets.masker
+    outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
@@ -66,7 +78,8 @@ private final class RunLoop {
     processes = LocalProcesses(
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
       conditions: LaunchConditions(
-        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits))
+        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits),
+      masker: masker)
   }
 
   /// Commands that could run at once if nothing but the queues limited them.
@@ -78,7 +91,7 @@ private final class RunLoop {
   }
 
   func run(_ observer: inout some RunObserver) -> RunEnd {
-    for notice in notices { observer.observe(RunEvent(at: 0, .notice(notice))) }
+    for notice in notices { tell(.notice(notice), at: 0, &observer) }
     machine.begin(at: now)
     while true {
       perform(&observer)
@@ -126,30 +139,67 @@ private final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
-    case .tell(let event): observer.observe(RunEvent(at: time, event))
+    case .decide(let operation): machine.decided(operation, decision(about: operation), at: time)
+    case .tell(let event): tell(event, at: time, &observer)
     }
+  }
+
+  /// The one door to the observer: no secret passes.
+  private func tell(
+    _ event: RunEvent.Kind, at time: Nanoseconds, _ observer: inout some RunObserver
+  ) {
+    observer.observe(RunEvent(at: time, masker.map(event.masked) ?? event))
   }
 
   private func tell(
     _ news: ProcessNews, at time: Nanoseconds, _ observer: inout some RunObserver
   ) {
     switch news {
+    case .outputGrew(let key, _) where key.trial.isProbe: break
+    case .ended(let key, let end) where key.trial.isProbe:
+      // What a look prints is of no use to anybody.
+      unlink(builder.log(of: key, step: machine.plan.steps[key.operation.index].id))
+      machine.ended(key, end, at: time)
     case .outputGrew(let key, let count):
-      observer.observe(RunEvent(at: time, .outputGrew(key.operation, key.trial, byteCount: count)))
+      tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
-      observer.observe(
-        RunEvent(at: time, .orphansFound(key.operation, processes: found, action: action)))
-    case .ended(let key, let end): machine.ended(key, end, at: time)
+      tell(.orphansFound(key.operation, processes: found, action: action), at: time, &observer)
+    case .ended(let key, let end):
+      machine.ended(key, takeOutputs(of: key, end, at: time, &observer), at: time)
     case .logFailed(let message): machine.stateFailed(message, at: time)
     }
   }
 
+  /// A success publishes what the command gave; outputs that cannot be used make it a failure.
+  private func takeOutputs(
+    of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds, _ observer: inout some RunObserver
+  ) -> CommandEnd {
+    guard case .attempt = key.trial, end.status == .exited(0),
+      let active = machine.active[key.operation], active.stopCause == nil
+    else { return end }
+    do throws(OutputFault) {
+      let step = machine.plan.steps[key.operation.index].id
+      let taken = try outputFiles.take(
+        of: key.operation, from: builder.outputs(of: key, step: step),
+        declared: active.settings.outputs)
+      guard let taken else { return end }
+      outputs.publish(taken, of: key.operation)
+      tell(.published(key.operation, taken.published), at: time, &observer)
+      return end
+    } catch {
+      return end.with(.outputsRefused(error.message))
+    }
+  }
+
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    var variables: [String] = []
-    if case .hook = key.trial { variables = machine.hookVariables(for: key.operation) }
+    if case .attempt = key.trial {
+      if let refusal = refusals[key.operation] {
+        return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+      }
+      outputFiles.attemptStarted(key.operation)
+    }
     do throws(SystemError) {
-      let request = try builder.request(
-        key, attempt: machine.active[key.operation]?.attempt ?? 1, variables: variables)
+      let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
       try processes.start(request, at: time) { pipe throws(SystemError) in
         try readiness.add(pipe.input, token: pipe.token)
@@ -166,4 +216,8 @@ private final class RunLoop {
     observer.endTurn()
     return end
   }
+}
+
+extension Trial {
+  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 }

@@ -15,6 +15,14 @@ package struct PlanningOptions: Sendable {
   package var timeout: Nanoseconds?
   /// Ids of steps to run, with all that they need; empty means every step.
   package var selection: [String]
+  /// Values for the pipeline's parameters. The last of several for one counts.
+  package var parameters: [ParameterArgument] = []
+  /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
+  package var environment: [String: String] = [:]
+  /// A required parameter without a value is a failure; else its value is unknown.
+  package var demandsAllParameters = true
+  package var host = HostFacts()
+  package var files = PipelineFiles.none
 
   package init(
     processorCount: Int = 1, maxParallel: Int? = nil, failurePolicy: FailurePolicy? = nil,
@@ -34,50 +42,47 @@ package enum PlanningFailure: Error {
   case invalid([Diagnostic], SourceMap)
   /// The selection names a step that is not there. Exit status 4.
   case emptySelection(message: String)
+  /// Parameters have wrong values or none, one message for each. Exit status 2.
+  case badParameters([String])
 }
 
 /// Turns the text of a pipeline file into a plan. `path` is what messages call the file.
 package func makePlan(
   path: String, bytes: [UInt8], options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {
-  var sources = SourceMap()
-  let start = sources.add(path: path, bytes: bytes)
-  return try bytes.withUnsafeBufferPointer { (bytes) throws(PlanningFailure) -> Plan in
-    var (model, log) = decode(bytes)
-    // Of a file that was not read to its end every name could be missing.
-    if log.isFull { throw .invalid(log.sorted(), sources) }
-    let text = SourceText(bytes, start: start)
-    let planner = Planner(model, text, options: options, log: &log)
-    guard log.isEmpty else { throw .invalid(log.sorted(), sources) }
-    let selection = try planner.selection(path: path)
-    return planner.plan(path: path, sources: sources, selection: selection)
+  var loader = PipelineLoader(files: options.files)
+  loader.load(path: path, bytes: bytes)
+  // Of a file that was not read to its end every name could be missing.
+  if loader.log.isFull { throw .invalid(loader.log.sorted(), loader.sources) }
+  let sources = loader.sources
+  // Spans count over all files, one after the other.
+  let text = sources.files.count == 1 ? bytes : sources.joined
+  return try text.withUnsafeBufferPointer { (text) throws(PlanningFailure) -> Plan in
+    try makePlan(path: path, loader, SourceText(text, start: 0), options)
   }
 }
 
-/// From bytes to model. The nodes are gone when it returns.
-private func decode(_ bytes: UnsafeBufferPointer<UInt8>) -> (PipelineModel, DiagnosticLog) {
-  let base = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-  let text = UnsafeBufferPointer(rebasing: bytes[base...])
-  var decoder = Decoder(tree: Tree(source: text, base: base))
-  do throws(Diagnostic) {
-    try read(text, base: base, into: &decoder)
-  } catch {
-    // What comes of a file that cannot be read to its end would be guesses.
-    var log = DiagnosticLog()
-    log.report(error)
-    return (PipelineModel(), log)
+private func makePlan(
+  path: String, _ loader: PipelineLoader, _ text: SourceText, _ options: PlanningOptions
+) throws(PlanningFailure) -> Plan {
+  var log = loader.log
+  var faults: [String] = []
+  let inputs = UnitInputs(root: loader.models[0], options: options, log: &log, faults: &faults)
+  var planner = Planner(loader.models, text, inputs, options: options, log: log)
+  guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }
+  guard faults.isEmpty else { throw .badParameters(faults) }
+  let isKept = try planner.selection(path: path)
+  var builder = PlanBuilder(planner, isKept)
+  var plan = builder.plan(path: path, sources: loader.sources, isKept)
+  guard builder.log.isEmpty else {
+    throw .invalid(builder.log.sorted(), loader.sources)
   }
-  return (decoder.model, decoder.log)
-}
-
-private func read(
-  _ text: UnsafeBufferPointer<UInt8>, base: Int, into decoder: inout Decoder
-) throws(Diagnostic) {
-  let check = try TextCheck(text, base: base)
-  var reader = TreeReader(text, check: check, base: base)
-  while let step = try reader.nextStep(into: &decoder.tree) {
-    decoder.decodeStep(step)
-    if decoder.log.isFull { return }
+  plan.parameterVariables = loader.models[0].params.compactMap { param in
+    inputs.params[param.name].flatMap { value in
+      value == .null
+        ? nil : EnvironmentVariable(name: param.variable, value: value.text ?? value.json)
+    }
   }
-  decoder.decodePipeline(root: 0, readSteps: reader.stepList)
+  plan.parameters = loader.models[0].params.map(\.described)
+  return plan
 }

@@ -22,7 +22,9 @@ struct Tool {
         words, environment: environmentValue, fileExists: { access($0, F_OK) == 0 })
       switch request {
       case .version: return printVersion()
-      case .help(let command): writeHelp(of: command)
+      case .help(let command, let file):
+        writeHelp(of: command)
+        if let file { return writeParameters(of: file) }
       case .perform(let invocation): return try perform(invocation)
       }
       return ExitStatus.success

@@ -12,11 +12,16 @@ import Scheduling
 /// `ok@2` ends well after 2 s, `7@1` exits with 7 after 1 s, `sig9@1` dies by signal 9, `missing`
 /// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed.
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`.
+///
+/// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that.
 struct Simulation {
   var graph: String
   var scripts: [String: String] = [:]
   var settings: [String: StepSettings] = [:]
   var run = StepSettings()
+  var decisions: [String: String] = [:]
+  /// Members by the id of their group; `!` behind it is `fail_fast`.
+  var groups: [String: [String]] = [:]
   var width = 8
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
@@ -37,7 +42,9 @@ struct Simulation {
     for part in self.graph.split(separator: ";") {
       let sides = part.split(separator: ":")
       let id = String(sides[0].filter { $0 != " " })
-      let operation = graph.append(OperationSpec())
+      var spec = OperationSpec()
+      spec.isGated = decisions[id] != nil
+      let operation = graph.append(spec)
       steps.append(
         PlannedStep(
           id: id, span: Span(start: 0, end: 0), action: .script(id),
@@ -58,10 +65,22 @@ struct Simulation {
       guard let from = steps.firstIndex(where: { $0.id == parts[0] }) else { continue }
       graph.addEdge(from: OperationID(from), to: OperationID(dependent), when: condition)
     }
-    return Plan(
+    var plan = Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
       queues: [QueueSpec(name: "default", width: width)], pools: [], failurePolicy: failurePolicy,
       timeout: timeout, settings: run)
+    for (name, members) in groups {
+      let id = name.filter { $0 != "!" }
+      plan.groups[plan.operation(id)] = GroupPlan(
+        kind: .matrix, members: members.map { plan.operation($0) }, isFailFast: name != id)
+    }
+    return plan
+  }
+}
+
+extension Plan {
+  fileprivate func operation(_ id: String) -> OperationID {
+    OperationID(steps.firstIndex { $0.id == id } ?? -1)
   }
 }
 
@@ -75,7 +94,8 @@ private struct Playback {
   }
 
   private let simulation: Simulation
-  private let plan: Plan
+  private var plan: Plan { machine.plan }
+  private var decisions: [String: String]
   private var machine: RunMachine
   private var commands: [Command] = []
   private var now: Nanoseconds = 0
@@ -83,8 +103,8 @@ private struct Playback {
 
   init(_ simulation: Simulation) {
     self.simulation = simulation
-    plan = simulation.plan()
-    machine = RunMachine(plan: plan, isStrict: simulation.isStrict)
+    decisions = simulation.decisions
+    machine = RunMachine(plan: simulation.plan(), isStrict: simulation.isStrict)
   }
 
   mutating func play() -> String {
@@ -122,10 +142,33 @@ private struct Playback {
         case .start(let key): start(key)
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
+        case .decide(let operation): decide(operation)
         case .tell(let event): say(event)
         }
       }
     }
+  }
+
+  private mutating func decide(_ operation: OperationID) {
+    let words = (decisions[id(operation)] ?? "").split(separator: " ").map(String.init)
+    let decision: Decision =
+      switch words[0] {
+      case "skip": .skip("no")
+      case "skipGroup": .skipGroup(plan.operation(words[1]), "no")
+      case "join": .join
+      case "expand": .expand(words.dropFirst().map(newOperation))
+      default: .run(plan.steps[operation.index])
+      }
+    if words[0] == "expand" { decisions[id(operation)] = "join" }
+    machine.decided(operation, decision, at: now)
+  }
+
+  private func newOperation(_ id: String) -> NewOperation {
+    NewOperation(
+      step: PlannedStep(
+        id: id, span: Span(start: 0, end: 0), action: .script(id),
+        settings: simulation.settings[id] ?? StepSettings()),
+      spec: OperationSpec())
   }
 
   private mutating func start(_ key: CommandKey) {
@@ -173,6 +216,7 @@ private struct Playback {
     case .settled(let operation, let ending, let cause):
       return
         "\(id(operation))=\(ending.outcome)\(ending.isAllowed ? "(allowed)" : "")\(text(cause))"
+    case .appended(_, let name, let group): return "\(id(group))>\(name)"
     case .stopping(let reason): return "stopping(\(reason.short(plan)))"
     case .finished(let end): return "end=\(end.exitStatus)"
     default: return nil
@@ -188,6 +232,7 @@ private struct Playback {
     switch key.trial {
     case .attempt: id(key.operation)
     case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
+    case .probe(let index): "\(id(key.operation)).wait.\(index)"
     }
   }
 
@@ -196,6 +241,7 @@ private struct Playback {
     case .exited(let code): "\(code)"
     case .signalled(let signal): "sig\(signal)"
     case .notStarted: "missing"
+    case .outputsRefused: "refused"
     }
   }
 
@@ -205,6 +251,7 @@ private struct Playback {
     case .dependency(let root): "<\(id(root))"
     case .stopped(let reason): "<\(reason.short(plan))"
     case .hook(let kind): "<\(kind.key)"
+    case .condition(let reason), .wait(let reason): "<\(reason)"
     }
   }
 }

@@ -28,7 +28,8 @@ struct FormatReferenceTests {
     let later = try #require(text.split(separator: "## Not supported yet").last)
     let tables: [[KeyRow]] = [
       PipelineKey.allCases.map(\.row), StepKey.allCases.map(\.row), QueueKey.allCases.map(\.row),
-      DependencyKey.allCases.map(\.row), RetryKey.allCases.map(\.row), StopKey.allCases.map(\.row),
+      SecretKey.allCases.map(\.row), DependencyKey.allCases.map(\.row),
+      RetryKey.allCases.map(\.row), StopKey.allCases.map(\.row),
     ]
     for row in tables.joined() {
       switch row.support {

@@ -30,6 +30,8 @@ private let duration = "must be a duration such as 30s"
 private let fraction = "must be a number, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
 
+private let outputTypes = "one of string, int, number, bool, list, map, json"
+
 private let commands = KeyExamples(
   [
     "echo a", "|\n      a\n      b", "[make, -j, 2]", "['sh', \"-c\", x]", "true", "5",
@@ -161,6 +163,21 @@ let topLevelExamples = TableExamples(
         ("{queue: nowhere}", "no queue 'nowhere'"),
         ("{matrix: {}}", "'matrix' is not supported yet"),
       ]),
+    "secrets": KeyExamples(
+      [
+        "[]", "[{name: TOKEN}]", "[{name: A, from: env, required: false}]",
+        "[{name: key, from: file, path: /run/secrets/key}, {name: k-2, path: k, from: file}]",
+      ],
+      refused: [
+        ("TOKEN", "'secrets' must be a list of maps, not 'TOKEN'"),
+        ("[TOKEN]", "'secrets' must be a list of maps, not 'TOKEN'"),
+        ("[{}]", "'name' is missing in 'secrets'"),
+        ("[{name: A, value: x}]", "unknown key 'value' in secret 'A'"),
+        ("[{name: A, form: file}]", "unknown key 'form' in secret 'A'"),
+        ("[{name: A}, {name: A}]", "secret 'A' is declared twice"),
+        ("[{name: A, from: file}]", "'path' is missing in secret 'A'"),
+        ("[{name: A, path: x}]", "'path' is for secrets 'from: file'"),
+      ]),
     "failure_policy": KeyExamples(
       ["continue", "stop", "cancel"],
       refused: [
@@ -276,11 +293,41 @@ let stepExamples = TableExamples(
     "orphans": KeyExamples(
       ["kill", "warn", "allow"],
       refused: [("klil", "'orphans' must be one of kill, warn, allow, not 'klil'")]),
+    "outputs": KeyExamples(
+      ["{}", "{a: string, b: int, c: number, d: bool, e: list, f-g: map, h: json}"],
+      refused: [
+        ("[version]", "'outputs' must be a map of names to \(outputTypes), not a list"),
+        ("{a: text}", "'a' must be \(outputTypes), not 'text'"),
+        ("{a b: string}", "'a b' cannot be the name of an output"),
+        ("{a: string, a: int}", "key 'a' is written twice in 'outputs'"),
+      ]),
     "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
     "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
   ])
 
 let partExamples: [TableExamples] = [
+  TableExamples(
+    name: "secret", rows: SecretKey.allCases.map(\.row),
+    file: { line in
+      let name = line.hasPrefix("name:") ? "" : "    name: A\n"
+      let file = line.hasPrefix("path:") ? "    from: file\n" : ""
+      let path = line.hasPrefix("from: file") ? "    path: key\n" : ""
+      return "secrets:\n  -\n    \(line)\n" + name + file + path + otherStep
+    },
+    keys: [
+      "name": KeyExamples(
+        ["A", "a-b", "_1"],
+        refused: [
+          ("a b", "'a b' cannot be the name of a secret"),
+          ("[A]", "'name' must be an id, not a list"),
+        ]),
+      "from": KeyExamples(
+        ["env", "file"], refused: [("flie", "'from' must be one of env, file, not 'flie'")]),
+      "path": KeyExamples(
+        ["key", "/run/secrets/key"],
+        refused: [("''", "'path' must not be empty"), ("[a]", "'path' \(text) a list")]),
+      "required": booleans("required"),
+    ]),
   TableExamples(
     name: "queue", rows: QueueKey.allCases.map(\.row),
     file: { "queues:\n  net:\n    \($0)\n" + otherStep },

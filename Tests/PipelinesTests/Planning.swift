@@ -10,6 +10,7 @@ enum Planned {
   case plan(Plan)
   case errors(String)
   case noSelection(String)
+  case badParameters(String)
 }
 
 func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -> Planned {
@@ -21,6 +22,8 @@ func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -
       return .errors(render(diagnostics, in: sources))
     case .emptySelection(let message):
       return .noSelection(message)
+    case .badParameters(let messages):
+      return .badParameters(messages.map { $0 + "\n" }.joined())
     }
   }
 }
@@ -32,7 +35,7 @@ func plan(
 ) throws -> Plan {
   switch planned(Array(text.utf8), options) {
   case .plan(let plan): return plan
-  case .errors(let text), .noSelection(let text):
+  case .errors(let text), .noSelection(let text), .badParameters(let text):
     Issue.record(Comment(rawValue: text), sourceLocation: sourceLocation)
     throw Unplanned()
   }
@@ -46,7 +49,7 @@ func errors(_ text: String) -> String { errors(Array(text.utf8)) }
 func errors(_ bytes: [UInt8]) -> String {
   switch planned(bytes) {
   case .plan: "no errors"
-  case .errors(let text), .noSelection(let text): text
+  case .errors(let text), .noSelection(let text), .badParameters(let text): text
   }
 }
 

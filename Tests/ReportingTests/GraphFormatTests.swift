@@ -70,8 +70,8 @@ import Testing
     #expect(
       try graph(samplePlan("a~1.5; b: a!done"), .json) == """
         {"version":1,"name":"sample.yml","operations":[
-        {"id":"a","name":"a","queue":"default","priority":0,"expected_ms":1500,"command":"echo a","line":1},
-        {"id":"b","name":"b","queue":"default","priority":0,"command":"echo b","line":2}],"edges":[
+        {"id":"a","name":"a","kind":"step","queue":"default","priority":0,"expected_ms":1500,"command":"echo a","line":1},
+        {"id":"b","name":"b","kind":"step","queue":"default","priority":0,"command":"echo b","line":2}],"edges":[
         {"from":"a","to":"b","when":"done"}],"queues":[
         {"name":"default","max_parallel":4,"suspended":false}]}
 
@@ -102,8 +102,8 @@ import Testing
     #expect(
       try written { samplePlan("a; bcd: a").writeJSONList(to: $0) } == """
         [
-        {"id":"a","name":"a","command":"echo a","depends_on":[],"line":1},
-        {"id":"bcd","name":"bcd","command":"echo bcd","depends_on":["a"],"line":2}]
+        {"id":"a","name":"a","kind":"step","command":"echo a","depends_on":[],"line":1},
+        {"id":"bcd","name":"bcd","kind":"step","command":"echo bcd","depends_on":["a"],"line":2}]
 
         """)
   }

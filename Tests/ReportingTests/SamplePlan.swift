@@ -1,6 +1,7 @@
 // Plans in a tiny language: "fetch; build~3: fetch; fix@net: build!failed".
 //
-// `~3` is an expected time in seconds, `@net` a queue, `^4` a priority, `!failed` a condition.
+// `~3` is an expected time in seconds, `@net` a queue, `^4` a priority, `?` a gate, `!failed` a
+// condition.
 
 import Diagnostics
 import Pipelines
@@ -17,6 +18,31 @@ func samplePlan(
   return sample.plan
 }
 
+extension Plan {
+  /// The step stands for others.
+  func group(
+    _ id: String, _ kind: GroupPlan.Kind = .matrix, of members: [String] = []
+  ) -> Plan {
+    var plan = self
+    plan.groups[plan.operation(id)] = GroupPlan(kind: kind, members: members.map(plan.operation))
+    return plan
+  }
+
+  /// Something about the step is decided late.
+  func late(
+    _ id: String, if condition: String? = nil, skipped reason: String? = nil, waits: [String] = []
+  ) -> Plan {
+    var plan = self
+    plan.steps[plan.operation(id).index].late = LateStep(
+      condition: condition, skipReason: reason, waits: waits)
+    return plan
+  }
+
+  func operation(_ id: String) -> OperationID {
+    OperationID(steps.firstIndex { $0.id == id } ?? -1)
+  }
+}
+
 private struct SamplePlan {
   private var graph = Graph()
   private var steps: [PlannedStep] = []
@@ -27,7 +53,7 @@ private struct SamplePlan {
 
   mutating func add(_ text: String, settings: StepSettings, action: (String) -> Action) {
     let head = text.split(separator: ":")[0].filter { $0 != " " }
-    let id = String(head.prefix { !"~@^".contains($0) })
+    let id = String(head.prefix { !"~@^?".contains($0) })
     var spec = OperationSpec()
     if let seconds = part(of: head, after: "~") { spec.expected = Int64(seconds * 1e9) }
     if let priority = part(of: head, after: "^") { spec.priority = Int16(priority) }
@@ -35,6 +61,7 @@ private struct SamplePlan {
       if queues.count == 1 { queues.append(QueueSpec(name: "net", width: 2)) }
       spec.queue = QueueID(1)
     }
+    spec.isGated = head.contains("?")
     graph.append(spec)
     let start = file.utf8.count + 6
     file += "- id: \(id)\n"
@@ -51,7 +78,7 @@ private struct SamplePlan {
   mutating func connect(_ text: String) {
     let parts = text.split(separator: ":")
     guard parts.count == 2 else { return }
-    let id = parts[0].filter { $0 != " " }.prefix { !"~@^".contains($0) }
+    let id = parts[0].filter { $0 != " " }.prefix { !"~@^?".contains($0) }
     for word in parts[1].split(separator: " ") {
       let pieces = word.split(separator: "!")
       let condition: EdgeCondition =

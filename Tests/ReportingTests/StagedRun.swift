@@ -14,6 +14,7 @@ final class StagedRun {
   private let messages: TemporaryFile?
   private var sizes: [String: Int] = [:]
   private var attempts: [String: Int] = [:]
+  private var appended: [String: OperationID] = [:]
   private var time = 0
 
   /// With `together`, output and messages go to one file.
@@ -50,8 +51,15 @@ final class StagedRun {
     console.endTurn()
   }
 
-  func operation(_ id: String) -> OperationID {
-    OperationID(plan.steps.firstIndex { $0.id == id } ?? -1)
+  func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }
+
+  /// The group is expanded.
+  func expand(_ group: String, to ids: String...) {
+    for id in ids {
+      let operation = OperationID(plan.steps.count + appended.count)
+      appended[id] = operation
+      tell(.appended(operation, id: id, group: self.operation(group)))
+    }
   }
 
   func start(_ ids: String...) {

@@ -108,6 +108,13 @@ import Testing
     #expect(try invocation("-j2 a.yml", ["OPRUN_JOBS": "many"]).count(Options.jobs) == 2)
   }
 
+  @Test func `parameters may be many, and all count`() throws {
+    let line = "--param a=1 a.yml --param=b=x=y --param c= --param a=2"
+    let given = try invocation(line, ["OPRUN_PARAM_<NAME>": "a=9"]).assignments(Options.param)
+    #expect(given.map { "\($0.name): \($0.value)" } == ["a: 1", "b: x=y", "c: ", "a: 2"])
+    #expect(try invocation("a.yml").assignments(Options.param).isEmpty)
+  }
+
   @Test(arguments: [
     ("", "needs a pipeline file, as in 'oprun pipeline.yml'"),
     ("run", "'oprun run' needs a pipeline file [run]"),
@@ -127,6 +134,14 @@ import Testing
     ),
     ("--output live a.yml", "'--output live' is not supported yet [run]"),
     ("--state-dir= a.yml", "'--state-dir' wants a directory, found '' [run]"),
+    (
+      "--param width a.yml",
+      "'--param' wants a name and a value, as in name=value, found 'width' [run]"
+    ),
+    ("--param =3 a.yml", "'--param' wants a name and a value, as in name=value, found '=3' [run]"),
+    ("a.yml --param", "'--param' needs a value: a name and a value, as in name=value [run]"),
+    ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
+    ("validate --param a=b a.yml", "unknown option '--param' [validate]"),
     ("list a.yml b.yml", "'oprun list' takes no more than FILE, found also 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
@@ -156,14 +171,17 @@ import Testing
     ("--version", "version"), ("--help", "help"), ("-h", "help"), ("help", "help"),
     ("help graph", "help graph"), ("graph --help", "help graph"), ("graph -h x y z", "help graph"),
     ("run -nh", "help run"), ("-n --help", "help run"), ("help --help", "help"),
-    ("a.yml -h", "help run"),
+    ("a.yml -h", "help run of a.yml"), ("run -n a.yml --help x", "help run of a.yml"),
+    ("graph a.yml -h", "help graph of a.yml"), ("validate a.yml -h", "help validate"),
+    ("run b.yml -h", "help run"), ("run - -h", "help run"),
   ])
   func `help and version`(line: String, meaning: String) throws {
     let found =
       switch try request(line) {
       case .version: "version"
-      case .help(nil): "help"
-      case .help(let command?): "help \(command.name)"
+      case .help(nil, _): "help"
+      case .help(let command?, nil): "help \(command.name)"
+      case .help(let command?, let file?): "help \(command.name) of \(file)"
       case .perform: "perform"
       }
     #expect(found == meaning)

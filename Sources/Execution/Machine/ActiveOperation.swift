@@ -24,6 +24,8 @@ struct ActiveOperation {
   var phase = 0
   var stop = Stop.none
   var stopCause: StopCause?
+  /// Why it was cancelled, if not because the run ends.
+  var cancelReason: StopReason?
 
   /// How the last attempt ended.
   var attemptEnd: CommandEnd?

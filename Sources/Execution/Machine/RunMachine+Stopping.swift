@@ -32,12 +32,15 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .probeDue || timer.purpose == .waitLimit {
+      return fireWait(timer, at: now)
+    }
     guard let state = active[timer.operation], state.phase == timer.phase else { return }
     switch timer.purpose {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: killAnything(of: timer.operation)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit: break
+    case .runTimeLimit, .probeDue, .waitLimit: break
     }
   }
 
@@ -48,6 +51,7 @@ extension RunMachine {
     stopReason = reason
     say(.stopping(reason))
     scheduler.stop(reason)
+    cancelGated(reason)
     tellSettled()
     for operation in active.keys.sorted() where active[operation]?.trial == nil {
       cancelRetry(of: operation, reason, at: now)
@@ -62,18 +66,20 @@ extension RunMachine {
       say(.stopping(reason))
     }
     scheduler.stop(reason)
+    cancelGated(reason)
     tellSettled()
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.trial {
       case .attempt: askToEnd(operation, .cancelled, at: now)
       case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+      case .probe: break
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }
   }
 
-  private mutating func cancelRetry(
+  mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     guard var state = active[operation] else { return }
@@ -83,7 +89,7 @@ extension RunMachine {
     continueHooks(of: operation, &state, at: now)
   }
 
-  private mutating func askToEnd(
+  mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
     guard var state = active[operation], let trial = state.trial, state.stop == .none else {
@@ -167,6 +173,7 @@ extension RunMachine {
     switch end.status {
     case .exited(let code), .notStarted(_, let code):
       variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
+    case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
     case .signalled(let signal):
       variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
     }
@@ -176,19 +183,4 @@ extension RunMachine {
 
 extension StopReason {
   fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
-}
-
-extension Outcome {
-  /// The word of the specification: `timed_out`.
-  var word: String {
-    switch self {
-    case .succeeded: "succeeded"
-    case .cached: "cached"
-    case .failed: "failed"
-    case .timedOut: "timed_out"
-    case .cancelled: "cancelled"
-    case .skipped: "skipped"
-    case .blocked: "blocked"
-    }
-  }
 }

@@ -12,15 +12,24 @@ struct RunMachine {
     case stop(CommandKey, signal: Int32)
     /// End it now.
     case kill(CommandKey)
+    /// Say what becomes of the operation, which is at its gate: `decided`.
+    case decide(OperationID)
     case tell(RunEvent.Kind)
   }
 
-  let plan: Plan
+  /// Grows while steps are expanded.
+  var plan: Plan
   let isStrict: Bool
   /// Commands that may run at once, whatever the queues allow.
   let commandLimit: Int
   var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
+  /// At their gate: no decision yet, a condition that is not met yet, a group that is not complete.
+  var gated: Set<OperationID> = []
+  var groups: Groups
+  var waits: [OperationID: Wait] = [:]
+  /// What they waited for has come.
+  var metConditions: Set<OperationID> = []
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -41,6 +50,7 @@ struct RunMachine {
     self.isStrict = isStrict
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
+    groups = Groups(plan)
     random = RandomSource(seed: seed)
   }
 
@@ -57,10 +67,15 @@ struct RunMachine {
 
   /// A command that was started has ended, or could not be started.
   mutating func ended(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
+    if case .probe = key.trial {
+      probeEnded(key, end, at: now)
+      return startReady(at: now)
+    }
     guard let operation = active[key.operation], operation.trial == key.trial else { return }
     switch key.trial {
     case .attempt: attemptEnded(key, end, operation, at: now)
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
+    case .probe: break
     }
     startReady(at: now)
   }
@@ -86,11 +101,12 @@ struct RunMachine {
 
   // MARK: Attempts
 
-  private mutating func startReady(at now: Nanoseconds) {
+  mutating func startReady(at now: Nanoseconds) {
+    askAtGates()
     while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, end == nil else { return }
+    guard active.isEmpty, gated.isEmpty, end == nil else { return }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil {
@@ -126,7 +142,9 @@ struct RunMachine {
     } else {
       let isAllowed = state.settings.allowFailure.allows(end)
       state.ending = Ending(outcome, isAllowed: isAllowed)
-      if outcome == .cancelled, let stopReason { state.cause = .stopped(stopReason) }
+      if outcome == .cancelled, let reason = state.cancelReason ?? stopReason {
+        state.cause = .stopped(reason)
+      }
       state.planHooks(for: Ending(outcome))
       continueHooks(of: key.operation, &state, at: now)
     }
@@ -182,14 +200,31 @@ struct RunMachine {
     if operation == CommandKey.runOperation { return finishRun(state) }
     if scheduler.state(of: operation) == .running {
       scheduler.finish(operation, as: ending)
-      say(.settled(operation, ending, state.cause))
+      tell(operation, ending, state.cause)
     } else {
       scheduler.settle(operation, as: ending, cause: state.cause)
     }
-    if ending.outcome.isFailure {
-      if ending.isAllowed { hasAllowedFailure = true } else { failedSteps.append(operation) }
-    }
-    if ending.outcome.isFailure, !ending.isAllowed, stopReason == nil {
+    noteFailure(of: operation, ending, at: now)
+  }
+
+  /// Ends an operation at its gate by a fault of its own.
+  mutating func end(
+    _ operation: OperationID, as ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) {
+    scheduler.settle(operation, as: ending, cause: cause)
+    tellSettled()
+    noteFailure(of: operation, ending, at: now)
+  }
+
+  /// What a failure does to the rest of the run.
+  private mutating func noteFailure(
+    of operation: OperationID, _ ending: Ending, at now: Nanoseconds
+  ) {
+    defer { tellSettled() }
+    guard ending.outcome.isFailure else { return }
+    guard !ending.isAllowed else { return hasAllowedFailure = true }
+    failedSteps.append(operation)
+    if stopReason == nil {
       switch plan.failurePolicy {
       case .continue: break
       case .stop: stopStarting(.failure(operation), at: now)
@@ -197,12 +232,22 @@ struct RunMachine {
       }
     }
     tellSettled()
+    failFast(operation, at: now)
   }
 
-  /// Operations that ended without running: blocked, or cancelled before they could.
+  /// Operations that ended without running: blocked, skipped, or cancelled before they could.
   mutating func tellSettled() {
     for settlement in scheduler.takeSettlements() {
-      say(.settled(settlement.operation, settlement.ending, settlement.cause))
+      tell(settlement.operation, settlement.ending, settlement.cause)
+    }
+  }
+
+  /// The one door of endings.
+  private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
+    say(.settled(operation, ending, cause))
+    gated.remove(operation)
+    if let group = groups.memberEnded(operation), gated.contains(group) {
+      actions.append(.decide(group))
     }
   }
 

@@ -10,6 +10,10 @@ struct Timer: Hashable {
     /// The command was asked to end and had its grace.
     case killDue
     case retryDue
+    /// A condition of `wait_for` is looked at again.
+    case probeDue
+    /// A condition of `wait_for` was waited for as long as it may.
+    case waitLimit
     /// The whole run has gone on as long as it may.
     case runTimeLimit
   }

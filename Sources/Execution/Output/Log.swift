@@ -1,9 +1,11 @@
 // The raw output of one command on disk: all of it, or its head and its tail. Bytes go from the
-// pipe to the file inside the kernel; oprun's memory does not grow with them.
+// pipe to the file inside the kernel, unless secrets must be masked; oprun's memory does not grow
+// with them.
 
 import CLinux
 import Diagnostics
 import Glibc
+import Masking
 
 /// Writes one log. The file is made when the first byte comes.
 ///
@@ -20,8 +22,13 @@ struct Log: ~Copyable {
   }
 
   let path: String
-  /// Bytes that came, also those that were dropped.
+  /// Bytes that came, also those that were dropped; as they are after masking.
   private(set) var byteCount = 0
+  /// Bytes that were read from the pipe.
+  private(set) var readByteCount = 0
+  private let masker: Masker?
+  /// From the first byte on, if there are secrets.
+  private var mask: LogMask?
   private let headLimit: Int
   private var file: Int32 = -1
   private var isDiscarding = false
@@ -31,8 +38,9 @@ struct Log: ~Copyable {
   /// At most this much is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
 
-  init(path: String, limit: Int) {
+  init(path: String, limit: Int, masker: Masker? = nil) {
     self.path = path
+    self.masker = masker
     headLimit = limit
   }
 
@@ -52,12 +60,15 @@ struct Log: ~Copyable {
       if waiting == 0 { return .empty }
       file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
       if file < 0 { throw failure() }
+      if let masker { mask = LogMask(masker) }
     }
+    if mask != nil { return try absorbMasked(from: pipe) }
     var (offset, room) = place()
     let moved = clinux_splice(pipe, file, &offset, min(room, Log.pieceSize))
     switch moved {
     case 1...:
       byteCount += moved
+      readByteCount += moved
       return .moved(moved)
     case 0: return .ended
     case -Int(EAGAIN): return .empty
@@ -71,6 +82,8 @@ struct Log: ~Copyable {
   /// Puts a log beyond the limit in order. The file is complete afterwards; returns its size.
   mutating func finish() throws(SystemError) -> Int {
     guard file >= 0, !isDiscarding else { return 0 }
+    mask?.finish()
+    try appendMasked()
     let dropped = byteCount - headLimit - Log.tailSize
     guard dropped > 0 else { return byteCount }
     var ring = [UInt8](repeating: 0, count: Log.tailSize)
@@ -98,7 +111,31 @@ struct Log: ~Copyable {
     guard count > 0 else { return count == 0 ? .ended : .empty }
     guard pwrite(file, piece, count, off_t(offset)) == count else { throw failure() }
     byteCount += count
+    readByteCount += count
     return .moved(count)
+  }
+
+  private mutating func absorbMasked(from pipe: Int32) throws(SystemError) -> Progress {
+    let count = mask?.read(from: pipe) ?? 0
+    guard count > 0 else { return count == 0 ? .ended : .empty }
+    readByteCount += count
+    try appendMasked()
+    return .moved(count)
+  }
+
+  private mutating func appendMasked() throws(SystemError) {
+    var start = 0
+    let end = mask?.output.count ?? 0
+    while start < end {
+      let (offset, room) = place()
+      let count = min(room, end - start)
+      let written = mask?.output.withUnsafeBytes { bytes in
+        pwrite(file, bytes.baseAddress.map { $0 + start }, count, off_t(offset))
+      }
+      guard written == count else { throw failure() }
+      byteCount += count
+      start += count
+    }
   }
 
   private mutating func discard(from pipe: Int32) -> Progress {
@@ -106,6 +143,7 @@ struct Log: ~Copyable {
     let count = read(pipe, &piece, piece.count)
     guard count > 0 else { return count == 0 ? .ended : .empty }
     byteCount += count
+    readByteCount += count
     return .moved(count)
   }
 

@@ -40,7 +40,7 @@ final class Environment {
       .map { $0.isEmpty ? "." : String($0) }
   }
 
-  private static func inherited() -> [UnsafeMutablePointer<CChar>] {
+  fileprivate static func inherited() -> [UnsafeMutablePointer<CChar>] {
     var all: [UnsafeMutablePointer<CChar>] = []
     guard var next = clinux_environment() else { return [] }
     while let variable = next.pointee {
@@ -50,9 +50,21 @@ final class Environment {
     return all
   }
 
-  private static func name(of variable: UnsafeMutablePointer<CChar>) -> String {
+  fileprivate static func name(of variable: UnsafeMutablePointer<CChar>) -> String {
     guard let equals = strchr(variable, 61) else { return String(cString: variable) }
     return String(
       decoding: UnsafeRawBufferPointer(start: variable, count: equals - variable), as: UTF8.self)
   }
+}
+
+/// What oprun was started with. Of equal names the first counts, as for getenv(3).
+package func inheritedEnvironment() -> [String: String] {
+  var values: [String: String] = [:]
+  for variable in Environment.inherited() {
+    let name = Environment.name(of: variable)
+    let text = String(cString: variable)
+    guard text.utf8.count > name.utf8.count, values[name] == nil else { continue }
+    values[name] = String(text.utf8.dropFirst(name.utf8.count + 1)) ?? ""
+  }
+  return values
 }

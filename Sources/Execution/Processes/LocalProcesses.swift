@@ -4,6 +4,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import Masking
 import Pipelines
 import Scheduling
 
@@ -26,6 +27,7 @@ final class LocalProcesses {
   let runStartSinceBoot: Nanoseconds
 
   private var conditions: LaunchConditions
+  private let masker: Masker?
   private var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var nextNumber = 1
@@ -36,7 +38,8 @@ final class LocalProcesses {
   /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
-  init(cookie: Cookie, conditions: LaunchConditions) {
+  init(cookie: Cookie, conditions: LaunchConditions, masker: Masker?) {
+    self.masker = masker
     self.cookie = cookie
     self.conditions = conditions
     var boot = timespec()
@@ -64,7 +67,7 @@ final class LocalProcesses {
     let command = RunningCommand(
       key: request.key, number: nextNumber, processID: process, startedAt: now,
       settings: request.settings, program: request.launch.arguments[0], pipe: pipe, launch: slot,
-      log: Log(path: request.logPath, limit: request.settings.logLimit))
+      log: Log(path: request.logPath, limit: request.settings.logLimit, masker: masker))
     nextNumber += 1
     writers[pipe.token] = command
     commands.append(command)
@@ -205,11 +208,12 @@ final class LocalProcesses {
   /// Reports a command that has ended and left nothing behind, and frees its pipe.
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
     // What the pipe holds now, and no more: a tolerated orphan may write without end.
-    let enough = command.log.byteCount + 2 * OutputPipe.largestSize
-    while command.log.byteCount < enough, absorb(command, at: now) {}
+    let enough = command.log.readByteCount + 2 * OutputPipe.largestSize
+    while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
+      let told = command.log.readableByteCount
       let size = try command.log.finish()
-      if size > command.log.readableByteCount {
+      if size > told {
         news.append(.outputGrew(command.key, byteCount: size))
       }
     } catch {

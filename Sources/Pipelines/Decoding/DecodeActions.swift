@@ -4,44 +4,60 @@ import Diagnostics
 
 extension Decoder {
   /// Text is a script, a list of texts an argument vector.
-  mutating func command(_ value: NodeIndex, _ key: some ObjectKey) -> Action? {
+  mutating func command(_ value: NodeIndex, _ key: some ObjectKey) -> CommandModel? {
     let node = tree.resolve(value)
-    if tree.nodes[node].kind == .list { return arguments(node, key.row).map { .arguments($0) } }
-    return filledText(value, key.row).map { .script($0) }
+    if tree.nodes[node].kind == .list {
+      return argumentVector(node, key.row).map { .arguments($0) }
+    }
+    return filledTemplate(value, key.row).map { .script($0) }
   }
 
   /// A list of texts of which the first names a program.
-  mutating func arguments(_ list: NodeIndex, _ row: KeyRow) -> [String]? {
+  mutating func argumentVector(_ list: NodeIndex, _ row: KeyRow) -> [Text]? {
     let items = items(of: list)
     guard let first = items.first else {
       report(list) { DecodingMessage.empty(row.key, at: $0) }
       return nil
     }
-    let texts = items.compactMap { text($0, row) }
+    let texts = items.compactMap { template($0, row) }
     guard texts.count == items.count else { return nil }
-    guard !texts[0].isEmpty else {
+    guard case .plain(let program) = texts[0] else { return texts }
+    guard !program.isEmpty else {
       report(first) { DecodingMessage.emptyProgram(row.key, at: $0) }
       return nil
     }
-    guard texts[0].contains("/") || !texts[0].contains(" ") else {
-      report(first) { DecodingMessage.programWithBlank(texts[0], at: $0) }
+    guard program.contains("/") || !program.contains(" ") else {
+      report(first) { DecodingMessage.programWithBlank(program, at: $0) }
       return nil
     }
     return texts
   }
 
+  /// An argument vector in which no expression may stand.
+  private mutating func arguments(_ list: NodeIndex, _ row: KeyRow) -> [String]? {
+    guard let texts = argumentVector(list, row) else { return nil }
+    var words: [String] = []
+    for (item, text) in zip(items(of: list), texts) {
+      switch text {
+      case .plain(let word): words.append(word)
+      case .template: reportExpression(tree.resolve(item), row)
+      }
+    }
+    return words.count == texts.count ? words : nil
+  }
+
   /// The commands of a hook; the forms are told in the row of its key.
-  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [Action]? {
+  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [CommandModel]? {
     let row = key.row
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
     case .map: return hookCommand(node).map { [$0] }
-    case .plain, .quoted, .block, .alias: return filledText(value, row).map { [.script($0)] }
+    case .plain, .quoted, .block, .alias: return filledTemplate(value, row).map { [.script($0)] }
     case .list: break
     }
     let items = items(of: node)
     if items.allSatisfy({ tree.nodes[tree.resolve($0)].isScalar }) {
-      return arguments(node, row).map { [.arguments($0)] }
+      return argumentVector(node, row).map { [.arguments($0)] }
     }
     return items.compactMap { item in
       let command = tree.resolve(item)
@@ -49,14 +65,48 @@ extension Decoder {
     }
   }
 
-  private mutating func hookCommand(_ map: NodeIndex) -> Action? {
+  private mutating func hookCommand(_ map: NodeIndex) -> CommandModel? {
     let fields = readFields(of: map, HookCommandKey.table) { _, _ in "in a hook" }
-    if !fields.holds(.run), !fields.holds(.uses), !fields.holds(.with) {
-      log.report(at: firstKeySpan(of: map)) {
-        DecodingMessage.missing(["run"], "in a hook", at: $0)
+    if let value = fields[.uses] {
+      if let run = fields[.run] {
+        report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
       }
+      guard let uses = uses(value, with: fields[.with], HookCommandKey.uses.row) else { return nil }
+      if case .file = uses.kind { report(value) { DecodingMessage.nestedHook(at: $0) } }
+      return .uses(uses)
     }
-    return fields[.run].flatMap { command($0, HookCommandKey.run) }
+    guard let value = fields[.run] else {
+      if !fields.holds(.run), !fields.holds(.uses) {
+        log.report(at: firstKeySpan(of: map)) {
+          DecodingMessage.missing(["run"], "in a hook", at: $0)
+        }
+      }
+      return nil
+    }
+    if let with = fields[.with] {
+      report(keyNode(of: with)) { DecodingMessage.withWithoutUses(at: $0) }
+    }
+    return command(value, HookCommandKey.run)
+  }
+
+  /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
+  /// pipeline file.
+  mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
+    let members = inputs.flatMap { self.inputs($0) } ?? []
+    guard let name = filledText(value, row) else { return nil }
+    let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
+    return UsesModel(
+      kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
+  }
+
+  private mutating func inputs(_ value: NodeIndex) -> [MemberModel]? {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else {
+      reportType(value, StepKey.with.row)
+      return nil
+    }
+    guard case .map(let members)? = anyValue(map) else { return nil }
+    return members
   }
 
   /// The words before `-c` and the script. A shell that is known gets the options with which a

@@ -80,7 +80,15 @@ extension Decoder {
     return nil
   }
 
-  mutating func allowFailure(_ value: NodeIndex) -> AllowFailure? {
+  mutating func allowFailureSetting(_ value: NodeIndex) -> Setting? {
+    let node = tree.resolve(value)
+    if tree.nodes[node].isScalar, tree.nodes[node].hasExpression {
+      return condition(value, StepKey.allowFailure.row).map { .allowFailureIf($0) }
+    }
+    return allowFailure(value).map { .allowFailure($0) }
+  }
+
+  private mutating func allowFailure(_ value: NodeIndex) -> AllowFailure? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .map else {
       return boolean(value, StepKey.allowFailure.row).map { $0 ? .always : .never }

@@ -18,9 +18,14 @@ extension Decoder {
     for key in [PipelineKey.description, .schema] {
       if let value = fields[key] { _ = text(value, key.row) }
     }
+    for key in PipelineKey.allCases {
+      if let value = fields[key] { model.written[key] = span(keyNode(of: value)) }
+    }
+    decodeInputs(fields)
     decodeScheduling(fields)
     decodeCommands(fields)
     if let value = fields[.defaults] { decodeDefaults(value) }
+    if let value = fields[.secrets] { decodeSecrets(value) }
   }
 
   private mutating func checkVersion(_ value: NodeIndex) {
@@ -71,12 +76,11 @@ extension Decoder {
       fields[.env].flatMap { environment($0, PipelineKey.env.row) } ?? []
     model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
     model.workingDirectory = fields[.workingDir].flatMap {
-      filledText($0, PipelineKey.workingDir.row)
+      filledTemplate($0, PipelineKey.workingDir.row)
     }
-    model.hooks.onSuccess = fields[.onSuccess].flatMap { hook($0, PipelineKey.onSuccess) } ?? []
-    model.hooks.onFailure = fields[.onFailure].flatMap { hook($0, PipelineKey.onFailure) } ?? []
-    model.hooks.onCancel = fields[.onCancel].flatMap { hook($0, PipelineKey.onCancel) } ?? []
-    model.hooks.onComplete = fields[.onComplete].flatMap { hook($0, PipelineKey.onComplete) } ?? []
+    for (key, kind) in hookKeys {
+      if let commands = fields[key].flatMap({ hook($0, key) }) { model.hooks[kind] = commands }
+    }
   }
 
   private mutating func decodeDefaults(_ value: NodeIndex) {
@@ -107,7 +111,7 @@ extension Decoder {
     for (name, pair) in pairs(of: map, owner: "in 'queues'") {
       checkName(name, of: pair, what: "the name of a queue")
       if name == "default" { report(pair.key) { DecodingMessage.defaultQueue(at: $0) } }
-      var queue = QueueModel(name: name)
+      var queue = QueueModel(name: name, span: span(pair.key))
       decodeQueue(pair, into: &queue)
       model.queues.append(queue)
     }
@@ -136,15 +140,20 @@ extension Decoder {
     for (name, pair) in pairs(of: map, owner: "in 'resources'") {
       checkName(name, of: pair, what: "the name of a resource")
       let capacity = amount(pair.value, PipelineKey.resources.row.valueRow(name))
-      model.resources.append(ResourceModel(name: name, capacity: capacity))
+      model.resources.append(ResourceModel(name: name, span: span(pair.key), capacity: capacity))
     }
   }
 
-  private mutating func checkName(_ name: String, of pair: Pair, what: String) {
+  mutating func checkName(_ name: String, of pair: Pair, what: String) {
     guard !tree.withBytes(of: pair.key, isIdentifier) else { return }
     report(pair.key) { DecodingMessage.badID(name, what: what, at: $0) }
   }
 }
+
+private let hookKeys: [(PipelineKey, HookKind)] = [
+  (.onSuccess, .onSuccess), (.onFailure, .onFailure), (.onCancel, .onCancel),
+  (.onComplete, .onComplete),
+]
 
 private let failurePolicies: [String: FailurePolicy] = [
   "continue": .continue, "stop": .stop, "cancel": .cancel,

@@ -9,14 +9,17 @@ extension Decoder {
     var settings = commandSettings(from: fields)
     let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
     let retry = fields[.retry].flatMap { self.retry($0) }
-    let allowFailure = fields[.allowFailure].flatMap { self.allowFailure($0) }
+    let allowFailure = fields[.allowFailure].flatMap { allowFailureSetting($0) }
     let stop = fields[.stop].flatMap { self.stop($0) }
     let orphans = fields[.orphans].flatMap { choice($0, StepKey.orphans.row, orphanActions) }
     if let timeout { settings.append(.timeout(timeout)) }
     if let retry { settings.append(.retry(retry)) }
-    if let allowFailure { settings.append(.allowFailure(allowFailure)) }
+    if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
+    if let value = fields[.outputs], let outputs = outputs(value) {
+      settings.append(.outputs(outputs))
+    }
     for (key, kind) in hookKeys {
       if let value = fields[key], let commands = hook(value, key) {
         settings.append(.hook(kind, commands))
@@ -28,9 +31,9 @@ extension Decoder {
   private mutating func commandSettings(from fields: Fields<StepKey>) -> [Setting] {
     var settings: [Setting] = []
     let variables = fields[.env].flatMap { environment($0, StepKey.env.row) }
-    let path = fields[.workingDir].flatMap { filledText($0, StepKey.workingDir.row) }
+    let path = fields[.workingDir].flatMap { filledTemplate($0, StepKey.workingDir.row) }
     let shell = fields[.shell].flatMap { self.shell($0, StepKey.shell) }
-    let input = fields[.stdin].flatMap { text($0, StepKey.stdin.row) }
+    let input = fields[.stdin].flatMap { template($0, StepKey.stdin.row) }
     let limit = fields[.logLimit].flatMap { size($0, StepKey.logLimit.row) }
     let nice = fields[.nice].flatMap { integer($0, StepKey.nice.row, in: -20...19) }
     if let variables { settings.append(.environment(variables)) }
@@ -46,14 +49,14 @@ extension Decoder {
     var placement = PlacementModel()
     placement.queue = fields[.queue].flatMap { reference($0, StepKey.queue.row) }
     placement.priority = fields[.priority].flatMap { priority($0) }
-    placement.mutex = fields[.mutex].flatMap { filledText($0, StepKey.mutex.row) }
+    placement.mutex = fields[.mutex].flatMap { filledTemplate($0, StepKey.mutex.row) }
     placement.claims = fields[.resources].flatMap { claims($0) }
     placement.expected = fields[.expected].flatMap { duration($0, StepKey.expected.row) }
     return placement
   }
 
   /// Names with texts. A number or boolean without quotes is taken as it is written.
-  mutating func environment(_ value: NodeIndex, _ row: KeyRow) -> [EnvironmentVariable]? {
+  mutating func environment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
       reportType(value, row)
@@ -65,8 +68,8 @@ extension Decoder {
         report(pair.key) { DecodingMessage.badVariable(name, at: $0) }
         return nil
       }
-      return text(pair.value, row.valueRow(name)).map {
-        EnvironmentVariable(name: name, value: $0)
+      return template(pair.value, row.valueRow(name)).map {
+        VariableModel(name: name, span: span(pair.key), value: $0)
       }
     }
   }

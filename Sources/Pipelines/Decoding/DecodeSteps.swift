@@ -23,7 +23,7 @@ extension Decoder {
     let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
     reportMissing(in: fields)
     var step = StepModel(
-      id: WrittenText(identify(fields)), action: fields[.run].map { run($0) } ?? .none,
+      id: WrittenText(identify(fields)), action: action(from: fields),
       firstDependency: Int32(truncatingIfNeeded: model.dependencies.count))
     if let list = fields[.dependsOn] { decodeDependencies(list) }
     if fields.holdsMore(than: plainKeys) {
@@ -88,11 +88,34 @@ extension Decoder {
     return .kept(Int32(truncatingIfNeeded: model.actions.count - 1))
   }
 
+  private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
+    if let value = fields[.uses] {
+      guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
+      if case .file = uses.kind { refuseCommandKeys(fields) }
+      model.uses.append(uses)
+      return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
+    }
+    if let with = fields[.with], fields.holds(.run) {
+      report(keyNode(of: with)) { DecodingMessage.withWithoutUses(at: $0) }
+    }
+    return fields[.run].map { run($0) } ?? .none
+  }
+
+  /// The steps of a nested pipeline say for themselves how they run.
+  private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where key.hasDefault || [.outputs, .waitFor].contains(key) {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
+      }
+    }
+  }
+
   private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {
     DetailsModel(
-      label: fields[.name].flatMap { filledText($0, StepKey.name.row) },
+      label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
       settings: number(of: settings(from: fields)),
-      placement: number(of: placement(from: fields)))
+      placement: number(of: placement(from: fields)),
+      extra: number(of: extra(from: fields)))
   }
 
   private mutating func number(of settings: [Setting]) -> Int32 {
@@ -109,6 +132,12 @@ extension Decoder {
     guard !placement.isEmpty else { return -1 }
     model.placements.append(placement)
     return Int32(truncatingIfNeeded: model.placements.count - 1)
+  }
+
+  private mutating func number(of extra: ExtraModel) -> Int32 {
+    guard !extra.isEmpty else { return -1 }
+    model.extras.append(extra)
+    return Int32(truncatingIfNeeded: model.extras.count - 1)
   }
 }
 
@@ -140,8 +169,10 @@ extension Decoder {
     case .list, .alias: reportType(node, StepKey.dependsOn.row)
     case .plain, .quoted, .block:
       if isNull(node) { return reportType(node, StepKey.dependsOn.row) }
-      if tree.nodes[node].hasExpression { return reportExpression(node) }
-      append(node, condition: .ok, isOptional: false)
+      if tree.nodes[node].hasExpression {
+        return reportExpression(node, StepKey.dependsOn.row)
+      }
+      append(node, condition: .ok, .implicit)
     }
   }
 
@@ -156,10 +187,18 @@ extension Decoder {
       return
     }
     guard let step = fields[.step], let node = scalar(step, DependencyKey.step.row) else { return }
-    append(node, condition: condition ?? .ok, isOptional: isOptional ?? false)
+    var traits: DependencyModel.Traits = []
+    if isOptional == true { traits.insert(.optional) }
+    if condition == nil { traits.insert(.implicit) }
+    if let value = fields[.match], choice(value, DependencyKey.match.row, ["matrix": true]) != nil {
+      traits.insert(.matched)
+    }
+    append(node, condition: condition ?? .ok, traits)
   }
 
-  private mutating func append(_ node: NodeIndex, condition: EdgeCondition, isOptional: Bool) {
+  private mutating func append(
+    _ node: NodeIndex, condition: EdgeCondition, _ traits: DependencyModel.Traits
+  ) {
     guard model.dependencies.count < PipelineModel.maxDependencyCount else {
       return report(node) { DecodingMessage.tooManyDependencies(at: $0) }
     }
@@ -168,7 +207,7 @@ extension Decoder {
     }
     model.dependencies.append(
       DependencyModel(
-        step: WrittenText(tree.textSpan(node)), condition: condition, isOptional: isOptional))
+        step: WrittenText(tree.textSpan(node)), condition: condition, traits: traits))
   }
 }
 

@@ -5,7 +5,7 @@ import Diagnostics
 /// Turns nodes into a model. Everything wrong is reported and left out; decoding goes on.
 struct Decoder {
   var tree: Tree
-  var log = DiagnosticLog()
+  var log: DiagnosticLog
   var model = PipelineModel()
   /// Numbers in `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
@@ -13,8 +13,9 @@ struct Decoder {
   var keptTextCount = 0
   var keptByteCount = 0
 
-  init(tree: Tree) {
+  init(tree: Tree, log: DiagnosticLog) {
     self.tree = tree
+    self.log = log
     // Memory that is not touched costs nothing, growing an array costs twice its size.
     let byteCount = tree.source.count
     model.steps.reserveCapacity(min(byteCount / 32, PipelineModel.maxStepCount))

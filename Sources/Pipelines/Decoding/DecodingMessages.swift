@@ -23,8 +23,14 @@ enum DecodingMessage {
     Diagnostic("\(quoted(key)) is not supported yet", at: span)
   }
 
-  static func expressionNotYet(at span: Span) -> Diagnostic {
-    Diagnostic("expressions, '${{ … }}', are not supported yet", at: span)
+  static func noExpression(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) cannot hold an expression: it must be known before", at: span)
+  }
+
+  static func ambiguousNumber(_ text: String, as number: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "as a number \(printable(text)) is \(number)", at: span,
+      help: "write '\(printable(text))' in quotes, or \(number)")
   }
 
   static func badMerge(found: String, at span: Span) -> Diagnostic {
@@ -56,6 +62,20 @@ enum DecodingMessage {
     Diagnostic("a step has either 'run' or 'uses', not both", at: span)
   }
 
+  static func withWithoutUses(at span: Span) -> Diagnostic {
+    Diagnostic("'with' needs 'uses': it holds the inputs of what is used", at: span)
+  }
+
+  static func notOfNested(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) says how a command runs, and this step uses a pipeline file", at: span,
+      help: "set it on the steps of that file")
+  }
+
+  static func nestedHook(at span: Span) -> Diagnostic {
+    Diagnostic("a hook cannot use another pipeline file", at: span)
+  }
+
   static func shellWithOptions(_ text: String, words: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "'shell' must be one word or a list, not \(quoted(text))", at: span,
@@ -68,6 +88,38 @@ enum DecodingMessage {
 
   static func notAPipeline(found: String, at span: Span) -> Diagnostic {
     Diagnostic("a pipeline file must be a map with 'steps', not \(found)", at: span)
+  }
+
+  static func needsMatrix(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) needs 'matrix': it bounds its instances", at: span)
+  }
+
+  static func textForList(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(name)) must be a list or one expression that gives a list", at: span,
+      help: "nothing may stand around '${{ }}'")
+  }
+
+  static func oneWait(at span: Span) -> Diagnostic {
+    Diagnostic("a condition has one of 'file', 'tcp', 'http' and 'command'", at: span)
+  }
+
+  static func sameVariable(_ variable: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "two parameters would be set by the variable \(quoted(variable))", at: span,
+      secondary: [.init(first, "first here")])
+  }
+
+  static func defaultOfRequired(at span: Span) -> Diagnostic {
+    Diagnostic("a required parameter has no default", at: span)
+  }
+
+  static func badDefault(_ refusal: String, at span: Span) -> Diagnostic {
+    Diagnostic("the default \(refusal)", at: span)
+  }
+
+  static func badPattern(_ text: String, _ reason: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(text)) is no regular expression: \(reason)", at: span)
   }
 
   static func missing(_ keys: [String], _ owner: String, at span: Span) -> Diagnostic {
@@ -105,6 +157,18 @@ enum DecodingMessage {
 
   static func badVariable(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic("\(quoted(name)) cannot be the name of an environment variable", at: span)
+  }
+
+  static func duplicateSecret(_ name: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "secret \(quoted(name)) is declared twice", at: span,
+      secondary: [.init(first, "first here")])
+  }
+
+  static func pathWithoutFile(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'path' is for secrets 'from: file'", at: span,
+      help: "the variable has the name of the secret")
   }
 
   static func defaultQueue(at span: Span) -> Diagnostic {

@@ -64,6 +64,8 @@ package indirect enum ValueType: Hashable, Sendable {
   /// A map with the keys of a table.
   case object(String)
   case either([ValueType])
+  /// Text that is one expression in `${{ }}`.
+  case expression
   case anything
 
   /// In a sentence: "must be …".
@@ -82,6 +84,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .map(let value): "a map of names to \(value.plural)"
     case .object(let name): name
     case .either(let types): Self.list(types.map(\.words), last: " or ")
+    case .expression: "an expression in ${{ }}"
     case .anything: "anything"
     }
   }

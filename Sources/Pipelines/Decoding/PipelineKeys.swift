@@ -4,7 +4,7 @@
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs
 
   package var row: KeyRow {
     switch self {
@@ -12,11 +12,15 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .name: KeyRow("name", .text, "For people; the file's name if not given.")
     case .description: KeyRow("description", .text, "For people.")
     case .params:
-      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.", .notYet)
+      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.")
     case .env: KeyRow("env", .map(.text), "Environment variables for every step.")
-    case .dotenv: KeyRow("dotenv", .list(.text), "Files of variables, under `env`.", .notYet)
+    case .dotenv:
+      KeyRow(
+        "dotenv", .list(.text),
+        "Files of variables, under `env`. A name that ends in `?` need not be there.")
     case .secrets:
-      KeyRow("secrets", .list(.anything), "Values that are masked everywhere.", .notYet)
+      KeyRow(
+        "secrets", .list(.object("maps")), "Values that are masked in everything oprun prints.")
     case .maxParallel:
       KeyRow(
         "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
@@ -41,7 +45,7 @@ package enum PipelineKey: UInt8, ObjectKey {
       KeyRow("working_dir", .text, "Directory of the steps, from where oprun was started.")
     case .sequence:
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include: KeyRow("include", .list(.text), "Files whose steps are merged in.", .notYet)
+    case .include: KeyRow("include", .list(.text), "Files that are merged in.")
     case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
     case .steps: KeyRow("steps", .list(.object("maps")), "What to run; at least one.")
     case .onSuccess: hookRow("on_success", "After a run in which every step is ok.")
@@ -49,6 +53,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .onCancel: hookRow("on_cancel", "After a run that was cancelled.")
     case .onComplete: hookRow("on_complete", "After every run, last.")
     case .schema: KeyRow("$schema", .text, "For editors.")
+    case .outputs: KeyRow("outputs", .map(.text), "What a step that uses this file offers.")
     }
   }
 
@@ -73,6 +78,25 @@ package enum QueueKey: UInt8, ObjectKey {
   }
 
   static let table = KeyTable<QueueKey>()
+}
+
+/// Keys of one item of `secrets`.
+package enum SecretKey: UInt8, ObjectKey {
+  case name, from, path, required
+
+  package var row: KeyRow {
+    switch self {
+    case .name: KeyRow("name", .identifier, "Required; with `from: env` also the variable's name.")
+    case .from:
+      KeyRow("from", .choice(["env", "file"]), "Where the value is.", default: "env")
+    case .path:
+      KeyRow("path", .text, "The file, from where oprun was started; only with `from: file`.")
+    case .required:
+      KeyRow("required", .boolean, "Nothing runs without it.", default: "true")
+    }
+  }
+
+  static let table = KeyTable<SecretKey>()
 }
 
 /// Hooks of steps and of runs have one form.

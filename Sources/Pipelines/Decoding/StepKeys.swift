@@ -47,9 +47,9 @@ extension StepKey {
         "depends_on", .list(.either([.identifier, .object("a map with 'step'")])),
         "Steps that must end before this one starts.")
     case .name: KeyRow("name", .text, "Label for people; the id if not given.")
-    case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.", .notYet)
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
-    default: KeyRow("if", .text, "Runs the step only if the expression is true.", .notYet)
+    case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.")
+    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.")
+    default: KeyRow("if", .text, "Runs the step only if the expression is true.")
     }
   }
 
@@ -100,7 +100,7 @@ extension StepKey {
         "Extra attempts.", default: "0")
     case .allowFailure:
       KeyRow(
-        "allow_failure", .either([.boolean, .object("a map with 'exit_codes'")]),
+        "allow_failure", .either([.boolean, .expression, .object("a map with 'exit_codes'")]),
         "The run stays green if the step fails; the failure is still shown.", default: "false")
     case .stop:
       KeyRow(
@@ -115,15 +115,23 @@ extension StepKey {
 
   private var laterRow: KeyRow {
     switch self {
-    case .matrix: KeyRow("matrix", .map(.anything), "One instance for each combination.", .notYet)
+    case .matrix:
+      KeyRow("matrix", .map(.anything), "Lists by name; one instance for each combination.")
     case .maxParallel:
-      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.", .notYet)
+      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
     case .failFast:
-      KeyRow("fail_fast", .boolean, "A failed instance of `matrix` cancels the others.", .notYet)
-    case .outputs: KeyRow("outputs", .map(.text), "Values for other steps.", .notYet)
+      KeyRow(
+        "fail_fast", .boolean, "A failed instance of `matrix` cancels the others.",
+        default: "false")
+    case .outputs:
+      KeyRow(
+        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue))),
+        "Types of the values for other steps; without it the step may give any.")
     case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
     default:
-      KeyRow("wait_for", .list(.anything), "Conditions beyond dependencies.", .notYet)
+      KeyRow(
+        "wait_for", .list(.object("maps")),
+        "Conditions beyond dependencies, polled without a slot of the queue.")
     }
   }
 }

@@ -16,7 +16,10 @@ package enum DependencyKey: UInt8, ObjectKey {
       KeyRow(
         "optional", .boolean, "Counts only if that step is in the selected graph.",
         default: "false")
-    case .match: KeyRow("match", .choice(["matrix"]), "Pairs equal instances.", .notYet)
+    case .match:
+      KeyRow(
+        "match", .choice(["matrix"]),
+        "Each instance waits for the instances whose axes are equal as far as both have them.")
     }
   }
 
@@ -78,6 +81,50 @@ package enum AllowFailureKey: UInt8, ObjectKey {
   static let table = KeyTable<AllowFailureKey>()
 }
 
+/// Keys of an item of `wait_for`. One of the first four is there.
+package enum WaitKey: UInt8, ObjectKey {
+  case file, tcp, http, command, every, timeout
+
+  package var row: KeyRow {
+    switch self {
+    case .file: KeyRow("file", .text, "Until the file exists.")
+    case .tcp: KeyRow("tcp", .pattern("host:port"), "Until the port accepts a connection.")
+    case .http: KeyRow("http", .pattern("a URL"), "Until the URL answers with a status below 400.")
+    case .command:
+      KeyRow("command", .either([.text, .list(.text)]), "Until the command ends with status 0.")
+    case .every: KeyRow("every", .duration, "Between two looks.", default: "1s")
+    case .timeout: KeyRow("timeout", .duration, "Then the step has timed out.")
+    }
+  }
+
+  static let table = KeyTable<WaitKey>()
+}
+
+/// Keys of a parameter that is a map.
+package enum ParamKey: UInt8, ObjectKey {
+  case type, defaultValue, choices, pattern, required, description
+
+  package var row: KeyRow {
+    switch self {
+    case .type:
+      KeyRow(
+        "type", .choice(["string", "int", "number", "bool", "list"]), "What it must be.",
+        default: "string")
+    case .defaultValue: KeyRow("default", .anything, "Its value unless one is given.")
+    case .choices: KeyRow("enum", .list(.anything), "The only values that are allowed.")
+    case .pattern:
+      KeyRow(
+        "pattern", .text, "A POSIX extended regular expression that the whole value must match.")
+    case .required:
+      KeyRow(
+        "required", .boolean, "Without a default: whether a value must be given.", default: "true")
+    case .description: KeyRow("description", .text, "For people.")
+    }
+  }
+
+  static let table = KeyTable<ParamKey>()
+}
+
 /// Keys of a hook that is a map.
 package enum HookCommandKey: UInt8, ObjectKey {
   case run, uses, with
@@ -85,8 +132,8 @@ package enum HookCommandKey: UInt8, ObjectKey {
   package var row: KeyRow {
     switch self {
     case .run: KeyRow("run", .either([.text, .list(.text)]), "As `run` of a step.")
-    case .uses: KeyRow("uses", .text, "A built-in step.", .notYet)
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", .notYet)
+    case .uses: KeyRow("uses", .text, "A built-in step.")
+    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.")
     }
   }
 

@@ -13,7 +13,7 @@ extension Decoder {
       return nil
     }
     if tree.nodes[node].hasExpression {
-      reportExpression(node)
+      reportExpression(node, row())
       return nil
     }
     return node
@@ -28,7 +28,7 @@ extension Decoder {
     return keep(node)
   }
 
-  private mutating func keep(_ node: NodeIndex) -> String? {
+  mutating func keep(_ node: NodeIndex) -> String? {
     keptTextCount += 1
     keptByteCount += tree.withBytes(of: node) { $0.count }
     guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {
@@ -126,7 +126,9 @@ extension Decoder {
 extension Decoder {
   mutating func reportType(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
     let node = tree.resolve(value)
-    if tree.nodes[node].hasExpression { return reportExpression(node) }
+    if tree.nodes[node].isScalar, tree.nodes[node].hasExpression {
+      return reportExpression(node, row)
+    }
     let found = found(node)
     report(node) {
       DecodingMessage.wrongType(
@@ -146,7 +148,8 @@ extension Decoder {
     }
   }
 
-  mutating func reportExpression(_ node: NodeIndex) {
+  /// Of a key that takes none.
+  mutating func reportExpression(_ node: NodeIndex, _ row: KeyRow) {
     var place = span(node)
     if !tree.nodes[node].isInArena,
       let range = tree.withBytes(of: node, expressionRange)
@@ -154,7 +157,7 @@ extension Decoder {
       let start = Int(place.start) + (tree.nodes[node].kind == .quoted ? 1 : 0)
       place = Span(start: start + range.lowerBound, end: start + range.upperBound)
     }
-    log.report(at: place) { DecodingMessage.expressionNotYet(at: $0) }
+    log.report(at: place) { DecodingMessage.noExpression(row.key, at: $0) }
   }
 
   /// `null`, `~` or nothing at all.

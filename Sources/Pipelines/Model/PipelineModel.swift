@@ -7,7 +7,15 @@ import Scheduling
 /// The file's content. Steps are kept small, and what few of them have is kept aside.
 struct PipelineModel {
   var name: String?
-  var environment: [EnvironmentVariable] = []
+  /// Where the keys that a file has once at most are written.
+  var written: [PipelineKey: Span] = [:]
+  var includes: [Reference] = []
+  var dotenv: [Reference] = []
+  var params: [ParamModel] = []
+  var environment: [VariableModel] = []
+  var secrets: [SecretModel] = []
+  /// What a pipeline that uses this one gets back.
+  var outputs: [OutputModel] = []
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
@@ -16,20 +24,24 @@ struct PipelineModel {
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
   var shell: [String]?
-  var workingDirectory: String?
+  var workingDirectory: Text?
   var isSequence = false
-  var hooks = Hooks()
+  var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
   /// Of all steps, in file order.
   var dependencies: [DependencyModel] = []
   /// Actions whose text does not stand in the file as it is.
-  var actions: [Action] = []
+  var actions: [CommandModel] = []
+  /// Steps that use something instead of running a command.
+  var uses: [UsesModel] = []
   /// Steps that set more than id, command and edges.
   var details: [DetailsModel] = []
   /// Each different one once.
   var settings: [[Setting]] = []
   var placements: [PlacementModel] = []
+  /// What few steps have: conditions, matrices, waits.
+  var extras: [ExtraModel] = []
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
@@ -47,16 +59,25 @@ enum QueueWidth: Hashable {
   case count(Int)
 }
 
-struct QueueModel {
+struct QueueModel: NamedModel {
   let name: String
+  let span: Span
   var width = QueueWidth.automatic
   var startsSuspended = false
 }
 
-struct ResourceModel {
+struct ResourceModel: NamedModel {
   let name: String
+  let span: Span
   /// In millionths; nil if what is written is no amount.
   let capacity: Int64?
+}
+
+struct SecretModel: NamedModel {
+  let span: Span
+  let source: SecretSource
+
+  var name: String { source.name }
 }
 
 /// One step, 28 bytes and no text of its own.
@@ -71,11 +92,13 @@ struct StepModel {
 
 /// What a step sets beyond id, command and edges; −1 is nothing.
 struct DetailsModel {
-  var label: String?
+  var label: Text?
   /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
   /// A number of `PipelineModel.placements`.
   var placement: Int32 = -1
+  /// A number of `PipelineModel.extras`.
+  var extra: Int32 = -1
 }
 
 /// A text that stands in the file byte for byte, at most 65,535 bytes long.
@@ -97,6 +120,8 @@ enum ActionModel {
   case written(start: UInt32, byteCount: UInt32)
   /// A number of `PipelineModel.actions`.
   case kept(Int32)
+  /// A number of `PipelineModel.uses`.
+  case uses(Int32)
 
   /// In place of an action that was reported.
   static let none = ActionModel.written(start: 0, byteCount: 0)
@@ -106,7 +131,18 @@ enum ActionModel {
 struct DependencyModel {
   let step: WrittenText
   let condition: EdgeCondition
-  let isOptional: Bool
+  let traits: Traits
+
+  struct Traits: OptionSet {
+    let rawValue: UInt8
+
+    /// Counts only if that step is in the selected graph.
+    static let optional = Traits(rawValue: 1)
+    /// `when` is not written.
+    static let implicit = Traits(rawValue: 2)
+    /// `match: matrix`.
+    static let matched = Traits(rawValue: 4)
+  }
 }
 
 /// A name, and where it is written.
@@ -119,7 +155,7 @@ struct Reference {
 struct PlacementModel {
   var queue: Reference?
   var priority: Int16?
-  var mutex: String?
+  var mutex: Text?
   var claims: [ClaimModel]?
   var expected: Nanoseconds?
 }
@@ -134,16 +170,18 @@ struct ClaimModel {
 /// One thing that a step or `defaults` says about how a command runs. A list of these is small where
 /// little is said, and most steps say little.
 enum Setting: Hashable {
-  case environment([EnvironmentVariable])
-  case workingDirectory(String)
+  case environment([VariableModel])
+  case workingDirectory(Text)
   case shell([String])
-  case standardInput(String)
+  case standardInput(Text)
   case timeout(Nanoseconds)
   indirect case retry(RetryPolicy)
   case allowFailure(AllowFailure)
+  case allowFailureIf(Expression)
   indirect case stop(StopSequence)
   case logLimit(Int)
   case nice(Int32)
   case orphans(OrphanAction)
-  case hook(HookKind, [Action])
+  case hook(HookKind, [CommandModel])
+  case outputs([OutputDeclaration])
 }

@@ -1,14 +1,14 @@
 // The text of a pipeline file while it is being planned: what spans refer to, without a copy.
 
-import Diagnostics
+package import Diagnostics
 
 /// Lives only as long as the bytes it looks at.
-struct SourceText {
+package struct SourceText {
   private let bytes: UnsafeBufferPointer<UInt8>
   /// Where the bytes begin on the number line of the source map.
   private let start: Int
 
-  init(_ bytes: UnsafeBufferPointer<UInt8>, start: Int) {
+  package init(_ bytes: UnsafeBufferPointer<UInt8>, start: Int) {
     self.bytes = bytes
     self.start = start
   }
@@ -19,4 +19,12 @@ struct SourceText {
   }
 
   func string(_ span: Span) -> String { String(decoding: self[span], as: UTF8.self) }
+}
+
+extension SourceMap {
+  /// Looks at the text of the file that holds a place.
+  package func withText<R>(at span: Span, _ body: (SourceText) -> R) -> R {
+    let file = files[fileIndex(at: Int(span.start))]
+    return file.bytes.withUnsafeBufferPointer { body(SourceText($0, start: file.start)) }
+  }
 }

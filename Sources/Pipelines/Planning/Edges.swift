@@ -1,93 +1,219 @@
-// The edges of a pipeline, names looked up: which step waits for which.
+// The edges of a plan, names looked up: which operation waits for which.
 
 import Diagnostics
 import Scheduling
 
+/// One end of an edge: what an operation waits for.
+struct EdgeDraft {
+  var from: Int
+  let condition: EdgeCondition
+  var isOptional = false
+}
+
+extension EdgeDraft {
+  /// As it is written, but for the operation. A status function in the step's condition drops what
+  /// is not written.
+  fileprivate init(_ dependency: DependencyModel, isFree: Bool) {
+    let isDone = isFree && dependency.traits.contains(.implicit)
+    from = -1
+    condition = isDone ? .done : dependency.condition
+    isOptional = dependency.traits.contains(.optional)
+  }
+
+  fileprivate func from(_ operation: Int) -> EdgeDraft {
+    var edge = self
+    edge.from = operation
+    return edge
+  }
+}
+
+/// What an operation waits for, gathered; each dependency once.
+struct EdgeGatherer {
+  private(set) var edges: [EdgeDraft] = []
+  /// For each operation, the last gathering that it was in.
+  private var marks: [Int32]
+  private var number: Int32 = 0
+
+  init(operationCount: Int) { marks = [Int32](repeating: 0, count: operationCount) }
+
+  mutating func begin() {
+    edges.removeAll(keepingCapacity: true)
+    number += 1
+  }
+
+  /// False if the dependency is there already.
+  mutating func add(_ edge: EdgeDraft) -> Bool {
+    if marks[edge.from] == number { return false }
+    marks[edge.from] = number
+    edges.append(edge)
+    return true
+  }
+}
+
 extension Planner {
-  /// Adds the edges to the graph of all steps: those that are written, then those of `sequence`.
   /// Reports names that are no step, and steps that are listed twice.
-  mutating func addEdges(log: inout DiagnosticLog) {
-    // The last step that waits for a step, to find an edge listed twice.
-    var waiters = [Int32](repeating: -1, count: model.steps.count)
-    let targets = model.dependencies.map {
-      Int32(truncatingIfNeeded: index.find($0.step.span) ?? -1)
-    }
-    for step in model.steps.indices {
-      let number = Int32(truncatingIfNeeded: step)
-      for dependency in model.dependencyRange(of: step) {
-        let edge = model.dependencies[dependency]
-        let target = Int(targets[dependency])
-        guard target >= 0 else {
-          reportUnknown(edge.step.span, of: step, to: &log)
-          continue
-        }
-        guard waiters[target] != number else {
-          log.report(at: edge.step.span) {
-            PlanningMessage.listedTwice(id(of: target), by: id(of: step), at: $0)
-          }
-          continue
-        }
-        waiters[target] = number
-        graph.addEdge(from: OperationID(target), to: OperationID(step), when: edge.condition)
+  mutating func addEdges() {
+    var gatherer = EdgeGatherer(operationCount: operationCount)
+    var inherited: [[EdgeDraft]] = []
+    for unit in units {
+      gatherer.begin()
+      if let parent = unit.parent {
+        gather(parent, inherited: inherited[parent.unit], &gatherer)
       }
-      if model.isSequence, step > 0, waiters[step - 1] != number {
-        graph.addEdge(from: OperationID(step - 1), to: OperationID(step), when: .ok)
+      inherited.append(gatherer.edges)
+    }
+    for operation in 0..<operationCount {
+      let place = place(of: operation)
+      if let group = groups[operation] {
+        for member in group.members {
+          graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
+        }
+        guard group.isExpanding else { continue }
+      }
+      gatherer.begin()
+      gather(place, inherited: inherited[place.unit], &gatherer)
+      for edge in gatherer.edges {
+        graph.addEdge(
+          from: OperationID(edge.from), to: OperationID(operation), when: edge.condition)
+        if edge.isOptional { optionalEdges.insert(UInt64(edge.from) << 32 | UInt64(operation)) }
       }
     }
   }
 
-  private mutating func reportUnknown(_ span: Span, of step: Int, to log: inout DiagnosticLog) {
+  /// What a step, or an instance of it, waits for. `inherited` is what the pipeline waits for that
+  /// the step is in: whatever could start before that takes it over.
+  private mutating func gather(
+    _ place: Place, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
+  ) {
+    let unit = units[place.unit]
+    let isFree = unit.extra(of: place.step)?.condition?.callsStatusFunction ?? false
+    for number in unit.model.dependencyRange(of: place.step) {
+      let dependency = unit.model.dependencies[number]
+      let draft = EdgeDraft(dependency, isFree: isFree)
+      // Nearly always a step, by its name.
+      if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+        add(draft.from(unit.operation(of: step)), dependency, at: place, &gatherer)
+        continue
+      }
+      forEachTarget(of: dependency, at: place) { planner, target in
+        planner.add(draft.from(target), dependency, at: place, &gatherer)
+      }
+    }
+    if unit.model.isSequence, place.step > 0 {
+      let previous = unit.operation(of: place.step - 1)
+      _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
+    }
+    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done }) {
+      for edge in inherited { _ = gatherer.add(edge) }
+    }
+  }
+
+  private mutating func add(
+    _ edge: EdgeDraft, _ dependency: DependencyModel, at place: Place,
+    _ gatherer: inout EdgeGatherer
+  ) {
+    if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: place) }
+  }
+
+  private mutating func reportTwice(_ dependency: DependencyModel, _ target: Int, at place: Place) {
+    let (target, own) = (id(of: target), units[place.unit].id(of: place.step, text))
+    log.report(at: dependency.step.span) { PlanningMessage.listedTwice(target, by: own, at: $0) }
+  }
+
+  // MARK: Names
+
+  /// The operations that a dependency means; none for a name that is wrong.
+  func targets(of dependency: DependencyModel, at place: Place) -> [Int] {
+    var silent = self
+    silent.log = DiagnosticLog()
+    var found: [Int] = []
+    silent.forEachTarget(of: dependency, at: place) { _, target in found.append(target) }
+    return found
+  }
+
+  private mutating func forEachTarget(
+    of dependency: DependencyModel, at place: Place, _ body: (inout Planner, Int) -> Void
+  ) {
+    let unit = units[place.unit]
+    guard let step = unit.index.find(dependency.step.span) else {
+      if let target = instance(dependency, at: place) { body(&self, target) }
+      return
+    }
+    if dependency.traits.contains(.matched) {
+      for target in matched(dependency, step, at: place) { body(&self, target) }
+    } else {
+      body(&self, unit.operation(of: step))
+    }
+  }
+
+  /// `test[os=linux]`.
+  private mutating func instance(_ dependency: DependencyModel, at place: Place) -> Int? {
+    let unit = units[place.unit]
+    let name = text.string(dependency.step.span)
+    guard let bracket = name.firstIndex(of: "["),
+      let step = unit.index.find(String(name[..<bracket]))
+    else {
+      reportUnknown(dependency.step.span, at: place)
+      return nil
+    }
+    let suffix = String(name[bracket...])
+    let group = groups[unit.operation(of: step)]
+    if let member = group?.members.first(where: { member in
+      places[member].instance.map { instances[$0].suffix } == suffix
+    }) {
+      return member
+    }
+    let known = group?.members.compactMap { places[$0].instance.map { instances[$0].suffix } } ?? []
+    log.report(at: dependency.step.span) {
+      PlanningMessage.noInstance(
+        name, of: String(name[..<bracket]), known: known, isLate: group?.isExpanding ?? false,
+        at: $0)
+    }
+    return nil
+  }
+
+  /// `match: matrix`: the instances whose axes are equal, as far as both have them.
+  private mutating func matched(
+    _ dependency: DependencyModel, _ step: Int, at place: Place
+  ) -> [Int] {
+    let unit = units[place.unit]
+    guard let own = place.instance.map({ instances[$0].values }),
+      let group = groups[unit.operation(of: step)], case .matrix = group.kind
+    else {
+      log.report(at: dependency.step.span) { PlanningMessage.noMatch(at: $0) }
+      return []
+    }
+    let members = group.members.filter { member in
+      guard let other = places[member].instance.map({ instances[$0].values }) else { return false }
+      return zip(own.names, own.values).allSatisfy { name, value in
+        other[name].map { $0 == value } ?? true
+      }
+    }
+    if members.isEmpty {
+      let (name, suffix) = (id(of: group, step, unit), place.instance.map { instances[$0].suffix })
+      log.report(at: dependency.step.span) {
+        PlanningMessage.unmatched(name, suffix ?? "", at: $0)
+      }
+    }
+    return members
+  }
+
+  private func id(of group: GroupDraft, _ step: Int, _ unit: Unit) -> String {
+    unit.id(of: step, text)
+  }
+
+  private mutating func reportUnknown(_ span: Span, at place: Place) {
+    let unit = units[place.unit]
     log.report(at: span) { span in
-      let (name, own) = (text.string(span), id(of: step))
-      let others = model.steps.lazy.map { [text] in text.string($0.id.span) }.filter { $0 != own }
+      let (name, own) = (text.string(span), unit.id(of: place.step, text))
+      let others = unit.model.steps.lazy.map { [text] in text.string($0.id.span) }
+        .filter { $0 != own }
       let close = suggester.closest(to: name, among: others)
       return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }
   }
-
-  /// The dependency by which a step waits for another; nil if it is `sequence` that says so.
-  func dependency(of step: Int, on other: Int) -> Int? {
-    model.dependencyRange(of: step).first { index.find(model.dependencies[$0].step.span) == other }
-  }
-
-  /// For each step whether it is among these or something of these needs it. What is optional is
-  /// not needed.
-  func closure(of selected: [Int]) -> [Bool] {
-    var isNeeded = [Bool](repeating: false, count: model.steps.count)
-    var waiting = selected
-    while let step = waiting.popLast() {
-      if isNeeded[step] { continue }
-      isNeeded[step] = true
-      for dependency in model.dependencyRange(of: step)
-      where !model.dependencies[dependency].isOptional {
-        if let target = index.find(model.dependencies[dependency].step.span) {
-          waiting.append(target)
-        }
-      }
-      if model.isSequence, step > 0, dependency(of: step, on: step - 1) == nil {
-        waiting.append(step - 1)
-      }
-    }
-    return isNeeded
-  }
 }
 
-extension Graph {
-  /// The operations for which `isKept` is true, and the edges among them, in the same order.
-  func subgraph(_ isKept: [Bool]) -> Graph {
-    var result = Graph()
-    var ids: [OperationID?] = []
-    for index in 0..<count {
-      ids.append(isKept[index] ? result.append(self[OperationID(index)]) : nil)
-    }
-    for index in 0..<count {
-      guard let id = ids[index] else { continue }
-      for edge in dependencies(of: OperationID(index)) {
-        if let other = ids[edge.from.index] {
-          result.addEdge(from: other, to: id, when: edge.condition)
-        }
-      }
-    }
-    return result
-  }
+extension GroupDraft {
+  var isExpanding: Bool { if case .expanding = kind { true } else { false } }
 }

@@ -13,18 +13,19 @@ struct Lanes {
   /// Resources whose size is not known, because it was wrong.
   private var unsized: Set<String> = []
 
-  init(_ model: PipelineModel, options: PlanningOptions) {
+  /// The first model is the pipeline; nested ones may add queues and resources, not change them.
+  init(_ models: [PipelineModel], options: PlanningOptions) {
     func width(_ width: QueueWidth?) -> Int {
       if case .count(let count) = width { count } else { max(1, options.processorCount) }
     }
-    queues = [QueueSpec(name: "default", width: options.maxParallel ?? width(model.width))]
-    for queue in model.queues {
+    queues = [QueueSpec(name: "default", width: options.maxParallel ?? width(models[0].width))]
+    for queue in models.flatMap(\.queues) where queueIDs[queue.name] == nil {
       queueIDs[queue.name] = QueueID(queues.count)
       queues.append(
         QueueSpec(
           name: queue.name, width: width(queue.width), isSuspended: queue.startsSuspended))
     }
-    for resource in model.resources {
+    for resource in models.flatMap(\.resources) where resourceIDs[resource.name] == nil {
       resourceIDs[resource.name] = PoolID(pools.count)
       pools.append(PoolSpec(name: resource.name, capacity: resource.capacity ?? 0))
       if resource.capacity == nil { unsized.insert(resource.name) }
@@ -32,13 +33,15 @@ struct Lanes {
   }
 
   /// What an operation asks for; reports names that are not there and amounts beyond the pool.
-  mutating func spec(for placement: PlacementModel, log: inout DiagnosticLog) -> OperationSpec {
+  mutating func spec(
+    for placement: PlacementModel, mutex: String?, log: inout DiagnosticLog
+  ) -> OperationSpec {
     var spec = OperationSpec()
     spec.priority = placement.priority ?? 0
     spec.expected = placement.expected
     if let queue = placement.queue { spec.queue = find(queue, log: &log) }
     for claim in placement.claims ?? [] { add(claim, to: &spec, log: &log) }
-    if let mutex = placement.mutex {
+    if let mutex {
       spec.claims.append(Claim(pool(ofMutex: mutex), amount: 1_000_000))
     }
     return spec
@@ -74,6 +77,86 @@ struct Lanes {
     mutexIDs[name] = id
     pools.append(PoolSpec(name: name, capacity: 1_000_000))
     return id
+  }
+}
+
+extension Lanes {
+  /// A pool that as many operations may have a share of.
+  mutating func addPool(named name: String, width: Int) -> PoolID {
+    pools.append(PoolSpec(name: name, capacity: Int64(width) * 1_000_000))
+    return PoolID(pools.count - 1)
+  }
+}
+
+/// What operations ask of the scheduler; those of steps that say the same are made once.
+struct SpecPool {
+  private var plain: [OperationSpec?]
+  private var placed: [[OperationSpec?]]
+
+  init(_ planner: Planner) {
+    plain = Array(repeating: nil, count: planner.units.count)
+    placed = planner.units.map { Array(repeating: nil, count: $0.model.placements.count) }
+  }
+
+  mutating func spec(of operation: Int, in planner: inout Planner) -> OperationSpec {
+    let place = planner.place(of: operation)
+    let unit = planner.units[place.unit]
+    let group = planner.groups[operation]
+    if let group, !group.isExpanding { return groupSpec }
+    let details = unit.model.steps[place.step].details
+    let number = details < 0 ? -1 : Int(unit.model.details[Int(details)].placement)
+    var spec =
+      number < 0
+      ? plainSpec(place, &planner) : placedSpec(number, place, &planner)
+    if place.instance != nil, let pool = planner.groups[unit.operation(of: place.step)]?.pool {
+      spec.claims.append(Claim(pool, amount: 1_000_000))
+    }
+    return spec
+  }
+
+  /// A group runs nothing: it takes no time, and no slot.
+  private var groupSpec: OperationSpec {
+    var spec = OperationSpec()
+    spec.expected = 0
+    spec.isGated = true
+    return spec
+  }
+
+  private mutating func plainSpec(_ place: Place, _ planner: inout Planner) -> OperationSpec {
+    if let known = plain[place.unit] { return known }
+    let defaults = planner.units[place.unit].model.defaultPlacement
+    let spec = planner.spec(of: defaults, at: place)
+    if defaults.mutex?.template == nil { plain[place.unit] = spec }
+    return spec
+  }
+
+  private mutating func placedSpec(
+    _ number: Int, _ place: Place, _ planner: inout Planner
+  ) -> OperationSpec {
+    if let known = placed[place.unit][number] { return known }
+    let unit = planner.units[place.unit]
+    let placement = unit.model.placements[number].filled(from: unit.model.defaultPlacement)
+    let spec = planner.spec(of: placement, at: place)
+    if placement.mutex?.template == nil { placed[place.unit][number] = spec }
+    return spec
+  }
+}
+
+extension Planner {
+  fileprivate mutating func spec(of placement: PlacementModel, at place: Place) -> OperationSpec {
+    var mutex: String?
+    do throws(EvaluationFailure) {
+      if let text = placement.mutex {
+        switch try values(at: place).fold(text) {
+        case .plain(let name): mutex = name
+        case .template(let template):
+          log.report(at: template.origin.span) { PlanningMessage.lateMutex(at: $0) }
+        }
+      }
+    } catch {
+      report(error)
+    }
+    return lanes.spec(for: placement, mutex: mutex, log: &log)
   }
 }
 

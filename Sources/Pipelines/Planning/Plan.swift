@@ -20,10 +20,19 @@ package struct Plan: Sendable {
   package var timeout: Nanoseconds?
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package var settings: StepSettings
+  /// What is to be read before anything runs, and masked from then on.
+  package var secrets: [SecretSource]
+  /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
+  package var groups: [OperationID: GroupPlan] = [:]
+  /// The pipeline's params, in file order.
+  package var parameters: [ParameterDescription] = []
+  /// `OPRUN_PARAM_<NAME>` for every command.
+  package var parameterVariables: [EnvironmentVariable] = []
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
-    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings
+    pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
+    secrets: [SecretSource] = []
   ) {
     self.name = name
     self.sources = sources
@@ -34,6 +43,28 @@ package struct Plan: Sendable {
     self.failurePolicy = failurePolicy
     self.timeout = timeout
     self.settings = settings
+    self.secrets = secrets
+  }
+}
+
+/// Where the value of a secret is when a run starts.
+package struct SecretSource: Hashable, Sendable {
+  package enum Place: Hashable, Sendable {
+    /// The variable with the secret's name.
+    case environment
+    /// A path, from where oprun was started.
+    case file(String)
+  }
+
+  package let name: String
+  package let place: Place
+  /// Nothing runs without it.
+  package let isRequired: Bool
+
+  package init(name: String, place: Place, isRequired: Bool = true) {
+    self.name = name
+    self.place = place
+    self.isRequired = isRequired
   }
 }
 
@@ -42,14 +73,51 @@ package struct PlannedStep: Sendable {
   package var id: String
   /// The step's `id:` value in the file, for messages.
   package var span: Span
+  /// Where expressions are left in it, as people wrote it: for showing alone.
   package var action: Action
   package var settings: StepSettings
+  /// Nil for a step of which everything is known, as of most.
+  package var late: LateStep?
 
-  package init(id: String, span: Span, action: Action, settings: StepSettings) {
+  package init(
+    id: String, span: Span, action: Action, settings: StepSettings, late: LateStep? = nil
+  ) {
     self.id = id
     self.span = span
     self.action = action
     self.settings = settings
+    self.late = late
+  }
+}
+
+/// The operations that a group stands for. The group's own operation runs nothing, takes no slot,
+/// and ends after all of them.
+package struct GroupPlan: Sendable {
+  /// What made a group of the step.
+  package enum Kind: Hashable, Sendable {
+    /// Instances of its matrix, which is known.
+    case matrix
+    /// Instances that are made while running; the text is the axes as they are written.
+    case expanding(String)
+    /// The steps of another pipeline file.
+    case nested(path: String)
+  }
+
+  package let kind: Kind
+  /// In file order; empty for `expanding`.
+  package let members: [OperationID]
+  /// A failure of a member cancels the others.
+  package let isFailFast: Bool
+  /// Of a matrix that is known: the values of each member.
+  package let combinations: [ValueMap]
+
+  package init(
+    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = []
+  ) {
+    self.kind = kind
+    self.members = members
+    self.isFailFast = isFailFast
+    self.combinations = combinations
   }
 }
 
@@ -59,6 +127,8 @@ package enum Action: Hashable, Sendable {
   case script(String)
   /// An argument vector; never empty.
   case arguments([String])
+  /// Arguments of the program of the built-in steps, which stands beside oprun; never empty.
+  case helper([String])
 }
 
 /// Everything about a step but its id, action and edges. One instance serves all steps that have
@@ -83,6 +153,8 @@ package final class StepSettings: Sendable {
   package let nice: Int32
   package let orphans: OrphanAction
   package let hooks: Hooks
+  /// Nil: the step may give any output.
+  package let outputs: [OutputDeclaration]?
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -90,7 +162,7 @@ package final class StepSettings: Sendable {
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
-    hooks: Hooks = Hooks()
+    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
   ) {
     self.name = name
     self.environment = environment
@@ -105,6 +177,7 @@ package final class StepSettings: Sendable {
     self.nice = nice
     self.orphans = orphans
     self.hooks = hooks
+    self.outputs = outputs
   }
 
   /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.
@@ -172,11 +245,21 @@ package struct Hooks: Hashable, Sendable {
   package init() {}
 
   package subscript(kind: HookKind) -> [Action] {
-    switch kind {
-    case .onSuccess: onSuccess
-    case .onFailure: onFailure
-    case .onCancel: onCancel
-    case .onComplete: onComplete
+    get {
+      switch kind {
+      case .onSuccess: onSuccess
+      case .onFailure: onFailure
+      case .onCancel: onCancel
+      case .onComplete: onComplete
+      }
+    }
+    set {
+      switch kind {
+      case .onSuccess: onSuccess = newValue
+      case .onFailure: onFailure = newValue
+      case .onCancel: onCancel = newValue
+      case .onComplete: onComplete = newValue
+      }
     }
   }
 

@@ -1,100 +1,112 @@
-// From model to plan: names looked up, defaults filled in, steps selected.
+// From models to plan: steps become operations, names are looked up, expressions are checked and
+// folded, steps are selected.
 
 import Diagnostics
 import Scheduling
 
-/// Makes a plan of a model, in three turns: check everything, select, build.
+/// Makes a plan, in turns: expand, connect, check; then select and build.
 struct Planner {
-  let model: PipelineModel
+  let models: [PipelineModel]
   let text: SourceText
-  let index: StepIndex
-  /// Of all steps.
+  let options: PlanningOptions
+  var units: [Unit] = []
+  /// Where each operation comes from; empty: operation `i` is step `i` of the only unit.
+  var places: [Place] = []
+  var instances: [Instance] = []
+  /// By the number of the group's operation.
+  var groups: [Int: GroupDraft] = [:]
+  /// Of all operations.
   var graph = Graph()
+  /// Edges that count only if the dependency is selected: `from << 32 | to`.
+  var optionalEdges: Set<UInt64> = []
+  var lanes: Lanes
   var suggester = Suggester()
-  private let options: PlanningOptions
-  private let lanes: Lanes
+  var log: DiagnosticLog
+  private var indices: [StepIndex?]
 
-  /// Reports everything that is wrong with names and edges.
+  /// Reports everything that is wrong to `log`, which it goes on with.
   init(
-    _ model: PipelineModel, _ text: SourceText, options: PlanningOptions,
-    log: inout DiagnosticLog
+    _ models: [PipelineModel], _ text: SourceText, _ inputs: UnitInputs, options: PlanningOptions,
+    log: DiagnosticLog
   ) {
-    self.model = model
+    self.models = models
     self.text = text
     self.options = options
-    index = StepIndex(model, text, log: &log)
-    var lanes = Lanes(model, options: options)
-    let plain = lanes.spec(for: model.defaultPlacement, log: &log)
-    let specs = model.placements.map {
-      lanes.spec(for: $0.filled(from: model.defaultPlacement), log: &log)
-    }
-    self.lanes = lanes
-    graph.reserveCapacity(operations: model.steps.count, edges: model.dependencies.count)
-    for step in model.steps {
-      let placement = step.details < 0 ? -1 : model.details[Int(step.details)].placement
-      graph.append(placement < 0 ? plain : specs[Int(placement)])
-    }
-    addEdges(log: &log)
-    if let cycle = graph.shortestCycle() { log.report(cycleMessage(cycle.map(\.index))) }
-  }
-
-  func id(of step: Int) -> String { text.string(model.steps[step].id.span) }
-
-  /// For each step whether it runs; nil is all of them. Throws for a name that is no step.
-  func selection(path: String) throws(PlanningFailure) -> [Bool]? {
-    guard !options.selection.isEmpty else { return nil }
-    var selected: [Int] = []
-    for name in options.selection {
-      guard let step = index.find(name) else {
-        let close = suggestion(for: name, among: model.steps.indices.lazy.map { id(of: $0) })
-        throw .emptySelection(
-          message: PlanningMessage.unknownSelection(name, path: path, suggestion: close))
+    self.log = log
+    lanes = Lanes(models, options: options)
+    indices = Array(repeating: nil, count: models.count)
+    addUnit(model: 0, prefix: "", parent: nil, inputs)
+    if models.contains(where: \.hasGroups) { expand(unit: 0, depth: 0) }
+    guard operationCount <= PipelineModel.maxStepCount else {
+      self.log.report(at: models[0].steps[0].id.span) {
+        PlanningMessage.tooManyOperations(at: $0)
       }
-      selected.append(step)
+      return
     }
-    return closure(of: selected)
+    addOperations()
+    addEdges()
+    if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
+    checkExpressions()
   }
 
-  func plan(path: String, sources: SourceMap, selection: [Bool]?) -> Plan {
-    Plan(
-      name: model.name ?? fileName(path), sources: sources, steps: steps(selection),
-      graph: selection.map(graph.subgraph) ?? graph, queues: lanes.queues, pools: lanes.pools,
-      failurePolicy: options.failurePolicy ?? model.failurePolicy,
-      timeout: options.timeout ?? model.timeout, settings: runSettings)
+  var operationCount: Int { places.isEmpty ? models[0].steps.count : places.count }
+
+  func place(of operation: Int) -> Place {
+    places.isEmpty ? Place(unit: 0, step: operation) : places[operation]
   }
 
-  /// For the run's own hooks.
-  private var runSettings: StepSettings {
-    StepSettings(
-      environment: model.environment, workingDirectory: model.workingDirectory,
-      shell: model.shell ?? StepSettings.defaultShell, hooks: model.hooks)
+  func id(of operation: Int) -> String {
+    let place = place(of: operation)
+    let id = units[place.unit].prefix + units[place.unit].id(of: place.step, text)
+    return place.instance.map { id + instances[$0].suffix } ?? id
   }
 
-  private func steps(_ selection: [Bool]?) -> [PlannedStep] {
-    var settings = SettingsPool(model)
-    var steps: [PlannedStep] = []
-    if selection == nil { steps.reserveCapacity(model.steps.count) }
-    for index in model.steps.indices where selection?[index] ?? true {
-      let step = model.steps[index]
-      steps.append(
-        PlannedStep(
-          id: id(of: index), span: step.id.span, action: action(of: step),
-          settings: step.details < 0
-            ? settings.plain : settings.settings(for: model.details[Int(step.details)])))
-    }
-    return steps
+  @discardableResult
+  mutating func addUnit(
+    model: Int, prefix: String, parent: Place?, _ inputs: UnitInputs
+  ) -> Int {
+    let index = indices[model] ?? StepIndex(models[model], text, log: &log)
+    indices[model] = index
+    units.append(
+      Unit(model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs))
+    return units.count - 1
   }
 
-  private func action(of step: StepModel) -> Action {
-    switch step.action {
-    case .written(let start, let byteCount):
-      .script(text.string(Span(start: Int(start), end: Int(start) + Int(byteCount))))
-    case .kept(let number): model.actions[Int(number)]
-    }
+  /// What a step's expressions can be given now.
+  func values(at place: Place) -> KnownValues {
+    var values = KnownValues(inputs: units[place.unit].inputs, options)
+    values.matrix = place.instance.map { instances[$0].values }
+    return values
+  }
+
+  /// Reports why an expression has no value.
+  mutating func report(_ failure: EvaluationFailure) {
+    log.report(failure.diagnostic(in: text))
+  }
+
+  private mutating func addOperations() {
+    let edgeCount = models.reduce(0) { $0 + $1.dependencies.count }
+    graph.reserveCapacity(operations: operationCount, edges: edgeCount)
+    var specs = SpecPool(self)
+    for operation in 0..<operationCount { graph.append(specs.spec(of: operation, in: &self)) }
   }
 }
 
-/// What a pipeline without a name is called.
-private func fileName(_ path: String) -> String {
-  path.split(separator: "/").last.map(String.init) ?? path
+/// A group in the making.
+struct GroupDraft {
+  var kind: GroupPlan.Kind
+  var members: [Int] = []
+  var isFailFast = false
+  /// How many instances may run at once, as a pool.
+  var pool: PoolID?
+  /// Of a nested pipeline: its unit.
+  var unit: Int?
+}
+
+extension PipelineModel {
+  /// Whether a step stands for several operations.
+  fileprivate var hasGroups: Bool {
+    extras.contains { $0.matrix != nil }
+      || uses.contains { if case .file = $0.kind { true } else { false } }
+  }
 }

@@ -20,6 +20,104 @@ enum PlanningMessage {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }
 
+  static func tooManyOperations(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 1,000,000 operations once all steps are expanded, which is the limit", at: span)
+  }
+
+  static func noInstance(
+    _ name: String, of step: String, known: [String], isLate: Bool, at span: Span
+  ) -> Diagnostic {
+    let help =
+      isLate
+      ? "its instances are known only while running; wait for all of them: \(step)"
+      : known.isEmpty
+        ? "\(quoted(step)) has no instances"
+        : "its instances are " + known.prefix(4).map { step + $0 }.joined(separator: ", ")
+          + (known.count > 4 ? ", …" : "")
+    return Diagnostic("no instance \(quoted(name))", at: span, help: help)
+  }
+
+  static func noMatch(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'match: matrix' needs a matrix on both steps that is known before the run", at: span)
+  }
+
+  static func unmatched(_ step: String, _ suffix: String, at span: Span) -> Diagnostic {
+    Diagnostic("no instance of \(quoted(step)) has the values of \(suffix)", at: span)
+  }
+
+  static func badMatrix(_ step: String, _ fault: String, at span: Span) -> Diagnostic {
+    Diagnostic("the matrix of \(quoted(step)) \(fault)", at: span)
+  }
+
+  static func noList(_ axis: String, _ found: String, at span: Span) -> Diagnostic {
+    Diagnostic("axis \(quoted(axis)) must be a list, not \(quoted(found))", at: span)
+  }
+
+  static func lateNestedMatrix(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "the matrix of a step that uses a pipeline file must be known before the run", at: span)
+  }
+
+  static func lateMutex(at span: Span) -> Diagnostic {
+    Diagnostic("the name of a mutex must be known before the run", at: span)
+  }
+
+  static func unknownInput(_ name: String, known: [String], at span: Span) -> Diagnostic {
+    let close = suggestion(for: name, among: known)
+    return Diagnostic(
+      "the pipeline that is used has no parameter \(quoted(name))", at: span,
+      help: close.map { "did you mean \(quoted($0))?" })
+  }
+
+  static func missingInput(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "the pipeline that is used needs the parameter \(quoted(name))", at: span,
+      help: "give it under 'with'")
+  }
+
+  static func badInput(_ name: String, _ fault: String, at span: Span) -> Diagnostic {
+    Diagnostic("parameter \(quoted(name)) \(fault)", at: span)
+  }
+
+  static func notInNested(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) at top level is for a run of its own, and another pipeline uses this one",
+      at: span, help: "set it on steps, or in the pipeline that is run")
+  }
+
+  static func unknownBuiltIn(_ name: String, known: [String], at span: Span) -> Diagnostic {
+    let close = suggestion(for: name, among: known)
+    return Diagnostic(
+      "no built-in step \(quoted(name))", at: span,
+      help: close.map { "did you mean \(quoted($0))?" }
+        ?? "a pipeline file is written with its path: ./\(printable(name)).yml")
+  }
+
+  static func unknownKey(
+    _ name: String, of step: String, known: [String], at span: Span
+  ) -> Diagnostic {
+    let close = suggestion(for: name, among: known)
+    return Diagnostic(
+      "built-in step \(quoted(step)) has no input \(quoted(name))", at: span,
+      help: close.map { "did you mean \(quoted($0))?" })
+  }
+
+  static func badKey(
+    _ name: String, wanted: String, found: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("\(quoted(name)) must be \(wanted), not \(found)", at: span)
+  }
+
+  static func missingKey(_ name: String, of step: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(step)) needs the input \(quoted(name))", at: span)
+  }
+
+  static func badKeys(_ fault: String, of step: String, at span: Span) -> Diagnostic {
+    Diagnostic("inputs of \(quoted(step)): \(fault)", at: span)
+  }
+
   static func unknownQueue(_ queue: Reference, known: [String]) -> Diagnostic {
     let close = suggestion(for: queue.name, among: known)
     return Diagnostic(

@@ -2,94 +2,196 @@
 
 import Scheduling
 
-/// Builds each different `StepSettings` once.
+/// Settings of which parts are known later.
+struct PlannedSettings {
+  var settings: StepSettings
+  /// Nil if all is known.
+  var late: LateSettings?
+}
+
+/// What of a step's settings is evaluated when its dependencies have ended.
+struct LateSettings: Sendable {
+  var environment: [VariableModel] = []
+  var workingDirectory: (base: String?, path: Template)?
+  var standardInput: Template?
+  var allowFailure: Expression?
+  var hooks: [HookKind: [CommandModel]] = [:]
+
+  var isEmpty: Bool {
+    environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
+      && hooks.isEmpty
+  }
+}
+
+/// Builds each different `StepSettings` of a unit once.
 struct SettingsPool {
   private let model: PipelineModel
   private let defaults: SettingsDraft
-  /// Of every step that sets nothing.
-  let plain: StepSettings
-  private var built: [StepSettings?]
+  private var built: [PlannedSettings?]
+  private var plain: PlannedSettings?
 
-  init(_ model: PipelineModel) {
-    self.model = model
-    var draft = SettingsDraft(model)
-    for setting in model.defaultSettings { draft.apply(setting, of: model) }
+  init(_ unit: Unit) {
+    model = unit.model
+    var draft = SettingsDraft(unit)
+    for setting in model.defaultSettings { draft.apply(setting) }
     defaults = draft
-    plain = draft.settings(label: nil)
     built = Array(repeating: nil, count: model.settings.count)
   }
 
-  mutating func settings(for details: DetailsModel) -> StepSettings {
-    if let label = details.label { return draft(details.settings).settings(label: label) }
-    guard details.settings >= 0 else { return plain }
-    if let settings = built[Int(details.settings)] { return settings }
-    let settings = draft(details.settings).settings(label: nil)
-    built[Int(details.settings)] = settings
+  /// Of a step of the unit; `values` are of its instance if it has a matrix.
+  mutating func settings(
+    of step: Int, _ values: KnownValues
+  ) throws(EvaluationFailure) -> PlannedSettings {
+    let number = model.steps[step].details
+    guard number >= 0 else { return try plain(values) }
+    let details = model.details[Int(number)]
+    let isShared = values.matrix == nil && details.label == nil
+    if isShared, details.settings < 0 { return try plain(values) }
+    if isShared, let known = built[Int(details.settings)] { return known }
+    var draft = defaults
+    if details.settings >= 0 {
+      for setting in model.settings[Int(details.settings)] { draft.apply(setting) }
+    }
+    let settings = try draft.settings(label: details.label, values)
+    if isShared { built[Int(details.settings)] = settings }
     return settings
   }
 
-  private func draft(_ number: Int32) -> SettingsDraft {
-    var draft = defaults
-    guard number >= 0 else { return draft }
-    for setting in model.settings[Int(number)] { draft.apply(setting, of: model) }
-    return draft
+  /// Of a step that sets nothing, once they are made and if all of them are known.
+  var plainSettings: StepSettings? { plain?.late == nil ? plain?.settings : nil }
+
+  private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
+    if values.matrix == nil, let plain { return plain }
+    let settings = try defaults.settings(label: nil, values)
+    if values.matrix == nil { plain = settings }
+    return settings
   }
 }
 
 /// Settings in the making: the pipeline's words, then the defaults', then a step's own.
-private struct SettingsDraft {
-  private var environment: [EnvironmentVariable]
-  private var workingDirectory: String?
+struct SettingsDraft {
+  private var environment: [VariableModel]
+  private var baseDirectory: Text?
+  private var workingDirectory: Text?
   private var shell: [String]
-  private var standardInput: String?
+  private var standardInput: Text?
   private var timeout: Nanoseconds?
   private var retry = RetryPolicy()
   private var allowFailure = AllowFailure.never
+  private var allowFailureIf: Expression?
   private var stop = StopSequence()
   private var logLimit = StepSettings.defaultLogLimit
   private var nice: Int32 = 0
   private var orphans = OrphanAction.kill
-  private var hooks = Hooks()
+  private var hooks: [HookKind: [CommandModel]] = [:]
+  private var outputs: [OutputDeclaration]?
 
-  init(_ model: PipelineModel) {
-    environment = model.environment
-    workingDirectory = model.workingDirectory
-    shell = model.shell ?? StepSettings.defaultShell
+  init(_ unit: Unit) {
+    environment = unit.inputs.environment
+    baseDirectory = unit.model.workingDirectory
+    shell = unit.model.shell ?? StepSettings.defaultShell
   }
 
   /// Variables are added; anything else takes the place of what was there.
-  mutating func apply(_ setting: Setting, of model: PipelineModel) {
+  mutating func apply(_ setting: Setting) {
     switch setting {
     case .environment(let variables): environment = merged(environment, variables)
-    case .workingDirectory(let path): workingDirectory = joined(model.workingDirectory, path)
+    case .workingDirectory(let path): workingDirectory = path
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
     case .timeout(let duration): timeout = duration
     case .retry(let policy): retry = policy
-    case .allowFailure(let allowed): allowFailure = allowed
+    case .allowFailure(let allowed):
+      allowFailure = allowed
+      allowFailureIf = nil
+    case .allowFailureIf(let condition): allowFailureIf = condition
     case .stop(let sequence): stop = sequence
     case .logLimit(let limit): logLimit = limit
     case .nice(let level): nice = level
     case .orphans(let action): orphans = action
-    case .hook(.onSuccess, let commands): hooks.onSuccess = commands
-    case .hook(.onFailure, let commands): hooks.onFailure = commands
-    case .hook(.onCancel, let commands): hooks.onCancel = commands
-    case .hook(.onComplete, let commands): hooks.onComplete = commands
+    case .hook(let kind, let commands): hooks[kind] = commands
+    case .outputs(let declared): outputs = declared
     }
   }
 
-  func settings(label: String?) -> StepSettings {
-    StepSettings(
-      name: label, environment: environment, workingDirectory: workingDirectory, shell: shell,
-      standardInput: standardInput, timeout: timeout, retry: retry, allowFailure: allowFailure,
-      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks)
+  mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
+
+  /// With everything put in that is known.
+  func settings(label: Text?, _ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
+    var late = LateSettings()
+    let environment = try foldedEnvironment(values, &late)
+    let directory = try foldedDirectory(values, &late)
+    let input = try standardInput.map { text throws(EvaluationFailure) in try values.fold(text) }
+    late.standardInput = input?.template
+    let hooks = try foldedHooks(values, &late)
+    let allowed = try foldedAllowance(values, &late)
+    let label = try label.map { text throws(EvaluationFailure) in try values.fold(text).shown }
+    let settings = StepSettings(
+      name: label, environment: environment, workingDirectory: directory, shell: shell,
+      standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
+      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+    return PlannedSettings(settings: settings, late: late.isEmpty ? nil : late)
+  }
+
+  private func foldedEnvironment(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> [EnvironmentVariable] {
+    var known: [EnvironmentVariable] = []
+    known.reserveCapacity(environment.count)
+    for variable in environment {
+      let value = try values.fold(variable.value)
+      switch value {
+      case .plain(let text): known.append(EnvironmentVariable(name: variable.name, value: text))
+      case .template:
+        late.environment.append(
+          VariableModel(name: variable.name, span: variable.span, value: value))
+      }
+    }
+    return known
+  }
+
+  private func foldedDirectory(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> String? {
+    let base = try baseDirectory.map { text throws(EvaluationFailure) in try values.fold(text) }
+    let path = try workingDirectory.map { text throws(EvaluationFailure) in try values.fold(text) }
+    switch path {
+    case .template(let template):
+      late.workingDirectory = (base?.shown, template)
+      return joined(base?.shown, template.description)
+    case .plain(let path): return joined(base?.shown, path)
+    case nil: return base?.shown
+    }
+  }
+
+  private func foldedHooks(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> Hooks {
+    var result = Hooks()
+    for (kind, commands) in hooks {
+      var folded: [CommandModel] = []
+      for command in commands {
+        folded.append(try values.fold(command, for: StepSettings.language(of: shell)))
+      }
+      result[kind] = folded.map(\.shown)
+      if folded.contains(where: { $0.constant == nil }) { late.hooks[kind] = folded }
+    }
+    return result
+  }
+
+  private func foldedAllowance(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> AllowFailure {
+    guard let allowFailureIf else { return allowFailure }
+    let folded = try allowFailureIf.folded(with: values)
+    if case .bool(let isAllowed)? = folded.constant { return isAllowed ? .always : .never }
+    late.allowFailure = folded
+    return .never
   }
 }
 
 /// One value for each name: the last one, in the place of the first.
-private func merged(
-  _ base: [EnvironmentVariable], _ added: [EnvironmentVariable]
-) -> [EnvironmentVariable] {
+private func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [VariableModel] {
   if base.isEmpty { return added }
   var result = base
   var places: [String: Int] = [:]
@@ -104,8 +206,7 @@ private func merged(
   return result
 }
 
-private func joined(_ base: String?, _ path: String?) -> String? {
-  guard let path else { return base }
+func joined(_ base: String?, _ path: String) -> String {
   guard let base, !path.hasPrefix("/") else { return path }
   return base.hasSuffix("/") ? base + path : base + "/" + path
 }

@@ -5,25 +5,23 @@ package import Scheduling
 
 /// Shows a run on two streams.
 package final class Console: RunObserver {
-  private let plan: Plan
   private let screen: Screen
   private let mode: OutputMode
-  private let names: StepNames
+  private let operations: RunOperations
   private var output: any StepOutput
   private var ledger: RunLedger
   private var lines: ProgressLines
 
   package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
-    self.plan = plan
     self.screen = screen
     self.mode = mode
-    names = StepNames(steps: plan.steps, directory: directory)
-    ledger = RunLedger(graph: plan.graph)
-    lines = ProgressLines(plan: plan, names: names, screen: screen)
+    operations = RunOperations(plan: plan, directory: directory)
+    ledger = RunLedger(operations)
+    lines = ProgressLines(operations, screen: screen)
     output =
       switch mode {
-      case .grouped: GroupedOutput(screen: screen, names: names)
-      case .prefixed: PrefixedOutput(screen: screen, names: names)
+      case .grouped: GroupedOutput(screen: screen, operations: operations)
+      case .prefixed: PrefixedOutput(screen: screen, operations: operations)
       case .quiet: UnseenOutput()
       }
     if mode != .quiet { lines.writeHeader() }
@@ -37,14 +35,19 @@ package final class Console: RunObserver {
       let start = ledger.running(operation)?.start ?? event.time
       output.grew(Stream(operation: operation, trial: trial), to: byteCount, start: start)
     case .ended(let operation, let trial, let end):
-      ledger.end(operation, TrialEnd(trial: trial, end: end))
+      ledger.end(operation, TrialEnd(trial: trial, end: end), at: event.time)
       if end.outputByteCount > 0 {
         output.ended(Stream(operation: operation, trial: trial))
       }
       if mode != .quiet { lines.writeHookFailure(operation, trial, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      if mode != .quiet { lines.write(settled) }
+      if mode != .quiet, let settled { lines.write(settled) }
+    case .appended(let operation, let id, let group):
+      operations.append(operation, id: id, to: group)
+      lines.makeRoom(for: id)
+    case .resolved(let operation, let command):
+      ledger.resolve(operation, command: command)
     case .finished(let end):
       finish(end, at: event.time)
     default:
@@ -64,6 +67,7 @@ package final class Console: RunObserver {
       lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)
     case .orphansFound(let operation, let processes, let action):
       lines.writeOrphans(of: operation, processes, action)
+    case .waiting(let operation, let what): lines.writeWaiting(operation, for: what)
     case .stopping(let reason): lines.writeStopping(reason)
     case .notice(let text): lines.writeNotice(text)
     default: break
@@ -73,7 +77,7 @@ package final class Console: RunObserver {
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     lines.endTurn()
     screen.turnToMessages()
-    let summary = Summary(plan: plan, names: names, ledger: ledger, screen: screen)
+    let summary = Summary(operations: operations, ledger: ledger, screen: screen)
     summary.write(end, wallTime: time, isQuiet: mode == .quiet)
     screen.flush()
   }

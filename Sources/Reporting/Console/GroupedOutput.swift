@@ -11,16 +11,16 @@ struct GroupedOutput: StepOutput {
   }
 
   private let screen: Screen
-  private let names: StepNames
+  private let operations: RunOperations
   private var live: LiveGroup?
   /// Running, with output that is not shown yet.
   private var talkers: [Talker] = []
   /// Ended while another group was open.
   private var waiting: [Stream] = []
 
-  init(screen: Screen, names: StepNames) {
+  init(screen: Screen, operations: RunOperations) {
     self.screen = screen
-    self.names = names
+    self.operations = operations
   }
 
   mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
@@ -33,7 +33,7 @@ struct GroupedOutput: StepOutput {
         talkers.append(Talker(stream: stream, start: start, byteCount: byteCount))
       }
     } else {
-      live = LiveGroup(stream, names: names, screen: screen)
+      live = LiveGroup(stream, operations: operations, screen: screen)
       live?.show(upTo: byteCount)
     }
   }
@@ -50,10 +50,10 @@ struct GroupedOutput: StepOutput {
   }
 
   private func showWhole(_ stream: Stream) {
-    if let group = LiveGroup(stream, names: names, screen: screen) {
+    if let group = LiveGroup(stream, operations: operations, screen: screen) {
       group.close()
     } else {
-      screen.writeUnreadable(names.log(of: stream))
+      screen.writeUnreadable(operations.log(of: stream))
     }
   }
 
@@ -64,7 +64,7 @@ struct GroupedOutput: StepOutput {
       return
     }
     let next = talkers.remove(at: index)
-    live = LiveGroup(next.stream, names: names, screen: screen)
+    live = LiveGroup(next.stream, operations: operations, screen: screen)
     live?.show(upTo: next.byteCount)
   }
 }
@@ -81,13 +81,13 @@ private final class LiveGroup {
   private var searched = 0
 
   /// Nil if the log cannot be read.
-  init?(_ stream: Stream, names: StepNames, screen: Screen) {
-    guard let log = LogFile(path: names.log(of: stream)) else { return nil }
+  init?(_ stream: Stream, operations: RunOperations, screen: Screen) {
+    guard let log = LogFile(path: operations.log(of: stream)) else { return nil }
     self.stream = stream
     self.log = log
     self.screen = screen
     filter = TerminalFilter(keepsColor: screen.colorsOutput)
-    screen.writeOpening(of: names.title(of: stream))
+    screen.writeOpening(of: operations.title(of: stream))
   }
 
   /// Shows whole lines only: a message may come between any two calls.

@@ -12,24 +12,24 @@ struct PrefixedOutput: StepOutput {
   }
 
   private let screen: Screen
-  private let names: StepNames
+  private let operations: RunOperations
   private var positions: [Stream: Position] = [:]
 
-  init(screen: Screen, names: StepNames) {
+  init(screen: Screen, operations: RunOperations) {
     self.screen = screen
-    self.names = names
+    self.operations = operations
   }
 
   mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
-    guard let log = LogFile(path: names.log(of: stream)) else { return }
+    guard let log = LogFile(path: operations.log(of: stream)) else { return }
     show(stream, of: log, upTo: byteCount, isEnd: false)
   }
 
   mutating func ended(_ stream: Stream) {
-    if let log = LogFile(path: names.log(of: stream)) {
+    if let log = LogFile(path: operations.log(of: stream)) {
       show(stream, of: log, upTo: log.size, isEnd: true)
     } else {
-      screen.writeUnreadable(names.log(of: stream))
+      screen.writeUnreadable(operations.log(of: stream))
     }
     positions[stream] = nil
   }
@@ -45,7 +45,7 @@ struct PrefixedOutput: StepOutput {
     let isFull = byteCount - position.shown >= screen.scratch.count
     guard hasNewline || isFull || isEnd else { return }
     screen.turnToOutput()
-    let prefix = "[\(names.title(of: stream))] "
+    let prefix = "[\(operations.title(of: stream))] "
     while position.shown < byteCount {
       let wanted = min(screen.scratch.count, byteCount - position.shown)
       let window = UnsafeMutableRawBufferPointer(rebasing: screen.scratch[..<wanted])

@@ -7,9 +7,10 @@ extension ProgressLines {
   /// `gallery.yml  9 steps, 4 at once`.
   func writeHeader() {
     screen.turnToMessages()
+    let plan = operations.plan
     sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write("  ")
-    sink.write(plan.steps.count, "step")
+    sink.write(plan.stepCount, "step")
     sink.write(", ")
     sink.write(decimal: plan.queues.first?.width ?? 0)
     sink.write(" at once\n")
@@ -20,7 +21,7 @@ extension ProgressLines {
   ) {
     begin(.retry, operation)
     if let end {
-      sink.write(end, limit: plan.steps[operation.index].settings.timeout)
+      sink.write(end, limit: operations.step(operation).settings.timeout, columns: endColumns)
       sink.write(", ")
     }
     sink.write("attempt ")
@@ -38,7 +39,16 @@ extension ProgressLines {
     begin(.warning, operation)
     sink.write(kind.keyText)
     sink.write(" hook: ")
-    sink.write(end, limit: nil)
+    sink.write(end, limit: nil, columns: endColumns)
+    sink.writeNewline()
+  }
+
+  /// `waiting for tcp localhost:5432`: once, however often it is looked for.
+  mutating func writeWaiting(_ operation: OperationID, for what: String) {
+    guard waits[operation, default: []].insert(what).inserted else { return }
+    begin(.waiting, operation)
+    sink.write("waiting for ")
+    sink.write(oneLine(what))
     sink.writeNewline()
   }
 
@@ -63,7 +73,7 @@ extension ProgressLines {
   func writeStopping(_ reason: StopReason) {
     let isSignal = if case .signal = reason { true } else { false }
     let advice = isSignal ? "; a second signal kills what runs" : ""
-    writeNotice("stopping: " + reason.words(names) + advice)
+    writeNotice("stopping: " + reason.words(operations) + advice)
   }
 
   func writeNotice(_ text: String) {

@@ -4,39 +4,51 @@ import Pipelines
 import Scheduling
 
 struct ProgressLines {
-  let plan: Plan
-  let names: StepNames
+  let operations: RunOperations
   let screen: Screen
   let sink: ByteSink
   /// Columns that names are padded to.
-  private let nameWidth: Int
+  private var nameWidth: Int
+  /// What operations that have not ended were said to wait for.
+  var waits: [OperationID: Set<String>] = [:]
   /// Operations that ended in this turn without having started: told, and only counted.
   private var told = 0
   private var untold = 0
 
   private static let widestName = 24
+  private static let narrowestEnd = 40
   private static let unstartedPerTurn = 10
 
-  init(plan: Plan, names: StepNames, screen: Screen) {
-    self.plan = plan
-    self.names = names
+  init(_ operations: RunOperations, screen: Screen) {
+    self.operations = operations
     self.screen = screen
     sink = screen.messages
-    let widest = plan.steps.lazy.map { $0.id.utf8.count }.max() ?? 0
+    let plan = operations.plan
+    let shown = plan.steps.indices.lazy.filter { !plan.standsForOthers(OperationID($0)) }
+    let widest = shown.map { plan.steps[$0].id.utf8.count }.max() ?? 0
     nameWidth = min(Self.widestName, widest)
   }
+
+  /// From now on an operation may have this name.
+  mutating func makeRoom(for name: String) {
+    nameWidth = min(Self.widestName, max(nameWidth, name.utf8.count))
+  }
+
+  /// Columns that are left for how something ended.
+  var endColumns: Int { max(Self.narrowestEnd, screen.columns - nameWidth - 4) }
 
   /// Mark and padded name.
   func begin(_ mark: Mark, _ operation: OperationID) {
     screen.turnToMessages()
     screen.write(mark)
     sink.write(UInt8(ascii: " "))
-    let name = names[operation]
+    let name = operations.name(operation)
     sink.write(name)
     sink.write(spaces: max(0, nameWidth - name.utf8.count) + 2)
   }
 
   mutating func write(_ settled: SettledOperation) {
+    if !waits.isEmpty { waits[settled.operation] = nil }
     guard settled.record != nil || settled.ending.outcome == .cached || tellsOneMore() else {
       return
     }
@@ -49,7 +61,7 @@ struct ProgressLines {
     case .skipped: sink.write("skipped")
     case .blocked: sink.write("blocked")
     }
-    if let reason = settled.reason(names) {
+    if let reason = settled.reason(operations) {
       sink.write(": ")
       sink.write(reason)
     }
@@ -67,11 +79,11 @@ struct ProgressLines {
       sink.write(kind.keyText)
       sink.write(" hook failed")
     } else if let last = settled.record?.last {
-      let settings = plan.steps[settled.operation.index].settings
-      sink.write(last.end, limit: settings.timeout)
+      let settings = operations.step(settled.operation).settings
+      sink.write(last.end, limit: settings.timeout, columns: endColumns)
       sink.write(attemptOf: last.trial, limit: settings.retry.limit)
     } else {
-      sink.write("failed")
+      sink.write(settled.ending.outcome == .timedOut ? "timed out" : "failed")
     }
     if settled.ending.isAllowed { sink.write(", allowed") }
   }

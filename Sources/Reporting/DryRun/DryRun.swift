@@ -85,7 +85,7 @@ extension DryRun {
     let start = sink.position
     reasons.write(for: entry, to: sink)
     let reason = sink.position - start
-    if !options.isVerbose {
+    if !options.isVerbose, entry.verdict != .standsForOthers {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       sink.write("  $ ")
@@ -103,15 +103,16 @@ extension DryRun {
   }
 
   private func writeAction(_ entry: Forecast.Entry, to sink: ByteSink) {
-    if entry.wave > 0 {
-      sink.write("  ")
-      sink.write("run", in: .good, isColored: options.isColored)
-      sink.write("   ")
-    } else {
-      sink.write("  ")
-      sink.write("skip", in: .faint, isColored: options.isColored)
-      sink.write("  ")
-    }
+    let word: StaticString =
+      switch entry.verdict {
+      case .runs: "run"
+      case .runsEach: "each"
+      case .standsForOthers: "all"
+      case .skipped, .doesNotStart: "skip"
+      }
+    sink.write("  ")
+    sink.write(word, in: entry.wave > 0 ? .good : .faint, isColored: options.isColored)
+    sink.write(spaces: 6 - word.utf8CodeUnitCount)
   }
 
   private func digitCount(_ number: Int) -> Int {
@@ -130,7 +131,7 @@ extension DryRun {
   private func writeVerdict(to sink: ByteSink) {
     sink.write(grouped: forecast.runCount)
     sink.write(" of ")
-    sink.write(grouped: plan.steps.count)
+    sink.write(grouped: plan.stepCount)
     sink.write(" would run")
     guard forecast.runCount > 0 else { return sink.writeNewline() }
     sink.write(", at most ")
@@ -162,6 +163,17 @@ extension DryRun {
       rails.write(to: sink, usesASCII: options.usesASCII)
       sink.write(spaces: indent - rails.textWidth)
     }
+    if !plan.standsForOthers(operation) { writeCommand(of: operation, after: beginLine, to: sink) }
+    for detail in StepDetails(plan: plan, operation: operation).lines {
+      beginLine()
+      sink.write(oneLine(detail))
+      sink.writeNewline()
+    }
+  }
+
+  private func writeCommand(
+    of operation: OperationID, after beginLine: () -> Void, to sink: ByteSink
+  ) {
     let step = plan.steps[operation.index]
     let lines = step.action.commandText.split(separator: "\n", omittingEmptySubsequences: false)
     let isClosed = lines.count > 1 && lines.last == ""
@@ -169,11 +181,6 @@ extension DryRun {
       beginLine()
       sink.write(index == 0 ? "$ " : "  ")
       sink.write(oneLine(String(line)))
-      sink.writeNewline()
-    }
-    for detail in StepDetails(plan: plan, operation: operation).lines {
-      beginLine()
-      sink.write(oneLine(detail))
       sink.writeNewline()
     }
   }

@@ -7,9 +7,22 @@ package import Scheduling
 /// What a run would do, in order.
 package struct Forecast {
   package struct Entry {
+    package enum Verdict: UInt8, Sendable {
+      case runs
+      /// It runs once for each instance of its matrix; they are not known yet.
+      case runsEach
+      /// A group: its members have entries of their own.
+      case standsForOthers
+      /// Its condition is known to be false, or its matrix to be empty.
+      case skipped
+      /// Something that it needs does not come.
+      case doesNotStart
+    }
+
     package let operation: OperationID
     /// Counts from 1 what starts at the same moment; 0 if it would not run.
     package let wave: Int32
+    package let verdict: Verdict
   }
 
   package private(set) var entries: [Entry] = []
@@ -20,6 +33,8 @@ package struct Forecast {
   /// Operations that would run, but nobody knows how long.
   package private(set) var unknownCount = 0
 
+  private let plan: Plan
+  private let membership: Membership
   private let graph: Graph
   private let guess: Nanoseconds
   private var scheduler: Scheduler
@@ -28,11 +43,16 @@ package struct Forecast {
 
   /// `n log n`.
   package init(_ plan: Plan) {
+    self.plan = plan
+    membership = Membership(plan)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
     entries.reserveCapacity(graph.count)
-    repeat { startAll() } while endNext()
+    repeat {
+      decideAtGates()
+      startAll()
+    } while endNext()
     addUnstarted()
   }
 
@@ -54,7 +74,8 @@ package struct Forecast {
       if isFirst { wave += 1 }
       isFirst = false
       runCount += 1
-      entries.append(Entry(operation: operation, wave: wave))
+      let verdict: Entry.Verdict = isExpanding(operation) ? .runsEach : .runs
+      entries.append(Entry(operation: operation, wave: wave, verdict: verdict))
       let expected = graph.expected(of: operation)
       if expected == nil { unknownCount += 1 }
       running.add(operation, endingAt: makespan + (expected ?? guess))
@@ -69,65 +90,101 @@ package struct Forecast {
     while running.nextEnd == time, let operation = running.removeFirst() {
       scheduler.finish(operation, as: Ending(.succeeded))
     }
-    for settlement in scheduler.takeSettlements() {
-      entries.append(Entry(operation: settlement.operation, wave: 0))
-    }
+    addSettled()
     return true
+  }
+
+  private mutating func addSettled() {
+    for settlement in scheduler.takeSettlements() {
+      let isSkipped = if case .condition = settlement.cause { true } else { false }
+      add(settlement.operation, isSkipped ? .skipped : .doesNotStart)
+    }
+  }
+
+  private mutating func add(_ operation: OperationID, _ verdict: Entry.Verdict) {
+    entries.append(
+      Entry(
+        operation: operation, wave: 0,
+        verdict: plan.standsForOthers(operation) ? .standsForOthers : verdict))
   }
 
   /// Queues without width or suspended leave some behind.
   private mutating func addUnstarted() {
     guard entries.count < graph.count else { return }
     for operation in graph.topologicalOrder() ?? [] where !scheduler.state(of: operation).hasEnded {
-      entries.append(Entry(operation: operation, wave: 0))
+      add(operation, .doesNotStart)
     }
   }
 }
 
-/// Operations by the moment they end; of those that end together, in the order they started.
-struct VirtualClock {
-  private struct Item {
-    let end: Nanoseconds
-    let number: Int
-    let operation: OperationID
-
-    func isBefore(_ other: Item) -> Bool {
-      end != other.end ? end < other.end : number < other.number
-    }
-  }
-
-  /// A binary heap.
-  private var items: [Item] = []
-  private var added = 0
-
-  var count: Int { items.count }
-
-  var nextEnd: Nanoseconds? { items.first?.end }
-
-  mutating func add(_ operation: OperationID, endingAt end: Nanoseconds) {
-    items.append(Item(end: end, number: added, operation: operation))
-    added += 1
-    var child = items.count - 1
-    while child > 0, items[child].isBefore(items[(child - 1) / 2]) {
-      items.swapAt(child, (child - 1) / 2)
-      child = (child - 1) / 2
-    }
-  }
-
-  mutating func removeFirst() -> OperationID? {
-    guard let first = items.first, let last = items.popLast() else { return nil }
-    guard !items.isEmpty else { return first.operation }
-    items[0] = last
-    var parent = 0
-    while true {
-      var least = parent
-      for child in (2 * parent + 1)...(2 * parent + 2)
-      where child < items.count && items[child].isBefore(items[least]) {
-        least = child
+// What is decided late: skipped if that is known already, and else taken for something that runs.
+extension Forecast {
+  private mutating func decideAtGates() {
+    var reached = scheduler.takeReached()
+    while !reached.isEmpty {
+      for operation in reached where scheduler.state(of: operation) == .paused {
+        decide(operation)
       }
-      if least == parent { return first.operation }
-      items.swapAt(least, parent)
-      parent = least
+      addSettled()
+      reached = scheduler.takeReached()
     }
+  }
+
+  private mutating func decide(_ operation: OperationID) {
+    if plan.standsForOthers(operation) { return join(operation) }
+    if let reason = plan.steps[operation.index].late?.skipReason {
+      return skip(operation, reason)
+    }
+    if let (group, reason) = skippedGroup(around: operation) {
+      return skipMembers(of: group, reason)
+    }
+    if plan.groups[operation] != nil, !isExpanding(operation) {
+      return skip(operation, GroupPlan.emptyMatrix)
+    }
+    scheduler.resume(operation)
+  }
+
+  private func isExpanding(_ operation: OperationID) -> Bool {
+    if plan.groups.isEmpty { return false }
+    return if case .expanding = plan.groups[operation]?.kind { true } else { false }
+  }
+
+  private mutating func skip(_ operation: OperationID, _ reason: String) {
+    scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
+  }
+
+  /// The nearest group around the operation of which it is known that it does not run.
+  private func skippedGroup(around operation: OperationID) -> (OperationID, String)? {
+    var next = membership[operation]
+    while let group = next {
+      if let reason = plan.steps[group.index].late?.skipReason { return (group, reason) }
+      next = membership[group]
+    }
+    return nil
+  }
+
+  /// The last ones first: none is blocked by another that was skipped.
+  private mutating func skipMembers(of group: OperationID, _ reason: String) {
+    for member in plan.groups[group]?.members.reversed() ?? [] {
+      skipMembers(of: member, reason)
+      if !plan.standsForOthers(member), !scheduler.state(of: member).hasEnded {
+        skip(member, reason)
+      }
+    }
+  }
+
+  /// A group ends as the worst of its members: blocked, succeeded, skipped.
+  private mutating func join(_ group: OperationID) {
+    var ending = Ending(.skipped)
+    for member in plan.groups[group]?.members ?? [] {
+      switch scheduler.ending(of: member)?.outcome {
+      case .blocked:
+        let root = scheduler.root(of: member) ?? member
+        return scheduler.settle(group, as: Ending(.blocked), cause: .dependency(root))
+      case .succeeded: ending = Ending(.succeeded)
+      default: continue
+      }
+    }
+    scheduler.settle(group, as: ending, cause: .itself)
   }
 }

@@ -5,19 +5,42 @@ import Scheduling
 
 struct Reasons {
   private let plan: Plan
+  private let membership: Membership
 
   /// More dependencies than this are only counted.
   private static let namedDependencies = 3
 
-  init(_ plan: Plan) { self.plan = plan }
+  init(_ plan: Plan) {
+    self.plan = plan
+    membership = Membership(plan)
+  }
 
   func write(for entry: Forecast.Entry, to sink: ByteSink) {
     let operation = entry.operation
-    if entry.wave > 0 {
-      writeNeeds(of: operation, to: sink)
-    } else {
-      writeObstacle(of: operation, to: sink)
+    switch entry.verdict {
+    case .runs: writeNeeds(of: operation, to: sink)
+    case .runsEach, .standsForOthers: sink.write(plan.membersInWords(of: operation) ?? "")
+    case .skipped: return sink.write(skipReason(of: operation))
+    case .doesNotStart: writeObstacle(of: operation, to: sink)
     }
+    if let condition = plan.steps[operation.index].late?.conditionInWords {
+      sink.write(", ")
+      sink.write(condition)
+    }
+    if entry.verdict != .standsForOthers { writePlace(of: operation, to: sink) }
+  }
+
+  private func skipReason(of operation: OperationID) -> String {
+    var next: OperationID? = operation
+    while let step = next {
+      if let reason = plan.steps[step.index].late?.skipReason { return joinedLines(reason) }
+      next = membership[step]
+    }
+    return GroupPlan.emptyMatrix
+  }
+
+  /// `, queue net, priority high`; nothing for the defaults.
+  private func writePlace(of operation: OperationID, to sink: ByteSink) {
     let queue = plan.graph.queue(of: operation)
     if queue != .default {
       sink.write(", queue ")

@@ -7,10 +7,12 @@ struct StepDetails {
   private let plan: Plan
   private let operation: OperationID
   private let settings: StepSettings
+  private let late: LateStep?
 
   init(plan: Plan, operation: OperationID) {
     self.plan = plan
     self.operation = operation
+    late = plan.steps[operation.index].late
     settings = plan.steps[operation.index].settings
   }
 
@@ -22,6 +24,9 @@ struct StepDetails {
     }
     let spec = plan.graph[operation]
     add("name", settings.name)
+    add("if", (late?.condition).map(joinedLines))
+    for target in late?.waits ?? [] { add("wait_for", target) }
+    if plan.standsForOthers(operation) { return lines }
     add("working_dir", settings.workingDirectory)
     add("env", environment)
     add("shell", shell)

@@ -5,8 +5,12 @@ import Scheduling
 
 struct GraphDOT {
   private let plan: Plan
+  private let membership: Membership
 
-  init(_ plan: Plan) { self.plan = plan }
+  init(_ plan: Plan) {
+    self.plan = plan
+    membership = Membership(plan)
+  }
 
   func write(to sink: ByteSink) {
     sink.write("digraph ")
@@ -20,7 +24,9 @@ struct GraphDOT {
       for operation in plan.operations { writeNode(operation, indent: 2, to: sink) }
     }
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) { write(edge, to: sink) }
+      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
+        write(edge, to: sink)
+      }
     }
     sink.write("}\n")
   }
@@ -40,10 +46,14 @@ struct GraphDOT {
     sink.write(spaces: indent)
     let id = plan.steps[operation.index].id
     sink.write(dotQuoted(id))
-    let label = plan.label(of: operation)
+    let label = plan.label(of: operation, in: membership)
     if label != id {
       sink.write(" [label=")
       sink.write(dotQuoted(label))
+      if let group = plan.groups[operation] {
+        sink.write(", shape=")
+        sink.write(group.shape)
+      }
       sink.write("]")
     }
     sink.write(";\n")
@@ -54,12 +64,24 @@ struct GraphDOT {
     sink.write(dotQuoted(plan.steps[edge.from.index].id))
     sink.write(" -> ")
     sink.write(dotQuoted(plan.steps[edge.to.index].id))
-    if let condition = edge.condition.words {
+    if membership.holds(edge) {
+      sink.write(" [style=dotted, arrowhead=none]")
+    } else if let condition = edge.condition.words {
       sink.write(" [label=")
       sink.write(dotQuoted("\(condition)"))
       sink.write(", style=dashed]")
     }
     sink.write(";\n")
+  }
+}
+
+extension GroupPlan {
+  /// The label of a group always differs from its id.
+  fileprivate var shape: StaticString {
+    switch kind {
+    case .matrix, .expanding: "box3d"
+    case .nested: "folder"
+    }
   }
 }
 

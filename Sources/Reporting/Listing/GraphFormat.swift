@@ -24,12 +24,15 @@ extension Plan {
   /// Ids of operations in file order.
   var operations: some Sequence<OperationID> { (0..<steps.count).lazy.map { OperationID($0) } }
 
-  /// What people see in a drawing: the name, and the priority if it is none of the usual.
-  func label(of operation: OperationID) -> String {
+  /// What people see in a drawing: the name, and what is not usual about it.
+  func label(of operation: OperationID, in membership: Membership) -> String {
     let step = steps[operation.index]
-    let name = step.settings.name ?? step.id
-    let priority = graph[operation].priority
-    return priority == 0 ? name : "\(name) (priority \(priorityName(priority)))"
+    let name = membership[operation] == nil ? step.settings.name ?? step.id : step.id
+    var notes = membersInWords(of: operation).map { [$0] } ?? []
+    let priority = graph.priority(of: operation)
+    if priority != 0 { notes.append("priority \(priorityName(priority))") }
+    if let condition = step.late?.conditionInWords { notes.append(condition) }
+    return notes.isEmpty ? name : "\(name) (\(notes.joined(separator: ", ")))"
   }
 
   /// The operations of each queue, in file order.

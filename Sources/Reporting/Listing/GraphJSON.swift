@@ -5,10 +5,12 @@ import Scheduling
 
 struct GraphJSON {
   private let plan: Plan
+  private let fields: OperationFields
   private let lines: StepLines
 
   init(_ plan: Plan) {
     self.plan = plan
+    fields = OperationFields(plan)
     lines = StepLines(plan)
   }
 
@@ -24,7 +26,8 @@ struct GraphJSON {
     var isFirst = true
     sink.write("[")
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) {
+      for edge in plan.graph.dependencies(of: operation)
+      where !fields.membership.repeats(edge) {
         if !isFirst { sink.write(",") }
         isFirst = false
         write(edge, to: sink)
@@ -44,6 +47,7 @@ struct GraphJSON {
     sink.write(json: step.id)
     sink.write(field: "name")
     sink.write(json: step.settings.name ?? step.id)
+    fields.writeKind(of: operation, to: sink)
     sink.write(field: "queue")
     sink.write(json: plan.queues[spec.queue.index].name)
     sink.write(field: "priority")
@@ -52,8 +56,7 @@ struct GraphJSON {
       sink.write(field: "expected_ms")
       sink.write(decimal: Int(expected / 1_000_000))
     }
-    sink.write(field: "command")
-    sink.write(json: step.action.commandText)
+    fields.writeCommand(of: operation, to: sink)
     sink.write(field: "line")
     sink.write(decimal: lines[operation])
     sink.write("}")

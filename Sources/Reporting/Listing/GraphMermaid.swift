@@ -5,8 +5,37 @@ import Scheduling
 
 struct GraphMermaid {
   private let plan: Plan
+  private let membership: Membership
+  /// What each operation is drawn as: itself, or the group of which no instances are drawn. Empty
+  /// if all are.
+  private let nodes: [OperationID]
 
-  init(_ plan: Plan) { self.plan = plan }
+  /// Mermaid refuses to draw more.
+  private static let mostEdges = 500
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    membership = Membership(plan)
+    let isCollapsed = plan.graph.edgeCount > Self.mostEdges && !membership.isEmpty
+    nodes = isCollapsed ? Self.collapsed(plan, membership) : []
+  }
+
+  /// Each operation in a matrix becomes the outermost one that it is in.
+  private static func collapsed(_ plan: Plan, _ membership: Membership) -> [OperationID] {
+    plan.operations.map { operation in
+      var node = operation
+      var next = membership[operation]
+      while let group = next {
+        if plan.groups[group]?.kind == .matrix { node = group }
+        next = membership[group]
+      }
+      return node
+    }
+  }
+
+  private func node(of operation: OperationID) -> OperationID {
+    nodes.isEmpty ? operation : nodes[operation.index]
+  }
 
   func write(to sink: ByteSink) {
     sink.write("flowchart LR\n")
@@ -17,9 +46,20 @@ struct GraphMermaid {
     } else {
       for operation in plan.operations { writeNode(operation, indent: 2, to: sink) }
     }
+    var drawn: Set<Graph.Edge> = []
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) { write(edge, to: sink) }
+      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
+        if nodes.isEmpty { write(edge, to: sink) } else { writeOnce(edge, &drawn, to: sink) }
+      }
     }
+  }
+
+  private func writeOnce(_ edge: Graph.Edge, _ drawn: inout Set<Graph.Edge>, to sink: ByteSink) {
+    let from = node(of: edge.from)
+    let to = node(of: edge.to)
+    if from == to { return }
+    let edge = Graph.Edge(from: from, to: to, condition: edge.condition)
+    if drawn.insert(edge).inserted { write(edge, to: sink) }
   }
 
   private func writeSubgraph(_ queue: Int, _ operations: [OperationID], to sink: ByteSink) {
@@ -34,9 +74,11 @@ struct GraphMermaid {
 
   /// Ids of steps may be words of the language (`end`), so nodes are numbered.
   private func writeNode(_ operation: OperationID, indent: Int, to sink: ByteSink) {
+    if node(of: operation) != operation { return }
     sink.write(spaces: indent)
     writeID(operation, to: sink)
-    sink.write(mermaidLabel(plan.label(of: operation)))
+    let label = mermaidLabel(plan.label(of: operation, in: membership))
+    sink.write(plan.groups[operation] == nil ? label : "[\(label)]")
     sink.writeNewline()
   }
 
@@ -48,7 +90,9 @@ struct GraphMermaid {
   private func write(_ edge: Graph.Edge, to sink: ByteSink) {
     sink.write("  ")
     writeID(edge.from, to: sink)
-    if let condition = edge.condition.words {
+    if membership.holds(edge) {
+      sink.write(" -.- ")
+    } else if let condition = edge.condition.words {
       sink.write(" -. ")
       sink.write(condition)
       sink.write(" .-> ")

@@ -6,12 +6,12 @@ import Scheduling
 struct GraphTree {
   private let plan: Plan
   private let options: DrawingOptions
-  private let reasons: Reasons
+  private let membership: Membership
 
   init(_ plan: Plan, options: DrawingOptions) {
     self.plan = plan
     self.options = options
-    reasons = Reasons(plan)
+    membership = Membership(plan)
   }
 
   func write(to sink: ByteSink) {
@@ -31,15 +31,21 @@ struct GraphTree {
     }
   }
 
-  /// `  (if build failed, after lint, queue net, priority high)`.
+  /// `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
   private func writeNotes(on operation: OperationID, to sink: ByteSink) {
     var opening: StaticString = "  ("
     func begin() {
       sink.write(opening)
       opening = ", "
     }
+    if let members = plan.membersInWords(of: operation) {
+      begin()
+      sink.write(members)
+    }
     for edge in plan.graph.dependencies(of: operation) {
-      guard let condition = edge.condition.words else { continue }
+      guard let condition = edge.condition.words, !membership.holds(edge),
+        !membership.repeats(edge)
+      else { continue }
       begin()
       sink.write(plan.steps[edge.from.index].id)
       sink.write(" ")
@@ -55,6 +61,10 @@ struct GraphTree {
       begin()
       sink.write("priority ")
       sink.write(priorityName(spec.priority))
+    }
+    if let condition = plan.steps[operation.index].late?.conditionInWords {
+      begin()
+      sink.write(condition)
     }
     if opening.utf8CodeUnitCount == 2 { sink.write(")") }
   }

@@ -1,29 +1,44 @@
 // The steps of a pipeline in file order, one line each.
 
+import Diagnostics
 package import Pipelines
 import Scheduling
 
 extension Plan {
-  /// `id  command`; with a name, `id  name`.
+  /// `id  command`; with a name, `id  name`; then what is not usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
     let widest = min(40, steps.lazy.map { $0.id.utf8.count }.max() ?? 0)
-    for step in steps {
+    for operation in operations {
+      let step = steps[operation.index]
       sink.write(step.id)
       sink.write(spaces: widest - step.id.utf8.count + 2)
-      let rest = max(24, columns - max(widest, step.id.utf8.count) - 2)
+      let notes = notes(on: operation)
+      let rest = max(24, columns - max(widest, step.id.utf8.count) - 2 - displayWidth(of: notes))
       if let name = step.settings.name {
         sink.write(oneLine(name, columns: rest))
-      } else {
+        sink.write(notes.isEmpty ? "" : "  ")
+      } else if !standsForOthers(operation) {
         sink.write("$ ")
         sink.write(firstLineOf: step.action, columns: rest - 2)
+        sink.write(notes.isEmpty ? "" : "  ")
       }
+      sink.write(notes)
       sink.writeNewline()
     }
+  }
+
+  /// `(4 instances, if: params.deploy)`.
+  private func notes(on operation: OperationID) -> String {
+    let members = membersInWords(of: operation)
+    let condition = steps[operation.index].late?.conditionInWords
+    let notes = [members, condition].compactMap(\.self)
+    return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 
   /// A list of objects; the fields are documented in docs/command-line.md, "List as JSON".
   package func writeJSONList(to sink: ByteSink) {
     let lines = StepLines(self)
+    let fields = OperationFields(self)
     sink.write(jsonList: operations) { operation in
       let step = steps[operation.index]
       sink.write("\n{")
@@ -31,12 +46,13 @@ extension Plan {
       sink.write(json: step.id)
       sink.write(field: "name")
       sink.write(json: step.settings.name ?? step.id)
-      sink.write(field: "command")
-      sink.write(json: step.action.commandText)
+      fields.writeKind(of: operation, to: sink)
+      fields.writeCommand(of: operation, to: sink)
       sink.write(field: "depends_on")
-      sink.write(jsonList: graph.dependencies(of: operation)) { edge in
-        sink.write(json: steps[edge.from.index].id)
+      let edges = graph.dependencies(of: operation).lazy.filter {
+        !fields.membership.holds($0) && !fields.membership.repeats($0)
       }
+      sink.write(jsonList: edges) { sink.write(json: steps[$0.from.index].id) }
       sink.write(field: "line")
       sink.write(decimal: lines[operation])
       sink.write("}")

@@ -2,8 +2,10 @@
 // but how to append it, and it never throws: a reader that went away must not stop a run.
 
 import Glibc
+package import Masking
 
-/// Gathers bytes in a buffer of fixed size and writes them in as few calls as possible.
+/// Gathers bytes in a buffer of fixed size and writes them in as few calls as possible. With a
+/// masker no secret passes, however a text is cut between two flushes.
 ///
 /// After the first failed write it is silent: everything is accepted, nothing is written.
 package final class ByteSink {
@@ -13,6 +15,11 @@ package final class ByteSink {
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
+  private var masking: MaskingStream?
+
+  package var masker: Masker? {
+    didSet { masking = masker.map(MaskingStream.init) }
+  }
 
   /// Bytes accepted so far: what was appended between two moments is as long as the difference.
   var position: Int { flushed + count }
@@ -31,7 +38,7 @@ package final class ByteSink {
   }
 
   package func write(_ byte: UInt8) {
-    if count == buffer.count { flush() }
+    if count == buffer.count { spill() }
     buffer[count] = byte
     count += 1
   }
@@ -39,10 +46,10 @@ package final class ByteSink {
   package func write(_ bytes: UnsafeRawBufferPointer) {
     guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
     if bytes.count > buffer.count - count {
-      flush()
+      spill()
       guard bytes.count <= buffer.count else {
         flushed += bytes.count
-        return writeNow(source, bytes.count)
+        return pass(bytes)
       }
     }
     guard let start = buffer.baseAddress else { return }
@@ -52,20 +59,37 @@ package final class ByteSink {
 
   /// Writes what was gathered.
   package func flush() {
-    guard count > 0, let start = buffer.baseAddress else { return }
-    let size = count
+    spill()
+    guard masking?.isHolding == true else { return }
+    var rest: [UInt8] = []
+    masking?.finish(into: &rest)
+    rest.withUnsafeBytes { writeNow($0) }
+  }
+
+  /// Makes room in the buffer.
+  private func spill() {
+    guard count > 0 else { return }
+    let gathered = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+    flushed += count
     count = 0
-    flushed += size
-    writeNow(UnsafeRawPointer(start), size)
+    pass(gathered)
+  }
+
+  private func pass(_ bytes: UnsafeRawBufferPointer) {
+    guard masking != nil else { return writeNow(bytes) }
+    var masked: [UInt8] = []
+    masking?.mask(bytes, into: &masked)
+    masked.withUnsafeBytes { writeNow($0) }
   }
 
   /// Tells the sink that a write past it (by `sendfile`) failed.
   func fail() { hasFailed = true }
 
-  private func writeNow(_ start: UnsafeRawPointer, _ size: Int) {
+  private func writeNow(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
     var written = 0
-    while written < size, !hasFailed {
-      let result = Glibc.write(descriptor, start + written, size - written)
+    while written < bytes.count, !hasFailed {
+      let result = Glibc.write(descriptor, start + written, bytes.count - written)
       if result >= 0 {
         written += result
       } else if errno == EAGAIN {

@@ -1,11 +1,15 @@
 // The two streams of a run, and the order between them: step output on one, messages on the other.
 // Different streams are often the same terminal, file or pipe; then what comes first is seen first.
 
+package import Masking
+
 /// How a run is shown.
 package struct ScreenOptions: Sendable {
   package var color = ColorChoice.auto
   /// Marks of ASCII alone.
   package var usesASCII = false
+  /// For everything that is written.
+  package var masker: Masker?
 
   package init() {}
 }
@@ -38,6 +42,8 @@ package final class Screen {
   ) {
     self.output = ByteSink(descriptor: output)
     self.messages = ByteSink(descriptor: messages)
+    self.output.masker = options.masker
+    self.messages.masker = options.masker
     isShared = Terminal.isSameTarget(output, messages)
     filtersOutput = Terminal.isTerminal(output)
     colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)
@@ -84,7 +90,7 @@ package final class Screen {
 
 /// The signs at the start of a line.
 enum Mark {
-  case succeeded, failed, cached, warning, retry, notRun, opening
+  case succeeded, failed, cached, warning, retry, waiting, notRun, opening
 
   func text(usesASCII: Bool) -> StaticString {
     switch self {
@@ -93,6 +99,7 @@ enum Mark {
     case .cached: "="
     case .warning: "!"
     case .retry: usesASCII ? "~" : "↻"
+    case .waiting: usesASCII ? "." : "…"
     case .notRun: "-"
     case .opening: ">"
     }
@@ -103,7 +110,7 @@ enum Mark {
     case .succeeded, .cached: .good
     case .failed: .bad
     case .warning, .retry: .warning
-    case .notRun, .opening: .faint
+    case .waiting, .notRun, .opening: .faint
     }
   }
 }

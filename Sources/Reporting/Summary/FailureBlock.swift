@@ -5,23 +5,25 @@ import Pipelines
 import Scheduling
 
 struct FailureBlock {
-  private let plan: Plan
-  private let names: StepNames
+  private let operations: RunOperations
   private let screen: Screen
   private let sink: ByteSink
 
   private static let tailLength = 40
+  /// A longer reason has lines of its own.
+  private static let widestReason = 60
+  private static let narrowestReason = 40
 
-  init(plan: Plan, names: StepNames, screen: Screen) {
-    self.plan = plan
-    self.names = names
+  init(_ operations: RunOperations, screen: Screen) {
+    self.operations = operations
     self.screen = screen
     sink = screen.messages
   }
 
   func write(_ failure: SettledOperation, blocked: Sample<OperationID>) {
-    let step = plan.steps[failure.operation.index]
+    let step = operations.step(failure.operation)
     writeHeading(failure, step)
+    if let reason = longReason(of: failure) { writeLines(of: reason) }
     writeCommand(of: failure, step)
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
       writeLog(Stream(operation: failure.operation, trial: decisive.trial))
@@ -42,25 +44,51 @@ struct FailureBlock {
     sink.write("  ")
     writeEnd(failure, step.settings)
     sink.write("  ")
-    sink.write(oneLine(plan.sources.place(of: step.span)))
+    sink.write(oneLine(operations.plan.sources.place(of: step.span)))
     sink.writeNewline()
   }
 
   private func writeEnd(_ failure: SettledOperation, _ settings: StepSettings) {
-    guard let decisive = failure.decisive else { return sink.write("failed") }
+    guard let decisive = failure.decisive else { return writeEndWithoutCommand(failure) }
     if case .hook(let kind) = failure.cause {
       sink.write(kind.keyText)
       sink.write(" hook: ")
-      sink.write(decisive.end, limit: nil)
+    }
+    if longReason(of: failure) != nil { return sink.write("did not start") }
+    if case .hook = failure.cause {
+      sink.write(decisive.end, limit: nil, columns: .max)
     } else {
-      sink.write(decisive.end, limit: settings.timeout)
+      sink.write(decisive.end, limit: settings.timeout, columns: .max)
       sink.write(attemptOf: decisive.trial, limit: settings.retry.limit)
     }
   }
 
-  /// `  $ make test    in ./src`.
+  private func writeEndWithoutCommand(_ failure: SettledOperation) {
+    sink.write("failed")
+    guard let reason = failure.reason(operations) else { return }
+    sink.write(": ")
+    sink.write(reason)
+  }
+
+  /// Why the command was not started, if that is more than a few words.
+  private func longReason(of failure: SettledOperation) -> String? {
+    guard case .notStarted(let reason, _)? = failure.decisive?.end.status else { return nil }
+    let isShort = !reason.contains(where: \.isNewline) && reason.utf8.count <= Self.widestReason
+    return isShort ? nil : reason
+  }
+
+  private func writeLines(of reason: String) {
+    let columns = max(Self.narrowestReason, screen.columns - 4)
+    for line in wrapped(reason, columns: columns) {
+      sink.write("  ")
+      sink.write(line)
+      sink.writeNewline()
+    }
+  }
+
+  /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
-    var action = step.action
+    var action = failure.command.map { .script($0) } ?? step.action
     if case .hook(let kind, let index)? = failure.decisive?.trial {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }
@@ -76,7 +104,7 @@ struct FailureBlock {
   }
 
   private func writeLog(_ stream: Stream) {
-    let path = names.log(of: stream)
+    let path = operations.log(of: stream)
     let tail = LogTail(
       path: path, limit: Self.tailLength, columns: screen.columns - 4, buffer: screen.scratch)
     guard let tail else { return screen.writeUnreadable(path) }
@@ -105,7 +133,7 @@ struct FailureBlock {
     sink.write("  blocked because of it: ")
     for (index, operation) in blocked.first.enumerated() {
       if index > 0 { sink.write(", ") }
-      sink.write(names[operation])
+      sink.write(operations.name(operation))
     }
     if blocked.count > blocked.first.count {
       sink.write(" and ")

@@ -1,5 +1,6 @@
 // What a run has come to so far: the facts that its summary needs, folded from its events. Fixed
-// memory but for nine bytes an operation, and what is running.
+// memory but for nine bytes an operation, and what has not ended. Groups that others stand for are
+// not counted: what happened to them happened to their members.
 
 import Pipelines
 import Scheduling
@@ -13,6 +14,8 @@ struct SettledOperation {
   let record: RunLedger.Running?
   /// How the operation that is the cause ended.
   var rootOutcome: Outcome?
+  /// The step's command with the values of its expressions; nil if it has none.
+  var command: String?
 
   /// The command whose end decided; nil if none ran.
   var decisive: TrialEnd? {
@@ -47,12 +50,16 @@ struct RunLedger {
     var failedHook: TrialEnd?
   }
 
-  private let graph: Graph
+  private let operations: RunOperations
   private var running: [OperationID: Running] = [:]
   private var counts = [Int](repeating: 0, count: Outcome.allCases.count)
   /// For each operation that ended: the longest chain of work that led to its end.
   private var chains: [Nanoseconds]
   private var outcomes: [Outcome?]
+  /// For each step that was expanded: the longest chain that led to its instances.
+  private var chainsBefore: [OperationID: Nanoseconds] = [:]
+  /// Of operations that have not ended.
+  private var commands: [OperationID: String] = [:]
   private(set) var allowedFailures = 0
   /// Failures that are not allowed.
   private(set) var failures = Sample<SettledOperation>()
@@ -62,10 +69,10 @@ struct RunLedger {
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
 
-  init(graph: Graph) {
-    self.graph = graph
-    chains = [Nanoseconds](repeating: 0, count: graph.count)
-    outcomes = [Outcome?](repeating: nil, count: graph.count)
+  init(_ operations: RunOperations) {
+    self.operations = operations
+    chains = [Nanoseconds](repeating: 0, count: operations.count)
+    outcomes = [Outcome?](repeating: nil, count: operations.count)
   }
 
   subscript(outcome: Outcome) -> Int { counts[Int(outcome.rawValue)] }
@@ -76,9 +83,15 @@ struct RunLedger {
     if running[operation] == nil { running[operation] = Running(start: time) }
   }
 
-  mutating func end(_ operation: OperationID, _ command: TrialEnd) {
+  mutating func resolve(_ operation: OperationID, command: String) {
+    commands[operation] = command
+  }
+
+  mutating func end(_ operation: OperationID, _ command: TrialEnd, at time: Nanoseconds) {
     work += command.end.duration
     guard operation.rawValue >= 0 else { return }
+    // What cannot be started may end without a start.
+    start(operation, at: time)
     if case .hook = command.trial {
       if !command.end.isSuccess { running[operation]?.failedHook = command }
     } else {
@@ -86,18 +99,41 @@ struct RunLedger {
     }
   }
 
+  /// Nil for a group that others stand for.
   mutating func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
-  ) -> SettledOperation {
+  ) -> SettledOperation? {
+    makeRoom(for: operation)
     let record = running.removeValue(forKey: operation)
-    counts[Int(ending.outcome.rawValue)] += 1
+    let command = commands.isEmpty ? nil : commands.removeValue(forKey: operation)
     outcomes[operation.index] = ending.outcome
     extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
+    if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
+    counts[Int(ending.outcome.rawValue)] += 1
     var settled = SettledOperation(
       operation: operation, ending: ending, cause: cause, record: record)
-    if case .dependency(let root) = cause { settled.rootOutcome = outcomes[root.index] }
+    if case .dependency(let root) = cause { settled.rootOutcome = outcome(of: root) }
+    settled.command = command
     collect(settled)
     return settled
+  }
+
+  /// A group that fails by itself: what it should give has no value, its matrix no end.
+  private func isOwnFault(_ ending: Ending, _ cause: Cause) -> Bool {
+    guard ending.outcome.isFailure, case .condition = cause else { return false }
+    return true
+  }
+
+  private func outcome(of operation: OperationID) -> Outcome? {
+    outcomes.indices.contains(operation.index) ? outcomes[operation.index] : nil
+  }
+
+  /// Operations are appended while the run goes on.
+  private mutating func makeRoom(for operation: OperationID) {
+    while chains.count <= operation.index {
+      chains.append(0)
+      outcomes.append(nil)
+    }
   }
 
   private mutating func collect(_ settled: SettledOperation) {
@@ -115,21 +151,36 @@ struct RunLedger {
 // The critical path: the chain of operations that took longest.
 extension RunLedger {
   private mutating func extendChain(to operation: OperationID, by time: Nanoseconds) {
-    var before: Nanoseconds = 0
-    for edge in graph.dependencies(of: operation) { before = max(before, chains[edge.from.index]) }
+    let before = longestChain(before: operation)
     chains[operation.index] = before + time
     if before + time > (longest.map { chains[$0.index] } ?? 0) { longest = operation }
   }
 
-  /// From its first operation to its last; empty if nothing ran.
+  /// Thousands of instances of one step waited for the same.
+  private mutating func longestChain(before operation: OperationID) -> Nanoseconds {
+    let group = operations.expandedGroup(of: operation)
+    if let group, let known = chainsBefore[group] { return known }
+    var longest: Nanoseconds = 0
+    operations.forEachDependency(of: operation) { longest = max(longest, chain(to: $0)) }
+    if let group { chainsBefore[group] = longest }
+    return longest
+  }
+
+  /// Nothing led yet to what has not ended.
+  private func chain(to operation: OperationID) -> Nanoseconds {
+    operation.index < chains.count ? chains[operation.index] : 0
+  }
+
+  /// From its first operation to its last, without groups; empty if nothing ran.
   var criticalPath: [OperationID] {
     var path: [OperationID] = []
     var next = longest
     while let operation = next {
-      path.append(operation)
-      next = graph.dependencies(of: operation).map(\.from)
-        .max { chains[$0.index] < chains[$1.index] }
-        .flatMap { chains[$0.index] > 0 ? $0 : nil }
+      if !operations.standsForOthers(operation) { path.append(operation) }
+      next = nil
+      operations.forEachDependency(of: operation) { dependency in
+        if chain(to: dependency) > (next.map(chain) ?? 0) { next = dependency }
+      }
     }
     return path.reversed()
   }

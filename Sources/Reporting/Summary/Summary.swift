@@ -5,18 +5,17 @@ import Pipelines
 import Scheduling
 
 struct Summary {
-  private let plan: Plan
-  private let names: StepNames
+  private let operations: RunOperations
   private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
 
   /// More names than this on the critical path are left out of its middle.
   private static let longestPath = 7
+  private static let narrowestEnd = 40
 
-  init(plan: Plan, names: StepNames, ledger: RunLedger, screen: Screen) {
-    self.plan = plan
-    self.names = names
+  init(operations: RunOperations, ledger: RunLedger, screen: Screen) {
+    self.operations = operations
     self.ledger = ledger
     self.screen = screen
     sink = screen.messages
@@ -24,7 +23,7 @@ struct Summary {
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
     let failures = ledger.failures
-    let block = FailureBlock(plan: plan, names: names, screen: screen)
+    let block = FailureBlock(operations, screen: screen)
     let inFull = isQuiet ? failures.first.count : min(1, failures.first.count)
     for (index, failure) in failures.first[..<inFull].enumerated() {
       if index > 0 || !isQuiet { sink.writeNewline() }
@@ -44,16 +43,17 @@ struct Summary {
   }
 
   private func writeFailure(_ failure: SettledOperation) {
-    let step = plan.steps[failure.operation.index]
+    let step = operations.step(failure.operation)
     screen.write(.failed)
     sink.write(" ")
     sink.write(step.id)
     sink.write("  ")
     if let decisive = failure.decisive {
-      sink.write(decisive.end, limit: step.settings.timeout)
+      let columns = max(Self.narrowestEnd, screen.columns - step.id.utf8.count - 4)
+      sink.write(decisive.end, limit: step.settings.timeout, columns: columns)
       if decisive.end.outputByteCount > 0 {
         sink.write("  ")
-        sink.write(oneLine(names.log(of: Stream(failure.operation, decisive))))
+        sink.write(oneLine(operations.log(of: Stream(failure.operation, decisive))))
       }
     } else {
       sink.write("failed")
@@ -67,7 +67,7 @@ extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
-    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(oneLine(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write(": ")
     writeCounts()
     sink.write(" in ")
@@ -75,7 +75,7 @@ extension Summary {
     if end.hookFailed { sink.write(", a hook of the run failed") }
     if let reason = end.stopReason {
       sink.write(", stopped: ")
-      sink.write(reason.words(names))
+      sink.write(reason.words(operations))
     }
     writeWork(wallTime: wallTime)
     sink.writeNewline()
@@ -122,7 +122,7 @@ extension Summary {
         sink.write(grouped: path.count - 6)
         sink.write(" more … > ")
       }
-      sink.write(names[operation])
+      sink.write(operations.name(operation))
     }
   }
 }

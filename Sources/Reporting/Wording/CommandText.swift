@@ -1,21 +1,13 @@
 // What a step runs, as people would type it.
 
+import Masking
 package import Pipelines
-
-extension Action {
-  /// The whole command: a script as it is, an argument vector quoted for a shell.
-  package var commandText: String {
-    switch self {
-    case .script(let text): text
-    case .arguments(let words): words.map(shellQuoted).joined(separator: " ")
-    }
-  }
-}
 
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.
   package func write(firstLineOf action: Action, columns: Int) {
-    var text = action.commandText
+    // Before it is clipped: half a secret is no longer found.
+    var text = masker?.mask(action.commandText) ?? action.commandText
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
     if !isWritten { write(firstLine(of: text, columns: columns)) }
   }
@@ -45,22 +37,5 @@ extension ByteSink {
       .filter { !$0.isEmpty }
     let code = lines.first { !$0.hasPrefix("#") } ?? lines.first ?? ""
     return oneLine(lines.count > 1 ? code + " …" : String(code), columns: columns)
-  }
-}
-
-/// The word, in single quotes unless every character is safe without.
-package func shellQuoted(_ word: String) -> String {
-  if !word.isEmpty, word.utf8.allSatisfy(isSafeUnquoted) { return word }
-  return "'"
-    + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
-}
-
-private func isSafeUnquoted(_ byte: UInt8) -> Bool {
-  switch byte {
-  case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-    UInt8(ascii: "0")...UInt8(ascii: "9"):
-    true
-  default:
-    "_@%+=:,./-".utf8.contains(byte)
   }
 }

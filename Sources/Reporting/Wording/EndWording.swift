@@ -5,8 +5,9 @@ import Scheduling
 
 extension ByteSink {
   /// `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after 30s`.
-  /// `limit` is the time limit of the command, if it had one.
-  func write(_ end: CommandEnd, limit: Nanoseconds?) {
+  /// `limit` is the time limit of the command, if it had one. Why a command was not started may be
+  /// long: its first line is written, in so many columns.
+  func write(_ end: CommandEnd, limit: Nanoseconds?, columns: Int) {
     if end.timedOut {
       write("timed out after ")
       if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
@@ -20,8 +21,8 @@ extension ByteSink {
       write("killed by ")
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
-    case .notStarted(let reason, _):
-      return write(oneLine(reason))
+    case .notStarted(let reason, _), .outputsRefused(let reason):
+      return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }
     write(" after ")
     write(elapsed: end.duration)
@@ -29,11 +30,11 @@ extension ByteSink {
 }
 
 extension StopReason {
-  /// In a few words; `names` gives operations their names.
-  func words(_ names: StepNames) -> String {
+  /// In a few words; `operations` gives them their names.
+  func words(_ operations: RunOperations) -> String {
     switch self {
     case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(names[operation])' failed"
+    case .failure(let operation): "'\(operations.name(operation))' failed"
     case .runTimeout: "the time limit of the run"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
@@ -44,11 +45,14 @@ extension StopReason {
 
 extension SettledOperation {
   /// Why, if its own command is not the reason: `'unit' failed`, `SIGINT`.
-  func reason(_ names: StepNames) -> String? {
+  func reason(_ operations: RunOperations) -> String? {
     switch cause {
     case .itself, .hook: nil
-    case .stopped(let reason): reason.words(names)
-    case .dependency(let root): "'\(names[root])' " + (rootOutcome?.pastTense ?? "did not run")
+    case .condition(let text): oneLine(text)
+    case .wait(let text): "waited in vain for \(oneLine(text))"
+    case .stopped(let reason): reason.words(operations)
+    case .dependency(let root):
+      "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")
     }
   }
 }

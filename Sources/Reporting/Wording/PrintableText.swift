@@ -22,6 +22,33 @@ package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> Str
   oneLine(String(decoding: text, as: UTF8.self), columns: columns)
 }
 
+/// The text on one line however many it has: a blank in place of a line break and what is around it.
+package func joinedLines(_ text: String) -> String {
+  let lines = text.split(whereSeparator: \.isNewline).map { line in
+    line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+  }
+  return oneLine(String(lines.filter { !$0.isEmpty }.joined(separator: " ")))
+}
+
+/// The text on lines of at most so many columns, broken between words. Its own lines stay apart.
+func wrapped(_ text: String, columns: Int) -> [String] {
+  text.split(whereSeparator: \.isNewline).flatMap { line in
+    var lines: [String] = []
+    var width = 0
+    for word in oneLine(String(line)).split(separator: " ") {
+      let wordWidth = displayWidth(of: String(word))
+      if lines.isEmpty || width + 1 + wordWidth > columns {
+        lines.append(String(word))
+        width = wordWidth
+      } else {
+        lines[lines.count - 1] += " \(word)"
+        width += 1 + wordWidth
+      }
+    }
+    return lines
+  }
+}
+
 /// As much of the text as fits beside an ellipsis.
 private func clipped(_ text: String, to columns: Int) -> String {
   var kept = text.unicodeScalars[...]

@@ -9,6 +9,8 @@ package struct OperationSpec: Sendable {
   package var expected: Nanoseconds?
   /// Shares of pools, taken all at once or not at all.
   package var claims: [Claim] = []
+  /// Met edges do not make it ready: it is paused then, and `takeReached` tells.
+  package var isGated = false
 
   package init() {}
 }

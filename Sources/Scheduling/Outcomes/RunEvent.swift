@@ -18,6 +18,15 @@ package struct RunEvent: Sendable {
     case outputGrew(OperationID, Trial, byteCount: Int)
     /// The command ended. The log is complete.
     case ended(OperationID, Trial, CommandEnd)
+    /// A step was expanded while running: a new operation, an instance of the step that the group
+    /// stands for. Its number follows those of all others.
+    case appended(OperationID, id: String, group: OperationID)
+    /// The step's command, now that the values of its expressions are known.
+    case resolved(OperationID, command: String)
+    /// Dependencies are met, and the operation waits for something else: in words.
+    case waiting(OperationID, String)
+    /// The values that a successful attempt gives to other steps. Told before it is settled.
+    case published(OperationID, [PublishedOutput])
     /// The next attempt starts after the delay; slot, mutex and resources are given back.
     case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
     /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
@@ -39,6 +48,8 @@ package enum Trial: Hashable, Sendable {
   case attempt(Int)
   /// `index` counts the commands of one hook from 1.
   case hook(HookKind, index: Int)
+  /// A look at a condition of `wait_for`, which counts from 1. No event tells of it.
+  case probe(Int)
 }
 
 package enum HookKind: UInt8, CaseIterable, Sendable {
@@ -52,6 +63,9 @@ package struct CommandEnd: Hashable, Sendable {
     case signalled(Int32)
     /// The command never ran; the text says why: `command not found: mkae`.
     case notStarted(String, exitCode: Int32)
+    /// The command exited with 0, but what it gives to other steps cannot be used; the text says
+    /// why.
+    case outputsRefused(String)
   }
 
   package let status: Status
@@ -79,6 +93,29 @@ package struct CommandEnd: Hashable, Sendable {
   }
 }
 
+extension CommandEnd {
+  /// The same with another status.
+  package func with(_ status: Status) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
+      peakMemory: peakMemory, outputByteCount: outputByteCount)
+  }
+}
+
+/// One value of `steps.<id>.outputs`.
+package struct PublishedOutput: Hashable, Sendable {
+  package let name: String
+  package let json: String
+  /// Holds a secret: `json` shows `***` for it, and is not the value.
+  package let isMasked: Bool
+
+  package init(name: String, json: String, isMasked: Bool = false) {
+    self.name = name
+    self.json = json
+    self.isMasked = isMasked
+  }
+}
+
 package struct OrphanProcess: Hashable, Sendable {
   package let processID: Int32
   /// The kernel's name of it, at most 15 bytes, escaped for printing.
@@ -100,6 +137,10 @@ package enum Cause: Hashable, Sendable {
   case itself
   /// The operation where the trouble began, not merely the nearest one.
   case dependency(OperationID)
+  /// Its `if` was false, or its matrix is empty: in words.
+  case condition(String)
+  /// What `wait_for` waited for did not come in time: in words.
+  case wait(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
   /// A hook failed after the command had succeeded.

@@ -1,6 +1,7 @@
 // Where operations are in their life, and how many are where.
 
-/// `waiting → ready → running → ended`; `running → paused → ready` for a retry. An operation can end
+/// `waiting → ready → running → ended`; `running → paused → ready` for a retry, `waiting → paused →
+/// ready` for what is gated. An operation can end
 /// from any state.
 package enum OperationState: Hashable, Sendable {
   /// Edges are not satisfied yet.
@@ -9,7 +10,7 @@ package enum OperationState: Hashable, Sendable {
   case ready
   /// It holds a slot and its claims.
   case running
-  /// It holds nothing until it is resumed, as between two attempts.
+  /// It holds nothing until it is resumed, as between two attempts or at its gate.
   case paused
   case ended(Ending)
 }
@@ -36,6 +37,14 @@ package struct StateCounts: Hashable, Sendable {
 
   /// Those that have not ended.
   package var unfinished: Int { waiting + ready + running + paused }
+
+  mutating func add(_ other: StateCounts) {
+    waiting += other.waiting
+    ready += other.ready
+    running += other.running
+    paused += other.paused
+    ended += other.ended
+  }
 
   mutating func add(_ count: Int, to state: OperationState) {
     switch state {

@@ -1,7 +1,7 @@
 // Words of a command line into an invocation, by the table of options.
 
-/// Reads the words after the command's name. The last of several equal flags counts, and any flag
-/// before the environment.
+/// Reads the words after the command's name. The last of several equal flags counts, unless it is
+/// repeatable, and any flag before the environment.
 struct ArgumentParser {
   private let command: Command
   private let options: [Option]
@@ -94,7 +94,8 @@ struct ArgumentParser {
   private mutating func readEnvironment(
     _ environment: (String) -> String?
   ) throws(UsageError) {
-    for option in command.options where !invocation.hasValue(for: option) {
+    for option in command.options
+    where !option.isRepeatable && !invocation.hasValue(for: option) {
       guard let text = environment(option.variable), !text.isEmpty else { continue }
       if let kind = option.value {
         guard let value = kind.value(of: text) else {

@@ -18,9 +18,11 @@ struct Command: Sendable {
       FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same.
       A signal (INT, TERM, HUP, QUIT) ends the run: steps get TERM, and KILL after their grace;
       a second one kills at once.
+      'oprun run FILE --help' also lists the parameters of the pipeline.
       """,
     options: [
-      Options.jobs, Options.dryRun, Options.verbose, Options.exitCode, Options.failFast,
+      Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
+      Options.failFast,
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.color,
       Options.ascii, Options.stateDirectory,
     ])
@@ -29,7 +31,7 @@ struct Command: Sendable {
     name: "graph", operands: "FILE [STEP…]", operandCount: 1...Int.max,
     summary: "show how the steps depend on each other",
     details: "",
-    options: [Options.graphFormat, Options.ascii, Options.color])
+    options: [Options.param, Options.graphFormat, Options.ascii, Options.color])
 
   static let validate = Command(
     name: "validate", operands: "FILE…", operandCount: 1...Int.max,
@@ -41,7 +43,7 @@ struct Command: Sendable {
     name: "list", operands: "FILE", operandCount: 1...1,
     summary: "list the steps of a pipeline in file order",
     details: "",
-    options: [Options.json])
+    options: [Options.param, Options.json])
 
   static let help = Command(
     name: "help", operands: "[COMMAND]", operandCount: 0...1,
@@ -55,6 +57,8 @@ struct Command: Sendable {
     "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
     "prune", "why", "report", "schema", "init", "completions",
   ]
+
+  var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 
   static func named(_ name: String) -> Command? { all.first { $0.name == name } }
 }

@@ -46,7 +46,7 @@ func synopsis(of option: Option) -> String {
 
 private let widestFirstColumn = 28
 
-private func twoColumns(_ rows: [(String, String)]) -> String {
+func twoColumns(_ rows: [(String, String)]) -> String {
   let widest = min(widestFirstColumn, rows.map { $0.0.count }.max() ?? 0)
   return rows.map { first, second in
     let gap =

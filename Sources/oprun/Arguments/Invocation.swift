@@ -7,26 +7,39 @@ struct Invocation {
   let command: Command
   var operands: [String] = []
   var wantsHelp = false
-  private var values: [String: OptionValue] = [:]
+  /// More than one for repeatable options alone.
+  private var values: [String: [OptionValue]] = [:]
 
   init(_ command: Command) { self.command = command }
 
   func hasValue(for option: Option) -> Bool { values[option.name] != nil }
 
-  mutating func set(_ option: Option, _ value: OptionValue) { values[option.name] = value }
+  mutating func set(_ option: Option, _ value: OptionValue) {
+    if !option.isRepeatable { values[option.name] = [] }
+    values[option.name, default: []].append(value)
+  }
 
-  func isOn(_ option: Option) -> Bool { values[option.name] == .isOn(true) }
+  private func value(of option: Option) -> OptionValue? { values[option.name]?.last }
+
+  func isOn(_ option: Option) -> Bool { value(of: option) == .isOn(true) }
 
   func count(_ option: Option) -> Int? {
-    if case .count(let count)? = values[option.name] { count } else { nil }
+    if case .count(let count)? = value(of: option) { count } else { nil }
   }
 
   func duration(_ option: Option) -> Nanoseconds? {
-    if case .duration(let duration)? = values[option.name] { duration } else { nil }
+    if case .duration(let duration)? = value(of: option) { duration } else { nil }
   }
 
   func text(_ option: Option) -> String? {
-    if case .text(let text)? = values[option.name] { text } else { nil }
+    if case .text(let text)? = value(of: option) { text } else { nil }
+  }
+
+  /// In the order they were given.
+  func assignments(_ option: Option) -> [(name: String, value: String)] {
+    (values[option.name] ?? []).compactMap {
+      if case .assignment(let name, let value) = $0 { (name, value) } else { nil }
+    }
   }
 
   /// The chosen word as the type that its words are the raw values of.

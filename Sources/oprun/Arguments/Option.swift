@@ -12,17 +12,20 @@ struct Option: Sendable {
   /// Nil for a switch.
   let value: ValueKind?
   let summary: String
-  /// `OPRUN_JOBS` for `--jobs`.
+  /// `OPRUN_JOBS` for `--jobs`. Of a repeatable option it names many, which are not read with it.
   let variable: String
+  /// All of several count, in their order, instead of the last.
+  let isRepeatable: Bool
 
   init(
     _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil, variable: String? = nil,
-    summary: String
+    isRepeatable: Bool = false, summary: String
   ) {
     self.name = name
     self.letter = letter
     self.value = value
     self.summary = summary
+    self.isRepeatable = isRepeatable
     let letters = name.map { $0 == "-" ? "_" : Character($0.uppercased()) }
     self.variable = variable ?? "OPRUN_" + String(letters)
   }
@@ -37,6 +40,8 @@ enum ValueKind: Sendable {
   case duration
   /// One of the words; words of `later` are known, but not built yet.
   case choice([String], later: [String] = [])
+  /// A name and a value, which may be empty: `name=value`.
+  case assignment
   /// Any text but none; the placeholder and the words say of what.
   case text(String, wanted: String)
 
@@ -44,6 +49,7 @@ enum ValueKind: Sendable {
     switch self {
     case .count: "N"
     case .duration: "TIME"
+    case .assignment: "NAME=VALUE"
     case .choice(let words, _): words.joined(separator: "|")
     case .text(let placeholder, _): placeholder
     }
@@ -55,5 +61,6 @@ enum OptionValue: Hashable, Sendable {
   case isOn(Bool)
   case count(Int)
   case duration(Nanoseconds)
+  case assignment(name: String, value: String)
   case text(String)
 }

@@ -23,6 +23,9 @@ enum Options {
   static let exitCodeFrom = Option(
     "exit-code-from", nil, .text("STEP", wanted: "the id of a step"),
     summary: "exit with the status of this step's command")
+  static let param = Option(
+    "param", nil, .assignment, variable: "OPRUN_PARAM_<NAME>", isRepeatable: true,
+    summary: "set a parameter of the pipeline; may be repeated")
   static let output = Option(
     "output", nil,
     .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),

@@ -4,8 +4,8 @@ import Glibc
 
 enum Request {
   case version
-  /// Nil: oprun's own help.
-  case help(Command?)
+  /// Nil: oprun's own help. With a file, what its pipeline takes as well.
+  case help(Command?, file: String?)
   case perform(Invocation)
 
   /// `words` without the program's name.
@@ -15,8 +15,8 @@ enum Request {
     guard let first = words.first else { throw .nothingToDo }
     switch first {
     case Options.version.flag: self = .version
-    case Options.help.flag, "-h": self = .help(nil)
-    case Command.help.name: self = .help(try Self.topic(words.dropFirst()))
+    case Options.help.flag, "-h": self = .help(nil, file: nil)
+    case Command.help.name: self = .help(try Self.topic(words.dropFirst()), file: nil)
     default:
       let command = Command.named(first)
       if command == nil {
@@ -25,13 +25,21 @@ enum Request {
       }
       let invocation = try ArgumentParser.parse(
         words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)
-      self = invocation.wantsHelp ? .help(invocation.command) : .perform(invocation)
+      self = invocation.wantsHelp ? Self.help(invocation, fileExists) : .perform(invocation)
     }
   }
 
   /// A name without a dot and a slash is hardly a pipeline file.
   private static func looksLikeCommand(_ word: String) -> Bool {
     !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
+  }
+
+  /// Help says no more of a file that is not there, and does not wait for standard input.
+  private static func help(_ invocation: Invocation, _ fileExists: (String) -> Bool) -> Request {
+    guard invocation.command.takesParameters, let file = invocation.operands.first, file != "-",
+      fileExists(file)
+    else { return .help(invocation.command, file: nil) }
+    return .help(invocation.command, file: file)
   }
 
   private static func topic(_ words: ArraySlice<String>) throws(UsageError) -> Command? {

@@ -70,6 +70,13 @@ struct UsageError: Error, Hashable {
       command: Command.run.name)
   }
 
+  /// A step that has instances, or the steps of another pipeline.
+  static func severalStatuses(_ id: String, for option: Option) -> UsageError {
+    UsageError(
+      "'\(option.flag)' wants a step with one command, \(quoted(id)) stands for several",
+      command: Command.run.name)
+  }
+
   static func notBuilt(_ name: String) -> UsageError {
     UsageError("'oprun \(name)' is not supported yet")
   }
@@ -98,6 +105,7 @@ extension ValueKind {
     switch self {
     case .count: "a whole number from 0 on"
     case .duration: "a time like 250ms, 30s or 1h30m"
+    case .assignment: "a name and a value, as in name=value"
     case .choice(let words, _):
       words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
     case .text(_, let wanted): wanted

@@ -8,10 +8,18 @@ extension ValueKind {
     switch self {
     case .count: return wholeNumber(text).map(OptionValue.count)
     case .duration: return parseDuration(text).map(OptionValue.duration)
+    case .assignment: return parseAssignment(text)
     case .choice(let words, _): return words.contains(text) ? .text(text) : nil
     case .text: return text.isEmpty ? nil : .text(text)
     }
   }
+}
+
+/// The value is all that follows the first `=`.
+private func parseAssignment(_ text: String) -> OptionValue? {
+  guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
+  let value = text[text.index(after: equals)...]
+  return .assignment(name: String(text[..<equals]), value: String(value))
 }
 
 /// Digits alone: no sign, no blanks.

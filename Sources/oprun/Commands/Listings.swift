@@ -7,7 +7,7 @@ import Reporting
 
 extension Tool {
   func graph(_ invocation: Invocation) -> Int32 {
-    var options = PlanningOptions()
+    var options = listingOptions(invocation)
     options.selection = Array(invocation.operands.dropFirst())
     switch plan(invocation.operands[0], options) {
     case .failure(let exit): return exit.status
@@ -19,7 +19,7 @@ extension Tool {
   }
 
   func list(_ invocation: Invocation) -> Int32 {
-    switch plan(invocation.operands[0], PlanningOptions()) {
+    switch plan(invocation.operands[0], listingOptions(invocation)) {
     case .failure(let exit): return exit.status
     case .success(let plan):
       if invocation.isOn(Options.json) {
@@ -43,9 +43,12 @@ extension Tool {
     let color = invocation.choice(Options.color, default: ColorChoice.auto)
     let name = path == "-" ? Self.standardInputName : path
     do throws(PlanningFailure) {
-      let plan = try makePlan(path: name, bytes: bytes, options: PlanningOptions())
+      var options = PlanningOptions()
+      setSurroundings(of: &options)
+      options.demandsAllParameters = false
+      let plan = try makePlan(path: name, bytes: bytes, options: options)
       if format == .human {
-        errors.write("\(name): \(count(of: plan.steps.count, "step")), valid\n")
+        errors.write("\(name): \(count(of: plan.stepCount, "step")), valid\n")
       }
       return true
     } catch {

@@ -1,6 +1,7 @@
 // What commands share: a file name in, a plan out, or the reason why there is none.
 
 import Diagnostics
+import Execution
 import Glibc
 import Pipelines
 import Reporting
@@ -32,6 +33,44 @@ extension Tool {
     }
   }
 
+  /// What a listing is made with: parameters may be unknown.
+  func listingOptions(_ invocation: Invocation) -> PlanningOptions {
+    var options = PlanningOptions()
+    options.demandsAllParameters = false
+    setParameters(of: &options, invocation)
+    return options
+  }
+
+  func setParameters(of options: inout PlanningOptions, _ invocation: Invocation) {
+    options.parameters = invocation.assignments(Options.param).map {
+      ParameterArgument(name: $0.name, value: $0.value)
+    }
+    setSurroundings(of: &options)
+  }
+
+  /// What planning may look at besides the file.
+  func setSurroundings(of options: inout PlanningOptions) {
+    options.environment = inheritedEnvironment()
+    options.files = .system
+    options.host = hostFacts()
+  }
+
+  private func hostFacts() -> HostFacts {
+    var facts = HostFacts()
+    facts.processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    var system = utsname()
+    guard uname(&system) == 0 else { return facts }
+    facts.name = text(of: system.nodename)
+    facts.architecture = text(of: system.machine)
+    facts.operatingSystem = text(of: system.sysname).lowercased()
+    return facts
+  }
+
+  /// The text in a field of fixed size.
+  private func text<Field>(of field: Field) -> String {
+    withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
   private func explain(_ failure: PlanningFailure) -> Int32 {
     switch failure {
     case .invalid(let diagnostics, let sources):
@@ -40,6 +79,10 @@ extension Tool {
     case .emptySelection(let message):
       say(message)
       return ExitStatus.emptySelection
+    case .badParameters(let messages):
+      for message in messages { say(message) }
+      errors.write("try 'oprun run FILE --help'\n")
+      return ExitStatus.usage
     }
   }
 

@@ -12,21 +12,29 @@ extension Tool {
     switch plan(invocation.operands[0], planningOptions(invocation)) {
     case .failure(let exit): return exit.status
     case .success(let plan):
-      if let id = invocation.text(Options.exitCodeFrom), plan.operation(named: id) == nil {
-        throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
-      }
+      try checkStatusSource(invocation, plan)
       guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
-      return run(plan, invocation)
+      return readSecrets(of: plan).map { run(plan, invocation, $0) } ?? ExitStatus.usage
     }
   }
 
+  private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageError) {
+    guard let id = invocation.text(Options.exitCodeFrom) else { return }
+    guard let operation = plan.operation(named: id) else {
+      throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
+    }
+    if plan.groups[operation] != nil { throw .severalStatuses(id, for: Options.exitCodeFrom) }
+  }
+
   private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
-    PlanningOptions(
+    var options = PlanningOptions(
       processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
       maxParallel: invocation.count(Options.jobs),
       failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
+    setParameters(of: &options, invocation)
+    return options
   }
 
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
@@ -36,31 +44,46 @@ extension Tool {
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
   }
 
-  private func run(_ plan: Plan, _ invocation: Invocation) -> Int32 {
+  /// Nil if one is missing or cannot be used, which was said.
+  private func readSecrets(of plan: Plan) -> Secrets? {
+    do throws(SecretFailure) {
+      let secrets = try Execution.readSecrets(plan.secrets) { name in
+        getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+      }
+      errors.masker = secrets.masker
+      return secrets
+    } catch {
+      for message in error.messages { say(message) }
+      return nil
+    }
+  }
+
+  private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
     do throws(SystemError) {
       let (id, directory) = try state.makeRun()
-      return run(plan, invocation, id: id, directory: directory)
+      var options = RunOptions(runID: id, directory: directory)
+      options.secrets = secrets
+      return run(plan, invocation, options)
     } catch {
       say(error.message)
       return ExitStatus.cannotWrite
     }
   }
 
-  private func run(
-    _ plan: Plan, _ invocation: Invocation, id: String, directory: RunDirectory
-  ) -> Int32 {
+  private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
+    screenOptions.masker = options.secrets.masker
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
     let mode = invocation.choice(Options.output, default: OutputMode.grouped)
     var observer = RunWatch(
-      console: Console(plan: plan, directory: directory, screen: screen, mode: mode),
+      console: Console(plan: plan, directory: options.directory, screen: screen, mode: mode),
       watched: invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
-    var options = RunOptions(runID: id, directory: directory)
+    var options = options
     options.isStrict = invocation.isOn(Options.strict)
     if screen.hasColoredOutput { options.environment = RunWatch.colorVariables }
     do throws(SystemError) {
@@ -107,6 +130,7 @@ extension CommandEnd {
     case .exited(let status): status
     case .signalled(let signal): 128 + signal
     case .notStarted(_, let status): status
+    case .outputsRefused: 1
     }
   }
 }

@@ -36,7 +36,7 @@ struct RandomGraph {
 /// Counts how many are inside at once, and the most there ever were.
 final class Crowd: @unchecked Sendable {
   private let lock = DispatchSemaphore(value: 1)
-  private var inside = 0
+  private(set) var inside = 0
   private(set) var most = 0
 
   func enter() {

@@ -1,0 +1,52 @@
+// The SHA-256 of files, for `hashFiles`.
+
+import CCrypto
+import Diagnostics
+import Glibc
+import Pipelines
+
+enum FileHashes {
+  /// Of the files that match, in hexadecimal: the hash over path, a NUL and the hash of the content,
+  /// for each file in order. Empty if there is no file.
+  static func hash(of patterns: [String]) throws(FaultWords) -> String {
+    let paths = files(matching: patterns)
+    if paths.isEmpty { return "" }
+    var whole = SHA256_CTX()
+    ccrypto_sha256_init(&whole)
+    for path in paths {
+      let name = Array(path.utf8) + [0]
+      ccrypto_sha256_update(&whole, name, name.count)
+      let content = try hash(ofFile: path)
+      ccrypto_sha256_update(&whole, content, content.count)
+    }
+    return final(&whole).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  private static func hash(ofFile path: String) throws(FaultWords) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw unreadable(path) }
+    defer { close(file) }
+    var context = SHA256_CTX()
+    ccrypto_sha256_init(&context)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(file, &buffer, buffer.count)
+      if count == 0 { return final(&context) }
+      if count > 0 {
+        ccrypto_sha256_update(&context, buffer, count)
+      } else if errno != EINTR {
+        throw unreadable(path)
+      }
+    }
+  }
+
+  private static func final(_ context: inout SHA256_CTX) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    ccrypto_sha256_final(&context, &digest)
+    return digest
+  }
+
+  private static func unreadable(_ path: String) -> FaultWords {
+    FaultWords("cannot read \(quoted(path)): \(SystemError.reason(errno))")
+  }
+}

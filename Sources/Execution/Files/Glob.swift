@@ -1,0 +1,84 @@
+// Files by pattern: `*`, `?` and `[…]` within a name, `**` for any folders. Names that begin with a
+// dot are matched only by a pattern that has the dot.
+
+import Glibc
+
+/// The regular files that match any of the patterns, sorted bytewise, each once. Paths are as the
+/// patterns have them: from where oprun was started, or absolute. Links to folders are not entered.
+func files(matching patterns: [String]) -> [String] {
+  var found: Set<String> = []
+  for pattern in patterns {
+    let isAbsolute = pattern.hasPrefix("/")
+    let names = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
+    var search = GlobSearch(names: names)
+    search.visit(isAbsolute ? "/" : "", from: 0)
+    found.formUnion(search.found)
+  }
+  return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+}
+
+private struct GlobSearch {
+  let names: [String]
+  private(set) var found: [String] = []
+  private var visited: Set<String> = []
+
+  init(names: [String]) { self.names = names }
+
+  /// `path` ends in a slash or is empty; `index` is the part of the pattern that comes next. As deep
+  /// as folders are nested, which paths bound.
+  mutating func visit(_ path: String, from index: Int) {
+    guard index < names.count, visited.insert("\(index) \(path)").inserted else { return }
+    let name = names[index]
+    if name == "**" {
+      visit(path, from: index + 1)
+      if index + 1 == names.count { take(entries(of: path), in: path) }
+      for entry in entries(of: path) where !entry.hasPrefix(".") && isFolder(path + entry) {
+        visit(path + entry + "/", from: index)
+      }
+    } else if index + 1 == names.count {
+      let candidates = hasWildcard(name) ? entries(of: path).filter { matches(name, $0) } : [name]
+      take(candidates, in: path)
+    } else if hasWildcard(name) {
+      for entry in entries(of: path) where matches(name, entry) && isFolder(path + entry) {
+        visit(path + entry + "/", from: index + 1)
+      }
+    } else {
+      visit(path + name + "/", from: index + 1)
+    }
+  }
+
+  private mutating func take(_ entries: [String], in path: String) {
+    found += entries.filter { isFile(path + $0) }.map { path + $0 }
+  }
+
+  private func hasWildcard(_ name: String) -> Bool {
+    name.utf8.contains { "*?[".utf8.contains($0) }
+  }
+
+  private func matches(_ pattern: String, _ name: String) -> Bool {
+    fnmatch(pattern, name, FNM_PERIOD) == 0
+  }
+
+  private func entries(of path: String) -> [String] {
+    guard let folder = opendir(path.isEmpty ? "." : path) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  private func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  private func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+}

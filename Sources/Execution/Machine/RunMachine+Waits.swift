@@ -1,0 +1,84 @@
+// `wait_for`: conditions that are looked at again and again, without a slot.
+
+import Pipelines
+import Scheduling
+
+/// An operation that waits for conditions.
+struct Wait {
+  let probes: [Probe]
+  /// The one that is waited for.
+  var index = 0
+  /// Its command runs.
+  var isProbing = false
+  /// That it waits was told.
+  var isTold = false
+  /// Counts the conditions: timers of an earlier one are void.
+  var phase = 0
+}
+
+extension RunMachine {
+  /// Conditions that hold already are met by the first look; no event tells of them.
+  mutating func beginWait(of operation: OperationID, _ probes: [Probe], at now: Nanoseconds) {
+    waits[operation] = Wait(probes: probes)
+    beginCondition(of: operation, at: now)
+  }
+
+  private mutating func beginCondition(of operation: OperationID, at now: Nanoseconds) {
+    guard var wait = waits[operation] else { return }
+    guard wait.index < wait.probes.count else {
+      waits[operation] = nil
+      metConditions.insert(operation)
+      return perform(.decide(operation))
+    }
+    wait.phase += 1
+    waits[operation] = wait
+    if let timeout = wait.probes[wait.index].timeout {
+      set(.waitLimit, at: now + timeout, operation, wait)
+    }
+    probe(operation)
+  }
+
+  private mutating func probe(_ operation: OperationID) {
+    guard let wait = waits[operation] else { return }
+    waits[operation]?.isProbing = true
+    perform(.start(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
+  }
+
+  mutating func probeEnded(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
+    guard var wait = waits[key.operation], key.trial == .probe(wait.index + 1) else { return }
+    wait.isProbing = false
+    if end.status == .exited(0) {
+      wait.index += 1
+      wait.isTold = false
+      waits[key.operation] = wait
+      return beginCondition(of: key.operation, at: now)
+    }
+    if !wait.isTold {
+      wait.isTold = true
+      say(.waiting(key.operation, wait.probes[wait.index].words))
+    }
+    waits[key.operation] = wait
+    set(.probeDue, at: now + wait.probes[wait.index].every, key.operation, wait)
+  }
+
+  mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
+    guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
+    if timer.purpose == .probeDue { return probe(timer.operation) }
+    let isAllowed = plan.steps[timer.operation.index].settings.allowFailure == .always
+    endWait(of: timer.operation)
+    let words = wait.probes[wait.index].words
+    end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
+  }
+
+  /// It waits no longer; a look that goes on is ended.
+  mutating func endWait(of operation: OperationID) {
+    guard let wait = waits.removeValue(forKey: operation), wait.isProbing else { return }
+    perform(.kill(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
+  }
+
+  private mutating func set(
+    _ purpose: Timer.Purpose, at time: Nanoseconds, _ operation: OperationID, _ wait: Wait
+  ) {
+    timers.set(Timer(at: time, operation: operation, purpose: purpose, phase: wait.phase))
+  }
+}

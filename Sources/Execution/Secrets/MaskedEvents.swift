@@ -1,0 +1,74 @@
+// Events as observers hear them: no text in them holds a secret.
+
+import Masking
+import Scheduling
+
+extension RunEvent.Kind {
+  func masked(by masker: Masker) -> RunEvent.Kind {
+    switch self {
+    case .started, .outputGrew, .retrying: self
+    case .ended(let operation, let trial, let end):
+      .ended(operation, trial, end.masked(by: masker))
+    case .appended(let operation, let id, let group):
+      .appended(operation, id: masker.mask(id), group: group)
+    case .resolved(let operation, let command):
+      .resolved(operation, command: masker.mask(command))
+    case .waiting(let operation, let reason): .waiting(operation, masker.mask(reason))
+    case .published(let operation, let outputs):
+      .published(operation, outputs.map { $0.masked(by: masker) })
+    case .orphansFound(let operation, let processes, let action):
+      .orphansFound(
+        operation,
+        processes: processes.map {
+          OrphanProcess(processID: $0.processID, name: masker.mask($0.name))
+        }, action: action)
+    case .settled(let operation, let ending, let cause):
+      .settled(operation, ending, cause.masked(by: masker))
+    case .stopping(let reason): .stopping(reason.masked(by: masker))
+    case .notice(let text): .notice(masker.mask(text))
+    case .finished(let end):
+      .finished(
+        RunEnd(
+          exitStatus: end.exitStatus, stopReason: end.stopReason?.masked(by: masker),
+          hookFailed: end.hookFailed))
+    }
+  }
+}
+
+extension CommandEnd {
+  fileprivate func masked(by masker: Masker) -> CommandEnd {
+    switch status {
+    case .exited, .signalled: self
+    case .notStarted(let reason, let code):
+      with(.notStarted(masker.mask(reason), exitCode: code))
+    case .outputsRefused(let reason): with(.outputsRefused(masker.mask(reason)))
+    }
+  }
+}
+
+extension PublishedOutput {
+  fileprivate func masked(by masker: Masker) -> PublishedOutput {
+    let shown = masker.mask(json)
+    return PublishedOutput(name: masker.mask(name), json: shown, isMasked: shown != json)
+  }
+}
+
+extension Cause {
+  fileprivate func masked(by masker: Masker) -> Cause {
+    switch self {
+    case .itself, .dependency, .hook: self
+    case .condition(let words): .condition(masker.mask(words))
+    case .wait(let words): .wait(masker.mask(words))
+    case .stopped(let reason): .stopped(reason.masked(by: masker))
+    }
+  }
+}
+
+extension StopReason {
+  fileprivate func masked(by masker: Masker) -> StopReason {
+    switch self {
+    case .signal, .failure, .runTimeout, .noWidth, .suspended: self
+    case .stateFailure(let text): .stateFailure(masker.mask(text))
+    }
+  }
+}

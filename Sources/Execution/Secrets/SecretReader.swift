@@ -1,0 +1,114 @@
+// Reads the secrets that a plan declares, before anything runs. Says nothing of their values.
+
+import Diagnostics
+import Glibc
+import Masking
+package import Pipelines
+
+/// Why a run cannot begin: what is wrong with its secrets, all of it.
+package struct SecretFailure: Error, Hashable, Sendable {
+  package let messages: [String]
+}
+
+/// `environment` gives the bytes of a variable.
+package func readSecrets(
+  _ sources: [SecretSource], environment: (String) -> [UInt8]?
+) throws(SecretFailure) -> Secrets {
+  var values: [String: String] = [:]
+  var faults: [String] = []
+  for source in sources {
+    do throws(SecretFault) {
+      values[source.name] = try value(of: source, environment)
+    } catch {
+      let isAllowed = error.isMissing && !source.isRequired
+      if !isAllowed { faults.append("secret \(quoted(source.name)) \(error.words)") }
+    }
+  }
+  let size = values.values.reduce(0) { $0 + $1.utf8.count }
+  if size > SecretLimit.allTogether {
+    faults.append("all secrets together are larger than 256 KiB, which is the limit")
+  }
+  guard faults.isEmpty else { throw SecretFailure(messages: faults) }
+  return Secrets(values)
+}
+
+private enum SecretLimit {
+  /// 64 KiB.
+  static let each = 64 << 10
+  /// 256 KiB: what masks them takes a few hundred times as much.
+  static let allTogether = 256 << 10
+}
+
+/// What is wrong with one secret; the words follow its name.
+private struct SecretFault: Error {
+  let words: String
+  var isMissing = false
+}
+
+private func value(
+  of source: SecretSource, _ environment: (String) -> [UInt8]?
+) throws(SecretFault) -> String {
+  switch source.place {
+  case .environment:
+    guard let bytes = environment(source.name) else {
+      throw SecretFault(words: "is missing: the variable is not set", isMissing: true)
+    }
+    guard !bytes.isEmpty else {
+      throw SecretFault(words: "is missing: the variable is empty", isMissing: true)
+    }
+    return try checked(bytes)
+  case .file(let path): return try checked(try content(of: path))
+  }
+}
+
+/// Without the line break at its end.
+private func content(of path: String) throws(SecretFault) -> [UInt8] {
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  guard descriptor >= 0 else {
+    guard errno == ENOENT else { throw unreadable(path) }
+    throw SecretFault(words: "is missing: there is no file \(quoted(path))", isMissing: true)
+  }
+  defer { close(descriptor) }
+  var status = stat()
+  guard fstat(descriptor, &status) == 0 else { throw unreadable(path) }
+  guard status.st_mode & S_IFMT == S_IFREG else {
+    throw SecretFault(words: "cannot be read: \(quoted(path)) is no regular file")
+  }
+  var bytes = [UInt8](repeating: 0, count: SecretLimit.each + 3)
+  var count = 0
+  while count < bytes.count {
+    let step = bytes.withUnsafeMutableBytes { buffer in
+      read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+    }
+    if step == 0 { break }
+    if step > 0 { count += step } else if errno != EINTR { throw unreadable(path) }
+  }
+  bytes.removeLast(bytes.count - count)
+  if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+  if count > bytes.count, bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+  guard !bytes.isEmpty else {
+    throw SecretFault(words: "is missing: the file \(quoted(path)) is empty", isMissing: true)
+  }
+  return bytes
+}
+
+private func unreadable(_ path: String) -> SecretFault {
+  SecretFault(words: "cannot be read: \(quoted(path)): \(SystemError.reason(errno))")
+}
+
+private func checked(_ bytes: [UInt8]) throws(SecretFault) -> String {
+  guard bytes.count <= SecretLimit.each else {
+    throw SecretFault(words: "is larger than 64 KiB, which is the limit")
+  }
+  guard !bytes.contains(0) else { throw SecretFault(words: "holds the character '\\u{0}'") }
+  guard let text = String(validating: bytes, as: UTF8.self) else {
+    throw SecretFault(words: "is not UTF-8; encode it, in base 64 for example")
+  }
+  let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+  let bare = Array(bytes.drop(while: isBlank).reversed().drop(while: isBlank))
+  guard characterCount(of: bare) >= Masker.fewestCharacters else {
+    throw SecretFault(
+      words: "has fewer than 4 characters, so masking it would make the output unreadable")
+  }
+  return text
+}

@@ -1,0 +1,21 @@
+// The secrets of a run: their values, for the environment of steps, and what masks them in
+// everything else. They are in no plan, no event and no file of the state directory.
+
+package import Masking
+
+package struct Secrets: Sendable {
+  /// By name; without those that are missing and not required.
+  private let values: [String: String]
+  /// Nil if there is nothing to mask.
+  package let masker: Masker?
+
+  package static let none = Secrets([:])
+
+  package init(_ values: [String: String]) {
+    self.values = values
+    masker = Masker(secrets: values.values.map { Array($0.utf8) })
+  }
+
+  /// The value of a secret; nil if it is missing.
+  package subscript(name: String) -> String? { values[name] }
+}

@@ -1,0 +1,64 @@
+// A secret inside something that was encoded in base 64 (RFC 4648): alone, or between other bytes.
+
+extension SecretForms {
+  private static let standard = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let urlSafe = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  static func base64(_ secret: [UInt8]) -> [[UInt8]] {
+    var forms: [[UInt8]] = []
+    for alphabet in [standard, urlSafe] {
+      for offset in 0..<3 { forms.append(inner(secret, after: offset, alphabet)) }
+      // Alone, and as `echo` would pass it on: then its ends are known too.
+      for text in [secret, secret + [UInt8(ascii: "\n")]] {
+        let encoded = whole(text, alphabet)
+        let padded = encoded + Array(repeating: UInt8(ascii: "="), count: (3 - text.count % 3) % 3)
+        forms += [encoded, padded]
+        // The widths of MIME (and `base64`) and of PEM (and `openssl`).
+        for width in [76, 64] where padded.count > width {
+          forms += [wrapped(encoded, width), wrapped(padded, width)]
+        }
+      }
+    }
+    return forms
+  }
+
+  /// What the secret alone decides when `offset` other bytes of a group stand before it: characters
+  /// that it shares with its neighbours are left out.
+  private static func inner(
+    _ secret: [UInt8], after offset: Int, _ alphabet: [UInt8]
+  ) -> [UInt8] {
+    let encoded = whole(Array(repeating: 0, count: offset) + secret, alphabet)
+    let first = (offset * 8 + 5) / 6
+    let end = (offset + secret.count) * 8 / 6
+    return first < end ? Array(encoded[first..<end]) : []
+  }
+
+  /// Without padding.
+  private static func whole(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count * 4 / 3 + 3)
+    var bits: UInt32 = 0
+    var bitCount = 0
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      bitCount += 8
+      while bitCount >= 6 {
+        bitCount -= 6
+        result.append(alphabet[Int(bits >> UInt32(bitCount)) & 63])
+      }
+    }
+    if bitCount > 0 { result.append(alphabet[Int(bits << UInt32(6 - bitCount)) & 63]) }
+    return result
+  }
+
+  private static func wrapped(_ text: [UInt8], _ width: Int) -> [UInt8] {
+    var result: [UInt8] = []
+    for start in stride(from: 0, to: text.count, by: width) {
+      if start > 0 { result.append(UInt8(ascii: "\n")) }
+      result.append(contentsOf: text[start..<min(start + width, text.count)])
+    }
+    return result
+  }
+}

@@ -1,0 +1,57 @@
+// The texts in which a secret shows: as it is, and as common tools write it into other texts. What
+// is not here is not found: compressed, encrypted, reversed, in hexadecimal, split by other text.
+
+enum SecretForms {
+  /// Every form of the value, and of each line of one that has several. None is shorter than four
+  /// bytes.
+  static func all(of secret: [UInt8]) -> Set<[UInt8]> {
+    var forms = Set(base64(secret))
+    for text in [secret] + lines(of: secret) {
+      forms.insert(text)
+      forms.formUnion(percentEncoded(text))
+      forms.formUnion(jsonEscaped(text))
+      forms.formUnion(xmlEscaped(text))
+      forms.formUnion(shellQuoted(text))
+    }
+    return forms.filter { $0.count >= 4 }
+  }
+
+  /// Of a value with several lines, those with at least four characters. Without the blanks around
+  /// them, which say nothing, unless less would be left.
+  static func lines(of secret: [UInt8]) -> [[UInt8]] {
+    guard secret.contains(UInt8(ascii: "\n")) else { return [] }
+    return secret.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+      let bare = trimmed(line)
+      let kept = characterCount(of: bare) >= Masker.fewestCharacters ? bare : Array(line)
+      return bare.isEmpty || characterCount(of: kept) < Masker.fewestCharacters ? nil : kept
+    }
+  }
+
+  private static func trimmed(_ line: ArraySlice<UInt8>) -> [UInt8] {
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    guard let first = line.firstIndex(where: { !isBlank($0) }),
+      let last = line.lastIndex(where: { !isBlank($0) })
+    else { return [] }
+    return Array(line[first...last])
+  }
+
+  /// The text with some of its bytes replaced.
+  static func replacing(_ text: [UInt8], _ replacement: (UInt8) -> String?) -> [UInt8] {
+    var result: [UInt8] = []
+    for byte in text {
+      if let replacement = replacement(byte) {
+        result.append(contentsOf: replacement.utf8)
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+}
+
+/// A number in base 16, with leading zeros.
+func hexadecimal(_ value: some BinaryInteger, digits: Int, uppercase: Bool = false) -> String {
+  let text = String(value, radix: 16, uppercase: uppercase)
+  return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+}

@@ -1,0 +1,100 @@
+// A stream of bytes with its secrets replaced, whatever pieces it comes in. What may be the
+// beginning of a secret is held back until it is decided.
+
+/// One stream. Memory: the longest form of a secret.
+package struct MaskingStream: Sendable {
+  private let automaton: Automaton
+  private var state = Automaton.start
+  /// Bytes that came before the next piece.
+  private var position = 0
+  /// The newest bytes, which were not passed on yet.
+  private var held: [UInt8] = []
+  /// Those that are not passed on yet, in order.
+  private var hits: [Hit] = []
+
+  /// What stands for a secret.
+  package static let mask: StaticString = "***"
+  private static let pieceSize = 64 << 10
+
+  package init(_ masker: Masker) { automaton = masker.automaton }
+
+  /// Whether bytes wait for what comes next.
+  package var isHolding: Bool { !held.isEmpty || !hits.isEmpty }
+
+  /// Appends what is decided of the text so far.
+  package mutating func mask(_ chunk: UnsafeRawBufferPointer, into output: inout [UInt8]) {
+    var rest = chunk[...]
+    while !rest.isEmpty {
+      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceSize))
+      rest = rest.dropFirst(Self.pieceSize)
+      state = automaton.scan(piece, at: position, from: state, hits: &hits)
+      let end = position + piece.count
+      passOn(before: end - automaton.openByteCount(in: state), piece, into: &output)
+      position = end
+    }
+  }
+
+  package mutating func mask(_ chunk: [UInt8], into output: inout [UInt8]) {
+    chunk.withUnsafeBytes { mask($0, into: &output) }
+  }
+
+  /// The text ends, or must be shown as far as it has come: appends what is left of it. A text that
+  /// follows is a new one.
+  package mutating func finish(into output: inout [UInt8]) {
+    state = Automaton.start
+    passOn(before: position, UnsafeRawBufferPointer(start: nil, count: 0), into: &output)
+  }
+
+  /// No occurrence that is still to be found begins before `limit`.
+  private mutating func passOn(
+    before limit: Int, _ piece: UnsafeRawBufferPointer, into output: inout [UInt8]
+  ) {
+    let first = position - held.count
+    var from = first
+    var closed = 0
+    for hit in hits {
+      guard hit.start < limit else { break }
+      copy(from, hit.start, piece, into: &output)
+      guard hit.end <= limit else {
+        // What overlaps its end may still come.
+        hits[closed].start = limit
+        from = limit
+        break
+      }
+      output.append(contentsOf: Self.maskBytes)
+      from = hit.end
+      closed += 1
+    }
+    hits.removeFirst(closed)
+    copy(from, limit, piece, into: &output)
+    hold(from: limit, first, piece)
+  }
+
+  private static let maskBytes = Array("***".utf8)
+
+  /// Appends the bytes of a range that lies in what is held and in the piece.
+  private func copy(
+    _ start: Int, _ end: Int, _ piece: UnsafeRawBufferPointer, into output: inout [UInt8]
+  ) {
+    guard start < end else { return }
+    let first = position - held.count
+    if start < position {
+      output.append(contentsOf: held[(start - first)..<(min(end, position) - first)])
+    }
+    if end > position {
+      output.append(
+        contentsOf: UnsafeRawBufferPointer(
+          rebasing: piece[(max(start, position) - position)..<(end - position)]))
+    }
+  }
+
+  private mutating func hold(from limit: Int, _ first: Int, _ piece: UnsafeRawBufferPointer) {
+    if limit >= position {
+      held.removeAll(keepingCapacity: true)
+      held.append(contentsOf: piece[(limit - position)...])
+    } else {
+      held.removeFirst(limit - first)
+      held.append(contentsOf: piece)
+    }
+  }
+}

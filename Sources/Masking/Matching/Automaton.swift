@@ -1,0 +1,150 @@
+// Finds every occurrence of many patterns in one pass over a text that comes in pieces (Aho and
+// Corasick, 1975). It knows bytes, nothing of secrets.
+
+/// An occurrence in a text, or several that overlap: bytes since the text began.
+struct Hit: Hashable {
+  var start: Int
+  var end: Int
+}
+
+/// States are the nodes of a trie. Near the root, where a scan nearly always is, a state has a row
+/// with its next state for every byte; a deeper one has its children and a link to follow, so a
+/// long pattern costs few bytes for each of its own.
+final class Automaton: Sendable {
+  typealias State = UInt32
+
+  private let skip: SkipTable
+  /// Bytes that no pattern holds are one class.
+  private let classes: FixedTable<UInt8>
+  private let rows: FixedTable<UInt32>
+  /// A row has `1 << rowShift` entries.
+  private let rowShift: UInt32
+  private let rowCount: State
+  /// States up to this one are at most one byte deep.
+  private let lastShallow: State
+  private let firstChild: FixedTable<State>
+  private let byte: FixedTable<UInt8>
+  private let suffix: FixedTable<State>
+  private let openBytes: FixedTable<UInt32>
+  private let matchLength: FixedTable<UInt32>
+
+  static let start: State = 0
+  /// In an entry of `rows`: a pattern ends in that state.
+  private static let matchBit: UInt32 = 1 << 31
+  /// 1 MiB, as far as most secrets need; a scan is mostly in the first few rows.
+  private static let rowEntryLimit = 1 << 18
+
+  /// At least one pattern, none shorter than four bytes.
+  init(_ patterns: Set<[UInt8]>) {
+    let patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
+    let trie = Trie(patterns)
+    let (classes, classCount) = Self.classes(of: trie)
+    var shift = 0
+    while 1 << shift < classCount { shift += 1 }
+    let count = min(trie.nodeCount, Self.rowEntryLimit >> shift)
+    skip = SkipTable(patterns)
+    self.classes = FixedTable(classes)
+    rows = FixedTable(Self.rows(of: trie, count: count, classes: classes, shift: shift))
+    rowShift = UInt32(shift)
+    rowCount = State(count)
+    lastShallow = trie.firstChild[1] - 1
+    firstChild = FixedTable(trie.firstChild)
+    byte = FixedTable(trie.byte)
+    suffix = FixedTable(trie.suffix)
+    openBytes = FixedTable(trie.openByteCounts)
+    matchLength = FixedTable(trie.matchLength)
+  }
+
+  private static func classes(of trie: Trie) -> (classes: [UInt8], count: Int) {
+    let used = Set(trie.byte.dropFirst()).sorted()
+    var classes = [UInt8](repeating: 0, count: 256)
+    // The first class is for all other bytes, if there are any.
+    let first = used.count < 256 ? 1 : 0
+    for (number, byte) in used.enumerated() { classes[Int(byte)] = UInt8(first + number) }
+    return (classes, first + used.count)
+  }
+
+  private static func rows(
+    of trie: Trie, count: Int, classes: [UInt8], shift: Int
+  ) -> [UInt32] {
+    var rows = [UInt32](repeating: start, count: count << shift)
+    for node in 0..<count {
+      let row = node << shift
+      if node > 0 {
+        let other = Int(trie.suffix[node]) << shift
+        for entry in 0..<(1 << shift) { rows[row + entry] = rows[other + entry] }
+      }
+      for child in trie.children(of: node) {
+        let bit = trie.matchLength[child] > 0 ? matchBit : 0
+        rows[row + Int(classes[Int(trie.byte[child])])] = UInt32(child) | bit
+      }
+    }
+    return rows
+  }
+
+  /// How many of the bytes before may be the beginning of an occurrence that is not complete.
+  func openByteCount(in state: State) -> Int { Int(openBytes.start[Int(state)]) }
+
+  /// Goes on from a state through the bytes, the first of which is at `position`; adds what it
+  /// finds to `hits`. Linear, whatever the text.
+  func scan(
+    _ bytes: UnsafeRawBufferPointer, at position: Int, from start: State, hits: inout [Hit]
+  ) -> State {
+    guard let text = bytes.baseAddress else { return start }
+    let (rows, classes, skip) = (rows.start, classes.start, skip)
+    let (rowShift, rowCount, lastShallow) = (rowShift, rowCount, lastShallow)
+    let lastWindow = bytes.count - skip.window
+    var state = start
+    var index = 0
+    while index < bytes.count {
+      if state <= lastShallow {
+        // No occurrence has begun, or only its first byte is read: the window starts there.
+        let begin = index - (state == Self.start ? 0 : 1)
+        let candidate = skip.candidate(text, from: begin, to: lastWindow)
+        if candidate > begin {
+          index = candidate
+          state = Self.start
+        }
+      }
+      let byte = text.load(fromByteOffset: index, as: UInt8.self)
+      let entry =
+        state < rowCount
+        ? rows[Int(state << rowShift | UInt32(classes[Int(byte)]))] : deepNext(state, byte)
+      index += 1
+      state = entry & ~Self.matchBit
+      if entry & Self.matchBit != 0 {
+        hits.add(end: position + index, length: Int(matchLength.start[Int(state)]))
+      }
+    }
+    return state
+  }
+
+  /// The links are paid for by the bytes that led this deep.
+  private func deepNext(_ deep: State, _ byte: UInt8) -> UInt32 {
+    var state = deep
+    while state >= rowCount {
+      var child = firstChild.start[Int(state)]
+      let end = firstChild.start[Int(state) + 1]
+      while child < end {
+        if self.byte.start[Int(child)] == byte {
+          return matchLength.start[Int(child)] > 0 ? child | Self.matchBit : child
+        }
+        child += 1
+      }
+      state = suffix.start[Int(state)]
+    }
+    return rows.start[Int(state << rowShift | UInt32(classes.start[Int(byte)]))]
+  }
+}
+
+extension [Hit] {
+  /// Occurrences come in the order of their ends; what overlaps becomes one.
+  fileprivate mutating func add(end: Int, length: Int) {
+    var hit = Hit(start: end - length, end: end)
+    while let last, last.end > hit.start {
+      hit.start = Swift.min(hit.start, last.start)
+      removeLast()
+    }
+    append(hit)
+  }
+}

@@ -1,0 +1,88 @@
+// All patterns as one tree of bytes, with the links of Aho and Corasick (1975): from a node to the
+// longest other node that ends in the same way. Built once; what is read while matching is
+// `Automaton`.
+
+/// Nodes in order of their depth; the children of a node stand side by side.
+struct Trie {
+  /// One more than there are nodes: the children of `n` are `firstChild[n]..<firstChild[n + 1]`.
+  private(set) var firstChild: [UInt32] = []
+  /// The byte that leads to the node.
+  private(set) var byte: [UInt8] = [0]
+  /// The longest proper ending of the node's path that is a path too.
+  private(set) var suffix: [UInt32] = [0]
+  private var depth: [UInt32] = [0]
+  /// The length of the longest pattern that ends here; 0 if none does.
+  private(set) var matchLength: [UInt32] = [0]
+
+  var nodeCount: Int { byte.count }
+
+  /// A node in the making: these patterns, which are sorted, share its path.
+  private struct Branch {
+    let patterns: Range<Int>
+    let depth: Int
+  }
+
+  /// The patterns are sorted, and none is there twice or empty.
+  init(_ patterns: [[UInt8]]) {
+    var branches = [Branch(patterns: patterns.indices, depth: 0)]
+    var node = 0
+    while node < branches.count {
+      firstChild.append(UInt32(branches.count))
+      grow(branches[node], of: patterns, into: &branches)
+      node += 1
+    }
+    firstChild.append(UInt32(branches.count))
+    link()
+  }
+
+  private mutating func grow(
+    _ branch: Branch, of patterns: [[UInt8]], into branches: inout [Branch]
+  ) {
+    var start = branch.patterns.lowerBound
+    let end = branch.patterns.upperBound
+    // The shortest is the first: it may end here.
+    if start < end, patterns[start].count == branch.depth { start += 1 }
+    while start < end {
+      let next = patterns[start][branch.depth]
+      var last = start + 1
+      while last < end, patterns[last][branch.depth] == next { last += 1 }
+      let depth = branch.depth + 1
+      branches.append(Branch(patterns: start..<last, depth: depth))
+      byte.append(next)
+      self.depth.append(UInt32(depth))
+      matchLength.append(patterns[start].count == depth ? UInt32(depth) : 0)
+      start = last
+    }
+  }
+
+  /// Shallow nodes first: a node's link leads to one that has its own.
+  private mutating func link() {
+    suffix = Array(repeating: 0, count: nodeCount)
+    for node in 0..<nodeCount {
+      for child in children(of: node) {
+        if node > 0 { suffix[child] = UInt32(step(from: Int(suffix[node]), by: byte[child])) }
+        if matchLength[child] == 0 { matchLength[child] = matchLength[Int(suffix[child])] }
+      }
+    }
+  }
+
+  /// For each node the length of the longest ending of its path with which a longer path begins.
+  var openByteCounts: [UInt32] {
+    var counts = depth
+    for node in 1..<nodeCount where children(of: node).isEmpty {
+      counts[node] = counts[Int(suffix[node])]
+    }
+    return counts
+  }
+
+  func children(of node: Int) -> Range<Int> { Int(firstChild[node])..<Int(firstChild[node + 1]) }
+
+  private func step(from start: Int, by byte: UInt8) -> Int {
+    var node = start
+    while true {
+      if let child = children(of: node).first(where: { self.byte[$0] == byte }) { return child }
+      if node == 0 { return 0 }
+      node = Int(suffix[node])
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// Values in which expressions may stand.
+
+import Diagnostics
+
+extension Decoder {
+  private var source: SourceText { SourceText(tree.source, start: tree.base) }
+
+  /// A scalar as a text, with the expressions in it.
+  mutating func template(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Text? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
+      return text(value, row()).map { .plain($0) }
+    }
+    return template(node, keptAs: keep(node))
+  }
+
+  /// The same, but not "".
+  mutating func filledTemplate(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Text? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
+      return filledText(value, row()).map { .plain($0) }
+    }
+    return template(node, keptAs: keep(node))
+  }
+
+  private mutating func template(_ node: NodeIndex, keptAs text: String?) -> Text? {
+    guard text != nil else { return nil }
+    let content = tree.withBytes(of: node) { Array($0) }
+    let source = source
+    guard
+      let template = Template(parsing: content, tree.origin(node), in: source, log: &log)
+    else { return nil }
+    return template.literal.map { .plain($0) } ?? .template(template)
+  }
+
+  /// One whole expression, with or without `${{ }}` around it.
+  mutating func condition(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Expression? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].isScalar, !isNull(node) else {
+      reportType(value, row())
+      return nil
+    }
+    guard keep(node) != nil else { return nil }
+    let content = tree.withBytes(of: node) { Array($0) }
+    let source = source
+    return Expression(parsingCondition: content, tree.origin(node), in: source, log: &log)
+  }
+
+  /// Any value. What a scalar without quotes is, is YAML's core schema. Nesting is bounded by the
+  /// reader.
+  mutating func anyValue(_ value: NodeIndex) -> ValueModel? {
+    let node = tree.resolve(value)
+    switch tree.nodes[node].kind {
+    case .map:
+      return .map(
+        pairs(of: node, owner: "in this map").compactMap { name, pair in
+          anyValue(pair.value).map {
+            MemberModel(name: name, span: span(pair.key), value: $0)
+          }
+        })
+    case .list:
+      return .list(items(of: node).compactMap { anyValue($0) })
+    case .plain, .quoted, .block, .alias: return scalarValue(node)
+    }
+  }
+
+  private mutating func scalarValue(_ node: NodeIndex) -> ValueModel? {
+    guard let text = keep(node) else { return nil }
+    if tree.nodes[node].hasExpression {
+      return template(node, keptAs: text).map { text in
+        switch text {
+        case .plain(let text): .constant(.string(text))
+        case .template(let template): .template(template)
+        }
+      }
+    }
+    if isNull(node) { return .constant(.null) }
+    if let boolean = plainBoolean(node) { return .constant(.bool(boolean)) }
+    guard let number = plainNumber(node) else { return .constant(.string(text)) }
+    if numberText(number) != text {
+      report(node) { DecodingMessage.ambiguousNumber(text, as: numberText(number), at: $0) }
+      return nil
+    }
+    return .constant(.number(number))
+  }
+
+  /// A decimal number without quotes that is exact as one.
+  func plainNumber(_ node: NodeIndex) -> Double? {
+    guard tree.nodes[node].kind == .plain else { return nil }
+    return tree.withBytes(of: node) { bytes in
+      let digits = bytes.first == UInt8(ascii: "-") ? bytes.dropFirst() : bytes[...]
+      guard let first = digits.first, let last = digits.last, isDecimalDigit(first),
+        isDecimalDigit(last),
+        digits.allSatisfy({ isDecimalDigit($0) || $0 == UInt8(ascii: ".") }),
+        // A version such as 007 or 1.2.3 is a text.
+        first != UInt8(ascii: "0") || digits.count == 1
+          || digits.dropFirst().first == UInt8(ascii: ".")
+      else { return nil }
+      return Double(String(decoding: bytes, as: UTF8.self)).flatMap {
+        $0.magnitude <= largestExactInteger ? $0 : nil
+      }
+    }
+  }
+
+  /// The same without expressions.
+  mutating func constantValue(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Value? {
+    guard let model = anyValue(value) else { return nil }
+    guard let constant = model.constant else {
+      reportExpression(firstExpression(in: value), row())
+      return nil
+    }
+    return constant
+  }
+
+  private func firstExpression(in value: NodeIndex) -> NodeIndex {
+    let node = tree.resolve(value)
+    return (node..<tree.next(after: node)).map { tree.resolve($0) }
+      .first { tree.nodes[$0].isScalar && tree.nodes[$0].hasExpression } ?? node
+  }
+}
+
+extension ValueModel {
+  /// The value, if there is no expression in it.
+  var constant: Value? {
+    switch self {
+    case .constant(let value): return value
+    case .template: return nil
+    case .list(let items):
+      let values = items.compactMap(\.constant)
+      return values.count == items.count ? .list(values) : nil
+    case .map(let members):
+      let values = members.compactMap { member in member.value.constant.map { (member.name, $0) } }
+      return values.count == members.count ? .map(ValueMap(values)) : nil
+    }
+  }
+}

@@ -1,0 +1,361 @@
+// From nodes to values. Evaluation and folding are one walk: what is known becomes a value, what is
+// not yet known stays as it is written; an evaluation is a folding that leaves nothing.
+
+import Diagnostics
+
+extension Expression {
+  package func evaluated(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> Value {
+    var folding = Folding(self, bindings, isFinal: true, constants: [])
+    guard let value = try folding.run() else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return value
+  }
+
+  /// Puts values in place of all that is known already. What can never have a value is an error,
+  /// unless it stands where it might never be asked for.
+  package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
+    -> Expression
+  {
+    try folded(with: bindings, constants: constants)
+  }
+
+  func folded(
+    with bindings: some ExpressionBindings, constants: consuming [Value]
+  ) throws(EvaluationFailure) -> Expression {
+    var folding = Folding(self, bindings, isFinal: false, constants: constants)
+    _ = try folding.run()
+    return Expression(
+      content: content, origin: origin, base: base, nodes: folding.nodes,
+      root: folding.nodes.count - 1, constants: folding.constants)
+  }
+
+  /// The value, if the expression is nothing but one.
+  package var constant: Value? { literal(root) }
+}
+
+/// Builds the nodes of the folded expression behind those that are given.
+struct Folding<Bindings: ExpressionBindings> {
+  let expression: Expression
+  private let bindings: Bindings
+  /// Nothing may be left: what is not known fails.
+  private let isFinal: Bool
+  private(set) var nodes: [ExpressionNode] = []
+  private(set) var constants: [Value]
+
+  /// New constants are added to those given, which begin with the expression's own.
+  init(
+    _ expression: Expression, _ bindings: Bindings, isFinal: Bool, constants: consuming [Value]
+  ) {
+    self.expression = expression
+    self.bindings = bindings
+    self.isFinal = isFinal
+    self.constants = constants
+  }
+
+  /// The value, unless something is left.
+  mutating func run() throws(EvaluationFailure) -> Value? {
+    do throws(ExpressionFault) {
+      return try fold(expression.root)
+    } catch {
+      throw EvaluationFailure(error, in: expression)
+    }
+  }
+
+  private func fault(_ words: FaultWords, _ node: Int) -> ExpressionFault {
+    ExpressionFault(words, at: expression.range(of: node))
+  }
+}
+
+// What is written for a node.
+extension Folding {
+  /// Takes the place of everything since `start`.
+  private mutating func put(_ value: Value, for node: Int, since start: Int) -> Value {
+    nodes.removeLast(nodes.count - start)
+    var constant = expression.nodes[node]
+    if expression.literal(node) == nil {
+      constant.kind = .constant
+      constant.size = 1
+      constant.value = UInt32(truncatingIfNeeded: constants.count)
+      constants.append(value)
+    }
+    nodes.append(constant)
+    return value
+  }
+
+  /// The node itself, over the operands that were written since `start`.
+  private mutating func leave(_ node: Int, since start: Int) -> Value? {
+    var left = expression.nodes[node]
+    left.size = UInt16(clamping: nodes.count - start + 1)
+    nodes.append(left)
+    return nil
+  }
+
+  /// A node with all its operands, as they are.
+  private mutating func copy(_ node: Int) {
+    nodes.append(
+      contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
+  }
+
+  /// Of a part that may never be asked for: what fails stays as it is.
+  private mutating func foldPerhaps(_ node: Int) -> Value? {
+    let start = nodes.count
+    do throws(ExpressionFault) {
+      return try fold(node)
+    } catch {
+      nodes.removeLast(nodes.count - start)
+      copy(node)
+      return nil
+    }
+  }
+}
+
+// One node each; nil where it is not known.
+extension Folding {
+  /// `isLenient`: what is missing is null.
+  private mutating func fold(
+    _ node: Int, isLenient: Bool = false
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    if let value = expression.literal(node) { return put(value, for: node, since: start) }
+    switch expression.nodes[node].kind {
+    case .root: return try foldRoot(node)
+    case .member, .index: return try foldPath(node, isLenient: isLenient)
+    case .not:
+      guard let value = try fold(node - 1) else { return leave(node, since: start) }
+      return put(.bool(!(try boolean(value, of: "!", node - 1))), for: node, since: start)
+    case .binary: return try foldBinary(node, isLenient: isLenient)
+    case .conditional: return try foldConditional(node)
+    case .list, .call: return try foldItems(node)
+    default:
+      let name = expression.text(expression.nameRange(of: node))
+      throw fault(ExpressionMessage.unknownName(name, suggestion: nil), node)
+    }
+  }
+
+  private func boolean(
+    _ value: Value, of sign: String, _ node: Int
+  ) throws(ExpressionFault) -> Bool {
+    if case .bool(let truth) = value { return truth }
+    throw fault(
+      ExpressionMessage.wrongOperand(sign, wanted: "true or false", found: value.type.words), node)
+  }
+
+  private mutating func foldRoot(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    guard let root = ContextRoot(rawValue: expression.nodes[node].detail) else { return nil }
+    switch bindings.value(of: root) {
+    case .known(let value): return put(value, for: node, since: start)
+    case .later, .missing:
+      if isFinal { throw fault(ExpressionMessage.notYetKnown(root.name), node) }
+      return leave(node, since: start)
+    }
+  }
+
+  private mutating func foldConditional(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    guard let condition = try fold(operands[0]) else {
+      _ = foldPerhaps(operands[1])
+      _ = foldPerhaps(operands[2])
+      return leave(node, since: start)
+    }
+    let isTrue = try boolean(condition, of: "?:", operands[0])
+    nodes.removeLast(nodes.count - start)
+    return try fold(operands[isTrue ? 1 : 2])
+  }
+
+  private mutating func foldBinary(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    switch BinaryOperator(rawValue: expression.nodes[node].detail) {
+    case .and: try foldLogic(node, absorbing: false)
+    case .or: try foldLogic(node, absorbing: true)
+    case .coalesce: try foldCoalesce(node, isLenient: isLenient)
+    default: try foldPair(node)
+    }
+  }
+
+  /// `false` decides `&&`, `true` decides `||`; the other one says nothing and is left out.
+  private mutating func foldLogic(
+    _ node: Int, absorbing: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let sign = absorbing ? "||" : "&&"
+    var leftCount = 0
+    for operand in expression.operands(of: node) {
+      let mark = nodes.count
+      let value = leftCount == 0 ? try fold(operand) : foldPerhaps(operand)
+      guard let value else {
+        leftCount += 1
+        continue
+      }
+      if leftCount > 0, value.type != .bool {
+        leftCount += 1
+        continue
+      }
+      if try boolean(value, of: sign, operand) == absorbing {
+        return put(.bool(absorbing), for: node, since: start)
+      }
+      nodes.removeLast(nodes.count - mark)
+    }
+    if leftCount == 0 { return put(.bool(!absorbing), for: node, since: start) }
+    return leftCount == 1 ? nil : leave(node, since: start)
+  }
+
+  private mutating func foldCoalesce(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    var leftCount = 0
+    for operand in operands {
+      let mark = nodes.count
+      let isLast = operand == operands.last
+      let value =
+        leftCount == 0
+        ? try fold(operand, isLenient: isLenient || !isLast) : foldPerhaps(operand)
+      if let value, value != .null || isLast {
+        if leftCount == 0 { return put(value, for: node, since: start) }
+        leftCount += 1
+        break
+      }
+      if value == nil { leftCount += 1 } else { nodes.removeLast(nodes.count - mark) }
+    }
+    return leftCount == 1 ? nil : leave(node, since: start)
+  }
+
+  private mutating func foldPair(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = try fold(leftNode)
+    let right = try fold(rightNode)
+    guard let left, let right,
+      let sign = BinaryOperator(rawValue: expression.nodes[node].detail)
+    else { return leave(node, since: start) }
+    if let result = sign == .in ? right.holds(left) : sign.compare(left, right) {
+      return put(.bool(result), for: node, since: start)
+    }
+    if sign == .in, right.type != .map {
+      throw fault(
+        ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.type.words),
+        rightNode)
+    }
+    throw fault(ExpressionMessage.incomparable(left.type.words, right.type.words), node)
+  }
+
+  private mutating func foldItems(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    var values: [Value] = []
+    for operand in operands {
+      if let value = try fold(operand) { values.append(value) }
+    }
+    guard values.count == operands.count else { return leave(node, since: start) }
+    if expression.nodes[node].kind == .list {
+      return put(.list(values), for: node, since: start)
+    }
+    guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
+    // A script must still be able to tell what was quoted.
+    if function == .quote, node == expression.root, !isFinal { return leave(node, since: start) }
+    do throws(ArgumentFault) {
+      if let value = try function.call(values, bindings) {
+        return put(value, for: node, since: start)
+      }
+    } catch {
+      throw fault(error.words, error.argument.map { operands[$0] } ?? node)
+    }
+    if isFinal { throw fault(ExpressionMessage.notYetKnown("\(function.row.name)()"), node) }
+    return leave(node, since: start)
+  }
+}
+
+// Members and items.
+extension Folding {
+  private mutating func foldPath(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let isMember = expression.nodes[node].kind == .member
+    let owner = isMember ? node - 1 : expression.pair(of: node).0
+    if expression.nodes[owner].kind == .root {
+      return try foldContextMember(node, owner, isLenient: isLenient)
+    }
+    let whole = try fold(owner, isLenient: isLenient)
+    let index: Value? =
+      isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
+    guard let whole, let index else { return leave(node, since: start) }
+    if let item = try item(index, of: whole, node, isLenient: isLenient) {
+      return put(item, for: node, since: start)
+    }
+    return put(.null, for: node, since: start)
+  }
+
+  /// `root.name`, `root['name']`.
+  private mutating func foldContextMember(
+    _ node: Int, _ owner: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    guard let root = ContextRoot(rawValue: expression.nodes[owner].detail) else { return nil }
+    copy(owner)
+    let isMember = expression.nodes[node].kind == .member
+    let index: Value? =
+      isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
+    guard let index else { return leave(node, since: start) }
+    guard case .string(let name) = index else {
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
+    }
+    switch bindings.member(name, of: root) {
+    case .known(let value): return put(value, for: node, since: start)
+    case .later:
+      if isFinal { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }
+      return leave(node, since: start)
+    case .missing:
+      if isLenient { return put(.null, for: node, since: start) }
+      throw fault(ExpressionMessage.unknownMember(name, of: root, suggestion: nil), node)
+    }
+  }
+
+  /// Nil for a missing one where that is allowed.
+  private func item(
+    _ index: Value, of whole: Value, _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    switch (whole, index) {
+    case (.map(let map), .string(let name)):
+      if let value = map[name] { return value }
+      if isLenient { return nil }
+      throw missing(name, of: map, node)
+    case (.list(let items), .number(let number)):
+      if let place = Int(exactly: number), items.indices.contains(place) { return items[place] }
+      if isLenient { return nil }
+      throw fault(
+        ExpressionMessage.missingItem(numberText(number), count: items.count), node - 1)
+    case (.null, _) where isLenient: return nil
+    case (.map, _):
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
+    case (.list, _) where expression.nodes[node].kind == .index:
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a number", found: index.type.words), node - 1)
+    default:
+      let isMember = expression.nodes[node].kind == .member
+      throw fault(
+        isMember
+          ? ExpressionMessage.noMembers(whole.type.words)
+          : ExpressionMessage.noItems(whole.type.words), node)
+    }
+  }
+
+  private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFault {
+    let isMember = expression.nodes[node].kind == .member
+    let owner = isMember ? node - 1 : expression.pair(of: node).0
+    let words = ExpressionMessage.unknownMember(
+      name, of: expression.text(expression.range(of: owner)),
+      suggestion: suggestion(for: name, among: map.names))
+    return isMember
+      ? ExpressionFault(words, at: expression.memberNameRange(of: node)) : fault(words, node - 1)
+  }
+}

@@ -1,0 +1,107 @@
+// Expressions and templates as text again: what folding left of them, as it could be written.
+
+import Diagnostics
+
+extension Expression {
+  /// `params.branch == 'main'`.
+  package var description: String {
+    var text = ""
+    write(root, in: .conditional, to: &text)
+    return text
+  }
+
+  /// In parentheses if what stands around holds together more tightly.
+  private func write(_ node: Int, in outer: Precedence, to text: inout String) {
+    let precedence = precedence(of: node)
+    if precedence < outer { text += "(" }
+    writeBare(node, precedence, to: &text)
+    if precedence < outer { text += ")" }
+  }
+
+  private func precedence(of node: Int) -> Precedence {
+    switch nodes[node].kind {
+    case .conditional: .conditional
+    case .not: .not
+    case .binary: BinaryOperator(rawValue: nodes[node].detail)?.precedence ?? .postfix
+    default: .postfix
+    }
+  }
+
+  private func writeBare(_ node: Int, _ precedence: Precedence, to text: inout String) {
+    if let value = literal(node) { return value.write(to: &text) }
+    switch nodes[node].kind {
+    case .member:
+      write(node - 1, in: .postfix, to: &text)
+      text += "." + memberName(of: node)
+    case .index:
+      let (owner, index) = pair(of: node)
+      write(owner, in: .postfix, to: &text)
+      text += "["
+      write(index, in: .conditional, to: &text)
+      text += "]"
+    case .not:
+      text += "!"
+      write(node - 1, in: .not, to: &text)
+    case .binary: writeBinary(node, precedence, to: &text)
+    case .conditional:
+      let operands = operands(of: node)
+      write(operands[0], in: .or, to: &text)
+      text += " ? "
+      write(operands[1], in: .conditional, to: &text)
+      text += " : "
+      write(operands[2], in: .conditional, to: &text)
+    case .list: writeItems(node, "[", "]", to: &text)
+    case .call, .unknownCall:
+      writeItems(node, self.text(nameRange(of: node)) + "(", ")", to: &text)
+    default: text += self.text(nameRange(of: node))
+    }
+  }
+
+  private func writeBinary(_ node: Int, _ precedence: Precedence, to text: inout String) {
+    let sign = BinaryOperator(rawValue: nodes[node].detail)?.sign ?? ""
+    let inner = Precedence(rawValue: precedence.rawValue + 1) ?? .postfix
+    for (number, operand) in operands(of: node).enumerated() {
+      if number > 0 { text += " \(sign) " }
+      write(operand, in: inner, to: &text)
+    }
+  }
+
+  private func writeItems(_ node: Int, _ open: String, _ close: String, to text: inout String) {
+    text += open
+    for (number, operand) in operands(of: node).enumerated() {
+      if number > 0 { text += ", " }
+      write(operand, in: .conditional, to: &text)
+    }
+    text += close
+  }
+}
+
+extension Value {
+  /// As an expression could have it, maps aside.
+  package var literal: String {
+    var text = ""
+    write(to: &text)
+    return text
+  }
+
+  fileprivate func write(to text: inout String) {
+    switch self {
+    case .string(let string): text += stringLiteral(string)
+    case .list(let items):
+      text += "["
+      for (number, item) in items.enumerated() {
+        if number > 0 { text += ", " }
+        item.write(to: &text)
+      }
+      text += "]"
+    case .map: text += "fromJSON(\(stringLiteral(json)))"
+    default: text += json
+    }
+  }
+}
+
+/// In single quotes, or in double quotes if there is something that needs an escape.
+private func stringLiteral(_ text: String) -> String {
+  let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+  return isPlain ? "'\(text.replacing("'", with: "''"))'" : jsonString(text)
+}

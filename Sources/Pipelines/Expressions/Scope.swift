@@ -1,0 +1,75 @@
+// What an expression may name where it stands, given by the caller: types for checking, values for
+// folding and evaluation.
+
+package import Scheduling
+
+/// The names that are there, and their types.
+package protocol ExpressionScope {
+  /// Whether a context may be used where the expression stands; words that say why not, or nil.
+  func objection(to root: ContextRoot) -> FaultWords?
+
+  /// `root.name`, and `root['name']`.
+  func member(_ name: String, of root: ContextRoot) -> ScopeMember
+
+  /// The name that was meant by one that is not there; `Suggester` finds it.
+  func suggestion(for name: String, of root: ContextRoot) -> String?
+
+  /// Of the whole context, or of a member whose name only the run knows; nil if single members alone
+  /// may be named.
+  func type(of root: ContextRoot) -> ExpressionType?
+
+  /// Whether `success()` and its like may be called.
+  var allowsStatusFunctions: Bool { get }
+}
+
+/// What a scope says of a member.
+package enum ScopeMember {
+  case known(ExpressionType)
+  /// No such name: the checker says so, with a suggestion.
+  case unknown
+  /// There, but not to be used: the words say why.
+  case refused(FaultWords)
+}
+
+extension ExpressionScope {
+  /// The words for a context that cannot be used here.
+  package func unavailable(_ root: ContextRoot) -> FaultWords {
+    ExpressionMessage.unavailable(root)
+  }
+}
+
+/// The values behind the names. Whatever is not given is not known yet.
+package protocol ExpressionBindings {
+  /// `root.name`, and `root['name']`.
+  func member(_ name: String, of root: ContextRoot) -> Resolution
+
+  /// The whole context.
+  func value(of root: ContextRoot) -> Resolution
+
+  /// How the direct dependencies ended; nil while that is not known.
+  var dependencyEndings: [Ending]? { get }
+
+  /// The SHA-256 of the matching files in hexadecimal, '' if there are none; nil while files must
+  /// not be looked at.
+  func hashFiles(_ patterns: [String]) throws(FaultWords) -> String?
+
+  /// Nil while files must not be looked at.
+  func exists(_ path: String) throws(FaultWords) -> Bool?
+}
+
+/// What stands behind a name.
+package enum Resolution {
+  case known(Value)
+  /// Not known before a later moment: folding leaves it, evaluation fails.
+  case later
+  case missing
+}
+
+extension ExpressionBindings {
+  package func value(of root: ContextRoot) -> Resolution { .later }
+  package var dependencyEndings: [Ending]? { nil }
+  package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
+  package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }
+}
+
+extension FaultWords: Error {}

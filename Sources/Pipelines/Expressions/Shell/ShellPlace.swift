@@ -1,0 +1,118 @@
+// Where in a shell script a value is to be inserted, and what may be inserted there. Knows bytes,
+// nothing of templates.
+
+/// What stands for a value in the text that is scanned: a byte that no UTF-8 text holds.
+let valueMark: UInt8 = 0xFF
+
+/// One place for a value.
+struct ShellPlace: Hashable, Sendable {
+  /// A place where no value may stand, whatever it is.
+  enum Refusal: Hashable, Sendable {
+    case unclear
+    case escaped
+    case parameterExpansion
+    case variableName(String)
+    case hereDocumentDelimiter
+    case assignedName
+    case loopVariable
+    case testOperator
+  }
+
+  /// What the shell makes of the text around.
+  enum Context: Hashable, Sendable {
+    case word, quotes, backquotes, comment, hereDocument
+    /// An argument of a command that reads it as code or as the name of a variable.
+    case codeArgument(String)
+  }
+
+  var refusal: Refusal?
+  var context = Context.word
+  /// The shell calculates with it: a name would be taken for a variable, and its text for a formula.
+  var isNumeric = false
+  /// `<` or `>` follows at once: digits would be taken for a descriptor.
+  var isBeforeRedirection = false
+
+  /// Whether a quoted value stays one word here.
+  var allowsQuotes: Bool { context == .word && !isNumeric && refusal == nil }
+}
+
+/// A line of a here-document that holds values: it must not become the line that ends it.
+struct DocumentLine: Hashable, Sendable {
+  /// In the scanned text.
+  let range: Range<Int>
+  let delimiter: [UInt8]
+  let stripsTabs: Bool
+
+  /// Whether the line, with its values inserted, may end the document for some shell.
+  func isEnd(_ line: [UInt8]) -> Bool {
+    var rest = line[...]
+    if stripsTabs { rest = rest.drop { $0 == UInt8(ascii: "\t") } }
+    if rest.elementsEqual(delimiter) { return true }
+    // In a command substitution bash before 5.2 also takes the delimiter with what closes it.
+    while let last = rest.last, last == UInt8(ascii: ")") || last == UInt8(ascii: "`") || last == 32
+    {
+      rest.removeLast()
+    }
+    return rest.elementsEqual(delimiter)
+  }
+}
+
+/// A word with values that stands where a command does, or a pattern of `case`.
+struct CommandWord: Hashable, Sendable {
+  /// In the scanned text.
+  let range: Range<Int>
+  let isPattern: Bool
+
+  /// Whether the word, with its values inserted, is one of the shell's own or assigns a variable.
+  /// Quotes take their meaning from words of the grammar, but not from commands.
+  func isForbidden(_ word: [UInt8]) -> Bool {
+    if ShellWords.grammar.contains(String(decoding: word, as: UTF8.self)) { return true }
+    if isPattern { return false }
+    let quotes = Array(#"'"\"#.utf8)
+    let bare = String(decoding: word.filter { !quotes.contains($0) }, as: UTF8.self)
+    return ShellWords.commands.contains(bare) || ShellWords.isAssignment(word)
+  }
+}
+
+/// Words of the shells.
+enum ShellWords {
+  /// After them a command follows.
+  static let openers: Set<String> = [
+    "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "coproc",
+  ]
+  /// Commands that run the command behind them.
+  static let prefixes: Set<String> = [
+    "builtin", "chroot", "command", "doas", "env", "eval", "exec", "nice", "nohup", "setsid",
+    "stdbuf", "sudo", "timeout", "xargs",
+  ]
+  static let grammar: Set<String> = openers.union([
+    "case", "done", "esac", "fi", "for", "function", "in", "select",
+  ])
+  /// Commands of the shell that change what the script does; a value must not name one.
+  static let commands: Set<String> = [
+    ".", ":", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "disown",
+    "enable", "eval", "exec", "exit", "export", "fc", "fg", "getopts", "hash", "let", "local",
+    "mapfile", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source",
+    "suspend", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset",
+  ]
+  /// Read arguments as code, or as names of variables whose index is code to bash.
+  static let interpreters: Set<String> = [
+    ".", "alias", "ash", "bash", "busybox", "dash", "enable", "eval", "fc", "getopts", "ksh",
+    "let", "mapfile", "mksh", "parallel", "printf", "read", "readarray", "rsh", "sh", "source",
+    "ssh", "su", "trap", "unset", "wait", "watch", "xargs", "zsh",
+  ]
+  /// Take `name=value`.
+  static let declarations: Set<String> = [
+    "declare", "export", "integer", "local", "readonly", "typeset",
+  ]
+  static let tests: Set<String> = ["[", "[[", "test"]
+  static let arithmeticTests: Set<String> = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
+
+  /// Whether `bytes` is a name and `=` or `+=` stands behind it.
+  static func isAssignment(_ bytes: some Collection<UInt8>) -> Bool {
+    guard let first = bytes.first, isNameStart(first) else { return false }
+    var rest = bytes.drop(while: isNameByte)
+    if rest.first == UInt8(ascii: "+") { rest = rest.dropFirst() }
+    return rest.first == UInt8(ascii: "=")
+  }
+}

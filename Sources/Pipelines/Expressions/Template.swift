@@ -1,0 +1,198 @@
+// A text of the file with expressions in it: `${{ … }}`. `$${{` stands for `${{` itself. Knows no
+// types and no shell.
+
+package import Diagnostics
+
+package struct Template: Hashable, Sendable {
+  /// A stretch of the text.
+  struct Part: Hashable, Sendable {
+    /// Of an expression: from `${{` to `}}`.
+    var start: UInt32
+    var end: UInt32
+    /// Where the expression itself begins; of literal text `UInt32.max`.
+    var base: UInt32
+    /// The number of its last node.
+    var root: UInt32
+
+    var isLiteral: Bool { base == .max }
+    var range: Range<Int> { Int(start)..<Int(end) }
+  }
+
+  let content: [UInt8]
+  package let origin: TextOrigin
+  let parts: [Part]
+  let nodes: [ExpressionNode]
+  let constants: [Value]
+
+  static func literal(_ range: Range<Int>) -> Part {
+    Part(
+      start: UInt32(truncatingIfNeeded: range.lowerBound),
+      end: UInt32(truncatingIfNeeded: range.upperBound), base: .max, root: 0)
+  }
+}
+
+extension Template {
+  /// Reads the text of a scalar. Everything wrong with it is reported, and then there is no template.
+  package init?(
+    parsing content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    var reader = TemplateReader(content: content)
+    reader.read()
+    for fault in reader.faults {
+      log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
+    }
+    guard reader.faults.isEmpty else { return nil }
+    self.init(
+      content: content, origin: origin, parts: reader.parts, nodes: reader.nodes, constants: [])
+  }
+
+  /// The text itself, if there is no expression in it.
+  package var literal: String? {
+    parts.allSatisfy(\.isLiteral) ? literalText : nil
+  }
+
+  private var literalText: String {
+    parts.map { String(decoding: content[$0.range], as: UTF8.self) }.joined()
+  }
+
+  /// The expression that is all of the text: its value keeps its type.
+  package var single: Expression? {
+    parts.count == 1 && !parts[0].isLiteral ? expression(parts[0]) : nil
+  }
+
+  /// In the order they are written.
+  package var expressions: [Expression] {
+    parts.filter { !$0.isLiteral }.map(expression)
+  }
+
+  func expression(_ part: Part) -> Expression {
+    Expression(
+      content: content, origin: origin, base: Int(part.base), nodes: nodes, root: Int(part.root),
+      constants: constants)
+  }
+}
+
+extension Expression {
+  /// Reads a condition: one expression, bare or in `${{ … }}`. What is wrong is reported.
+  package init?(
+    parsingCondition content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    let blanks = content.prefix { $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }.count
+    if content[blanks...].starts(with: "${{".utf8) {
+      self.init(parsingBraced: content, origin, in: source, log: &log)
+      return
+    }
+    do throws(ExpressionFault) {
+      var parser = try ExpressionParser(content, at: 0, endsAtBraces: false, nodes: [])
+      let base = try parser.parse().lowerBound
+      self.init(
+        content: content, origin: origin, base: base, nodes: parser.nodes,
+        root: parser.nodes.count - 1, constants: [])
+    } catch {
+      log.report(error.words.diagnostic(at: origin.span(of: error.range, in: content, source)))
+      return nil
+    }
+  }
+
+  private init?(
+    parsingBraced content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    guard let template = Template(parsing: content, origin, in: source, log: &log) else {
+      return nil
+    }
+    let parts = template.parts.filter { part in
+      !part.isLiteral || content[part.range].contains { $0 > 32 }
+    }
+    guard parts.count == 1, let part = parts.first else {
+      let stray = parts.first(where: \.isLiteral) ?? parts[1]
+      log.report(
+        ExpressionMessage.textAroundCondition.diagnostic(
+          at: origin.span(of: stray.range, in: content, source)))
+      return nil
+    }
+    self = template.expression(part)
+  }
+}
+
+/// Finds the parts of a text.
+private struct TemplateReader {
+  let content: [UInt8]
+  var parts: [Template.Part] = []
+  var nodes: [ExpressionNode] = []
+  var faults: [ExpressionFault] = []
+
+  init(content: [UInt8]) { self.content = content }
+
+  mutating func read() {
+    var literalStart = 0
+    var place = 0
+    while let opening = nextOpening(from: place) {
+      let isEscaped = opening > literalStart && content[opening - 1] == UInt8(ascii: "$")
+      addLiteral(literalStart..<(isEscaped ? opening - 1 : opening))
+      literalStart = opening
+      place = opening + 3
+      if isEscaped { continue }
+      place = readExpression(at: opening)
+      literalStart = place
+    }
+    addLiteral(literalStart..<content.count)
+  }
+
+  private func nextOpening(from start: Int) -> Int? {
+    var place = start
+    while place + 2 < content.count {
+      if content[place] == UInt8(ascii: "$"), content[place + 1] == UInt8(ascii: "{"),
+        content[place + 2] == UInt8(ascii: "{")
+      {
+        return place
+      }
+      place += 1
+    }
+    return nil
+  }
+
+  private mutating func addLiteral(_ range: Range<Int>) {
+    if !range.isEmpty { parts.append(Template.literal(range)) }
+  }
+
+  /// Returns the place behind it.
+  private mutating func readExpression(at opening: Int) -> Int {
+    do throws(ExpressionFault) {
+      // Moved, so that no other owner makes it copy what is there.
+      let known = nodes
+      nodes = []
+      var parser = try ExpressionParser(
+        content, at: opening + 3, endsAtBraces: true, nodes: consume known)
+      let range = try parser.parse()
+      guard parser.end < content.count else {
+        throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
+      }
+      nodes = parser.nodes
+      let end = parser.end + 2
+      parts.append(
+        Template.Part(
+          start: UInt32(truncatingIfNeeded: opening), end: UInt32(truncatingIfNeeded: end),
+          base: UInt32(truncatingIfNeeded: range.lowerBound),
+          root: UInt32(truncatingIfNeeded: nodes.count - 1)))
+      return end
+    } catch {
+      faults.append(error)
+      return closing(after: opening)
+    }
+  }
+
+  /// Where to go on after a mistake: behind the next `}}`.
+  private func closing(after opening: Int) -> Int {
+    var place = opening + 3
+    while place + 1 < content.count {
+      if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
+        return place + 2
+      }
+      place += 1
+    }
+    return content.count
+  }
+}

@@ -1,0 +1,102 @@
+// What an expression gives: a value of one of six types, as in JSON. Knows nothing of expressions.
+
+import Diagnostics
+
+package enum Value: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  /// Never infinite, always a number. Integers below 2^53 are exact.
+  case number(Double)
+  case string(String)
+  case list([Value])
+  case map(ValueMap)
+}
+
+/// Names and their values in the order they were written. Equal to a map with the same members in
+/// any order.
+package struct ValueMap: Hashable, Sendable {
+  package private(set) var names: [String] = []
+  package private(set) var values: [Value] = []
+  private var places: [String: Int] = [:]
+
+  package init() {}
+
+  /// Of two members with one name the last counts, in the place of the first.
+  package init(_ members: some Sequence<(String, Value)>) {
+    for (name, value) in members { self[name] = value }
+  }
+
+  package var count: Int { names.count }
+
+  /// Setting nil changes nothing.
+  package subscript(name: String) -> Value? {
+    get { places[name].map { values[$0] } }
+    set {
+      guard let newValue else { return }
+      if let place = places[name] {
+        values[place] = newValue
+      } else {
+        places[name] = names.count
+        names.append(name)
+        values.append(newValue)
+      }
+    }
+  }
+
+  package static func == (left: ValueMap, right: ValueMap) -> Bool {
+    left.count == right.count && zip(left.names, left.values).allSatisfy { right[$0] == $1 }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(Set(names))
+  }
+}
+
+extension Value {
+  package var type: ExpressionType.Kinds {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .number: .number
+    case .string: .string
+    case .list: .list
+    case .map: .map
+    }
+  }
+
+  /// As it stands in a text: strings, numbers and booleans; nil for what has no such form.
+  package var text: String? {
+    switch self {
+    case .string(let text): text
+    case .bool(let value): value ? "true" : "false"
+    case .number(let number): numberText(number)
+    case .null, .list, .map: nil
+    }
+  }
+
+  /// Compact JSON.
+  package var json: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .number(let number): numberText(number)
+    case .string(let text): jsonString(text)
+    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
+    case .map(let map):
+      "{"
+        + zip(map.names, map.values).map { "\(jsonString($0)):\($1.json)" }.joined(separator: ",")
+        + "}"
+    }
+  }
+}
+
+/// 2^53 − 1. Beyond this not every integer is a number of its own.
+let largestExactInteger = 9_007_199_254_740_991.0
+
+/// As JSON prints it: an integer without `.0`.
+func numberText(_ number: Double) -> String {
+  if number.magnitude <= largestExactInteger, number == number.rounded(.towardZero) {
+    return String(Int64(number))
+  }
+  return "\(number)"
+}

@@ -1,0 +1,56 @@
+// The wording of everything that can be wrong with files that a pipeline names.
+
+import Diagnostics
+
+enum LoadingMessage {
+  static func outside(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(name)) leads out of the directory of this file", at: span,
+      help: "a file can name files in its own directory and below")
+  }
+
+  static func circle(_ paths: [String], at span: Span) -> Diagnostic {
+    let names = paths.map { printable($0) }.joined(separator: " -> ")
+    return Diagnostic("files name each other in a circle: \(names)", at: span)
+  }
+
+  static func missing(_ what: String, _ path: String, at span: Span) -> Diagnostic {
+    Diagnostic("no \(what) \(quoted(path))", at: span)
+  }
+
+  static func missingVariables(_ path: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "no file of variables \(quoted(path))", at: span,
+      help: "a name that ends in '?' need not be there")
+  }
+
+  static func badVariables(
+    _ path: String, line: Int, _ message: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("line \(line) of \(quoted(path)): \(message)", at: span)
+  }
+
+  static func includedTwice(_ path: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(path)) is included twice", at: span, secondary: [.init(first, "first here")])
+  }
+
+  static func tooMuch(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than \(PipelineLoader.maxFileCount) files, 64 MiB of them or "
+        + "\(PipelineLoader.maxDepth) levels, which is the limit", at: span)
+  }
+
+  static func setTwice(_ key: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) is set in two files", at: span, secondary: [.init(first, "also here")])
+  }
+
+  static func definedTwice(
+    _ what: String, _ name: String, first: Span, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(what) \(quoted(name)) is defined in two files", at: span,
+      secondary: [.init(first, "also here")])
+  }
+}

@@ -1,0 +1,125 @@
+// `include`: what several files say, as if it stood in one. What two of them say is an error that
+// shows both places.
+
+import Diagnostics
+import Scheduling
+
+extension PipelineModel {
+  /// Adds what another file says after what is here. Linear in the other model.
+  mutating func merge(_ other: PipelineModel, log: inout DiagnosticLog) {
+    mergeScalars(other, &log)
+    append(other.queues, to: \.queues, "queue", &log)
+    append(other.resources, to: \.resources, "resource", &log)
+    append(other.params, to: \.params, "parameter", &log)
+    append(other.environment, to: \.environment, "variable", &log)
+    append(other.secrets, to: \.secrets, "secret", &log)
+    append(other.outputs, to: \.outputs, "output", &log)
+    dotenv += other.dotenv
+    mergeSteps(other)
+  }
+
+  private mutating func append<Item: NamedModel>(
+    _ items: [Item], to list: WritableKeyPath<Self, [Item]>, _ what: String,
+    _ log: inout DiagnosticLog
+  ) {
+    guard !items.isEmpty else { return }
+    var places: [String: Span] = [:]
+    for item in self[keyPath: list] { places[item.name] = item.span }
+    for item in items {
+      if let first = places[item.name] {
+        log.report(at: item.span) {
+          LoadingMessage.definedTwice(what, item.name, first: first, at: $0)
+        }
+      } else {
+        self[keyPath: list].append(item)
+      }
+    }
+  }
+
+  /// Keys that hold one thing. A file's own name and version say nothing of the whole.
+  private mutating func mergeScalars(_ other: PipelineModel, _ log: inout DiagnosticLog) {
+    for (key, span) in other.written.sorted(by: { $0.value.start < $1.value.start })
+    where key.isSingle {
+      if let first = written[key] {
+        log.report(at: span) { LoadingMessage.setTwice(key.row.key, first: first, at: $0) }
+      } else {
+        written[key] = span
+        take(key, from: other)
+      }
+    }
+    // Of the file that is merged last: the one that includes the others.
+    name = other.name
+  }
+
+  private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
+    switch key {
+    case .maxParallel: width = other.width
+    case .failurePolicy: failurePolicy = other.failurePolicy
+    case .timeout: timeout = other.timeout
+    case .shell: shell = other.shell
+    case .workingDir: workingDirectory = other.workingDirectory
+    case .sequence: isSequence = other.isSequence
+    case .defaults:
+      // Its lists are of the other model; `mergeSteps` does not move them.
+      defaultSettings = other.defaultSettings
+      defaultPlacement = other.defaultPlacement
+    case .onSuccess: hooks[.onSuccess] = other.hooks[.onSuccess]
+    case .onFailure: hooks[.onFailure] = other.hooks[.onFailure]
+    case .onCancel: hooks[.onCancel] = other.hooks[.onCancel]
+    case .onComplete: hooks[.onComplete] = other.hooks[.onComplete]
+    default: break
+    }
+  }
+
+  private mutating func mergeSteps(_ other: PipelineModel) {
+    func moved(_ number: Int32, by count: Int) -> Int32 {
+      number < 0 ? number : number + Int32(truncatingIfNeeded: count)
+    }
+    let base = (
+      dependencies: dependencies.count, actions: actions.count, details: details.count,
+      settings: settings.count, placements: placements.count, uses: uses.count,
+      extras: extras.count
+    )
+    for var step in other.steps {
+      step.firstDependency = moved(step.firstDependency, by: base.dependencies)
+      step.details = moved(step.details, by: base.details)
+      switch step.action {
+      case .written: break
+      case .kept(let number): step.action = .kept(moved(number, by: base.actions))
+      case .uses(let number): step.action = .uses(moved(number, by: base.uses))
+      }
+      steps.append(step)
+    }
+    for var detail in other.details {
+      detail.settings = moved(detail.settings, by: base.settings)
+      detail.placement = moved(detail.placement, by: base.placements)
+      detail.extra = moved(detail.extra, by: base.extras)
+      details.append(detail)
+    }
+    dependencies += other.dependencies
+    actions += other.actions
+    settings += other.settings
+    placements += other.placements
+    uses += other.uses
+    extras += other.extras
+  }
+}
+
+extension PipelineKey {
+  /// What it holds is one thing, of which two files cannot each say their own.
+  fileprivate var isSingle: Bool {
+    switch self {
+    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults, .mutex,
+      .onSuccess, .onFailure, .onCancel, .onComplete:
+      true
+    default: false
+    }
+  }
+}
+
+/// What has a name of the user's in a file.
+protocol NamedModel {
+  var name: String { get }
+  /// Where the name stands.
+  var span: Span { get }
+}

@@ -1,0 +1,85 @@
+// What planning reads besides the pipeline file itself: included files, nested pipelines, files of
+// variables. Everything else of this module knows texts only.
+
+import Diagnostics
+import Glibc
+
+/// Where the files that a pipeline names come from. Tests give their own.
+package struct PipelineFiles: Sendable {
+  /// The bytes of a file that a pipeline names: `directory` is where it must lie, links followed;
+  /// nil for anywhere. Nil bytes: there is no such file.
+  package let read:
+    @Sendable (_ path: String, _ directory: String?) -> Result<[UInt8]?, InputFailure>
+
+  package init(
+    read:
+      @escaping @Sendable (_ path: String, _ directory: String?) -> Result<
+        [UInt8]?, InputFailure
+      >
+  ) {
+    self.read = read
+  }
+
+  /// The file system.
+  package static let system = PipelineFiles { path, directory in
+    if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
+    if let directory, !lies(path, in: directory) {
+      return .failure(
+        InputFailure("\(quoted(path)) is a link out of the directory of the file that names it"))
+    }
+    do throws(InputFailure) {
+      return .success(try readPipelineFile(path))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// No file can be read.
+  package static let none = PipelineFiles { _, _ in .success(nil) }
+}
+
+/// Whether a file lies below a directory once all links are followed.
+private func lies(_ path: String, in directory: String) -> Bool {
+  guard let file = realPath(path), let folder = realPath(directory) else { return true }
+  return folder == "/" || file.hasPrefix(folder + "/")
+}
+
+private func realPath(_ path: String) -> String? {
+  guard let resolved = realpath(path, nil) else { return nil }
+  defer { free(resolved) }
+  return String(cString: resolved)
+}
+
+/// Where a file lies, for what it names.
+struct FilePlace: Hashable {
+  let path: String
+
+  /// Without a slash at the end; `.` where oprun was started.
+  var directory: String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// What a pipeline without a name is called.
+  var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+  /// The path of what is named here; nil if it leads out of the directory.
+  func resolve(_ name: String) -> String? {
+    guard !name.hasPrefix("/"), !name.isEmpty else { return nil }
+    var components: [Substring] = []
+    for component in name.split(separator: "/") where component != "." {
+      if component == ".." {
+        if components.popLast() == nil { return nil }
+      } else {
+        components.append(component)
+      }
+    }
+    guard !components.isEmpty else { return nil }
+    let inside = components.joined(separator: "/")
+    switch directory {
+    case ".": return inside
+    case "/": return "/" + inside
+    default: return directory + "/" + inside
+    }
+  }
+}

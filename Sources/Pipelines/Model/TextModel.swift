@@ -1,0 +1,156 @@
+// Values of the file in which expressions may stand.
+
+import Diagnostics
+import Scheduling
+
+/// A text: as it is, or with expressions in it.
+enum Text: Hashable, Sendable {
+  case plain(String)
+  case template(Template)
+}
+
+extension Text {
+  var template: Template? {
+    if case .template(let template) = self { template } else { nil }
+  }
+}
+
+/// What a process runs, as it is written.
+enum CommandModel: Hashable, Sendable {
+  case script(Text)
+  /// Never empty.
+  case arguments([Text])
+  case uses(UsesModel)
+}
+
+extension CommandModel {
+  var templates: [Template] {
+    switch self {
+    case .script(let text): text.template.map { [$0] } ?? []
+    case .arguments(let words): words.compactMap(\.template)
+    case .uses(let uses): uses.with.flatMap(\.value.templates)
+    }
+  }
+}
+
+/// Any value.
+indirect enum ValueModel: Hashable, Sendable {
+  case constant(Value)
+  /// An expression, whose value keeps its type, or a text with expressions in it.
+  case template(Template)
+  case list([ValueModel])
+  case map([MemberModel])
+}
+
+struct MemberModel: Hashable, Sendable {
+  let name: String
+  let span: Span
+  let value: ValueModel
+}
+
+extension ValueModel {
+  var templates: [Template] {
+    switch self {
+    case .constant: []
+    case .template(let template): [template]
+    case .list(let items): items.flatMap(\.templates)
+    case .map(let members): members.flatMap(\.value.templates)
+    }
+  }
+}
+
+/// An environment variable.
+struct VariableModel: Hashable, NamedModel, Sendable {
+  let name: String
+  let span: Span
+  let value: Text
+
+  /// Where it is written does not matter.
+  static func == (left: Self, right: Self) -> Bool {
+    left.name == right.name && left.value == right.value
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(value)
+  }
+}
+
+/// `uses` and `with`.
+struct UsesModel: Hashable, Sendable {
+  enum Kind: Hashable, Sendable {
+    case builtIn(String)
+    /// Another pipeline file, as it is written.
+    case file(String)
+  }
+
+  let kind: Kind
+  /// Of the value of `uses`.
+  let span: Span
+  let with: [MemberModel]
+  /// Of a file: its number among the models.
+  var model: Int?
+}
+
+struct ParamModel: NamedModel {
+  enum Kind: String {
+    case string, int, number, bool, list
+  }
+
+  let name: String
+  let span: Span
+  var kind = Kind.string
+  var defaultValue: Value?
+  /// Nil if any value is allowed.
+  var choices: [Value]?
+  /// A POSIX extended regular expression that the whole value must match.
+  var pattern: String?
+  var isRequired = false
+  var description: String?
+}
+
+/// An output of a pipeline: what a step that uses it offers.
+struct OutputModel: NamedModel, Sendable {
+  let name: String
+  let span: Span
+  let value: Text
+}
+
+/// What few steps have.
+struct ExtraModel {
+  var condition: Expression?
+  var matrix: MatrixModel?
+  var waits: [WaitModel] = []
+
+  var isEmpty: Bool { condition == nil && matrix == nil && waits.isEmpty }
+}
+
+/// One instance of the step for each combination of the axes.
+struct MatrixModel {
+  let span: Span
+  var axes: [AxisModel] = []
+  var included: ValueModel?
+  var excluded: ValueModel?
+  /// Instances at once; nil is not written.
+  var maxParallel: Int?
+  var isFailFast = false
+}
+
+struct AxisModel: NamedModel, Sendable {
+  let name: String
+  let span: Span
+  /// A list, or a template that gives one.
+  let values: ValueModel
+}
+
+/// One condition of `wait_for`.
+struct WaitModel: Sendable {
+  enum Kind {
+    case file, tcp, http, command
+  }
+
+  let kind: Kind
+  let target: CommandModel
+  let every: Nanoseconds
+  let timeout: Nanoseconds?
+}

@@ -1,0 +1,133 @@
+// JSON texts as values (RFC 8259). Strict: one value, no comments, no name twice, no number that
+// would be rounded to an integer of its own. Knows neither outputs nor expressions.
+
+/// Why a text is no JSON.
+package struct JSONFault: Error, Hashable {
+  package let reason: String
+  /// In bytes from the start of the text.
+  package let offset: Int
+}
+
+/// The one reader of JSON: of outputs, and behind `fromJSON`.
+package struct JSONReader {
+  private let text: ArraySlice<UInt8>
+  private var place: Int
+
+  private static let deepest = 64
+
+  /// The bytes are UTF-8. Linear in their number; at most 64 levels deep.
+  package static func value(of text: ArraySlice<UInt8>) throws(JSONFault) -> Value {
+    var reader = JSONReader(text)
+    let value = try reader.value(depth: 1)
+    reader.skipBlanks()
+    if reader.byte != nil { throw reader.fault("something stands behind the value") }
+    return value
+  }
+
+  package static func value(of text: String) throws(JSONFault) -> Value {
+    try value(of: Array(text.utf8)[...])
+  }
+
+  private init(_ text: ArraySlice<UInt8>) {
+    self.text = text
+    place = text.startIndex
+  }
+
+  private func fault(_ reason: String, at place: Int? = nil) -> JSONFault {
+    JSONFault(reason: reason, offset: min(place ?? self.place, text.endIndex) - text.startIndex)
+  }
+
+  private var byte: UInt8? { place < text.endIndex ? text[place] : nil }
+
+  private mutating func skipBlanks() {
+    while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { place += 1 }
+  }
+
+  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    skipBlanks()
+    guard byte == UInt8(ascii: scalar) else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func value(depth: Int) throws(JSONFault) -> Value {
+    skipBlanks()
+    switch byte {
+    case UInt8(ascii: "{"): return try map(depth: depth)
+    case UInt8(ascii: "["): return try list(depth: depth)
+    case UInt8(ascii: "\""): return .string(try string())
+    case .some(let byte) where byte == UInt8(ascii: "-") || isDecimalDigit(byte):
+      return .number(try number())
+    default: return try word()
+    }
+  }
+
+  private mutating func word() throws(JSONFault) -> Value {
+    let words: [(StaticString, Value)] = [
+      ("null", .null), ("true", .bool(true)), ("false", .bool(false)),
+    ]
+    for (word, value) in words {
+      let bytes = UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount)
+      guard text[place...].starts(with: bytes) else { continue }
+      place += bytes.count
+      return value
+    }
+    throw fault("a value is missing")
+  }
+
+  private mutating func number() throws(JSONFault) -> Double {
+    let start = place
+    while let byte, isNameByte(byte) || "+-.".utf8.contains(byte) { place += 1 }
+    let written = text[start..<place]
+    guard let number = numberValue(written) else { throw fault("no number", at: start) }
+    guard numberFault(written) == nil else {
+      throw fault("a number too large to be exact", at: start)
+    }
+    return number
+  }
+
+  private mutating func string() throws(JSONFault) -> String {
+    let start = place
+    place += 1
+    while let byte, byte != UInt8(ascii: "\"") {
+      if byte < 0x20 { throw fault("a control character in a string") }
+      place += byte == UInt8(ascii: "\\") ? 2 : 1
+    }
+    guard byte != nil else { throw fault("a string is not closed", at: start) }
+    place += 1
+    guard let string = jsonStringText(text[start..<place]) else {
+      throw fault("an escape that is none", at: start)
+    }
+    return string
+  }
+
+  private mutating func list(depth: Int) throws(JSONFault) -> Value {
+    guard depth <= Self.deepest else { throw fault("more than 64 levels") }
+    place += 1
+    var items: [Value] = []
+    if take("]") { return .list(items) }
+    while true {
+      items.append(try value(depth: depth + 1))
+      if take("]") { return .list(items) }
+      if !take(",") { throw fault("',' or ']' is missing") }
+    }
+  }
+
+  private mutating func map(depth: Int) throws(JSONFault) -> Value {
+    guard depth <= Self.deepest else { throw fault("more than 64 levels") }
+    place += 1
+    var map = ValueMap()
+    if take("}") { return .map(map) }
+    while true {
+      skipBlanks()
+      let start = place
+      guard byte == UInt8(ascii: "\"") else { throw fault("a name is missing") }
+      let name = try string()
+      guard map[name] == nil else { throw fault("a name for the second time", at: start) }
+      guard take(":") else { throw fault("':' is missing") }
+      map[name] = try value(depth: depth + 1)
+      if take("}") { return .map(map) }
+      if !take(",") { throw fault("',' or '}' is missing") }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Values of parameters: from text, and what may be wrong with them.
+
+import Diagnostics
+
+extension ParamModel.Kind {
+  /// In a sentence: "must be …".
+  var words: String {
+    switch self {
+    case .string: "text"
+    case .int: "a whole number"
+    case .number: "a number"
+    case .bool: "true or false"
+    case .list: "a list"
+    }
+  }
+
+  func holds(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.string, .string), (.number, .number), (.bool, .bool), (.list, .list): true
+    case (.int, .number(let number)): number == number.rounded()
+    default: false
+    }
+  }
+
+  var type: ExpressionType {
+    switch self {
+    case .string: .string
+    case .int, .number: .number
+    case .bool: .bool
+    case .list: ExpressionType(.list)
+    }
+  }
+}
+
+extension ParamModel {
+  /// The environment variable that sets it, and that steps find it in.
+  var variable: String {
+    "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+  }
+
+  var type: ExpressionType {
+    isRequired || defaultValue != nil ? kind.type : kind.type.optional
+  }
+
+  /// A value that was given as text; nil if it is not of the parameter's type. A list is JSON, or
+  /// texts with commas between them.
+  func value(of text: String) -> Value? {
+    switch kind {
+    case .string: return .string(text)
+    case .bool: return ["true": .bool(true), "false": .bool(false)][text]
+    case .int:
+      return Int(text).map(Double.init).flatMap {
+        $0.magnitude <= largestExactInteger ? .number($0) : nil
+      }
+    case .number:
+      guard text.utf8.allSatisfy({ isDecimalDigit($0) || "+-.eE".utf8.contains($0) }) else {
+        return nil
+      }
+      return Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+    case .list:
+      if text.hasPrefix("[") {
+        guard let value = try? JSONReader.value(of: text), case .list = value else { return nil }
+        return value
+      }
+      if text.isEmpty { return .list([]) }
+      return .list(
+        text.split(separator: ",", omittingEmptySubsequences: false).map {
+          .string(String($0))
+        })
+    }
+  }
+
+  /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
+  func refusal(of value: Value) -> String? {
+    if let choices, !choices.contains(value) {
+      let names = choices.map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
+      return "must be one of \(names), not \(value.text.map(quoted) ?? value.json)"
+    }
+    guard let pattern else { return nil }
+    let texts: [Value] = if case .list(let items) = value { items } else { [value] }
+    let expression = RegularExpression(pattern)
+    guard let odd = texts.first(where: { !expression.matches($0.text ?? $0.json) }) else {
+      return nil
+    }
+    return "must look like \(quoted(pattern)), not \(odd.text.map(quoted) ?? odd.json)"
+  }
+
+  /// For people.
+  var described: ParameterDescription {
+    ParameterDescription(
+      name: name, type: kind.rawValue, defaultValue: defaultValue.map { $0.text ?? $0.json },
+      choices: (choices ?? []).map { $0.text ?? $0.json }, isRequired: isRequired,
+      description: description)
+  }
+
+  /// Why its default is not allowed.
+  func refusal() -> String? { defaultValue.flatMap { refusal(of: $0) } }
+}

@@ -1,0 +1,67 @@
+// The values of a pipeline's parameters: from the command line, then the environment, then defaults.
+
+import Diagnostics
+
+/// What is known of parameters.
+struct Parameters {
+  /// Null for one that is not required and was not given; missing if it is not known.
+  private(set) var values: [String: Value] = [:]
+  /// What is wrong with what was given, for the command line.
+  private(set) var faults: [String] = []
+
+  /// `demandsAll`: a required one that is missing is a fault.
+  init(
+    _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
+    demandsAll: Bool
+  ) {
+    for argument in arguments where !params.contains(where: { $0.name == argument.name }) {
+      faults.append(ParameterMessage.unknown(argument.name, among: params.map(\.name)))
+    }
+    for param in params {
+      let given =
+        arguments.last { $0.name == param.name }.map { ("--param \(param.name)", $0.value) }
+        ?? environment[param.variable].map { (param.variable, $0) }
+      if let (origin, text) = given {
+        take(text, from: origin, for: param)
+      } else if let value = param.defaultValue {
+        values[param.name] = value
+      } else if !param.isRequired {
+        values[param.name] = .null
+      } else if demandsAll {
+        faults.append(ParameterMessage.missing(param))
+      }
+    }
+  }
+
+  private mutating func take(_ text: String, from origin: String, for param: ParamModel) {
+    guard let value = param.value(of: text) else {
+      faults.append(
+        ParameterMessage.refused(
+          param.name, "must be \(param.kind.words), not \(quoted(text))",
+          origin))
+      return
+    }
+    if let refusal = param.refusal(of: value) {
+      faults.append(ParameterMessage.refused(param.name, refusal, origin))
+    }
+    values[param.name] = value
+  }
+}
+
+enum ParameterMessage {
+  static func unknown(_ name: String, among known: [String]) -> String {
+    let help =
+      suggestion(for: name, among: known).map { ", did you mean \(quoted($0))?" }
+      ?? (known.isEmpty ? ", the pipeline has none" : "")
+    return "no parameter \(quoted(name))\(help)"
+  }
+
+  static func missing(_ param: ParamModel) -> String {
+    "parameter \(quoted(param.name)) is required: give --param \(param.name)=… or set "
+      + param.variable
+  }
+
+  static func refused(_ name: String, _ refusal: String, _ origin: String) -> String {
+    "parameter \(quoted(name)) \(refusal) (from \(printable(origin)))"
+  }
+}

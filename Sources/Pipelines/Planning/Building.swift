@@ -1,0 +1,308 @@
+// The plan itself: steps with everything put in that is known, and what is left for later.
+
+import Diagnostics
+import Scheduling
+
+/// Builds the steps of the operations that were kept.
+struct PlanBuilder {
+  private let planner: Planner
+  private let numbers: Renumbering
+  private var pools: [SettingsPool]
+  /// Of operations with something late.
+  private var scopes: [Int: LateScope] = [:]
+  private(set) var gated: [OperationID] = []
+  private(set) var groups: [OperationID: GroupPlan] = [:]
+  var log: DiagnosticLog
+
+  init(_ planner: Planner, _ isKept: [Bool]?) {
+    self.planner = planner
+    numbers = Renumbering(isKept)
+    pools = planner.units.map { SettingsPool($0) }
+    log = planner.log
+  }
+
+  mutating func plan(path: String, sources: SourceMap, _ isKept: [Bool]?) -> Plan {
+    let steps = steps()
+    let root = planner.units[0]
+    let options = planner.options
+    var graph = isKept.map(planner.graph.subgraph) ?? planner.graph
+    for operation in gated { graph.setGated(operation) }
+    var plan = Plan(
+      name: root.model.name ?? FilePlace(path: path).name, sources: sources, steps: steps,
+      graph: graph, queues: planner.lanes.queues, pools: planner.lanes.pools,
+      failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
+      timeout: options.timeout ?? root.model.timeout, settings: runSettings(root),
+      secrets: secrets)
+    plan.groups = groups
+    return plan
+  }
+
+  /// Of all files; of two with one name that of the outer one counts.
+  private var secrets: [SecretSource] {
+    var names: Set<String> = []
+    return planner.units.flatMap { $0.model.secrets.map(\.source) }
+      .filter { names.insert($0.name).inserted }
+  }
+
+  /// For the run's own hooks. What is not known before the run cannot stand in them.
+  private mutating func runSettings(_ root: Unit) -> StepSettings {
+    var draft = SettingsDraft(root)
+    draft.setHooks(root.model.hooks)
+    let values = planner.values(at: Place(unit: 0, step: 0))
+    do throws(EvaluationFailure) {
+      return try draft.settings(label: nil, values).settings
+    } catch {
+      log.report(error.diagnostic(in: planner.text))
+      return StepSettings()
+    }
+  }
+
+  private mutating func steps() -> [PlannedStep] {
+    var steps: [PlannedStep] = []
+    steps.reserveCapacity(planner.operationCount)
+    for operation in 0..<planner.operationCount {
+      guard let id = numbers[operation] else { continue }
+      if let step = plainStep(operation) {
+        steps.append(step)
+        continue
+      }
+      let place = planner.place(of: operation)
+      do throws(EvaluationFailure) {
+        let step = try step(operation, at: place)
+        if step.late != nil || planner.groups[operation] != nil { gated.append(id) }
+        steps.append(step)
+      } catch {
+        log.report(error.diagnostic(in: planner.text))
+      }
+      if let group = planner.groups[operation] {
+        groups[id] = GroupPlan(
+          kind: group.kind, members: group.members.compactMap { numbers[$0] },
+          isFailFast: group.isFailFast,
+          combinations: group.members.compactMap { member in
+            numbers[member].flatMap { _ in planner.places[member].instance }
+              .map { planner.instances[$0].values }
+          })
+      }
+    }
+    return steps
+  }
+
+  /// A step that says no more than id, script and edges, in a pipeline without groups: as most.
+  private mutating func plainStep(_ operation: Int) -> PlannedStep? {
+    guard planner.places.isEmpty else { return nil }
+    let step = planner.units[0].model.steps[operation]
+    guard step.details < 0, case .written(let start, let byteCount) = step.action,
+      let settings = pools[0].plainSettings
+    else { return nil }
+    let script = Span(start: Int(start), end: Int(start) + Int(byteCount))
+    return PlannedStep(
+      id: planner.text.string(step.id.span), span: step.id.span,
+      action: .script(planner.text.string(script)), settings: settings)
+  }
+
+  private mutating func step(
+    _ operation: Int, at place: Place
+  ) throws(EvaluationFailure) -> PlannedStep {
+    let unit = planner.units[place.unit]
+    let values = planner.values(at: place)
+    let settings = try pools[place.unit].settings(of: place.step, values)
+    let command = try command(at: place, unit, values, settings)
+    var step = PlannedStep(
+      id: planner.id(of: operation), span: unit.model.steps[place.step].id.span,
+      action: command.shown, settings: settings.settings)
+    if let parts = try lateParts(operation, at: place, values, settings, command) {
+      step.late = LateStep(parts, in: scope(of: operation, at: place))
+    }
+    return step
+  }
+
+  /// Most scripts stand in the file as they are.
+  private func command(
+    at place: Place, _ unit: Unit, _ values: KnownValues, _ settings: PlannedSettings
+  ) throws(EvaluationFailure) -> StepCommand {
+    switch unit.model.steps[place.step].action {
+    case .written(let start, let byteCount):
+      let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
+      return .known(.script(planner.text.string(span)))
+    case .kept(let number): return try fold(unit.model.actions[Int(number)], values, settings)
+    case .uses(let number):
+      let uses = unit.model.uses[Int(number)]
+      if case .file(let path) = uses.kind { return .known(.script(path)) }
+      return try fold(.uses(uses), values, settings)
+    }
+  }
+
+  private func fold(
+    _ command: CommandModel, _ values: KnownValues, _ settings: PlannedSettings
+  ) throws(EvaluationFailure) -> StepCommand {
+    let language = StepSettings.language(of: settings.settings.shell)
+    let folded = try values.fold(command, for: language)
+    return folded.constant.map { .known($0) } ?? .late(folded)
+  }
+
+  // MARK: What is late
+
+  private mutating func lateParts(
+    _ operation: Int, at place: Place, _ values: KnownValues, _ settings: PlannedSettings,
+    _ command: StepCommand
+  ) throws(EvaluationFailure) -> LateParts? {
+    let unit = planner.units[place.unit]
+    let extra = unit.extra(of: place.step)
+    if let group = planner.groups[operation] { return try groupParts(group, operation, at: place) }
+    if settings.late == nil, extra == nil, unit.parent == nil, case .known = command { return nil }
+    var parts = LateParts()
+    parts.conditions = try conditions(of: operation, at: place)
+    if case .late(let command) = command { parts.command = command }
+    parts.shell = settings.settings.shell
+    parts.settings = settings.late
+    parts.waits = (extra?.waits ?? []).map { LateWait(model: $0) }
+    return parts.isEmpty ? nil : parts
+  }
+
+  private mutating func groupParts(
+    _ group: GroupDraft, _ operation: Int, at place: Place
+  ) throws(EvaluationFailure) -> LateParts? {
+    var parts = LateParts()
+    if let unit = group.unit {
+      parts.outputs = planner.units[unit].model.outputs
+      parts.outputScope = unitScope(unit)
+    }
+    guard group.isExpanding, let matrix = planner.units[place.unit].extra(of: place.step)?.matrix
+    else { return parts.isEmpty ? nil : parts }
+    parts.expansion = try expansion(of: matrix, operation, at: place)
+    // A condition that names the matrix is that of each instance.
+    parts.conditions = try conditions(of: operation, at: place).filter {
+      !$0.expression.uses(.matrix)
+    }
+    return parts
+  }
+
+  private mutating func expansion(
+    of matrix: MatrixModel, _ operation: Int, at place: Place
+  ) throws(EvaluationFailure) -> LateExpansion {
+    let values = planner.values(at: place)
+    var axes: [AxisModel] = []
+    for axis in matrix.axes {
+      axes.append(
+        AxisModel(name: axis.name, span: axis.span, values: try values.fold(axis.values)))
+    }
+    let settings = try pools[place.unit].settings(of: place.step, values)
+    var parts = LateParts()
+    parts.conditions = try conditions(of: operation, at: place)
+    if case .late(let command) = try command(
+      at: place, planner.units[place.unit], values, settings)
+    {
+      parts.command = command
+    }
+    parts.shell = settings.settings.shell
+    parts.settings = settings.late
+    parts.waits = (planner.units[place.unit].extra(of: place.step)?.waits ?? []).map {
+      LateWait(model: $0)
+    }
+    var spec = planner.graph[OperationID(operation)]
+    spec.isGated = true
+    if let pool = planner.groups[operation]?.pool {
+      spec.claims.append(Claim(pool, amount: 1_000_000))
+    }
+    return LateExpansion(
+      axes: axes,
+      included: try matrix.included.map { model throws(EvaluationFailure) in
+        try values.fold(model)
+      },
+      excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
+        try values.fold(model)
+      }, spec: spec, parts: parts)
+  }
+
+  /// Of the steps that the operation is in, the outermost first, then its own. What is known to be
+  /// true is left out.
+  private mutating func conditions(
+    of operation: Int, at place: Place
+  ) throws(EvaluationFailure) -> [LateCondition] {
+    var result: [LateCondition] = []
+    let unit = planner.units[place.unit]
+    if let parent = unit.parent {
+      let group = unit.group
+      result = try conditions(of: group, at: parent).map { condition in
+        LateCondition(
+          expression: condition.expression, written: condition.written, scope: condition.scope,
+          group: condition.group ?? numbers[group])
+      }
+    }
+    guard let condition = unit.extra(of: place.step)?.condition else { return result }
+    let folded = try condition.folded(with: planner.values(at: place))
+    if folded.constant == .bool(true) { return result }
+    result.append(
+      LateCondition(
+        expression: folded, written: condition.description, scope: scope(of: operation, at: place),
+        group: nil))
+    return result
+  }
+
+  // MARK: Scopes
+
+  private mutating func scope(of operation: Int, at place: Place) -> LateScope {
+    if let known = scopes[operation] { return known }
+    let unit = planner.units[place.unit]
+    let (steps, dependencies) = planner.dependencies(at: place, numbers)
+    let scope = LateScope(
+      steps: steps, dependencies: dependencies,
+      matrix: place.instance.map { planner.instances[$0].values },
+      params: unit.inputs.lateParams, outer: outerScope(of: unit))
+    scopes[operation] = scope
+    return scope
+  }
+
+  /// Of a nested pipeline with inputs that are known later: that of the using step.
+  private mutating func outerScope(of unit: Unit) -> LateScope? {
+    guard let parent = unit.parent, !unit.inputs.lateParams.isEmpty else { return nil }
+    return scope(of: unit.group, at: parent)
+  }
+
+  /// For what a nested pipeline gives back: all its steps have ended.
+  private mutating func unitScope(_ number: Int) -> LateScope {
+    let unit = planner.units[number]
+    var steps: [String: OperationID] = [:]
+    for step in unit.model.steps.indices {
+      steps[unit.id(of: step, planner.text)] = numbers[unit.operation(of: step)]
+    }
+    return LateScope(steps: steps, params: unit.inputs.lateParams, outer: outerScope(of: unit))
+  }
+}
+
+/// What a step runs.
+private enum StepCommand {
+  case known(Action)
+  case late(CommandModel)
+
+  var shown: Action {
+    switch self {
+    case .known(let action): action
+    case .late(let command): command.shown
+    }
+  }
+}
+
+extension Planner {
+  /// What the names in `depends_on` stand for, and the operations that are meant.
+  fileprivate func dependencies(
+    at place: Place, _ numbers: Renumbering
+  ) -> ([String: OperationID], [OperationID]) {
+    let unit = units[place.unit]
+    var steps: [String: OperationID] = [:]
+    var all: [OperationID] = []
+    for number in unit.model.dependencyRange(of: place.step) {
+      let dependency = unit.model.dependencies[number]
+      let name = text.string(dependency.step.span)
+      let targets = self.targets(of: dependency, at: place).compactMap { numbers[$0] }
+      all += targets
+      if let target = targets.first, targets.count == 1 { steps[name] = target }
+    }
+    if unit.model.isSequence, place.step > 0,
+      let previous = numbers[unit.operation(of: place.step - 1)], !all.contains(previous)
+    {
+      all.append(previous)
+    }
+    return (steps, all)
+  }
+}

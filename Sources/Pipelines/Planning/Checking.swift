@@ -1,0 +1,208 @@
+// Names and types of all expressions, before any value is known.
+
+import Diagnostics
+import Scheduling
+
+extension Planner {
+  mutating func checkExpressions() {
+    for unit in units { checkUnit(unit) }
+  }
+
+  private mutating func checkUnit(_ unit: Unit) {
+    for variable in unit.inputs.environment {
+      check(variable.value, in: scope(unit, .unitVariables))
+    }
+    if let directory = unit.model.workingDirectory { check(directory, in: scope(unit, .unit)) }
+    for (_, commands) in unit.model.hooks {
+      for command in commands {
+        check(command, in: scope(unit, .unit), shell: unit.model.shell)
+      }
+    }
+    for output in unit.model.outputs { check(output.value, in: scope(unit, .unitOutputs)) }
+    guard unit.model.hasExpressions else { return }
+    for step in unit.model.steps.indices { check(step, of: unit) }
+  }
+
+  private func scope(
+    _ unit: Unit, _ place: ExpressionPlace, step: Int? = nil,
+    matrix: [(String, ExpressionType)]? = nil
+  ) -> StepScope {
+    StepScope(unit: unit, text: text, place: place, step: step, matrix: matrix)
+  }
+
+  private mutating func check(_ step: Int, of unit: Unit) {
+    let details = unit.model.steps[step].details
+    let detail = details < 0 ? DetailsModel() : unit.model.details[Int(details)]
+    let extra = unit.extra(of: step)
+    let matrix = extra?.matrix.map { matrixTypes($0, of: unit) }
+    let texts = scope(unit, .step, step: step, matrix: matrix)
+    if let label = detail.label { check(label, in: texts) }
+    let own = detail.settings < 0 ? [] : unit.model.settings[Int(detail.settings)]
+    let shell = shell(of: own, unit)
+    for setting in unit.model.defaultSettings + own {
+      check(setting, in: texts, shell: shell)
+    }
+    switch unit.model.steps[step].action {
+    case .written: break
+    case .kept(let number): check(unit.model.actions[Int(number)], in: texts, shell: shell)
+    case .uses(let number):
+      check(.uses(unit.model.uses[Int(number)]), in: texts, shell: shell)
+    }
+    if detail.placement >= 0,
+      case .template(let mutex)? = unit.model.placements[
+        Int(detail.placement)
+      ].mutex
+    {
+      check(.template(mutex), in: texts)
+    }
+    if let extra { check(extra, of: step, unit, matrix) }
+  }
+
+  private mutating func check(
+    _ extra: ExtraModel, of step: Int, _ unit: Unit, _ matrix: [(String, ExpressionType)]?
+  ) {
+    if let condition = extra.condition {
+      let scope = scope(unit, .condition, step: step, matrix: matrix)
+      condition.checkCondition(in: scope, text, log: &log)
+    }
+    if let model = extra.matrix {
+      let scope = scope(unit, .matrix, step: step)
+      for axis in model.axes {
+        check(axis.values, in: scope, wanted: .list)
+      }
+      for entries in [model.included, model.excluded] {
+        if let entries { check(entries, in: scope, wanted: .list) }
+      }
+    }
+    for wait in extra.waits {
+      let texts = scope(unit, .step, step: step, matrix: matrix)
+      check(wait.target, in: texts, shell: nil)
+    }
+  }
+
+  private func shell(of settings: [Setting], _ unit: Unit) -> [String]? {
+    for case .shell(let words) in settings.reversed() { return words }
+    for case .shell(let words) in unit.model.defaultSettings.reversed() { return words }
+    return unit.model.shell
+  }
+
+  // MARK: Values
+
+  private mutating func check(_ value: Text, in scope: StepScope) {
+    guard case .template(let template) = value else { return }
+    template.checkText(in: scope, text, log: &log)
+  }
+
+  private mutating func check(
+    _ value: ValueModel, in scope: StepScope, wanted: ExpressionType.Kinds? = nil
+  ) {
+    switch value {
+    case .constant: break
+    case .template(let template):
+      if let single = template.single {
+        if let wanted {
+          single.check(for: wanted, in: scope, text, log: &log)
+        } else {
+          single.check(in: scope, text, log: &log)
+        }
+      } else {
+        template.checkText(in: scope, text, log: &log)
+      }
+    case .list(let items): for item in items { check(item, in: scope) }
+    case .map(let members): for member in members { check(member.value, in: scope) }
+    }
+  }
+
+  private mutating func check(
+    _ command: CommandModel, in scope: StepScope, shell: [String]?
+  ) {
+    switch command {
+    case .script(.template(let template)):
+      let language = StepSettings.language(of: shell ?? StepSettings.defaultShell)
+      template.checkScript(for: language, in: scope, text, log: &log)
+    case .script: break
+    case .arguments(let words): for word in words { check(word, in: scope) }
+    case .uses(let uses):
+      let inputs = StepScope(
+        unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
+        step: scope.step, matrix: scope.matrix)
+      for member in uses.with { check(member.value, in: inputs) }
+      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
+    }
+  }
+
+  private mutating func check(_ setting: Setting, in scope: StepScope, shell: [String]?) {
+    switch setting {
+    case .environment(let variables):
+      let place = StepScope(
+        unit: scope.unit, text: text, place: .stepVariables, step: scope.step,
+        matrix: scope.matrix)
+      for variable in variables { check(variable.value, in: place) }
+    case .workingDirectory(let path): check(path, in: scope)
+    case .standardInput(let input): check(input, in: scope)
+    case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
+    case .hook(_, let commands):
+      for command in commands { check(command, in: scope, shell: shell) }
+    default: break
+    }
+  }
+
+  // MARK: Matrices
+
+  /// What the members of a matrix are, as far as it is written.
+  private func matrixTypes(_ matrix: MatrixModel, of unit: Unit) -> [(String, ExpressionType)] {
+    var types = matrix.axes.map { ($0.name, $0.itemType) }
+    let isKnown = matrix.included.map { $0.isWrittenOut } ?? true
+    for entry in matrix.included?.entries ?? [] {
+      for member in entry {
+        let type = member.value.constant.map { ExpressionType(of: $0) } ?? .any
+        if let place = types.firstIndex(where: { $0.0 == member.name }) {
+          types[place].1 = types[place].1.union(type)
+        } else {
+          types.append((member.name, type.optional))
+        }
+      }
+    }
+    return isKnown ? types : types.map { ($0.0, .any) }
+  }
+}
+
+extension AxisModel {
+  fileprivate var itemType: ExpressionType {
+    guard case .list(let items) = values else { return .any }
+    let types = items.prefix(64).map { $0.constant.map { ExpressionType(of: $0) } ?? .any }
+    guard items.count <= 64, let first = types.first else { return .any }
+    return types.dropFirst().reduce(first) { $0.union($1) }
+  }
+}
+
+extension ValueModel {
+  fileprivate var isWrittenOut: Bool { if case .list = self { true } else { false } }
+
+  fileprivate var entries: [[MemberModel]] {
+    guard case .list(let items) = self else { return [] }
+    return items.compactMap { if case .map(let members) = $0 { members } else { nil } }
+  }
+}
+
+extension PipelineModel {
+  /// Whether any step may hold an expression: most files have none.
+  fileprivate var hasExpressions: Bool {
+    !extras.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
+      || (settings + [defaultSettings]).contains { $0.contains(where: \.hasExpression) }
+      || details.contains { $0.label?.template != nil }
+      || placements.contains { $0.mutex?.template != nil }
+  }
+}
+
+extension Setting {
+  var hasExpression: Bool {
+    switch self {
+    case .environment(let variables): variables.contains { $0.value.template != nil }
+    case .workingDirectory(let text), .standardInput(let text): text.template != nil
+    case .allowFailureIf: true
+    case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
+    default: false
+    }
+  }
+}

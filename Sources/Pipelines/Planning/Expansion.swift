@@ -1,0 +1,215 @@
+// Steps that become several operations: instances of a matrix, steps of a nested pipeline. The
+// operations of a group come before the group's own.
+
+import Diagnostics
+import Scheduling
+
+extension Planner {
+  mutating func expand(unit: Int, depth: Int) {
+    for step in units[unit].model.steps.indices {
+      let place = Place(unit: unit, step: step)
+      guard let matrix = units[unit].extra(of: step)?.matrix else {
+        add(place, depth: depth)
+        continue
+      }
+      switch combinations(of: matrix, at: place) {
+      case .known(let combinations):
+        let first = instances.count
+        instances += combinations
+        let kind = GroupPlan.Kind.matrix
+        var draft = groupDraft(kind, matrix, at: place)
+        draft.members = combinations.indices.map { index in
+          var place = place
+          place.instance = first + index
+          return add(place, depth: depth)
+        }
+        addGroup(draft, at: place)
+      case .later(let axes):
+        refuseNested(at: place, matrix)
+        addGroup(groupDraft(.expanding(axes), matrix, at: place), at: place)
+      case .invalid: add(place, depth: depth)
+      }
+      if places.count > PipelineModel.maxStepCount { return }
+    }
+  }
+
+  /// Adds one operation, or those of the pipeline that the step uses; returns the one that stands
+  /// for the step.
+  @discardableResult
+  private mutating func add(_ place: Place, depth: Int) -> Int {
+    if let uses = uses(at: place), case .file(let path) = uses.kind, let model = uses.model {
+      return addNested(uses, model: model, path: path, at: place, depth: depth)
+    }
+    places.append(place)
+    setOperation(places.count - 1, at: place)
+    return places.count - 1
+  }
+
+  /// Others wait for the last operation that stands for a step: the group, where there is one.
+  private mutating func setOperation(_ operation: Int, at place: Place) {
+    if units[place.unit].operations.isEmpty {
+      let count = units[place.unit].model.steps.count
+      units[place.unit].operations = [Int32](repeating: -1, count: count)
+    }
+    units[place.unit].operations[place.step] = Int32(truncatingIfNeeded: operation)
+  }
+
+  private mutating func addGroup(_ draft: GroupDraft, at place: Place) {
+    var place = place
+    place.isGroup = true
+    groups[places.count] = draft
+    places.append(place)
+    setOperation(places.count - 1, at: place)
+  }
+
+  private mutating func groupDraft(
+    _ kind: GroupPlan.Kind, _ matrix: MatrixModel, at place: Place
+  ) -> GroupDraft {
+    var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
+    if let width = matrix.maxParallel {
+      let id = units[place.unit].prefix + units[place.unit].id(of: place.step, text)
+      draft.pool = lanes.addPool(named: "\(id).max_parallel", width: width)
+    }
+    return draft
+  }
+
+  func uses(at place: Place) -> UsesModel? {
+    let model = units[place.unit].model
+    guard case .uses(let number) = model.steps[place.step].action else { return nil }
+    return model.uses[Int(number)]
+  }
+
+  // MARK: Nested pipelines
+
+  private mutating func addNested(
+    _ uses: UsesModel, model: Int, path: String, at place: Place, depth: Int
+  ) -> Int {
+    let parent = units[place.unit]
+    let suffix = place.instance.map { instances[$0].suffix } ?? ""
+    let id = parent.prefix + parent.id(of: place.step, text) + suffix
+    let inputs = nestedInputs(uses, model: models[model], at: place)
+    checkNested(models[model])
+    let unit = addUnit(model: model, prefix: id + "/", parent: place, inputs)
+    let first = places.count
+    if places.count <= PipelineModel.maxStepCount { expand(unit: unit, depth: depth + 1) }
+    var draft = GroupDraft(kind: .nested(path: path))
+    draft.unit = unit
+    draft.members = (first..<places.count).filter { places[$0].unit == unit }
+    addGroup(draft, at: place)
+    units[unit].group = places.count - 1
+    return places.count - 1
+  }
+
+  private mutating func nestedInputs(
+    _ uses: UsesModel, model: PipelineModel, at place: Place
+  ) -> UnitInputs {
+    var inputs = UnitInputs(model, options: options, log: &log)
+    let known = values(at: place)
+    for member in uses.with {
+      guard let param = model.params.first(where: { $0.name == member.name }) else {
+        log.report(at: member.span) {
+          PlanningMessage.unknownInput(member.name, known: model.params.map(\.name), at: $0)
+        }
+        continue
+      }
+      do throws(EvaluationFailure) {
+        give(try known.fold(member.value), to: param, at: member.span, &inputs)
+      } catch {
+        report(error)
+      }
+    }
+    let given = Set(uses.with.map(\.name))
+    for param in model.params where !given.contains(param.name) {
+      if param.isRequired, param.defaultValue == nil {
+        log.report(at: uses.span) { PlanningMessage.missingInput(param.name, at: $0) }
+      }
+      inputs.params[param.name] = param.defaultValue ?? .null
+    }
+    inputs.addVariables(of: model, options: options, log: &log)
+    return inputs
+  }
+
+  private mutating func give(
+    _ value: ValueModel, to param: ParamModel, at span: Span, _ inputs: inout UnitInputs
+  ) {
+    guard let constant = value.constant else {
+      inputs.lateParams[param.name] = value
+      return
+    }
+    if let refusal = param.fault(of: constant) {
+      log.report(at: span) { PlanningMessage.badInput(param.name, refusal, at: $0) }
+    }
+    inputs.params[param.name] = constant
+  }
+
+  /// What a pipeline says of its whole run has no meaning for a part of another run.
+  private mutating func checkNested(_ model: PipelineModel) {
+    for key in [
+      PipelineKey.timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete,
+    ] {
+      if let span = model.written[key] {
+        log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }
+      }
+    }
+  }
+
+  private mutating func refuseNested(at place: Place, _ matrix: MatrixModel) {
+    guard let uses = uses(at: place), case .file = uses.kind else { return }
+    log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
+  }
+}
+
+// Matrices.
+extension Planner {
+  private mutating func combinations(of matrix: MatrixModel, at place: Place) -> Combinations {
+    do throws(EvaluationFailure) {
+      return try combinations(of: matrix, values(at: place), at: place)
+    } catch {
+      report(error)
+      return .invalid
+    }
+  }
+
+  private mutating func combinations(
+    of matrix: MatrixModel, _ values: KnownValues, at place: Place
+  ) throws(EvaluationFailure) -> Combinations {
+    var known: [(name: String, values: [Value])] = []
+    var later: [String] = []
+    for axis in matrix.axes {
+      let folded = try values.fold(axis.values)
+      switch folded.constant {
+      case .list(let items)?: known.append((axis.name, items))
+      case nil: later.append("\(axis.name): \(folded.shown)")
+      default:
+        log.report(at: axis.span) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
+        return .invalid
+      }
+    }
+    let included = try matrix.included.map { model throws(EvaluationFailure) in
+      try values.fold(model)
+    }
+    let excluded = try matrix.excluded.map { model throws(EvaluationFailure) in
+      try values.fold(model)
+    }
+    if let included, included.constant == nil { later.append("include: \(included.shown)") }
+    if let excluded, excluded.constant == nil { later.append("exclude: \(excluded.shown)") }
+    guard later.isEmpty else { return .later(later.joined(separator: ", ")) }
+    let matrixValues = KnownMatrix(
+      axes: known, included: included?.maps ?? [], excluded: excluded?.maps ?? [])
+    do throws(MatrixFault) {
+      return .known(try matrixValues.instances())
+    } catch {
+      let id = units[place.unit].id(of: place.step, text)
+      log.report(at: matrix.span) { PlanningMessage.badMatrix(id, error.message, at: $0) }
+      return .invalid
+    }
+  }
+}
+
+extension ValueModel {
+  /// The maps of a list that is known.
+  fileprivate var maps: [ValueMap] {
+    guard case .list(let items)? = constant else { return [] }
+    return items.compactMap { if case .map(let map) = $0 { map } else { nil } }
+  }
+}

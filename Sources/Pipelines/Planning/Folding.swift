@@ -1,0 +1,139 @@
+// Expressions with everything put in that is known before the run.
+
+import Scheduling
+
+extension KnownValues {
+  /// A text but a script.
+  func fold(_ text: Text) throws(EvaluationFailure) -> Text {
+    guard case .template(let template) = text else { return text }
+    let folded = try template.folded(with: self)
+    return folded.isConstant ? .plain(try folded.rendered(with: self)) : .template(folded)
+  }
+
+  func foldScript(_ text: Text, for language: ScriptLanguage) throws(EvaluationFailure) -> Text {
+    guard case .template(let template) = text else { return text }
+    let folded = try template.folded(with: self)
+    return folded.isConstant
+      ? .plain(try folded.renderedScript(for: language, with: self)) : .template(folded)
+  }
+
+  func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {
+    switch value {
+    case .constant: return value
+    case .template(let template):
+      let folded = try template.folded(with: self)
+      guard folded.isConstant else { return .template(folded) }
+      if let constant = folded.single?.constant { return .constant(constant) }
+      return .constant(.string(try folded.rendered(with: self)))
+    case .list(let items):
+      var folded: [ValueModel] = []
+      for item in items { folded.append(try fold(item)) }
+      return .list(folded)
+    case .map(let members): return .map(try fold(members))
+    }
+  }
+
+  func fold(_ members: [MemberModel]) throws(EvaluationFailure) -> [MemberModel] {
+    var folded: [MemberModel] = []
+    for member in members {
+      folded.append(
+        MemberModel(name: member.name, span: member.span, value: try fold(member.value)))
+    }
+    return folded
+  }
+
+  func fold(
+    _ command: CommandModel, for language: ScriptLanguage
+  ) throws(EvaluationFailure) -> CommandModel {
+    switch command {
+    case .script(let text): return .script(try foldScript(text, for: language))
+    case .arguments(let words):
+      var folded: [Text] = []
+      for word in words { folded.append(try fold(word)) }
+      return .arguments(folded)
+    case .uses(let uses):
+      return .uses(
+        UsesModel(
+          kind: uses.kind, span: uses.span, with: try fold(uses.with), model: uses.model))
+    }
+  }
+}
+
+extension Template {
+  /// Every expression in it has become a value.
+  var isConstant: Bool { expressions.allSatisfy { $0.constant != nil } }
+}
+
+extension Text {
+  /// As it is shown: expressions as they could be written.
+  var shown: String {
+    switch self {
+    case .plain(let text): text
+    case .template(let template): template.description
+    }
+  }
+
+  var plain: String? { if case .plain(let text) = self { text } else { nil } }
+}
+
+extension ValueModel {
+  /// As it is shown: JSON, expressions as they could be written.
+  var shown: String {
+    switch self {
+    case .constant(let value): value.text ?? value.json
+    case .template(let template): template.description
+    case .list(let items): "[" + items.map(\.shown).joined(separator: ", ") + "]"
+    case .map(let members):
+      "{" + members.map { "\($0.name): \($0.value.shown)" }.joined(separator: ", ") + "}"
+    }
+  }
+}
+
+extension CommandModel {
+  /// The command, if nothing in it is left to be evaluated.
+  var constant: Action? {
+    templates.isEmpty ? shown : nil
+  }
+
+  /// As it is shown.
+  var shown: Action {
+    switch self {
+    case .script(let text): .script(text.shown)
+    case .arguments(let words): .arguments(words.map(\.shown))
+    case .uses(let uses): uses.action { $0.shown }
+    }
+  }
+}
+
+extension UsesModel {
+  /// A built-in step as arguments of the helper program: `--name=value`, lists repeated, maps as
+  /// `--name=key: value`.
+  func action(_ text: (ValueModel) -> String) -> Action {
+    guard case .builtIn(let name) = kind else { return .script("") }
+    var words = [name]
+    for member in with {
+      switch member.value {
+      case .constant(.list(let items)):
+        words += items.map { "--\(member.name)=\(text(.constant($0)))" }
+      case .list(let items): words += items.map { "--\(member.name)=\(text($0))" }
+      case .constant(.map(let map)):
+        words += zip(map.names, map.values).map {
+          "--\(member.name)=\($0): \(text(.constant($1)))"
+        }
+      case .map(let members):
+        words += members.map { "--\(member.name)=\($0.name): \(text($0.value))" }
+      case .constant, .template: words.append("--\(member.name)=\(text(member.value))")
+      }
+    }
+    return .helper(words)
+  }
+}
+
+extension StepSettings {
+  /// The language of the scripts that a shell reads.
+  static func language(of shell: [String]) -> ScriptLanguage {
+    let names: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
+    let program = shell.first?.split(separator: "/").last.map(String.init) ?? ""
+    return names.contains(program) ? .shell : .other
+  }
+}

@@ -1,0 +1,71 @@
+// What a pipeline is given: parameters, and variables from files and from `env`.
+
+import Diagnostics
+
+extension UnitInputs {
+  /// Types only; the values come from the command line, or from the using step.
+  init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
+    paramTypes = model.params.map { ($0.name, $0.type) }
+  }
+
+  /// Of the pipeline itself. What is wrong with what was given is in `faults`.
+  init(
+    root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,
+    faults: inout [String]
+  ) {
+    self.init(model, options: options, log: &log)
+    let parameters = Parameters(
+      model.params, arguments: options.parameters, environment: options.environment,
+      demandsAll: options.demandsAllParameters)
+    params = parameters.values
+    faults = parameters.faults
+    addVariables(of: model, options: options, log: &log)
+  }
+
+  /// Files first, then `env`; each sees those before it.
+  mutating func addVariables(
+    of model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog
+  ) {
+    for reference in model.dotenv { addFile(reference, options: options, log: &log) }
+    for variable in model.environment {
+      let values = KnownValues(inputs: self, options)
+      let folded = (try? values.fold(variable.value)) ?? variable.value
+      add(VariableModel(name: variable.name, span: variable.span, value: folded))
+    }
+  }
+
+  private mutating func addFile(
+    _ reference: Reference, options: PlanningOptions, log: inout DiagnosticLog
+  ) {
+    let isOptional = reference.name.hasSuffix("?")
+    let path = isOptional ? String(reference.name.dropLast()) : reference.name
+    switch options.files.read(path, nil) {
+    case .failure(let failure):
+      log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
+    case .success(nil):
+      guard !isOptional else { return }
+      log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
+    case .success(let bytes?):
+      do throws(VariableFileFault) {
+        for (name, value) in try variables(in: bytes) {
+          add(VariableModel(name: name, span: reference.span, value: .plain(value)))
+        }
+      } catch {
+        log.report(at: reference.span) {
+          LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
+        }
+      }
+    }
+  }
+}
+
+extension ParamModel {
+  /// Why a value cannot be given, after the parameter's name.
+  func fault(of value: Value) -> String? {
+    if value == .null { return isRequired ? "must be \(kind.words), not null" : nil }
+    guard kind.holds(value) else {
+      return "must be \(kind.words), not \(value.text.map(quoted) ?? value.json)"
+    }
+    return refusal(of: value)
+  }
+}

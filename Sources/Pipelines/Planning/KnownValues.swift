@@ -1,0 +1,80 @@
+// What expressions can be given before anything runs.
+
+import Scheduling
+
+/// Where oprun runs, and what it was started with.
+package struct HostFacts: Sendable {
+  package var name = ""
+  package var operatingSystem = "linux"
+  package var architecture = ""
+  package var processorCount = 1
+
+  package init() {}
+
+  static let memberTypes: [(String, ExpressionType)] = [
+    ("name", .string), ("os", .string), ("arch", .string), ("cpus", .number),
+  ]
+
+  var value: Value {
+    .map(
+      ValueMap([
+        ("name", .string(name)), ("os", .string(operatingSystem)),
+        ("arch", .string(architecture)), ("cpus", .number(Double(processorCount))),
+      ]))
+  }
+}
+
+/// The values of one unit, and of one instance of a step.
+struct KnownValues: ExpressionBindings {
+  let inputs: UnitInputs
+  private let host: HostFacts
+  /// What oprun inherited; nil while planning is not for a run: variables are known later then.
+  private let inherited: [String: String]?
+  /// Nil if there is no matrix, or it is not known.
+  var matrix: ValueMap?
+
+  init(inputs: UnitInputs, _ options: PlanningOptions) {
+    self.inputs = inputs
+    host = options.host
+    inherited = options.demandsAllParameters ? options.environment : nil
+  }
+
+  func member(_ name: String, of root: ContextRoot) -> Resolution {
+    switch root {
+    case .params:
+      if let value = inputs.params[name] { return .known(value) }
+      return inputs.paramTypes.contains { $0.name == name } ? .later : .missing
+    case .env: return variable(name)
+    case .matrix: return matrix.map { .known($0[name] ?? .null) } ?? .later
+    case .host: return member(name, of: host.value)
+    case .steps, .run, .secrets: return .later
+    }
+  }
+
+  func value(of root: ContextRoot) -> Resolution {
+    switch root {
+    case .params:
+      let values = inputs.paramTypes.map { ($0.name, inputs.params[$0.name]) }
+      guard values.allSatisfy({ $0.1 != nil }) else { return .later }
+      return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
+    case .matrix: return matrix.map { .known(.map($0)) } ?? .later
+    case .host: return .known(host.value)
+    case .env, .steps, .run, .secrets: return .later
+    }
+  }
+
+  private func member(_ name: String, of value: Value) -> Resolution {
+    guard case .map(let map) = value, let member = map[name] else { return .missing }
+    return .known(member)
+  }
+
+  private func variable(_ name: String) -> Resolution {
+    switch inputs.variable(name)?.value {
+    case .plain(let text): return .known(.string(text))
+    case .template: return .later
+    case nil: break
+    }
+    guard let inherited else { return .later }
+    return .known(inherited[name].map { .string($0) } ?? .null)
+  }
+}

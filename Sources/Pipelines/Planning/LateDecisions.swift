@@ -1,0 +1,262 @@
+// What becomes of a late step once its dependencies have ended.
+
+package import Scheduling
+
+/// What is decided about a step.
+package enum LateVerdict {
+  case runs
+  /// A condition is false; if it is that of a step that stands for others, which.
+  case skips(reason: String, group: OperationID?)
+}
+
+/// An instance of a step that was expanded while running.
+package struct LateInstance {
+  package let step: PlannedStep
+  package let spec: OperationSpec
+}
+
+/// A condition that is looked at again and again.
+package struct Probe: Sendable {
+  /// What looks; success is the condition's.
+  package let action: Action
+  package let every: Nanoseconds
+  /// Nil: it waits for ever.
+  package let timeout: Nanoseconds?
+  /// `tcp localhost:5432`.
+  package let words: String
+
+  package init(action: Action, every: Nanoseconds, timeout: Nanoseconds?, words: String) {
+    self.action = action
+    self.every = every
+    self.timeout = timeout
+    self.words = words
+  }
+}
+
+/// Why a matrix cannot be expanded.
+package struct ExpansionFailure: Error {
+  package let message: String
+}
+
+extension LateStep {
+  package var expands: Bool { parts.expansion != nil }
+
+  /// Whether the step runs, as its conditions say.
+  package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
+    for condition in parts.conditions {
+      let bindings = LateBindings(scope: condition.scope, facts: facts)
+      if try condition.expression.evaluated(with: bindings) == .bool(false) {
+        return .skips(reason: condition.reason, group: condition.group)
+      }
+    }
+    return .runs
+  }
+
+  /// The step with all values put in.
+  package func resolved(
+    _ step: PlannedStep, _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> PlannedStep {
+    let bindings = LateBindings(scope: scope, facts: facts)
+    var resolved = step
+    if let command = parts.command {
+      resolved.action = try bindings.action(of: command, shell: parts.shell)
+    }
+    if let late = parts.settings {
+      resolved.settings = try late.resolved(step.settings, bindings)
+    }
+    return resolved
+  }
+
+  /// What it waits for, in order.
+  package func probes(
+    shell: [String], _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> [Probe] {
+    let bindings = LateBindings(scope: scope, facts: facts)
+    var probes: [Probe] = []
+    for wait in parts.waits {
+      let target = try bindings.action(
+        of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
+      probes.append(
+        Probe(
+          action: wait.model.kind.action(target), every: wait.model.every,
+          timeout: wait.model.timeout, words: wait.model.kind.words(target)))
+    }
+    return probes
+  }
+
+  /// What a nested pipeline gives back.
+  package func outputs(_ facts: some RunFacts) throws(EvaluationFailure) -> ValueMap {
+    let bindings = LateBindings(scope: parts.outputScope ?? scope, facts: facts)
+    var values = ValueMap()
+    for output in parts.outputs {
+      switch output.value {
+      case .plain(let text): values[output.name] = .string(text)
+      case .template(let template):
+        values[output.name] = try bindings.value(of: .template(template))
+      }
+    }
+    return values
+  }
+
+  /// The instances of a step whose matrix is known now.
+  package func instances(
+    of group: PlannedStep, _ facts: some RunFacts
+  ) throws(ExpansionFailure) -> [LateInstance] {
+    guard let expansion = parts.expansion else { return [] }
+    let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
+    let instances: [Instance]
+    do throws(MatrixFault) {
+      instances = try matrix.instances()
+    } catch {
+      throw ExpansionFailure(message: "the matrix \(error.message)")
+    }
+    return instances.map { instance in
+      var parts = expansion.parts
+      parts.conditions = parts.conditions.map { condition in
+        guard condition.scope === scope else { return condition }
+        return LateCondition(
+          expression: condition.expression, written: condition.written,
+          scope: scope.with(instance.values), group: condition.group)
+      }
+      let late = LateStep(parts, in: scope.with(instance.values))
+      return LateInstance(
+        step: PlannedStep(
+          id: group.id + instance.suffix, span: group.span, action: group.action,
+          settings: group.settings, late: late),
+        spec: expansion.spec)
+    }
+  }
+
+  /// The values of its matrix, if it is an instance.
+  package var matrix: ValueMap? { scope.matrix }
+
+  /// Whether what it runs has values in it that were not known before.
+  package var changesCommand: Bool { parts.command != nil }
+}
+
+extension WaitModel.Kind {
+  fileprivate func action(_ target: Action) -> Action {
+    guard case .script(let text) = target else { return target }
+    return switch self {
+    case .file: .arguments(["test", "-e", text])
+    case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
+    case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
+    case .command: target
+    }
+  }
+
+  func words(_ target: Action) -> String {
+    switch target {
+    case .script(let text): "\(self) \(text)"
+    case .arguments(let words), .helper(let words): "\(self) \(words.joined(separator: " "))"
+    }
+  }
+}
+
+extension LateExpansion {
+  fileprivate func known(
+    _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> KnownMatrix {
+    var known: [(name: String, values: [Value])] = []
+    for axis in axes {
+      known.append((axis.name, try items(of: axis.values, "axis '\(axis.name)'", bindings)))
+    }
+    var matrix = KnownMatrix(axes: known)
+    matrix.included = try maps(included, "'include'", bindings)
+    matrix.excluded = try maps(excluded, "'exclude'", bindings)
+    return matrix
+  }
+
+  private func maps(
+    _ model: ValueModel?, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [ValueMap] {
+    guard let model else { return [] }
+    var maps: [ValueMap] = []
+    for item in try items(of: model, what, bindings) {
+      guard case .map(let map) = item else {
+        throw ExpansionFailure(message: "\(what) of the matrix must hold maps, not \(item.json)")
+      }
+      maps.append(map)
+    }
+    return maps
+  }
+
+  private func items(
+    of model: ValueModel, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [Value] {
+    let value: Value
+    do throws(EvaluationFailure) {
+      value = try bindings.value(of: model)
+    } catch {
+      throw ExpansionFailure(message: error.words.message)
+    }
+    guard case .list(let items) = value else {
+      throw ExpansionFailure(message: "\(what) of the matrix must be a list, not \(value.json)")
+    }
+    return items
+  }
+}
+
+extension LateSettings {
+  fileprivate func resolved(
+    _ settings: StepSettings, _ bindings: LateBindings<some RunFacts>
+  ) throws(EvaluationFailure) -> StepSettings {
+    var changes = StepSettings.Changes()
+    for variable in environment {
+      let value = try bindings.text(of: variable.value)
+      changes.environment.append(EnvironmentVariable(name: variable.name, value: value))
+    }
+    if let workingDirectory {
+      let path = try workingDirectory.path.rendered(with: bindings)
+      changes.workingDirectory = joined(workingDirectory.base, path)
+    }
+    changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
+      try template.rendered(with: bindings)
+    }
+    if let allowFailure {
+      let isAllowed = try allowFailure.evaluated(with: bindings) == .bool(true)
+      changes.allowFailure = isAllowed ? .always : .never
+    }
+    for (kind, commands) in hooks {
+      var actions: [Action] = []
+      for command in commands {
+        actions.append(try bindings.action(of: command, shell: settings.shell))
+      }
+      changes.hooks[kind] = actions
+    }
+    return settings.with(changes)
+  }
+}
+
+extension StepSettings {
+  /// What late values put in the place of what was planned.
+  struct Changes {
+    /// Added.
+    var environment: [EnvironmentVariable] = []
+    var workingDirectory: String?
+    var standardInput: String?
+    var allowFailure: AllowFailure?
+    var hooks: [HookKind: [Action]] = [:]
+    /// Nil: as planned.
+    var retry: RetryPolicy?
+  }
+
+  /// The same with one attempt: what cannot be started now cannot be started later.
+  package var withoutRetry: StepSettings {
+    var changes = Changes()
+    changes.retry = RetryPolicy()
+    return with(changes)
+  }
+
+  func with(_ changes: Changes) -> StepSettings {
+    var hooks = self.hooks
+    for (kind, actions) in changes.hooks { hooks[kind] = actions }
+    return StepSettings(
+      name: name, environment: environment + changes.environment,
+      workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
+      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
+      retry: changes.retry ?? retry,
+      allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
+      nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+  }
+}

@@ -1,0 +1,142 @@
+// What of a step is decided only after its dependencies have ended: whether it runs, with which
+// values, as how many instances. Pure: facts of the run come from outside.
+
+package import Scheduling
+
+/// Beside a `PlannedStep`, where expressions are left after planning, or a condition decides.
+package final class LateStep: Sendable {
+  /// Its `if` as people wrote it, for showing; nil if it has none or it is known to be true.
+  package let condition: String?
+  /// It is known already that it will not run, and why: `if: params.branch == 'main' is false`.
+  package let skipReason: String?
+  /// What it waits for besides its dependencies: `tcp localhost:5432`.
+  package let waits: [String]
+  let parts: LateParts
+  let scope: LateScope
+
+  init(_ parts: LateParts, in scope: LateScope) {
+    self.parts = parts
+    self.scope = scope
+    skipReason =
+      parts.conditions.lazy.compactMap { condition in
+        condition.expression.constant == .bool(false) ? condition.reason : nil
+      }.first
+    let open = parts.conditions.filter { $0.expression.constant == nil }.map(\.written)
+    condition = open.isEmpty ? nil : open.joined(separator: ", ")
+    waits = parts.waits.map(\.shown)
+  }
+
+  /// For tests and samples of other modules.
+  package init(condition: String? = nil, skipReason: String? = nil, waits: [String] = []) {
+    self.condition = condition
+    self.skipReason = skipReason
+    self.waits = waits
+    parts = LateParts()
+    scope = LateScope()
+  }
+}
+
+/// What is left to evaluate.
+struct LateParts: Sendable {
+  /// Its own and those of the steps it is in, the outermost first.
+  var conditions: [LateCondition] = []
+  /// What it runs, if that is not known.
+  var command: CommandModel?
+  var shell: [String] = []
+  var settings: LateSettings?
+  /// Its matrix, if that is not known.
+  var expansion: LateExpansion?
+  /// Of a nested pipeline: what it gives back, in the scope of its own steps.
+  var outputs: [OutputModel] = []
+  var outputScope: LateScope?
+  var waits: [LateWait] = []
+
+  var isEmpty: Bool {
+    conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
+      && waits.isEmpty
+  }
+}
+
+struct LateCondition: Sendable {
+  let expression: Expression
+  /// As people wrote it: `params.branch == 'main'`.
+  let written: String
+  let scope: LateScope
+  /// The step it is the condition of, if that stands for others: none of them runs then.
+  let group: OperationID?
+
+  var reason: String { "if: \(written) is false" }
+}
+
+/// A matrix that is known when the step's dependencies have ended, and what its instances are.
+final class LateExpansion: Sendable {
+  let axes: [AxisModel]
+  let included: ValueModel?
+  let excluded: ValueModel?
+  /// Of each instance.
+  let spec: OperationSpec
+  /// Of each instance, but for the matrix.
+  let parts: LateParts
+
+  init(
+    axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, spec: OperationSpec,
+    parts: LateParts
+  ) {
+    self.axes = axes
+    self.included = included
+    self.excluded = excluded
+    self.spec = spec
+    self.parts = parts
+  }
+}
+
+/// One condition of `wait_for`.
+struct LateWait: Sendable {
+  let model: WaitModel
+
+  var shown: String { model.kind.words(model.target.shown) }
+}
+
+/// What the names in late expressions stand for.
+package final class LateScope: Sendable {
+  /// By the names in `depends_on`.
+  let steps: [String: OperationID]
+  /// For status functions.
+  let dependencies: [OperationID]
+  let matrix: ValueMap?
+  /// Of a nested pipeline: those that are not known yet, in the scope of the using step.
+  let params: [String: ValueModel]
+  let outer: LateScope?
+
+  init(
+    steps: [String: OperationID] = [:], dependencies: [OperationID] = [], matrix: ValueMap? = nil,
+    params: [String: ValueModel] = [:], outer: LateScope? = nil
+  ) {
+    self.steps = steps
+    self.dependencies = dependencies
+    self.matrix = matrix
+    self.params = params
+    self.outer = outer
+  }
+
+  func with(_ matrix: ValueMap) -> LateScope {
+    LateScope(
+      steps: steps, dependencies: dependencies, matrix: matrix, params: params, outer: outer)
+  }
+}
+
+/// What a run knows so far.
+package protocol RunFacts {
+  func ending(of operation: OperationID) -> Ending?
+  /// What the operation gave; empty if it gave nothing.
+  func outputs(of operation: OperationID) -> ValueMap
+  /// The members of a group of instances, in order, with their values of the matrix; nil if the
+  /// operation is none.
+  func instances(of operation: OperationID) -> [(OperationID, ValueMap)]?
+  /// Of `run`: `id`, `pipeline`, `workspace`.
+  func runMember(_ name: String) -> String?
+  /// Nil if there is no such secret.
+  func secret(_ name: String) -> String?
+  func hashFiles(_ patterns: [String]) throws(FaultWords) -> String
+  func exists(_ path: String) throws(FaultWords) -> Bool
+}

@@ -1,0 +1,37 @@
+// The parameters of a pipeline, as those see them who give them values.
+
+/// A parameter, for people. Everything in it is text as the file would have it.
+package struct ParameterDescription: Hashable, Sendable {
+  package let name: String
+  /// The word in the file: `string`, `int`, `number`, `bool`, `list`.
+  package let type: String
+  /// Nil if it has none.
+  package let defaultValue: String?
+  /// The values that it may have; empty if any will do.
+  package let choices: [String]
+  package let isRequired: Bool
+  package let description: String?
+
+  package init(
+    name: String, type: String, defaultValue: String? = nil, choices: [String] = [],
+    isRequired: Bool = false, description: String? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.defaultValue = defaultValue
+    self.choices = choices
+    self.isRequired = isRequired
+    self.description = description
+  }
+}
+
+/// A value given on the command line: `--param name=value`.
+package struct ParameterArgument: Hashable, Sendable {
+  package let name: String
+  package let value: String
+
+  package init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+}

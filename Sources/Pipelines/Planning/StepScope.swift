@@ -1,0 +1,198 @@
+// The names that expressions may use, by where they stand.
+
+import Diagnostics
+import Scheduling
+
+/// What stands where: each kind of place has names of its own.
+enum ExpressionPlace {
+  /// The unit's own variables, directory and hooks: no step has run.
+  case unit
+  /// A unit's own variables: secrets too.
+  case unitVariables
+  /// What a unit gives back: all its steps have ended.
+  case unitOutputs
+  /// A step's texts.
+  case step
+  /// A step's variables, and inputs of what it uses: secrets too.
+  case stepVariables
+  case condition
+  /// The axes of a matrix, which make the instances.
+  case matrix
+
+  var allowsSecrets: Bool { self == .unitVariables || self == .stepVariables }
+  var isInStep: Bool { ![.unit, .unitVariables, .unitOutputs].contains(self) }
+}
+
+struct StepScope: ExpressionScope {
+  let unit: Unit
+  let text: SourceText
+  let place: ExpressionPlace
+  /// Of the unit, if the place is in one.
+  let step: Int?
+  /// Types of matrix members; nil if the step has no matrix.
+  let matrix: [(String, ExpressionType)]?
+
+  static let runMembers: [(String, ExpressionType)] = [
+    ("id", .string), ("pipeline", .string), ("workspace", .string),
+  ]
+
+  var allowsStatusFunctions: Bool { place == .condition }
+
+  func objection(to root: ContextRoot) -> FaultWords? {
+    switch root {
+    case .params, .env, .host: nil
+    case .run: nil
+    case .secrets: place.allowsSecrets ? nil : ScopeMessage.secretsOutside
+    case .steps:
+      place == .unit || place == .unitVariables ? ScopeMessage.stepsTooEarly : nil
+    case .matrix:
+      place == .matrix ? ScopeMessage.matrixInMatrix : matrix == nil ? ScopeMessage.noMatrix : nil
+    }
+  }
+
+  func member(_ name: String, of root: ContextRoot) -> ScopeMember {
+    switch root {
+    case .params: known(inputTypes, name)
+    case .env: variable(name)
+    case .steps: stepMember(name)
+    case .matrix: known(matrix ?? [], name)
+    case .run: known(Self.runMembers, name)
+    case .host: known(HostFacts.memberTypes, name)
+    case .secrets:
+      unit.model.secrets.first { $0.name == name }.map {
+        .known($0.source.isRequired ? .string : .string.optional)
+      } ?? .unknown
+    }
+  }
+
+  func suggestion(for name: String, of root: ContextRoot) -> String? {
+    Diagnostics.suggestion(for: name, among: names(of: root))
+  }
+
+  private func names(of root: ContextRoot) -> [String] {
+    switch root {
+    case .params: inputTypes.map(\.0)
+    case .env: unit.inputs.environment.map(\.name)
+    case .steps: dependencyNames
+    case .matrix: matrix?.map(\.0) ?? []
+    case .run: Self.runMembers.map(\.0)
+    case .host: HostFacts.memberTypes.map(\.0)
+    case .secrets: unit.model.secrets.map(\.name)
+    }
+  }
+
+  func type(of root: ContextRoot) -> ExpressionType? {
+    switch root {
+    case .params: .map(inputTypes)
+    case .matrix: matrix.map { .map($0) }
+    case .host: .map(HostFacts.memberTypes)
+    case .run: .map(Self.runMembers)
+    case .env, .steps, .secrets: nil
+    }
+  }
+
+  private var inputTypes: [(String, ExpressionType)] {
+    unit.inputs.paramTypes.map { ($0.name, $0.type) }
+  }
+
+  private func known(_ members: [(String, ExpressionType)], _ name: String) -> ScopeMember {
+    members.first { $0.0 == name }.map { .known($0.1) } ?? .unknown
+  }
+
+  /// Any variable may be inherited; whether it is, nobody knows before.
+  private func variable(_ name: String) -> ScopeMember {
+    switch unit.inputs.variable(name)?.value {
+    case .plain: .known(.string)
+    case .template: .refused(ScopeMessage.lateVariable(name))
+    case nil: .known(.string.optional)
+    }
+  }
+}
+
+// Steps.
+extension StepScope {
+  /// Names as `depends_on` has them; all steps, where all have ended.
+  private var dependencyNames: [String] {
+    guard let step else { return unit.model.steps.map { text.string($0.id.span) } }
+    return unit.model.dependencyRange(of: step).map {
+      text.string(unit.model.dependencies[$0].step.span)
+    }
+  }
+
+  private func stepMember(_ name: String) -> ScopeMember {
+    guard let step else {
+      return unit.index.find(name).map { .known(type(ofStep: $0, isMatched: false)) } ?? .unknown
+    }
+    let dependency = unit.model.dependencyRange(of: step).first {
+      text.string(unit.model.dependencies[$0].step.span) == name
+    }
+    if let dependency {
+      let edge = unit.model.dependencies[dependency]
+      let target = unit.index.find(edge.step.span) ?? instanceStep(name)
+      let isMatched = edge.traits.contains(.matched) || name.contains("[")
+      return .known(target.map { type(ofStep: $0, isMatched: isMatched) } ?? .any)
+    }
+    guard unit.index.find(name) != nil else { return .unknown }
+    return .refused(ScopeMessage.noDependency(name))
+  }
+
+  /// Of `test[os=linux]`: `test`.
+  private func instanceStep(_ name: String) -> Int? {
+    name.firstIndex(of: "[").flatMap { unit.index.find(String(name[..<$0])) }
+  }
+
+  private func type(ofStep step: Int, isMatched: Bool) -> ExpressionType {
+    let outputs = outputType(ofStep: step)
+    let isList = unit.extra(of: step)?.matrix != nil && !isMatched
+    let item = ExpressionType.map([
+      ("matrix", .openMap), ("outcome", .string), ("outputs", outputs),
+    ])
+    return .map([("outputs", isList ? .list(of: item) : outputs), ("outcome", .string)])
+  }
+
+  private func outputType(ofStep step: Int) -> ExpressionType {
+    let details = unit.model.steps[step].details
+    guard details >= 0 else { return .openMap }
+    let settings = unit.model.details[Int(details)].settings
+    guard settings >= 0 else { return .openMap }
+    for case .outputs(let declared) in unit.model.settings[Int(settings)] {
+      return .map(declared.map { ($0.name, $0.type.expressionType) })
+    }
+    return .openMap
+  }
+}
+
+extension OutputType {
+  fileprivate var expressionType: ExpressionType {
+    switch self {
+    case .string: .string
+    case .int, .number: .number
+    case .bool: .bool
+    case .list: ExpressionType(.list)
+    case .map: .openMap
+    case .json: .any
+    }
+  }
+}
+
+/// Why a name cannot be used where it stands.
+enum ScopeMessage {
+  static let secretsOutside = FaultWords(
+    "secrets can be used in 'env' and 'with' alone",
+    help: "give the value to a variable in 'env', and use the variable")
+  static let stepsTooEarly = FaultWords("no step has run when this is needed")
+  static let noMatrix = FaultWords("this step has no 'matrix'")
+  static let matrixInMatrix = FaultWords("a matrix cannot be made of itself")
+
+  static func lateVariable(_ name: String) -> FaultWords {
+    FaultWords(
+      "the value of variable '\(name)' is known only to the command",
+      help: "write the expression itself here")
+  }
+
+  static func noDependency(_ name: String) -> FaultWords {
+    FaultWords(
+      "step '\(name)' may not have ended: this step does not wait for it",
+      help: "add '\(name)' to 'depends_on'")
+  }
+}

@@ -1,0 +1,86 @@
+// The parts of a plan: the pipeline itself, and each use of a nested one.
+
+import Diagnostics
+import Scheduling
+
+/// One pipeline with its own steps, parameters and variables. A class, so that looking at a step
+/// copies nothing.
+final class Unit {
+  let model: PipelineModel
+  let index: StepIndex
+  /// Before the ids of its steps: `deploy/`; empty for the pipeline itself.
+  let prefix: String
+  /// The operation of another unit that it stands for; nil for the pipeline itself.
+  let parent: Place?
+  let inputs: UnitInputs
+  /// For each step, the operation that others wait for; empty: the step's own number.
+  var operations: [Int32] = []
+  /// The operation that stands for all of it; −1 for the pipeline itself.
+  var group = -1
+
+  init(
+    model: PipelineModel, index: StepIndex, prefix: String, parent: Place?, inputs: UnitInputs
+  ) {
+    self.model = model
+    self.index = index
+    self.prefix = prefix
+    self.parent = parent
+    self.inputs = inputs
+  }
+
+  func id(of step: Int, _ text: SourceText) -> String {
+    text.string(model.steps[step].id.span)
+  }
+
+  func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
+
+  func extra(of step: Int) -> ExtraModel? {
+    let details = model.steps[step].details
+    guard details >= 0 else { return nil }
+    let extra = model.details[Int(details)].extra
+    return extra < 0 ? nil : model.extras[Int(extra)]
+  }
+}
+
+/// Which step of which unit an operation comes from.
+struct Place: Hashable {
+  let unit: Int
+  let step: Int
+  /// A number of `Planner.instances`, if the step has a matrix that is known.
+  var instance: Int?
+  /// It stands for several others.
+  var isGroup = false
+}
+
+/// One combination of a matrix.
+struct Instance {
+  let values: ValueMap
+  /// `[os=linux,swift=6]`.
+  let suffix: String
+}
+
+/// What a unit's expressions may name besides steps.
+struct UnitInputs {
+  /// Known ones; what is not here is known later, or not there.
+  var params: [String: Value] = [:]
+  /// Given by the using step, with expressions that are not known yet.
+  var lateParams: [String: ValueModel] = [:]
+  var paramTypes: [(name: String, type: ExpressionType)] = []
+  /// From `dotenv` files and `env`, later ones over earlier ones.
+  var environment: [VariableModel] = []
+  /// Numbers in `environment` by name.
+  var environmentPlaces: [String: Int] = [:]
+
+  mutating func add(_ variable: VariableModel) {
+    if let place = environmentPlaces[variable.name] {
+      environment[place] = variable
+    } else {
+      environmentPlaces[variable.name] = environment.count
+      environment.append(variable)
+    }
+  }
+
+  func variable(_ name: String) -> VariableModel? {
+    environmentPlaces[name].map { environment[$0] }
+  }
+}

@@ -1,0 +1,95 @@
+// The operations of a run as it goes on: those of the plan, then the instances that steps were
+// expanded to. The one place that knows what they are called, where their logs are, which of them
+// stand for others, and what they waited for.
+
+import Pipelines
+import Scheduling
+
+/// One command's output: an attempt of a step, or one of its hooks.
+struct Stream: Hashable {
+  let operation: OperationID
+  let trial: Trial
+}
+
+final class RunOperations {
+  private struct Instance {
+    let id: String
+    let group: OperationID
+  }
+
+  /// As it was when the run started.
+  let plan: Plan
+  private let directory: RunDirectory
+  /// Their numbers follow those of the plan's steps.
+  private var instances: [Instance] = []
+  private var instancesOfGroup: [OperationID: [OperationID]] = [:]
+
+  init(plan: Plan, directory: RunDirectory) {
+    self.plan = plan
+    self.directory = directory
+  }
+
+  var count: Int { plan.steps.count + instances.count }
+
+  func append(_ operation: OperationID, id: String, to group: OperationID) {
+    precondition(operation.index == count, "numbers of new operations follow those of all others")
+    instances.append(Instance(id: id, group: group))
+    instancesOfGroup[group, default: []].append(operation)
+  }
+
+  /// The step that was expanded, if this is an instance of one.
+  func expandedGroup(of operation: OperationID) -> OperationID? {
+    let number = operation.index - plan.steps.count
+    return instances.indices.contains(number) ? instances[number].group : nil
+  }
+
+  /// It is none that people count: others take its place.
+  func standsForOthers(_ operation: OperationID) -> Bool {
+    plan.standsForOthers(operation) || instancesOfGroup[operation] != nil
+  }
+}
+
+// What an operation is.
+extension RunOperations {
+  /// An instance is its group's step with another id. Not for the run's own hooks.
+  func step(_ operation: OperationID) -> PlannedStep {
+    guard let group = expandedGroup(of: operation) else { return plan.steps[operation.index] }
+    var step = step(group)
+    step.id = instances[operation.index - plan.steps.count].id
+    return step
+  }
+
+  func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
+
+  func log(of stream: Stream) -> String {
+    directory.log(of: id(stream.operation) ?? RunDirectory.runHookName, stream.trial)
+  }
+
+  /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.
+  func title(of stream: Stream) -> String {
+    switch stream.trial {
+    case .attempt(1): name(stream.operation)
+    case .attempt(let number): "\(name(stream.operation)) (attempt \(number))"
+    case .hook(let kind, _): "\(name(stream.operation)) (\(kind.key))"
+    case .probe: "\(name(stream.operation)) (wait_for)"
+    }
+  }
+
+  private func id(_ operation: OperationID) -> String? {
+    if plan.steps.indices.contains(operation.index) { return plan.steps[operation.index].id }
+    let number = operation.index - plan.steps.count
+    return instances.indices.contains(number) ? instances[number].id : nil
+  }
+}
+
+// What an operation waited for.
+extension RunOperations {
+  /// An instance waited for what its step waited for; a step that was expanded also for its
+  /// instances.
+  func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    plan.graph.forEachDependency(of: step) { body($0.from) }
+    if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
+  }
+}

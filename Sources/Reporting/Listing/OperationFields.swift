@@ -1,0 +1,65 @@
+// Fields that operations have in every JSON listing. They are documented in docs/command-line.md,
+// "Graph as JSON".
+
+import Pipelines
+import Scheduling
+
+struct OperationFields {
+  let membership: Membership
+  private let plan: Plan
+
+  init(_ plan: Plan) {
+    self.plan = plan
+    membership = Membership(plan)
+  }
+
+  /// What it is, what it belongs to, and what is decided late.
+  func writeKind(of operation: OperationID, to sink: ByteSink) {
+    let group = plan.groups.isEmpty ? nil : plan.groups[operation]
+    sink.write(field: "kind")
+    sink.write(group == nil ? "\"step\"" : "\"group\"")
+    if let group { write(group, of: operation, to: sink) }
+    if let outer = membership[operation] {
+      sink.write(field: "group")
+      sink.write(json: plan.steps[outer.index].id)
+    }
+    if let late = plan.steps[operation.index].late { write(late, to: sink) }
+  }
+
+  private func write(_ group: GroupPlan, of operation: OperationID, to sink: ByteSink) {
+    switch group.kind {
+    case .matrix: break
+    case .expanding(let axes):
+      sink.write(field: "matrix")
+      sink.write(json: axes)
+    case .nested(let path):
+      sink.write(field: "pipeline")
+      sink.write(json: path)
+    }
+    sink.write(field: "members")
+    let members = group.members.lazy.filter { membership[$0] == operation }
+    sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
+  }
+
+  private func write(_ late: LateStep, to sink: ByteSink) {
+    if let condition = late.condition {
+      sink.write(field: "if")
+      sink.write(json: condition)
+    }
+    if let reason = late.skipReason {
+      sink.write(field: "skipped")
+      sink.write(json: reason)
+    }
+    if !late.waits.isEmpty {
+      sink.write(field: "wait_for")
+      sink.write(jsonList: late.waits) { sink.write(json: $0) }
+    }
+  }
+
+  /// Nothing for a group that others stand for: it runs nothing.
+  func writeCommand(of operation: OperationID, to sink: ByteSink) {
+    if plan.standsForOthers(operation) { return }
+    sink.write(field: "command")
+    sink.write(json: plan.steps[operation.index].action.commandText)
+  }
+}

@@ -1,0 +1,81 @@
+// Groups and steps that are decided late, in words.
+
+package import Pipelines
+import Scheduling
+
+extension Plan {
+  /// Steps as people count them: a group is its members, if it has any.
+  package var stepCount: Int {
+    groups.isEmpty ? steps.count : steps.count - groups.values.count { !$0.members.isEmpty }
+  }
+
+  /// The operation stands for others, which the plan knows.
+  func standsForOthers(_ operation: OperationID) -> Bool {
+    groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
+  }
+
+  /// What a group stands for; nil if the operation is no group: `4 instances`, `./other.yml, 3
+  /// steps`, `matrix of params.names, known while running`.
+  func membersInWords(of operation: OperationID) -> String? {
+    guard !groups.isEmpty, let group = groups[operation] else { return nil }
+    let count = group.members.count
+    switch group.kind {
+    case .matrix where count == 0: return GroupPlan.emptyMatrix
+    case .matrix: return "\(count) instance\(count == 1 ? "" : "s")"
+    case .expanding(let axes): return "matrix of \(oneLine(axes)), known while running"
+    case .nested(let path):
+      let steps = stepCount(in: group)
+      return "\(oneLine(path)), \(steps) step\(steps == 1 ? "" : "s")"
+    }
+  }
+
+  /// Also in the groups in it: they come before it.
+  private func stepCount(in group: GroupPlan) -> Int {
+    var seen: Set<OperationID> = []
+    var rest = group.members
+    while let member = rest.popLast() {
+      guard seen.insert(member).inserted, standsForOthers(member) else { continue }
+      seen.remove(member)
+      rest += groups[member]?.members ?? []
+    }
+    return seen.count
+  }
+}
+
+extension GroupPlan {
+  static let emptyMatrix = "its matrix is empty"
+}
+
+extension LateStep {
+  /// `if: params.deploy`, or why it will not run; nil if nothing is left to be decided.
+  var conditionInWords: String? {
+    (skipReason ?? condition.map { "if: \($0)" }).map(joinedLines)
+  }
+}
+
+/// Which group each operation is in: the innermost, of a pipeline in a pipeline.
+struct Membership {
+  private var groups: [OperationID: OperationID] = [:]
+
+  /// Linear in the members of all groups. A group comes before those that it is in.
+  init(_ plan: Plan) {
+    for (group, plan) in plan.groups.sorted(by: { $0.key > $1.key }) {
+      for member in plan.members { groups[member] = group }
+    }
+  }
+
+  var isEmpty: Bool { groups.isEmpty }
+
+  subscript(member: OperationID) -> OperationID? { groups.isEmpty ? nil : groups[member] }
+
+  /// The edge makes a group wait for one of its members: nobody wrote it.
+  func holds(_ edge: Graph.Edge) -> Bool { self[edge.from] == edge.to }
+
+  /// The edge makes a group wait for a member of a group in it, which that waits for.
+  func repeats(_ edge: Graph.Edge) -> Bool {
+    var group = self[edge.from]
+    if group == nil || group == edge.to { return false }
+    while let next = group, next != edge.to { group = self[next] }
+    return group == edge.to
+  }
+}

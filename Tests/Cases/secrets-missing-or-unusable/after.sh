@@ -1,0 +1,1 @@
+ls -d .oprun 2>&1 || true

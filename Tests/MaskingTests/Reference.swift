@@ -1,0 +1,56 @@
+// What masking means, in the plainest words: every occurrence is found by looking everywhere.
+
+@testable import Masking
+
+/// The text with its occurrences replaced; those that overlap are one.
+func naivelyMasked(_ text: [UInt8], _ patterns: Set<[UInt8]>) -> [UInt8] {
+  var ranges: [Range<Int>] = []
+  for start in text.indices {
+    for pattern in patterns where text[start...].starts(with: pattern) {
+      let end = start + pattern.count
+      if let last = ranges.last, last.upperBound > start {
+        ranges[ranges.count - 1] = last.lowerBound..<max(last.upperBound, end)
+      } else {
+        ranges.append(start..<end)
+      }
+    }
+  }
+  var result: [UInt8] = []
+  var position = 0
+  for range in ranges {
+    result += text[position..<range.lowerBound] + Array("***".utf8)
+    position = range.upperBound
+  }
+  return result + text[position...]
+}
+
+/// The text as it leaves a stream that it enters in pieces of these lengths, again and again.
+func masked(_ text: [UInt8], _ masker: Masker, pieces: [Int]) -> [UInt8] {
+  var stream = MaskingStream(masker)
+  var output: [UInt8] = []
+  var start = 0
+  var turn = 0
+  while start < text.count {
+    let end = min(text.count, start + pieces[turn % pieces.count])
+    stream.mask(Array(text[start..<end]), into: &output)
+    start = end
+    turn += 1
+  }
+  stream.finish(into: &output)
+  return output
+}
+
+/// Repeatable random numbers (SplitMix64).
+struct Dice: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -1,0 +1,263 @@
+// Texts with expressions in them: their parts, what is inserted, and where in a YAML file they stand.
+
+import Diagnostics
+import Scheduling
+import Testing
+
+@testable import Pipelines
+
+/// The template of a text that stands alone in a file.
+func template(_ text: String, _ log: inout DiagnosticLog) -> Template? {
+  let file = SampleFile(text)
+  return file.sources.withText(at: file.origin.span) { source in
+    Template(parsing: file.bytes, file.origin, in: source, log: &log)
+  }
+}
+
+private func rendered(_ text: String) throws -> String {
+  var log = DiagnosticLog()
+  return try #require(template(text, &log)).rendered(with: afterwards)
+}
+
+struct TemplateTests {
+  @Test(arguments: [
+    ("plain", "plain"), ("", ""), ("v${{ params.version }}", "v1.2"),
+    ("${{params.count}}${{ params.fast }}-${{ matrix.swift }}", "3true-6.3"),
+    ("$${{ params.version }}", "${{ params.version }}"), ("$$${{ 1 }}", "$${{ 1 }}"),
+    ("a $${{ ${{ 'b' }} }}", "a ${{ b }}"), ("${{ '}}' }}", "}}"),
+    ("$ { {{ }} ${ {", "$ { {{ }} ${ {"),
+    ("${{ \"a\\n\" }}\n", "a\n\n"), ("ä${{ 'ö' }}ü", "äöü"),
+  ])
+  func `values take the place of expressions`(text: String, result: String) throws {
+    #expect(try rendered(text) == result)
+  }
+
+  @Test func `one expression alone keeps its type`() throws {
+    var log = DiagnosticLog()
+    let single = try #require(template("${{ params.targets }}", &log)?.single)
+    #expect(try single.evaluated(with: afterwards) == .list([.string("a"), .string("b c")]))
+    #expect(template(" ${{ params.targets }}", &log)?.single == nil)
+    #expect(template("a", &log)?.single == nil)
+    #expect(template("a$${{", &log)?.literal == "a${{")
+    #expect(template("${{ 1 }}", &log)?.literal == nil)
+  }
+
+  @Test func `folding leaves what is not known`() throws {
+    var log = DiagnosticLog()
+    let text = "${{ params.version }}-${{ steps.build.outputs.size }}-$${{ ${{ quote(matrix.os) }}"
+    let whole = try #require(template(text, &log))
+    let folded = try whole.folded(with: SampleBindings())
+    #expect(folded.description == "1.2-${{ steps.build.outputs.size }}-${{ ${{ quote('linux') }}")
+    #expect(try folded.rendered(with: afterwards) == "1.2-5-${{ 'linux'")
+    #expect(
+      try folded.folded(with: afterwards).rendered(with: SampleBindings()) == "1.2-5-${{ 'linux'")
+  }
+
+  @Test func `many expressions in one text cost what one costs each`() throws {
+    var log = DiagnosticLog()
+    let text = String(repeating: "${{ params.count }} ", count: 50_000)
+    let whole = try #require(template(text, &log))
+    #expect(whole.expressions.count == 50_000)
+    #expect(try whole.rendered(with: afterwards) == String(repeating: "3 ", count: 50_000))
+    #expect(try whole.folded(with: afterwards).rendered(with: afterwards).utf8.count == 100_000)
+    #expect(
+      try whole.renderedScript(for: .shell, with: afterwards)
+        == String(repeating: "3 ", count: 50_000))
+  }
+
+  @Test func `all that is wrong is told, each at its place`() {
+    var log = DiagnosticLog()
+    let text = "a ${{ }} b ${{ 1 + }} ${{ params.version"
+    #expect(template(text, &log) == nil)
+    #expect(
+      SampleFile(text).report(&log) == """
+        p:1:7: error: an expression is missing here
+         1 | a ${{ }} b ${{ 1 + }} ${{ params.version
+           |       ^
+        p:1:18: error: '+' has no meaning in an expression
+         1 | a ${{ }} b ${{ 1 + }} ${{ params.version
+           |                  ^
+          help: texts are put together outside: ${{ a }}${{ b }}
+        p:1:23: error: this '${{' is never closed
+         1 | a ${{ }} b ${{ 1 + }} ${{ params.version
+           |                       ^~~
+          help: '}}' closes it; '$${{' stands for '${{' itself
+
+        """)
+  }
+
+  @Test func `a list, a map or null cannot stand in a text`() throws {
+    var log = DiagnosticLog()
+    let text = "a${{ params.targets }}${{ null }}${{ params.tag }}"
+    let file = SampleFile(text)
+    let whole = try #require(template(text, &log))
+    file.sources.withText(at: file.origin.span) { source in
+      whole.checkText(in: SampleScope(), source, log: &log)
+    }
+    #expect(
+      file.report(&log) == """
+        p:1:6: error: a list cannot stand in a text
+         1 | a${{ params.targets }}${{ null }}${{ params.tag }}
+           |      ^~~~~~~~~~~~~~
+          help: join(x, ' ') or toJSON(x) make a text of it
+        p:1:27: error: null cannot stand in a text
+         1 | a${{ params.targets }}${{ null }}${{ params.tag }}
+           |                           ^~~~
+          help: give it a value: x ?? ''
+
+        """)
+    #expect(throws: EvaluationFailure.self) { try rendered("${{ params.tag }}") }
+  }
+
+  @Test(arguments: [
+    "${{ true }}", " ${{ true }}\n", "${{true}}", "true\n",
+  ])
+  func `a condition may stand in braces`(text: String) {
+    #expect(faults(text) == "")
+  }
+
+  @Test func `a condition has no text around it`() {
+    #expect(
+      faults("${{ true }} && false") == """
+        p:1:12: error: a condition is one expression, without text around it
+         1 | ${{ true }} && false
+           |            ^~~~~~~~~
+          help: write the whole condition as one expression; the braces may be left out
+
+        """)
+    #expect(
+      faults("${{ true }}${{ false }}").contains("p:1:12: error: a condition is one expression"))
+  }
+}
+
+/// The place of an expression in a YAML text, whatever its style.
+struct TemplatePlaceTests {
+  /// The text of the file where `needle` was found in the value of the key `a`.
+  private func place(of needle: String, in yaml: String) throws -> String {
+    let bytes = Array(yaml.utf8)
+    return try bytes.withUnsafeBufferPointer { text in
+      var tree = Tree(source: text, base: 0)
+      var reader = TreeReader(text, check: try TextCheck(text, base: 0), base: 0)
+      while try reader.nextStep(into: &tree) != nil {}
+      let origin = tree.origin(2)
+      let content = tree.withBytes(of: 2) { Array($0) }
+      let range = try #require(String(decoding: content, as: UTF8.self).firstRange(of: needle))
+      let start = String(decoding: content, as: UTF8.self).utf8.distance(
+        from: yaml.utf8.startIndex, to: range.lowerBound)
+      let span = origin.span(
+        of: start..<start + needle.utf8.count, in: content, SourceText(text, start: 0))
+      return String(decoding: bytes[span.range], as: UTF8.self)
+    }
+  }
+
+  @Test(arguments: [
+    ("a: x ${{ foo }}", "foo", "foo"),
+    ("a: 'x ${{ ''foo'' }}'", "'foo'", "''foo''"),
+    ("a: 'it''s ${{ foo }}'", "foo", "foo"),
+    ("a: \"x \\\" ${{ foo }}\"", "foo", "foo"),
+    ("a: \"\\x41\\u00e9\\U0001F600\\n ${{ 'f\\to' }} \"", "'f\to'", "'f\\to'"),
+    ("a: \"x \\\n   ${{ foo\n\n  == bar }}\"", "bar", "bar"),
+    ("a: \"x \\\n   ${{ foo\n\n  == bar }}\"", "foo\n== bar", "foo\n\n  == bar"),
+    ("a: x\n  y ${{ foo ==\n  bar }}", "bar", "bar"),
+    ("a: |\n  echo a\n    ${{ foo }}\n\n  ${{ bar }}\n", "bar", "bar"),
+    ("a: |\n  echo a\n    ${{ foo }}\n\n  ${{ bar }}\n", "foo", "foo"),
+    ("a: |2-  # comment ${{ foo }}\n    ${{ foo }}\n", "foo", "foo"),
+    ("a: >\n  x\n  ${{ foo }}\n\n  ${{ bar\n    == baz }}\n  z\n", "baz", "baz"),
+    ("a: &anchor \"x \\t ${{ foo }}\"", "foo", "foo"),
+    ("a: &anchor >-\n\n  x\n  ${{ foo }}\n\n", "foo", "foo"),
+    ("a: |\n  ä ${{ 'ö' }} é\n  ${{ foo }}\n", "foo", "foo"),
+    ("a: \"\\_\\N\\L\\P ${{ foo }}\"", "foo", "foo"),
+    ("a: \"a\\ \\tb  ${{ foo }}\"", "foo", "foo"),
+    ("a: 'x\n\n\n  y ${{ foo }}'", "foo", "foo"),
+    ("a: |\r\n  x\r\n  ${{ foo }}\r\n", "foo", "foo"),
+  ])
+  func `a part of the text is found in the file`(
+    yaml: String, needle: String, written: String
+  ) throws {
+    #expect(try place(of: needle, in: yaml) == written)
+  }
+}
+
+struct ScriptFaultTests {
+  private func scriptFaults(_ text: String) throws -> String {
+    var log = DiagnosticLog()
+    let file = SampleFile(text)
+    let whole = try #require(template(text, &log))
+    file.sources.withText(at: file.origin.span) { source in
+      whole.checkScript(for: .shell, in: SampleScope(), source, log: &log)
+    }
+    return log.isEmpty ? "" : file.report(&log)
+  }
+
+  @Test func `places where no value may stand are told before anything runs`() throws {
+    let text =
+      "echo ${x:-${{ params.version }}} \"${{ quote(params.version) }}\" $x${{ params.version }}"
+    #expect(
+      try scriptFaults(text) == """
+        p:1:15: error: a value cannot stand inside '${…}' of the shell
+         1 | \(text)
+           |               ^~~~~~~~~~~~~~
+          help: pass it through 'env' and write "$NAME" here
+        p:1:39: error: quote() stands inside quotes, where its own quotes end them
+         1 | \(text)
+           |                                       ^~~~~~~~~~~~~~~~~~~~~
+          help: leave out the quotes around it, or pass the value through 'env'
+        p:1:73: error: the value would become a part of the name '$x'
+         1 | \(text)
+           |                                                                         ^~~~~~~~~~~~~~
+          help: write '${x}' before it
+
+        """)
+  }
+
+  @Test(arguments: [
+    "make ${{ params.version }}", "x=$(cat ${{ quote(params.version) }})",
+    "cd out/${{ matrix.os }}",
+    "if [ ${{ params.count }} -gt 2 ]; then\n  echo \"${{ matrix.os }}\"\nfi",
+    "cat <<EOF\nversion ${{ params.version }}\nEOF\n", "${{ matrix.os }}-tool -c x",
+    "for f in a b; do cp \"$f\" ${{ quote(params.version) }}; done",
+    "case ${{ matrix.os }} in linux) echo 1;; *) echo 2;; esac; echo ${{ quote(matrix.os) }}",
+    "echo $((${{ params.count }} + 1)) && echo ${{ quote(matrix.os) }}",
+    "docker run --rm -v \"$PWD:/src\" image:${{ params.version }} sh -c 'make'",
+    "export V=${{ quote(params.version) }}; CC=${{ matrix.os }} make",
+    "echo \"it's\" # don't\necho ${{ quote(matrix.os) }}",
+    "f() {\n  echo ${{ quote(matrix.os) }}\n}\nf",
+    "cat <<'EOF' > x\nit's $(a `b\nEOF\necho ${{ quote(matrix.os) }}",
+    "echo ${#x} ${{ quote(matrix.os) }}",
+    "git log --format='%h' | while read -r l; do echo ${{ quote(matrix.os) }}; done",
+    "[ -f x ] && tar czf out-${{ params.version }}.tar.gz -C out . 2>&1 >/dev/null",
+  ])
+  func `scripts as people write them pass`(text: String) throws {
+    #expect(try scriptFaults(text) == "")
+  }
+
+  @Test(arguments: [
+    ("echo ${{ params.targets[1] }}", "'b c' could become code"),
+    ("echo ${{ env.EMPTY }}", "the value is empty"),
+    ("cat <<EOF\n${{ 'EOF' }}\nEOF", "which ends the here-document"),
+    ("${{ 'eval' }} x", "'eval' in the place of a command"),
+    ("${{ 'A=b' }} x", "'A=b' in the place of a command"),
+    ("ev${{ 'al' }} x", "'eval' in the place of a command"),
+    ("echo $((${{ matrix.os }}))", "must be a whole number, not 'linux'"),
+    ("echo ${{ params.count }}>x", "for a file descriptor"),
+  ])
+  func `values that must not stand there are told when they are known`(
+    text: String, reason: String
+  ) throws {
+    var log = DiagnosticLog()
+    let file = SampleFile(text)
+    let whole = try #require(template(text, &log))
+    var words = ""
+    do throws(EvaluationFailure) {
+      _ = try whole.renderedScript(for: .shell, with: afterwards)
+    } catch {
+      words = error.words.message
+    }
+    #expect(words.contains(reason))
+    let folded = try whole.folded(with: afterwards)
+    file.sources.withText(at: file.origin.span) { source in
+      folded.checkKnownValues(for: .shell, source, log: &log)
+    }
+    #expect(log.sorted().first?.message == words)
+  }
+}

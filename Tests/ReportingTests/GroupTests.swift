@@ -1,0 +1,262 @@
+import Pipelines
+import Scheduling
+import Testing
+
+@testable import Reporting
+
+@Suite struct `Groups in a run` {
+  private let matrix = samplePlan(
+    "get; test[os=linux]: get; test[os=mac]: get; test?: test[os=linux]!done test[os=mac]!done; "
+      + "pack: test"
+  ).group("test", of: ["test[os=linux]", "test[os=mac]"])
+
+  @Test func `a group is not counted and has no line, its members are and have`() throws {
+    let run = try StagedRun(matrix)
+    try run.pass("get")
+    try run.pass("test[os=linux]", after: 300)
+    try run.pass("test[os=mac]", after: 200)
+    run.settle("test")
+    try run.pass("pack")
+    run.finish()
+    #expect(
+      run.standardError == """
+        sample.yml  4 steps, 4 at once
+        ✓ get             0.1s
+        ✓ test[os=linux]  0.3s
+        ✓ test[os=mac]    0.2s
+        ✓ pack            0.1s
+        ✓ sample.yml: 4 ok in 0.7s   (0.7s of work, critical path get > test[os=linux] > pack 0.5s)
+
+        """)
+  }
+
+  @Test func `what a failed member blocks is blocked by it, and the group is not among them`()
+    throws
+  {
+    let run = try StagedRun(matrix)
+    try run.pass("get")
+    run.start("test[os=linux]")
+    try run.pass("test[os=mac]", after: 200)
+    run.end("test[os=linux]", .exited(1), after: 300)
+    let root = Cause.dependency(run.operation("test[os=linux]"))
+    run.settle("test[os=linux]", .failed)
+    run.settle("test", .failed, root)
+    run.settle("pack", .blocked, root)
+    run.finish(1)
+    #expect(
+      run.standardError.split(separator: "\n").dropFirst(3).joined(separator: "\n") == """
+        ✗ test[os=linux]  exit 1 after 0.3s
+        - pack            blocked: 'test[os=linux]' failed
+        ✗ test[os=linux]  exit 1 after 0.3s  sample.yml:2
+          $ echo test[os=linux]
+          blocked because of it: pack
+        ✗ sample.yml: 1 failed, 1 blocked, 2 ok in 0.3s   (0.6s of work, critical path \
+        get > test[os=mac] 0.3s)
+        """)
+  }
+
+  @Test func `a blocked group is told by its members`() throws {
+    let run = try StagedRun(matrix)
+    run.start("get")
+    run.end("get", .exited(1))
+    run.settle("get", .failed)
+    let root = Cause.dependency(run.operation("get"))
+    for id in ["test[os=linux]", "test[os=mac]", "test", "pack"] { run.settle(id, .blocked, root) }
+    run.finish(1)
+    #expect(
+      run.standardError.contains("  blocked because of it: test[os=linux], test[os=mac], pack\n"))
+    #expect(!run.standardError.contains("- test "))
+    #expect(run.standardError.contains(": 1 failed, 3 blocked in "))
+  }
+
+  @Test func `what is skipped says why, an empty matrix too`() throws {
+    let plan = samplePlan("test?; deploy?; after: deploy").group("test").late(
+      "deploy", skipped: "if: params.branch == 'main' is false")
+    let run = try StagedRun(plan)
+    run.settle("test", .skipped, .condition("its matrix is empty"))
+    run.settle("deploy", .skipped, .condition("if: params.branch == 'main' is false"))
+    try run.pass("after")
+    run.finish()
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        - test    skipped: its matrix is empty
+        - deploy  skipped: if: params.branch == 'main' is false
+        ✓ after   0.1s
+        ✓ sample.yml: 1 ok, 2 skipped in 0.1s
+
+        """)
+  }
+}
+
+@Suite struct `Steps that are expanded while running` {
+  private let plan = samplePlan(
+    "list; test?: list; pack: test",
+    settings: StepSettings(name: "All tests", timeout: 90_000_000_000)
+  ) { _ in .script("make ${{ matrix.name }}") }.group(
+    "test", .expanding("steps.list.outputs.names"))
+
+  @Test func `instances have names, logs, settings and a place in the critical path`() throws {
+    let run = try StagedRun(plan)
+    try run.pass("list")
+    run.expand("test", to: "test[name=a]", "test[name=b]")
+    try run.pass("test[name=a]", printing: "tested a\n", after: 300)
+    run.tell(.resolved(run.operation("test[name=b]"), command: "make b"))
+    run.start("test[name=b]")
+    try run.print("test[name=b]", "broken b\n")
+    run.at(600)
+    run.end("test[name=b]", .signalled(9), timedOut: true, after: 200)
+    let root = Cause.dependency(run.operation("test[name=b]"))
+    run.settle("test[name=b]", .timedOut)
+    run.settle("test", .timedOut, root)
+    run.settle("pack", .blocked, root)
+    run.finish(1)
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        ✓ list  0.1s
+        > test[name=a]
+        tested a
+        ✓ test[name=a]  0.3s
+        > test[name=b]
+        broken b
+        ✗ test[name=b]  timed out after 1m30s
+        - pack          blocked: 'test[name=b]' timed out
+
+        ✗ test[name=b] (All tests)  timed out after 1m30s  sample.yml:2
+          $ make b
+          | broken b
+          log  RUN/test[name=b].1.log  (1 line)
+          blocked because of it: pack
+
+        ✗ sample.yml: 1 failed, 1 blocked, 2 ok in 0.6s   (0.6s of work, critical path \
+        list > test[name=a] 0.4s)
+
+        """)
+  }
+
+  @Test func `what comes after them has them on its critical path`() throws {
+    let run = try StagedRun(plan, .prefixed)
+    try run.pass("list")
+    run.expand("test", to: "test[name=a]", "test[name=b]")
+    try run.pass("test[name=a]", after: 300)
+    try run.pass("test[name=b]", printing: "b\n", after: 400)
+    run.settle("test")
+    try run.pass("pack")
+    run.finish()
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        ✓ list  0.1s
+        ✓ test[name=a]  0.3s
+        [test[name=b]] b
+        ✓ test[name=b]  0.4s
+        ✓ pack          0.1s
+        ✓ sample.yml: 4 ok in 0.9s   (0.9s of work, critical path list > test[name=b] > pack 0.6s)
+
+        """)
+  }
+
+  @Test func `a step that is not expanded is a step`() throws {
+    let run = try StagedRun(plan)
+    try run.pass("list")
+    run.settle("test", .skipped, .condition("its matrix is empty"))
+    try run.pass("pack")
+    run.finish()
+    #expect(run.standardError.contains("\n- test  skipped: its matrix is empty\n"))
+    #expect(run.standardError.contains(": 2 ok, 1 skipped in "))
+  }
+
+  @Test func `an instance that is cancelled or blocked has a line`() throws {
+    let run = try StagedRun(plan)
+    run.expand("test", to: "test[name=a]", "test[name=b]")
+    run.start("test[name=a]")
+    run.end("test[name=a]", .exited(1))
+    run.settle("test[name=a]", .failed)
+    let reason = StopReason.failure(run.operation("test[name=a]"))
+    run.settle("test[name=b]", .cancelled, .stopped(reason))
+    #expect(
+      run.standardError.hasSuffix(
+        """
+        ✗ test[name=a]  exit 1 after 0.1s
+        - test[name=b]  did not start: 'test[name=a]' failed
+
+        """))
+  }
+}
+
+@Suite struct `Steps that wait and do not start` {
+  @Test func `what a step waits for is told once`() throws {
+    let run = try StagedRun(samplePlan("a; db?: a"))
+    run.tell(.waiting(run.operation("db"), "tcp localhost:5432"))
+    run.tell(.waiting(run.operation("db"), "file /run/db\u{1b}[2J"))
+    run.tell(.waiting(run.operation("db"), "tcp localhost:5432"))
+    try run.pass("db")
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        … db  waiting for tcp localhost:5432
+        … db  waiting for file /run/db\\u{1b}[2J
+        ✓ db  0.1s
+
+        """)
+  }
+
+  @Test func `a long reason has lines of its own`() throws {
+    let message = """
+      the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: \
+      'a; rm -rf /'
+      help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) \
+      where the shell is to see it
+      """
+    let run = try StagedRun(samplePlan("a; b"))
+    for id in ["a", "b"] {
+      run.start(id)
+      run.end(id, .notStarted(message, exitCode: 126), after: 0)
+      run.settle(id, .failed)
+    }
+    run.finish(1)
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        ✗ a  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+        ✗ b  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+
+        ✗ a  did not start  sample.yml:1
+          the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+          help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) where the shell is to see it
+          $ echo a
+
+        ✗ b  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+
+        ✗ sample.yml: 2 failed in 0s
+
+        """)
+  }
+
+  @Test func `a step can fail without a command`() throws {
+    let run = try StagedRun(samplePlan("a?").group("a", .expanding("params.names")))
+    run.settle(
+      "a", .failed, .condition("its matrix has 5,000 instances, at most 4,096 are possible"))
+    run.finish(1)
+    #expect(
+      run.standardError == """
+        sample.yml  1 step, 4 at once
+        ✗ a  failed: its matrix has 5,000 instances, at most 4,096 are possible
+
+        ✗ a  failed: its matrix has 5,000 instances, at most 4,096 are possible  sample.yml:1
+          $ echo a
+
+        ✗ sample.yml: 1 failed in 0s
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("one two three", 8, ["one two", "three"]), ("averylongword x", 5, ["averylongword", "x"]),
+    ("a\nb  c", 10, ["a", "b c"]), ("日本 語", 4, ["日本", "語"]), ("", 5, []),
+  ])
+  func `text is broken between words`(text: String, columns: Int, lines: [String]) {
+    #expect(wrapped(text, columns: columns) == lines)
+  }
+}
