@@ -159,8 +159,6 @@ struct PipelineErrorTests {
     }
     #expect(messages("x-a: ${{ a }}\n" + step("run: echo $ { { x }} ${x} }}")) == [])
   }
-    #expect(messages("x-a: ${{ a }}\n" + step("run: echo $ { { x }} ${x} }}")) == [])
-  }
 }
 
 struct CycleTests {

@@ -26,7 +26,7 @@ package func readSecrets(
   }
   let size = values.values.reduce(0) { $0 + $1.utf8.count }
   if size > SecretLimit.allTogether {
-    faults.append("all secrets together are larger than 256 KiB, which is the limit")
+    faults.append("all secrets together are larger than 128 KiB, which is the limit")
   }
   guard faults.isEmpty else { throw SecretFailure(messages: faults) }
   return Secrets(values)
@@ -35,8 +35,8 @@ package func readSecrets(
 private enum SecretLimit {
   /// 64 KiB.
   static let each = 64 << 10
-  /// 256 KiB: what masks them takes a few hundred times as much.
-  static let allTogether = 256 << 10
+  /// 128 KiB. Masking that much takes some 300 MB at the worst, a usual private key 8.
+  static let allTogether = 128 << 10
 }
 
 /// What is wrong with one secret; the words follow its name.

@@ -5,69 +5,54 @@ extension SecretForms {
   private struct JSONStyle {
     /// PHP.
     var escapesSlash = false
-    /// Python.
-    var escapesNonASCII = false
     /// What HTML would understand: Go writes these by number, PHP the apostrophe too.
-    var escapedMarkup = ""
+    var markup = ""
     /// `\u000a` instead of `\n`.
     var escapesControlsByNumber = false
     var uppercase = false
   }
 
+  private static let jsonStyles: [JSONStyle] = ["", "<>&", "<>&'"].flatMap { markup in
+    (0..<8).map { bits in
+      JSONStyle(
+        escapesSlash: bits & 1 != 0, markup: markup, escapesControlsByNumber: bits & 2 != 0,
+        uppercase: bits & 4 != 0)
+    }
+  }
+
+  /// With characters beyond ASCII as they are, and by number as Python writes them.
   static func jsonEscaped(_ secret: [UInt8]) -> [[UInt8]] {
-    guard let text = String(validating: secret, as: UTF8.self), !isPlainJSON(secret) else {
-      return [secret]
-    }
-    return ["", "<>&", "<>&'"].flatMap { markup in
-      (0..<16).map { bits in
-        let style = JSONStyle(
-          escapesSlash: bits & 1 != 0, escapesNonASCII: bits & 2 != 0, escapedMarkup: markup,
-          escapesControlsByNumber: bits & 4 != 0, uppercase: bits & 8 != 0)
-        return Array(escaped(text, style).utf8)
-      }
-    }
+    let plain = rewritten(secret, in: jsonStyles, jsonEscape)
+    guard secret.contains(where: { $0 >= 0x7F }) else { return plain }
+    return plain
+      + plain.flatMap { [numbered($0, uppercase: false), numbered($0, uppercase: true)] }
   }
 
-  /// Every writer leaves it as it is.
-  private static func isPlainJSON(_ text: [UInt8]) -> Bool {
-    text.allSatisfy { (0x20..<0x7F).contains($0) && !"\"\\/<>&'".utf8.contains($0) }
+  private static func jsonEscape(_ byte: UInt8, _ style: JSONStyle) -> String? {
+    switch byte {
+    case UInt8(ascii: "\""): return "\\\""
+    case UInt8(ascii: "\\"): return "\\\\"
+    case UInt8(ascii: "/"): return style.escapesSlash ? "\\/" : nil
+    case 0..<0x20:
+      if !style.escapesControlsByNumber, let short = shortEscapes[byte] { return short }
+    default: guard style.markup.utf8.contains(byte) else { return nil }
+    }
+    return "\\u" + hexadecimal(byte, digits: 4, uppercase: style.uppercase)
   }
 
-  private static func escaped(_ text: String, _ style: JSONStyle) -> String {
-    var result = ""
-    for scalar in text.unicodeScalars {
-      if let short = shortEscape(scalar, style) {
-        result += short
-      } else if isNumbered(scalar, style) {
-        for unit in String(scalar).utf16 {
-          result += "\\u" + hexadecimal(unit, digits: 4, uppercase: style.uppercase)
-        }
+  private static let shortEscapes: [UInt8: String] = [
+    0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0C: "\\f", 0x0D: "\\r",
+  ]
+
+  private static func numbered(_ text: [UInt8], uppercase: Bool) -> [UInt8] {
+    var result: [UInt8] = []
+    for unit in String(decoding: text, as: UTF8.self).utf16 {
+      if unit < 0x7F {
+        result.append(UInt8(unit))
       } else {
-        result.unicodeScalars.append(scalar)
+        result.append(contentsOf: "\\u\(hexadecimal(unit, digits: 4, uppercase: uppercase))".utf8)
       }
     }
     return result
-  }
-
-  private static func shortEscape(_ scalar: Unicode.Scalar, _ style: JSONStyle) -> String? {
-    switch scalar {
-    case "\"": "\\\""
-    case "\\": "\\\\"
-    case "/": style.escapesSlash ? "\\/" : nil
-    case "\n" where !style.escapesControlsByNumber: "\\n"
-    case "\t" where !style.escapesControlsByNumber: "\\t"
-    case "\r" where !style.escapesControlsByNumber: "\\r"
-    case "\u{8}" where !style.escapesControlsByNumber: "\\b"
-    case "\u{c}" where !style.escapesControlsByNumber: "\\f"
-    default: nil
-    }
-  }
-
-  private static func isNumbered(_ scalar: Unicode.Scalar, _ style: JSONStyle) -> Bool {
-    switch scalar.value {
-    case 0..<0x20: true
-    case 0x7F...: style.escapesNonASCII
-    default: style.escapedMarkup.unicodeScalars.contains(scalar)
-    }
   }
 }

@@ -1,29 +1,34 @@
 // A secret inside an address or the body of a form. Tools differ in which characters they leave.
 
 extension SecretForms {
-  /// What is left as it is besides letters and digits.
-  private static let styles: [(kept: String, spaceIsPlus: Bool)] = [
-    // RFC 3986, curl.
-    ("-._~", false),
-    // Python's `quote`.
-    ("-._~/", false),
-    // encodeURIComponent and encodeURI of JavaScript.
-    ("-._~!'()*", false),
-    ("-._~!'()*;/?:@&=+$,#", false),
-    // Forms: WHATWG's, and Python's `quote_plus`.
-    ("-._*", true),
-    ("-._~", true),
-  ]
+  private struct PercentStyle {
+    /// What is left as it is besides letters and digits.
+    let kept: String
+    var spaceIsPlus = false
+    var uppercase = true
+  }
+
+  private static let percentStyles: [PercentStyle] = {
+    let styles = [
+      // RFC 3986, curl.
+      PercentStyle(kept: "-._~"),
+      // Python's `quote`.
+      PercentStyle(kept: "-._~/"),
+      // encodeURIComponent and encodeURI of JavaScript.
+      PercentStyle(kept: "-._~!'()*"), PercentStyle(kept: "-._~!'()*;/?:@&=+$,#"),
+      // Forms: WHATWG's, and Python's `quote_plus`.
+      PercentStyle(kept: "-._*", spaceIsPlus: true),
+      PercentStyle(kept: "-._~", spaceIsPlus: true),
+    ]
+    return styles
+      + styles.map { PercentStyle(kept: $0.kept, spaceIsPlus: $0.spaceIsPlus, uppercase: false) }
+  }()
 
   static func percentEncoded(_ secret: [UInt8]) -> [[UInt8]] {
-    styles.flatMap { style in
-      [true, false].map { uppercase in
-        replacing(secret) { byte in
-          if style.spaceIsPlus, byte == UInt8(ascii: " ") { return "+" }
-          if isAlphanumeric(byte) || style.kept.utf8.contains(byte) { return nil }
-          return "%" + hexadecimal(byte, digits: 2, uppercase: uppercase)
-        }
-      }
+    rewritten(secret, in: percentStyles) { byte, style in
+      if style.spaceIsPlus, byte == UInt8(ascii: " ") { return "+" }
+      if isAlphanumeric(byte) || style.kept.utf8.contains(byte) { return nil }
+      return "%" + hexadecimal(byte, digits: 2, uppercase: style.uppercase)
     }
   }
 }

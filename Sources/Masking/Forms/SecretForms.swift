@@ -36,16 +36,28 @@ enum SecretForms {
     return Array(line[first...last])
   }
 
-  /// The text with some of its bytes replaced.
-  static func replacing(_ text: [UInt8], _ replacement: (UInt8) -> String?) -> [UInt8] {
-    var result: [UInt8] = []
-    for byte in text {
-      if let replacement = replacement(byte) {
-        result.append(contentsOf: replacement.utf8)
-      } else {
-        result.append(byte)
-      }
+  /// The text in every style, each different result once. A style says what stands in the place of a
+  /// byte; nil is the byte itself.
+  static func rewritten<Style>(
+    _ text: [UInt8], in styles: [Style], _ replacement: (UInt8, Style) -> String?
+  ) -> [[UInt8]] {
+    let present = Set(text)
+    var seen: Set<[UInt8: String]> = []
+    var results: [[UInt8]] = []
+    for style in styles {
+      var replacements: [UInt8: String] = [:]
+      for byte in present { replacements[byte] = replacement(byte, style) }
+      guard seen.insert(replacements).inserted else { continue }
+      results.append(replacements.isEmpty ? text : replacing(text, replacements))
     }
+    return results
+  }
+
+  private static func replacing(_ text: [UInt8], _ replacements: [UInt8: String]) -> [UInt8] {
+    let table = (0...255).map { replacements[$0].map { Array($0.utf8) } ?? [$0] }
+    var result: [UInt8] = []
+    result.reserveCapacity(2 * text.count)
+    for byte in text { result.append(contentsOf: table[Int(byte)]) }
     return result
   }
 }

@@ -1,21 +1,27 @@
 // A secret inside a command line, as shells and tools print it: `set -x`, `printf %q`, dry runs.
 
 extension SecretForms {
+  private enum ShellStyle: CaseIterable {
+    /// Between single quotes: sh and bash, then dash and Python.
+    case single, singleByDouble
+    /// Between double quotes; interactive shells escape `!` too.
+    case double, doubleWithHistory
+    case backslashes
+    /// $'…'.
+    case ansi
+  }
+
   static func shellQuoted(_ secret: [UInt8]) -> [[UInt8]] {
-    guard !secret.allSatisfy(isSafeUnquoted) else { return [secret] }
-    let apostrophe = UInt8(ascii: "'")
-    return [
-      // Inside single quotes: sh and bash, then dash and Python.
-      replacing(secret) { $0 == apostrophe ? "'\\''" : nil },
-      replacing(secret) { $0 == apostrophe ? "'\"'\"'" : nil },
-      // Inside double quotes.
-      replacing(secret) { "\"$`\\".utf8.contains($0) ? backslashed($0) : nil },
-      replacing(secret) { "\"$`\\!".utf8.contains($0) ? backslashed($0) : nil },
-      // Without quotes.
-      replacing(secret) { isSafeUnquoted($0) || $0 >= 0x80 ? nil : backslashed($0) },
-      // Inside $'…'.
-      replacing(secret, ansiEscape),
-    ]
+    rewritten(secret, in: ShellStyle.allCases) { byte, style in
+      switch style {
+      case .single: byte == UInt8(ascii: "'") ? "'\\''" : nil
+      case .singleByDouble: byte == UInt8(ascii: "'") ? "'\"'\"'" : nil
+      case .double: "\"$`\\".utf8.contains(byte) ? backslashed(byte) : nil
+      case .doubleWithHistory: "\"$`\\!".utf8.contains(byte) ? backslashed(byte) : nil
+      case .backslashes: isSafeUnquoted(byte) || byte >= 0x80 ? nil : backslashed(byte)
+      case .ansi: ansiEscape(byte)
+      }
+    }
   }
 
   private static func backslashed(_ byte: UInt8) -> String {

@@ -23,7 +23,6 @@ extension SecretForms {
   }()
 
   static func xmlEscaped(_ secret: [UInt8]) -> [[UInt8]] {
-    guard secret.contains(where: { "&<>\"'\n\r\t".utf8.contains($0) }) else { return [secret] }
-    return xmlStyles.map { style in replacing(secret) { style[$0] } }
+    rewritten(secret, in: xmlStyles) { byte, style in style[byte] }
   }
 }

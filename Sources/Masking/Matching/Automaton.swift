@@ -22,11 +22,8 @@ final class Automaton: Sendable {
   private let rowCount: State
   /// States up to this one are at most one byte deep.
   private let lastShallow: State
-  private let firstChild: FixedTable<State>
-  private let byte: FixedTable<UInt8>
-  private let suffix: FixedTable<State>
-  private let openBytes: FixedTable<UInt32>
-  private let matchLength: FixedTable<UInt32>
+  private let trie: Trie
+  private let openBytes: [UInt32]
 
   static let start: State = 0
   /// In an entry of `rows`: a pattern ends in that state.
@@ -37,7 +34,7 @@ final class Automaton: Sendable {
   /// At least one pattern, none shorter than four bytes.
   init(_ patterns: Set<[UInt8]>) {
     let patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
-    let trie = Trie(patterns)
+    var trie = Trie(patterns)
     let (classes, classCount) = Self.classes(of: trie)
     var shift = 0
     while 1 << shift < classCount { shift += 1 }
@@ -48,11 +45,8 @@ final class Automaton: Sendable {
     rowShift = UInt32(shift)
     rowCount = State(count)
     lastShallow = trie.firstChild[1] - 1
-    firstChild = FixedTable(trie.firstChild)
-    byte = FixedTable(trie.byte)
-    suffix = FixedTable(trie.suffix)
-    openBytes = FixedTable(trie.openByteCounts)
-    matchLength = FixedTable(trie.matchLength)
+    openBytes = trie.takeOpenByteCounts()
+    self.trie = trie
   }
 
   private static func classes(of trie: Trie) -> (classes: [UInt8], count: Int) {
@@ -83,7 +77,7 @@ final class Automaton: Sendable {
   }
 
   /// How many of the bytes before may be the beginning of an occurrence that is not complete.
-  func openByteCount(in state: State) -> Int { Int(openBytes.start[Int(state)]) }
+  func openByteCount(in state: State) -> Int { Int(openBytes[Int(state)]) }
 
   /// Goes on from a state through the bytes, the first of which is at `position`; adds what it
   /// finds to `hits`. Linear, whatever the text.
@@ -113,7 +107,7 @@ final class Automaton: Sendable {
       index += 1
       state = entry & ~Self.matchBit
       if entry & Self.matchBit != 0 {
-        hits.add(end: position + index, length: Int(matchLength.start[Int(state)]))
+        hits.add(end: position + index, length: Int(trie.matchLength[Int(state)]))
       }
     }
     return state
@@ -123,15 +117,10 @@ final class Automaton: Sendable {
   private func deepNext(_ deep: State, _ byte: UInt8) -> UInt32 {
     var state = deep
     while state >= rowCount {
-      var child = firstChild.start[Int(state)]
-      let end = firstChild.start[Int(state) + 1]
-      while child < end {
-        if self.byte.start[Int(child)] == byte {
-          return matchLength.start[Int(child)] > 0 ? child | Self.matchBit : child
-        }
-        child += 1
+      for child in trie.children(of: Int(state)) where trie.byte[child] == byte {
+        return State(child) | (trie.matchLength[child] > 0 ? Self.matchBit : 0)
       }
-      state = suffix.start[Int(state)]
+      state = trie.suffix[Int(state)]
     }
     return rows.start[Int(state << rowShift | UInt32(classes.start[Int(byte)]))]
   }

@@ -16,41 +16,39 @@ struct Trie {
 
   var nodeCount: Int { byte.count }
 
-  /// A node in the making: these patterns, which are sorted, share its path.
-  private struct Branch {
-    let patterns: Range<Int>
-    let depth: Int
-  }
-
   /// The patterns are sorted, and none is there twice or empty.
   init(_ patterns: [[UInt8]]) {
-    var branches = [Branch(patterns: patterns.indices, depth: 0)]
-    var node = 0
-    while node < branches.count {
-      firstChild.append(UInt32(branches.count))
-      grow(branches[node], of: patterns, into: &branches)
-      node += 1
+    // The nodes of one depth in the making: of each, the patterns that share its path.
+    var level = [patterns.indices]
+    var depth = 0
+    while !level.isEmpty {
+      var next: [Range<Int>] = []
+      for range in level {
+        firstChild.append(UInt32(nodeCount))
+        grow(range, of: patterns, at: depth, into: &next)
+      }
+      level = next
+      depth += 1
     }
-    firstChild.append(UInt32(branches.count))
+    firstChild.append(UInt32(nodeCount))
     link()
   }
 
   private mutating func grow(
-    _ branch: Branch, of patterns: [[UInt8]], into branches: inout [Branch]
+    _ range: Range<Int>, of patterns: [[UInt8]], at depth: Int, into next: inout [Range<Int>]
   ) {
-    var start = branch.patterns.lowerBound
-    let end = branch.patterns.upperBound
+    var start = range.lowerBound
+    let end = range.upperBound
     // The shortest is the first: it may end here.
-    if start < end, patterns[start].count == branch.depth { start += 1 }
+    if start < end, patterns[start].count == depth { start += 1 }
     while start < end {
-      let next = patterns[start][branch.depth]
+      let letter = patterns[start][depth]
       var last = start + 1
-      while last < end, patterns[last][branch.depth] == next { last += 1 }
-      let depth = branch.depth + 1
-      branches.append(Branch(patterns: start..<last, depth: depth))
-      byte.append(next)
-      self.depth.append(UInt32(depth))
-      matchLength.append(patterns[start].count == depth ? UInt32(depth) : 0)
+      while last < end, patterns[last][depth] == letter { last += 1 }
+      next.append(start..<last)
+      byte.append(letter)
+      self.depth.append(UInt32(depth + 1))
+      matchLength.append(patterns[start].count == depth + 1 ? UInt32(depth + 1) : 0)
       start = last
     }
   }
@@ -67,12 +65,13 @@ struct Trie {
   }
 
   /// For each node the length of the longest ending of its path with which a longer path begins.
-  var openByteCounts: [UInt32] {
-    var counts = depth
+  /// Takes the place of the depths, which nobody needs any more.
+  mutating func takeOpenByteCounts() -> [UInt32] {
     for node in 1..<nodeCount where children(of: node).isEmpty {
-      counts[node] = counts[Int(suffix[node])]
+      depth[node] = depth[Int(suffix[node])]
     }
-    return counts
+    defer { depth = [] }
+    return depth
   }
 
   func children(of node: Int) -> Range<Int> { Int(firstChild[node])..<Int(firstChild[node + 1]) }

@@ -3,7 +3,7 @@
 import Foundation
 
 enum Trials {
-  private static let limit = 120.0
+  private static let limit = 60.0
   private static let titles = [
     ("cycle", "three that wait for each other"),
     ("completion", "the completion block and dependents"),
