@@ -1,6 +1,7 @@
 // Descriptors that travel through sockets, and those of processes and memory.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -66,6 +67,11 @@ ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descripto
 
 int confinement_socket_pair(int ends[2]) {
   return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ? errno : 0;
+}
+
+int confinement_unnamed_file(const char *folder) {
+  int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  return descriptor < 0 ? -errno : descriptor;
 }
 
 int confinement_memory_file(int64_t size) {

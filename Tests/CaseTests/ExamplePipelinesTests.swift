@@ -4,7 +4,10 @@ import Foundation
 import Testing
 
 struct ExamplePipelinesTests {
-  @Test(arguments: ["hello.yml", "failure-tour.yml", "build-c.yml", "matrix.yml", "release.yml"])
+  @Test(arguments: [
+    "hello.yml", "failure-tour.yml", "build-c.yml", "matrix.yml", "release.yml", "thumbnails.yml",
+    "compose.yml",
+  ])
   func `an example runs and succeeds`(file: String) throws {
     let workspace = try Workspace(named: "work", holding: [pipelines])
     let end = try workspace.run("oprun Pipelines/\(file) 2>&1")
@@ -23,7 +26,8 @@ struct ExamplePipelinesTests {
       .filter { $0.hasSuffix(".yml") }.sorted()
     #expect(
       found == [
-        "build-c.yml", "ci.yml", "failure-tour.yml", "hello.yml", "matrix.yml", "release.yml",
+        "build-c.yml", "ci.yml", "compose.yml", "failure-tour.yml", "hello.yml", "matrix.yml",
+        "release.yml", "thumbnails.yml",
       ])
   }
 

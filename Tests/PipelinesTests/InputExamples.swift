@@ -58,6 +58,7 @@ let stepInputs: [String: KeyExamples] = [
     refused: [
       ("", "'uses' \(text) nothing"), ("''", "'uses' must not be empty"),
       ("[a]", "'uses' \(text) a list"), ("./none.yml", "no pipeline 'none.yml'"),
+      ("await", "no built-in step 'await'"),
       ("./${{ run.id }}.yml", "'uses' cannot hold an expression: it must be known before"),
     ]),
   "with": KeyExamples(

@@ -427,7 +427,9 @@ let partExamples: [TableExamples] = [
   TableExamples(
     name: "hook", rows: HookCommandKey.allCases.map(\.row),
     file: {
-      let uses = $0.hasPrefix("with:") ? "\n  uses: wait" : ""
+      let uses =
+        $0.hasPrefix("with:")
+        ? "\n  uses: wait" : $0.hasPrefix("uses:") ? "\n  with: {file: ready}" : ""
       return step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))" + uses)
     },
     keys: [
@@ -435,11 +437,14 @@ let partExamples: [TableExamples] = [
       "uses": KeyExamples(
         ["wait"],
         refused: [
-          ("''", "'uses' must not be empty"),
+          ("''", "'uses' must not be empty"), ("await", "no built-in step 'await'"),
           ("./other.yml", "a hook cannot use another pipeline file"),
         ]),
       "with": KeyExamples(
-        ["{}", "{file: ready}"],
-        refused: [("[a]", "'with' must be a map of names to anything, not a list")]),
+        ["{file: ready}", "{file: [a, b], every: 1s}"],
+        refused: [
+          ("[a]", "'with' must be a map of names to anything, not a list"),
+          ("{file: a, evry: 1s}", "built-in step 'wait' has no input 'evry'"),
+        ]),
     ]),
 ]

@@ -78,7 +78,7 @@ struct PipelineErrorTests {
     #expect(messages("steps:\n") == ["1:7: 'steps' must be a list of maps, not nothing"])
     #expect(messages("steps: {a: b}\n") == ["1:8: 'steps' must be a list of maps, not a map"])
     #expect(
-      messages(step("run: x\nuses: download")) == [
+      messages(step("run: x\nuses: download\nwith: {to: x, url: y}")) == [
         "3:5: a step has either 'run' or 'uses', not both"
       ])
   }
@@ -147,7 +147,7 @@ struct PipelineErrorTests {
         pipeline.yml:4:16: error: unknown name 'a'
          4 |     name: "${{ a }}"
            |                ^
-          help: a string is written in quotes: 'a'
+          help: a string stands in quotes: 'a'
         pipeline.yml:5:14: error: 'timeout' cannot hold an expression: it must be known before
          5 |     timeout: ${{ t }}
            |              ^~~~~~~~

@@ -1,5 +1,6 @@
 // The texts on which the schema and the decoder must agree, and what no schema can know.
 
+import BuiltinSteps
 import Foundation
 import Pipelines
 
@@ -33,7 +34,7 @@ enum SchemaCorpus {
   /// Every key with values of every kind, most of them wrong.
   static let probes = (tables + [defaultsExamples]).flatMap { table in
     table.rows.filter { $0.support == .supported }.flatMap { row in
-      probeValues.map { value in
+      (probeValues + row.type.choices).map { value in
         let line = "\(row.key): \(value)"
         return SchemaSample(
           name: "\(table.name) \(line)", text: row.key == "steps" ? line : table.file(line))
@@ -59,6 +60,59 @@ enum SchemaCorpus {
     name: "defaults", rows: ObjectKind.defaults.rows,
     file: { "queues: {x: {}}\nresources: {a: 9}\ndefaults:\n  \($0)\nsteps: [{id: z, run: x}]\n" },
     keys: [:])
+
+  /// Every input of every built-in step with values of every kind.
+  static let inputProbes = BuiltinStep.all.flatMap { step in
+    step.keys.flatMap { key in
+      inputValues.map { value in
+        let line = "\(key.name): \(value)"
+        return SchemaSample(
+          name: "\(step.name) \(line)",
+          text: "steps:\n  - id: a\n    uses: \(step.name)\n    with:\n      \(line)\n"
+            + inputs(of: step, beside: key.name))
+      }
+    }
+  }
+
+  /// Every built-in step without one of the inputs that it needs, and defaults of every type.
+  static let combinations =
+    BuiltinStep.all.flatMap { step in
+      step.keys.map { key in
+        SchemaSample(
+          name: "\(step.name) beside \(key.name)",
+          text: "steps:\n  - id: a\n    uses: \(step.name)\n    with:\n      every: 1s\n"
+            .replacing("every: 1s", with: step.name == "wait" ? "every: 1s" : "to: a")
+            + inputs(of: step, beside: key.name).replacing("      to: a.txt\n", with: ""))
+      }
+    }
+    + ["string", "int", "number", "bool", "list"].flatMap { type in
+      ["x", "''", "5", "1.5", "true", "[x]", "[5]", "[true]", "[1.5]", "[[x]]", "[~]"].flatMap {
+        value in
+        ["default", "enum"].map { key in
+          SchemaSample(
+            name: "\(type) \(key): \(value)",
+            text: "params: {a: {type: \(type), required: false, \(key): \(value)}}\n"
+              + "steps: [{id: a, run: x}]\n")
+        }
+      }
+    }
+
+  /// What the step needs besides.
+  private static func inputs(of step: BuiltinStep, beside name: String) -> String {
+    let needed =
+      step.keys.filter(\.isRequired).map(\.name)
+      + step.groups.filter { !$0.keys.contains(name) }.map { $0.keys[0] }
+    return needed.filter { $0 != name }.map {
+      "      \($0): \($0 == "width" ? "5" : "a.txt")\n"
+    }.joined()
+  }
+
+  private static let inputValues = [
+    "~", "''", "x", "'a b'", "5", "'5'", "0", "-1", "1.5", "true", "'true'", "yes", "30s", "0s",
+    "5K",
+    "cover", "${{ run.id }}", "'a${{ run.id }}'", "[]", "[~]", "[x]", "[5, 6]", "[[x]]", "[true]",
+    "[cover]", "{}", "{a: b}", "{a: 5}", "{a: ~}", "{a: [b]}",
+  ]
 
   /// Whole pipelines that are there for other reasons.
   static let others =
@@ -90,6 +144,17 @@ enum SchemaCorpus {
   }
 }
 
+extension ValueType {
+  /// The words that are allowed, if any are.
+  fileprivate var choices: [String] {
+    switch self {
+    case .choice(let names): names
+    case .either(let types): types.flatMap(\.choices)
+    default: []
+    }
+  }
+}
+
 /// What the decoder or the planner finds, and a schema cannot: it compares names with names, or
 /// reads what a reader of YAML has already left behind. The reference lists the same.
 enum BeyondSchema {
@@ -100,7 +165,8 @@ enum BeyondSchema {
 
   private nonisolated(unsafe) static let messages: [Regex<Substring>] = [
     // Names that refer to nothing.
-    /which is no step/, /no (?:queue|resource|instance|pipeline|included file|file of variables) '/,
+    /which is no step/,
+    /no (?:built-in step|queue|resource|instance|pipeline|included file|file of variables) '/,
     // Names that are there already, and keys.
     /two steps have the id/, /twice/,
     // What is inside of expressions.

@@ -45,6 +45,7 @@ struct SchemaTests {
     let samples =
       SchemaCorpus.accepted + SchemaCorpus.refused + SchemaCorpus.acceptedExamples
       + SchemaCorpus.refusedExamples + SchemaCorpus.rowExamples + SchemaCorpus.probes
+      + SchemaCorpus.inputProbes + SchemaCorpus.combinations
       + SchemaCorpus.others
     for (sample, verdict) in zip(samples, try verdicts(on: samples)) {
       let faults = shapeFaults(of: sample)

@@ -7,8 +7,6 @@ import Foundation
 package final class Child {
   package let processID: Int32
   private var status: Int32?
-  /// In bytes, of the child or of one of its children, whichever had most; after its end.
-  package private(set) var peakMemory = 0
 
   /// Without an environment it gets ours.
   package init(script: String, environment: [String: String]? = nil) throws {
@@ -47,9 +45,7 @@ package final class Child {
   private func reap(options: Int32) -> Bool {
     if status != nil { return true }
     var raw: Int32 = 0
-    var usage = rusage()
-    guard wait4(processID, &raw, options, &usage) == processID else { return false }
-    peakMemory = usage.ru_maxrss * 1024
+    guard waitpid(processID, &raw, options) == processID else { return false }
     let signal = raw & 0x7f
     status = signal == 0 ? raw >> 8 & 0xff : 128 + signal
     return true

@@ -48,6 +48,9 @@ ssize_t confinement_send(int socket, const void *bytes, size_t size, const int *
 // `count` holds the room first, then the number received. They are close-on-exec.
 ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descriptors, int *count);
 
+// A file without a name in a folder, close-on-exec; -errno where the file system has no such files.
+int confinement_unnamed_file(const char *folder);
+
 // A file in memory, close-on-exec, of this size; -errno on failure.
 int confinement_memory_file(int64_t size);
 

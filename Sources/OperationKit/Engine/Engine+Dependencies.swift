@@ -37,7 +37,7 @@ extension Operation {
     if type(of: self) != BlockOperation.self { takePriorityFromSubclass() }
     var old = bits
     while true {
-      precondition(
+      demand(
         old.isDisjoint(with: [.queued, .executing, .finished]),
         "an operation is added that is in a queue, executing or finished: '\(self)'")
       if old.contains(.changing) {

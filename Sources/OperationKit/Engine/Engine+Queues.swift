@@ -23,7 +23,7 @@ extension Engine {
 
   func setDispatchQueue(_ queue: DispatchQueue?, of id: QueueID) {
     locked {
-      precondition(lanes[id.index].count == 0, "the underlying queue of a queue in use is set")
+      demand(lanes[id.index].count == 0, "the underlying queue of a queue in use is set")
       lanes[id.index].dispatchQueue = queue
     }
   }

@@ -82,7 +82,7 @@ extension Engine {
     crew.lostOne()
     let isLast = crew.size == 0
     unlockWithoutWaking()
-    precondition(!isLast, "no thread can be started: \(String(cString: strerror(cause)))")
+    demand(!isLast, "no thread can be started: \(String(cString: strerror(cause)))")
   }
 
   private func unlockWithoutWaking() {

@@ -15,7 +15,7 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
   /// Adds a block. It traps if the operation is executing or finished.
   @preconcurrency
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
-    precondition(
+    demand(
       bits.isDisjoint(with: [.executing, .finished]),
       "a block is added to an operation that is executing or finished: '\(self)'")
     if first == nil {

@@ -23,7 +23,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
 
   /// Adds an operation, before the group starts or, from one of its operations, while it runs.
   public func addOperation(_ operation: Operation) {
-    precondition(!isFinished, "an operation is added to a group that has finished: '\(self)'")
+    demand(!isFinished, "an operation is added to a group that has finished: '\(self)'")
     operation.whenRetired { [weak self, weak operation] in self?.ended(operation) }
     let hasStarted = members.withLock {
       $0.unfinishedCount += 1
@@ -74,7 +74,7 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
     limit: Int, delay: @escaping @Sendable (_ attempt: Int) -> Duration = { _ in .zero },
     _ make: @escaping @Sendable (_ attempt: Int) -> Operation
   ) {
-    precondition(limit > 0, "there are \(limit) attempts, wanted: 1 or more")
+    demand(limit > 0, "there are \(limit) attempts, wanted: 1 or more")
     self.limit = limit
     self.delay = delay
     self.make = make
@@ -111,7 +111,7 @@ extension OperationProtocol {
   /// To be called while this operation executes in a queue.
   public func produce(_ operation: Operation) {
     guard let queue = OperationQueue.current, has(.queued), isExecuting else {
-      preconditionFailure("an operation is produced by one that no queue executes: '\(self)'")
+      fatalError("an operation is produced by one that no queue executes: '\(self)'")
     }
     for dependent in Engine.shared.waitingOperations(for: self) {
       dependent.addDependency(operation)

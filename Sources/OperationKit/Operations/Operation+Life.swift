@@ -9,17 +9,17 @@ extension Operation {
   func begin(ending: () -> Void) {
     let bits = bits
     if bits.isSuperset(of: [.finished, .chosen]) { return }
-    precondition(!bits.contains(.finished), "start() of an operation that has finished: '\(self)'")
-    precondition(!bits.contains(.executing), "start() of an operation that is executing: '\(self)'")
-    precondition(
+    demand(!bits.contains(.finished), "start() of an operation that has finished: '\(self)'")
+    demand(!bits.contains(.executing), "start() of an operation that is executing: '\(self)'")
+    demand(
       !bits.contains(.queued) || bits.contains(.chosen),
       "start() of an operation that is in a queue: '\(self)'")
     if bits.contains(.cancelled) { return finish(onOwnThread: true) }
-    precondition(
+    demand(
       bits.contains(.chosen) || isReady,
       "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
     let old = set(.executing)
-    precondition(!old.contains(.executing), "start() of an operation that is executing: '\(self)'")
+    demand(!old.contains(.executing), "start() of an operation that is executing: '\(self)'")
     if old.contains(.finished) { return }
     if old.contains(.isObserved) { tell(.executing) }
     if old.contains(.hasTerms) { runOnTerms() } else { main() }
@@ -153,7 +153,7 @@ extension Operation {
 
   func setCompletionBlock(_ block: (@Sendable () -> Void)?) {
     if block != nil {
-      precondition(
+      demand(
         bits.isDisjoint(with: [.executing, .finished]),
         "the completion block of an operation that is executing or finished is set: '\(self)'")
       set(.hasCompletion)

@@ -41,7 +41,7 @@ extension OperationProtocol {
 
   /// Adds something that must hold for the operation to start. Before it is added to a queue.
   public func addCondition(_ condition: OperationCondition) {
-    precondition(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
+    demand(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
     withDetails { $0.conditions.append(condition) }
     set(.hasTerms)
   }

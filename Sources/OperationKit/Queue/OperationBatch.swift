@@ -58,7 +58,7 @@ extension OperationQueue {
   /// when the last was added, and blocks the calling thread until then; memory does not depend on
   /// how many there are.
   public func addOperations(from operations: some Sequence<Operation>, keeping limit: Int) {
-    precondition(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
+    demand(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
     let room = Signal()
     for _ in 0..<limit { room.send() }
     for operation in operations {
@@ -72,7 +72,7 @@ extension OperationQueue {
   public func addOperations<Operations: AsyncSequence>(
     from operations: Operations, keeping limit: Int
   ) async throws where Operations.Element: Operation {
-    precondition(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
+    demand(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
     let (room, places) = AsyncStream.makeStream(of: Void.self)
     for _ in 0..<limit { places.yield() }
     var vacancies = room.makeAsyncIterator()

@@ -58,7 +58,7 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
   open var maxConcurrentOperationCount: Int {
     get { width.withLock { $0 } }
     set {
-      precondition(newValue >= -1, "a queue is \(newValue) wide, wanted: 0 or more, or -1")
+      demand(newValue >= -1, "a queue is \(newValue) wide, wanted: 0 or more, or -1")
       width.withLock {
         $0 = newValue
         Engine.shared.setWidth(newValue, of: id)

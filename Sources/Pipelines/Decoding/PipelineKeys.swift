@@ -61,7 +61,7 @@ package enum PipelineKey: UInt8, ObjectKey {
         example: "src")
     case .sequence:
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include: 
+    case .include:
       KeyRow(
         "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
     case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)

@@ -6,7 +6,10 @@ package enum DependencyKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .step: KeyRow("step", .identifier, "Which step.", example: "build", isRequired: true)
+    case .step:
+      KeyRow(
+        "step", .dependency, "Which step, or which instance of it.", example: "build",
+        isRequired: true)
     case .when:
       KeyRow(
         "when", .choice(["ok", "succeeded", "failed", "done"]),
@@ -103,11 +106,11 @@ package enum WaitKey: UInt8, ObjectKey {
   package var row: KeyRow {
     switch self {
     case .file: KeyRow("file", .filledTemplate, "Until the file exists.", example: "ready")
-    case .tcp: 
+    case .tcp:
       KeyRow(
         "tcp", .filledTemplate, "`host:port`, until the port accepts a connection.",
         example: "localhost:5432")
-    case .http: 
+    case .http:
       KeyRow(
         "http", .filledTemplate, "Until the URL answers with a status below 400.",
         example: "http://localhost:8080/health")
@@ -132,10 +135,10 @@ package enum ParamKey: UInt8, ObjectKey {
       KeyRow(
         "type", .choice(["string", "int", "number", "bool", "list"]), "What it must be.",
         default: "string")
-    case .defaultValue: 
+    case .defaultValue:
       KeyRow(
         "default", .constant, "Its value unless one is given; of its type.", example: "dev")
-    case .choices: 
+    case .choices:
       KeyRow(
         "enum", .filledList(.constant), "The only values that are allowed; of its type.",
         example: "[dev, prod]")

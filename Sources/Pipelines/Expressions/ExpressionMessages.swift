@@ -81,7 +81,7 @@ extension ExpressionMessage {
   static func unknownName(_ name: String, suggestion: String?) -> FaultWords {
     FaultWords(
       "unknown name \(quoted(name))",
-      help: didYouMean(suggestion) ?? "a string stands in quotes: '\(printable(name))'")
+      help: didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
   }
 
   static func unknownFunction(_ name: String, suggestion: String?) -> FaultWords {

@@ -62,6 +62,7 @@ extension ExpressionMessage {
       case .hereDocumentDelimiter: "a value cannot be what ends a here-document"
       case .assignedName: "a value cannot be the name of a variable that is assigned to"
       case .loopVariable: "a value cannot be the name of a loop's variable"
+      case .script(let shell): "a value cannot be the script of \(quoted(shell))"
       case .testOperator: "a value cannot be an operator of a test"
       }
     if case .variableName(let name) = refusal {

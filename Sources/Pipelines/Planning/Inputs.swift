@@ -28,10 +28,14 @@ extension UnitInputs {
   ) {
     for variable in model.fileVariables { add(variable) }
     for variable in model.environment {
-      let values = KnownValues(inputs: self, options)
-      let folded = (try? values.fold(variable.value)) ?? variable.value
+      let folded = fold(variable.value, options)
       add(VariableModel(name: variable.name, span: variable.span, value: folded))
     }
+  }
+
+  /// On its own, so that `add` does not find a second owner of the variables and copy them all.
+  private func fold(_ value: Text, _ options: PlanningOptions) -> Text {
+    (try? KnownValues(inputs: self, options).fold(value)) ?? value
   }
 }
 

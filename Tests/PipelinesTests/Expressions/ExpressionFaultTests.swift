@@ -184,7 +184,7 @@ struct ExpressionFaultTests {
       p:1:18: error: unknown name 'main'
        1 | param.version == main
          |                  ^~~~
-        help: a string stands in quotes: 'main'
+        help: a string is written in quotes: 'main'
 
       """
     ),

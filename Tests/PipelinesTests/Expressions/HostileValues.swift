@@ -56,7 +56,9 @@ let valuePlaces = [
   "readonly z=@; p $z", "eval p @", "eval \"p @\"", "unset @", "read @ <<X\n1\nX\np x",
   "set -- @; p \"$@\"",
   "trap @ EXIT", "trap 'p @' EXIT", "command p @", "exec p @", ". @", "p @ \"${u:-\"@\"}\"",
-  "e@l p x", "\"@\" x", "'@' x", "e\"@\" x", "\\@ x", "sh -c @", "p @(x)", "@() { p x; }",
+  "e@l p x", "\"@\" x", "'@' x", "e\"@\" x", "\\@ x", "/bin/sh -c @", "/bin/sh -ec \"@\"",
+  "/usr/bin/env /bin/sh -c @", "/usr/bin/env x=@ /bin/sh -c 'p x'", "p /bin/sh -c @ x",
+  "/bin/sh -c 'p @'", "p @(x)", "@() { p x; }",
 ]
 
 /// The same for bash alone.

@@ -7,13 +7,13 @@ import Testing
 @Suite struct `Plain commands` {
   private static let names = [
     "echo", "make", "./run.sh", "declare", "eval", "test", "[", "case", "if", "a=b", "export",
-    "printf",
+    "printf", "/bin/sh", "/usr/bin/env", "docker",
     "swift", "env", "for", "read", "sudo", "true", "\u{1}", "x",
   ]
   private static let parts = [
     "a", "-n", "--b=c", "1", "/x.y", "@", "in", "a:b", "x,y", "%", "+", "in", "-eq", "a=", "\u{1}",
     "\u{1}z",
-    "q\u{1}", "=\u{1}", "-\u{1}",
+    "bash", "-c", "q\u{1}", "=\u{1}", "-\u{1}",
   ]
 
   /// The control character stands for a value.

@@ -203,9 +203,9 @@ struct ScriptFaultTests {
          1 | \(text)
            |                                       ^~~~~~~~~~~~~~~~~~~~~
           help: leave out the quotes around it, or pass the value through 'env'
-        p:1:73: error: the value would become a part of the name '$x'
+        p:1:71: error: the value would become a part of the name '$x'
          1 | \(text)
-           |                                                                         ^~~~~~~~~~~~~~
+           |                                                                       ^~~~~~~~~~~~~~
           help: write '${x}' before it
 
         """)

@@ -10,8 +10,18 @@ func isPlainCommand(_ text: [UInt8]) -> Bool {
     return false
   }
   let name = text[start..<end]
-  guard !name.contains(valueMark), !name.contains(UInt8(ascii: "=")) else { return false }
-  return !ShellWords.special.contains(String(decoding: name, as: UTF8.self))
+  guard !name.contains(valueMark), !name.contains(UInt8(ascii: "=")), !holdsShell(text) else {
+    return false
+  }
+  return !ShellWords.special.contains(ShellWords.program(name))
+}
+
+/// Whether some word ends as the names of shells do.
+private func holdsShell(_ text: [UInt8]) -> Bool {
+  for place in text.indices.dropFirst(2) where text[place] == UInt8(ascii: " ") {
+    if text[place - 1] == UInt8(ascii: "h"), text[place - 2] == UInt8(ascii: "s") { return true }
+  }
+  return false
 }
 
 /// `[A-Za-z0-9_@%+=:,./-]`: no shell takes any of them for more than a character of a word.

@@ -47,13 +47,25 @@ struct ShellCommand {
     words.contains { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains(letter) }
   }
 
-  /// The interpreter among the words so far, if there is one.
+  /// The interpreter that reads the words of the command, if there is one.
   var interpreter: String? {
     let heads = isPrefixed ? words : name.map { [$0] } ?? []
-    return heads.first { word in
-      let last = word.split(separator: "/").last.map(String.init) ?? word
-      return ShellWords.interpreters.contains(last) && (last != "printf" || hasOption("v"))
-    }
+    return shell
+      ?? heads.first { word in
+        let program = ShellWords.program(word.utf8)
+        return ShellWords.interpreters.contains(program) && (program != "printf" || hasOption("v"))
+      }
+  }
+
+  /// The shell among the words that was given `-c`.
+  private var shell: String? {
+    guard hasOption("c") else { return nil }
+    return words.first { ShellWords.shells.contains(ShellWords.program($0.utf8)) }
+  }
+
+  /// The shell for which the next word is a script.
+  var scriptReader: String? {
+    lastWord.first == UInt8(ascii: "-") && lastWord.contains(UInt8(ascii: "c")) ? shell : nil
   }
 
   /// Ends the word; returns it if there was one.
@@ -83,7 +95,7 @@ struct ShellCommand {
         position = text == "function" ? .function : .variable
         return
       }
-      if isPrefixed || ShellWords.prefixes.contains(text) {
+      if isPrefixed || ShellWords.prefixes.contains(ShellWords.program(word)) {
         words.append(text)
         isPrefixed = true
         return

@@ -16,6 +16,7 @@ struct ShellPlace: Hashable, Sendable {
     case assignedName
     case loopVariable
     case testOperator
+    case script(String)
   }
 
   /// What the shell makes of the text around.
@@ -101,12 +102,22 @@ enum ShellWords {
     "let", "mapfile", "mksh", "parallel", "printf", "read", "readarray", "rsh", "sh", "source",
     "ssh", "su", "trap", "unset", "wait", "watch", "xargs", "zsh",
   ]
+  /// Take a script behind `-c`.
+  static let shells: Set<String> = [
+    "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "su", "zsh",
+  ]
   /// Take `name=value`.
   static let declarations: Set<String> = [
     "declare", "export", "integer", "local", "readonly", "typeset",
   ]
   static let tests: Set<String> = ["[", "[[", "test"]
   static let arithmeticTests: Set<String> = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
+
+  /// A command without the directory it is in.
+  static func program(_ word: some Collection<UInt8>) -> String {
+    let name = word.split(separator: UInt8(ascii: "/")).last
+    return name.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
 
   /// Whether `bytes` is a name and `=` or `+=` stands behind it.
   static func isAssignment(_ bytes: some Collection<UInt8>) -> Bool {

@@ -507,6 +507,9 @@ extension ShellScanner {
       new.isNumeric = true
     }
     if let name = command.name, ShellWords.tests.contains(name) { readTest(name, &new) }
+    if command.word.isEmpty, let shell = command.scriptReader {
+      new.refusal = new.refusal ?? .script(shell)
+    }
     if let name = command.interpreter, new.context == .word { new.context = .codeArgument(name) }
     if let name = command.name, ShellWords.declarations.contains(name) {
       if command.hasOption("i") { new.isNumeric = true }

@@ -36,6 +36,7 @@ struct Composition: Sendable {
     let (canvas, file) = try whole { () throws(SystemError) in
       (try Canvas(size), try ResultFile(path))
     }
+    defer { file.discard() }
     let drawing = zip(files, layout.cells).map { file, cell in
       operation(on: file, canvas) { .draw(format: $0, cell, canvasWidth: size.width) }
     }

@@ -53,7 +53,7 @@ struct ResizeItem: Sendable {
   let source: @Sendable ([ImageFormat]) throws(ImageFault) -> SourceImage
 }
 
-/// Ends when all results have their names, or none has.
+/// Ends when all results have their names, or it has failed.
 final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   // what changes is under a lock
   private struct State {
@@ -126,14 +126,23 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   private func take(
     _ answer: Result<ImageAnswer, ImageFault>, _ source: SourceImage, _ files: [ResultFile]
   ) {
+    let result = published(answer, files)
+    // Who waits for the end may end the program: nothing may be left to do then.
+    for file in files { file.discard() }
+    end(result)
+  }
+
+  private func published(
+    _ answer: Result<ImageAnswer, ImageFault>, _ files: [ResultFile]
+  ) -> Result<[ImageResult], ImageFault> {
     switch answer {
-    case .failure(let fault): end(.failure(fault))
+    case .failure(let fault): return .failure(fault)
     case .success(.done(let facts)) where facts.count == files.count:
       do throws(SystemError) {
         for file in files { try file.publish() }
-        end(.success(zip(files, facts).map { ImageResult(path: $0.path, facts: $1) }))
-      } catch { end(.failure(.system(error))) }
-    case .success: end(.failure(.workerSpokeNonsense))
+        return .success(zip(files, facts).map { ImageResult(path: $0.path, facts: $1) })
+      } catch { return .failure(.system(error)) }
+    case .success: return .failure(.workerSpokeNonsense)
     }
   }
 
