@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "CConfinement.h"
@@ -65,9 +64,8 @@ ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descripto
   return received;
 }
 
-int confinement_open_process(pid_t process) {
-  int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
-  return descriptor < 0 ? -errno : descriptor;
+int confinement_socket_pair(int ends[2]) {
+  return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) ? errno : 0;
 }
 
 int confinement_memory_file(int64_t size) {

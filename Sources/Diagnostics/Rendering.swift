@@ -10,6 +10,8 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   /// `message`, and where there are any `label`, `help` and `related` (a list of objects with
   /// `file`, `line`, `column`, `message`).
   case json
+  /// One workflow command of GitHub Actions per diagnostic.
+  case github
 }
 
 /// Writes diagnostics that are sorted by place; each line ends with a newline.
@@ -22,6 +24,7 @@ package func render(
   case .human: return renderer.report(diagnostics)
   case .short: return diagnostics.map { renderer.headline($0) + "\n" }.joined()
   case .json: return diagnostics.map { renderer.json($0) + "\n" }.joined()
+  case .github: return diagnostics.map { renderer.annotation($0) + "\n" }.joined()
   }
 }
 

@@ -40,6 +40,7 @@ struct Tool {
     case Command.graph.name: graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)
+    case Command.schema.name: writeSchema()
     default: ExitStatus.internalError
     }
   }

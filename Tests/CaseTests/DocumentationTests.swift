@@ -7,8 +7,9 @@ import Testing
 struct DocumentationTests {
   @Test func `pipelines in the documentation are valid`() throws {
     for document in Document.all {
+      let workspace = try Workspace(named: "work", holding: [])
+      for block in document.blocks { try write(block, into: workspace) }
       for block in document.blocks where block.language == "yaml" && isWhole(block.text) {
-        let workspace = try Workspace(named: "work", holding: [])
         try workspace.write(block.text, to: "pipeline.yml")
         let end = try workspace.run("oprun validate pipeline.yml 2>&1")
         #expect(end.status == 0, "\(document.path):\(block.line)\n\(end.output)")
@@ -16,16 +17,14 @@ struct DocumentationTests {
     }
   }
 
-  /// A block of `yaml` whose first line is `# NAME.yml` is the file that later commands use. What
+  /// A block of `yaml` whose first line is `# NAME.yml` is the file that commands and others use. What
   /// runs at once may end in any order, so lines are compared sorted.
   @Test func `commands in the documentation print what stands below them`() throws {
     for document in Document.all {
       let workspace = try Workspace(
         named: "work", holding: [repository.appending(path: "Pipelines")])
       for block in document.blocks {
-        if block.language == "yaml", let name = block.text.firstMatch(of: /^# ([a-z-]+\.yml)\n/) {
-          try workspace.write(block.text, to: String(name.output.1))
-        }
+        try write(block, into: workspace)
         for command in block.language == "console" ? block.commands : [] {
           let seen = sorted(
             workspace.normalised(try workspace.run("{ \(command.line); } 2>&1").output))
@@ -44,6 +43,12 @@ struct DocumentationTests {
         let file = folder.appending(path: target).path
         #expect(FileManager.default.fileExists(atPath: file), "\(document.path): \(target)")
       }
+    }
+  }
+
+  private func write(_ block: Document.Block, into workspace: Workspace) throws {
+    if block.language == "yaml", let name = block.text.firstMatch(of: /^# ([a-z-]+\.yml)\n/) {
+      try workspace.write(block.text, to: String(name.output.1))
     }
   }
 

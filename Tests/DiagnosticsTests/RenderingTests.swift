@@ -248,6 +248,17 @@ struct ReportTests {
         + #""related":[{"file":"a\"b.yml","line":2,"column":1,"message":"there"}]}"# + "\n")
   }
 
+  @Test func `the form for GitHub escapes what would end a property or a line`() {
+    var sources = SourceMap()
+    sources.add(path: "a,b:c%.yml", bytes: Array("x: é\ny: 1\n".utf8))
+    let diagnostic = Diagnostic(
+      "50% of 'a:b,\r\n'", at: Span(start: 6, end: 7), help: "write c::d")
+    #expect(
+      render([diagnostic], in: sources, format: .github)
+        == "::error file=a%2Cb%3Ac%25.yml,line=2,col=1,title=invalid pipeline::"
+        + "50%25 of 'a:b,%0D%0A'%0Ahelp: write c::d\n")
+  }
+
   @Test func `colours only add`() {
     let (sources, diagnostics) = many(2)
     let plain = render(diagnostics, in: sources)

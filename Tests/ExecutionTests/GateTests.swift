@@ -63,6 +63,16 @@ import Testing
         + "2:g=failed<a 2:end=1")
   }
 
+  @Test func `fail_fast of a matrix in a pipeline ends its other instances`() {
+    let run = Simulation(
+      graph: "a; b; g: a?done b?done; n: g?done", scripts: ["a": "1@2", "b": "hang"],
+      decisions: ["g": "join", "n": "join"], groups: ["g!": ["a", "b"], "n": ["a", "b", "g"]])
+    #expect(
+      run.timeline()
+        == "0:+a 0:+b 2:-a=1 2:a=failed 2:stop(b) 2:-b=sig15 2:b=cancelled<a 2:g=failed<a "
+        + "2:n=failed<a 2:end=1")
+  }
+
   @Test func `a skipped pipeline skips all its steps`() {
     let run = Simulation(
       graph: "a; b: a?succeeded; g: a?done b?done; c: g",

@@ -14,6 +14,7 @@ private final class Counting: Operation, @unchecked Sendable {
 }
 
 @Suite struct LifeTests {
+  // Seeds: states begin with ready, if there is nothing to wait for.
   @Test func `a new operation is ready and nothing else`() {
     let operation = Operation()
     #expect(operation.isReady)
@@ -30,6 +31,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isFinished && !operation.isExecuting)
   }
 
+  // Seeds: isExecuting while main runs, isFinished after it.
   @Test func `an operation is executing while main runs`() {
     let box = Locked<Operation?>(nil)
     let operation = BlockOperation {
@@ -79,6 +81,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isCancelled && operation.isFinished)
   }
 
+  // Seeds: a completion block runs when the main work is done.
   @Test func `the completion block runs once, after the end, without a queue`() {
     let journal = Journal()
     let operation = noting("main", in: journal)
@@ -140,6 +143,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isFinished && !operation.isCancelled)
   }
 
+  // Seeds: the result of an invocation operation; of a cancelled one it is an error.
   @Test func `a result is what the closure returned, threw, or a cancelled error`() throws {
     struct Broken: Error {}
     let good = ResultOperation { 42 }
@@ -156,6 +160,8 @@ private final class Counting: Operation, @unchecked Sendable {
 }
 
 // What SPEC calls a trap stops the program with a sentence on standard error.
+// Seeds: start of an operation that is not ready, executes or has finished, and a completion block for
+// one that executes or has finished, are errors of the program.
 @Suite struct TrapTests {
   private func message(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -211,6 +217,24 @@ private final class Counting: Operation, @unchecked Sendable {
   @Test func `setting the completion block of a finished operation traps`() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let operation = Operation()
+      operation.start()
+      operation.completionBlock = {}
+    }
+    #expect(message(result).contains("the completion block of an operation that is executing"))
+  }
+
+  @Test func `adding a block to an executing operation traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = BlockOperation()
+      operation.addExecutionBlock { [unowned operation] in operation.addExecutionBlock {} }
+      operation.start()
+    }
+    #expect(message(result).contains("a block is added to an operation that is executing or"))
+  }
+
+  @Test func `setting the completion block of an executing operation traps`() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let operation = AsyncOperation()
       operation.start()
       operation.completionBlock = {}
     }

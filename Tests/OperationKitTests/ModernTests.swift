@@ -71,6 +71,7 @@ import Testing
     #expect(operation.error is CancellationError)
   }
 
+  // Seeds: the states are ready, executing, finished, in this order.
   @Test func `states come in order, none lost, none twice`() async {
     let queue = OperationQueue()
     for _ in 0..<500 {
@@ -84,6 +85,7 @@ import Testing
     }
   }
 
+  // Seeds: a cancelled operation also finishes.
   @Test func `states of a cancelled operation`() async {
     let operation = Operation()
     let states = operation.states

@@ -63,7 +63,8 @@ import Testing
     #expect(journal.all == ["ran"])
   }
 
-  @Test(arguments: [2, 5, 300]) func `a queue of width n runs n that block, and no more`(
+  // Seeds: at n, so many execute at once; an image downloader runs six.
+  @Test(arguments: [2, 6, 300]) func `a queue of width n runs n that block, and no more`(
     _ width: Int
   ) {
     let queue = OperationQueue()
@@ -134,6 +135,7 @@ import Testing
     #expect(journal.all == ["running", "next"])
   }
 
+  // Seeds: cancelled in a suspended queue, an operation stays until the queue goes on and starts it.
   @Test func `operations cancelled in a suspended queue finish when it goes on`() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -148,6 +150,29 @@ import Testing
     #expect(journal.all.isEmpty)
   }
 
+  // Seeds: all operations of a queue are cancelled; those that run end by themselves.
+  @Test func `all operations of a queue are cancelled, whatever they wait for`() {
+    let queue = serialQueue()
+    let (begun, end) = (Gate(), Gate())
+    let journal = Journal()
+    let running = BlockOperation()
+    running.addExecutionBlock { [unowned running] in
+      begun.open()
+      end.pass()
+      journal.note(running.isCancelled ? "told" : "not told")
+    }
+    let others = (0..<3).map { noting("\($0)", in: journal) }
+    others[0].addDependency(Operation())
+    queue.addOperations([running] + others, waitUntilFinished: false)
+    begun.pass()
+    queue.cancelAllOperations()
+    end.open()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(journal.all == ["told"])
+    #expect(others.allSatisfy { $0.isFinished && $0.isCancelled })
+  }
+
+  // Seeds: of ready operations the one of the highest priority executes first.
   @Test func `ready operations go by priority, then in the order they were added`() {
     let queue = serialQueue()
     queue.isSuspended = true
@@ -165,6 +190,7 @@ import Testing
     #expect(journal.all == levels.reversed().flatMap { level in (0..<3).map { "\(level) \($0)" } })
   }
 
+  // Seeds: priority is no substitute for dependencies.
   @Test func `priority never goes before readiness`() {
     let queue = serialQueue()
     queue.isSuspended = true
@@ -328,6 +354,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
+  // Seeds: an error in one operation is its own business.
   @Test func `an error stops nothing`() {
     struct Broken: Error {}
     let queue = serialQueue()
@@ -338,6 +365,7 @@ import Testing
     #expect(journal.all == ["next"])
   }
 
+  // Seeds: waiting for one operation, for several added together.
   @Test func `a wait for several returns when all have finished`() {
     let queue = OperationQueue()
     let operations = (0..<100).map { _ in BlockOperation { sched_yield() } }

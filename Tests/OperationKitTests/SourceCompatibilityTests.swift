@@ -100,6 +100,25 @@ private final class Overriding: Operation, @unchecked Sendable {
     #expect(queue.name == "images")
   }
 
+  // The benchmark's programs for Foundation are compiled for OperationKit too, with this difference.
+  @Test(arguments: ["Jobs", "Trials"]) func `the same program needs another import, no more`(
+    _ file: String
+  ) throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    let folder = root.appending(path: "Benchmarks/Operations/Sources/operations-benchmark")
+    func program(_ module: String) throws -> [String] {
+      try String(contentsOf: folder.appending(path: "\(module)\(file).swift"), encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        .filter { !$0.hasPrefix("//") }
+        .map { $0 == "import \(module)" ? "import" : $0 }
+        .map { $0 == "enum \(module)\(file) {" ? "enum" : $0 }
+    }
+    let (ours, theirs) = (try program("OperationKit"), try program("Foundation"))
+    #expect(ours == theirs)
+    #expect(ours.count > 60 && ours.contains("import") && ours.contains("enum"))
+  }
+
   @Test func `overridden members are called`() {
     let operation = Overriding()
     let other = Operation()

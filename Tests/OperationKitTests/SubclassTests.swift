@@ -220,6 +220,20 @@ private final class Readied: Operation, @unchecked Sendable {
     }
   }
 
+  @Test func `it can finish while its queue is about to start it`() {
+    let queue = OperationQueue()
+    for round in 0..<5000 {
+      let operation = AsyncOperation()
+      let count = Locked(0)
+      operation.completionBlock = { count.withLock { $0 += 1 } }
+      queue.addOperation(operation)
+      for _ in 0..<round % 50 { sched_yield() }
+      operation.finish()
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(count.withLock { $0 } == 1)
+    }
+  }
+
   // Seeds: thread priority from 0.0 to 1.0, 0.5 by default; for main, not for the completion block.
   @Test func `thread priority applies to main only`() {
     @Sendable func nice() -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }

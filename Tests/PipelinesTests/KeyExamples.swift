@@ -30,6 +30,7 @@ private let duration = "must be a duration such as 30s"
 private let fraction = "must be a number, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
 
+private let allowances = "true or false, an expression in ${{ }} or a map with 'exit_codes'"
 private let outputTypes = "one of string, int, number, bool, list, map, json"
 
 private let commands = KeyExamples(
@@ -161,7 +162,7 @@ let topLevelExamples = TableExamples(
         ("{depends_on: []}", "'depends_on' cannot have a default, it belongs to one step"),
         ("{tiemout: 5m}", "unknown key 'tiemout' in 'defaults'"),
         ("{queue: nowhere}", "no queue 'nowhere'"),
-        ("{matrix: {}}", "'matrix' is not supported yet"),
+        ("{matrix: {}}", "'matrix' cannot have a default, it belongs to one step"),
       ]),
     "secrets": KeyExamples(
       [
@@ -186,15 +187,19 @@ let topLevelExamples = TableExamples(
       ]),
     "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
     "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
-  ])
+  ].merging(topLevelInputs) { own, _ in own })
 
 let stepExamples = TableExamples(
   name: "step", rows: StepKey.allCases.map(\.row),
   file: { line in
     let id = line.hasPrefix("id:") ? "" : "    id: a\n"
-    let run = line.hasPrefix("run:") || line.hasPrefix("uses:") ? "" : "    run: x\n"
+    let run =
+      line.hasPrefix("run:") || line.hasPrefix("uses:")
+      ? "" : line.hasPrefix("with:") ? "    uses: ./other.yml\n" : "    run: x\n"
+    let isBound = line.hasPrefix("max_parallel:") || line.hasPrefix("fail_fast:")
+    let matrix = isBound ? "    matrix: {m: [1, 2]}\n" : ""
     return "queues: {net: {}}\nresources: {cpu: 4}\nsteps:\n  - {id: z, run: x}\n  -\n"
-      + "    \(line)\n" + id + run
+      + "    \(line)\n" + id + run + matrix
   },
   keys: [
     "id": KeyExamples(
@@ -268,8 +273,8 @@ let stepExamples = TableExamples(
     "allow_failure": KeyExamples(
       ["true", "false", "{exit_codes: [1]}"],
       refused: [
-        ("yes", "'allow_failure' must be true or false or a map with 'exit_codes', not 'yes'"),
-        ("[1]", "'allow_failure' must be true or false or a map with 'exit_codes', not a list"),
+        ("yes", "'allow_failure' must be \(allowances), not 'yes'"),
+        ("[1]", "'allow_failure' must be \(allowances), not a list"),
         ("{}", "'exit_codes' is missing in 'allow_failure'"),
       ]),
     "stop": KeyExamples(
@@ -303,7 +308,7 @@ let stepExamples = TableExamples(
       ]),
     "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
     "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
-  ])
+  ].merging(stepInputs) { own, _ in own })
 
 let partExamples: [TableExamples] = [
   TableExamples(
@@ -337,8 +342,9 @@ let partExamples: [TableExamples] = [
   TableExamples(
     name: "dependency", rows: DependencyKey.allCases.map(\.row),
     file: {
-      "\(otherStep)  - id: a\n    run: x\n    depends_on:\n      - \($0)\n"
-        + ($0.hasPrefix("step:") ? "" : "        step: z\n")
+      let matrix = $0.hasPrefix("match:") ? "    matrix: {m: [1, 2]}\n" : ""
+      return "steps:\n  - id: z\n    run: x\n\(matrix)  - id: a\n    run: x\n\(matrix)"
+        + "    depends_on:\n      - \($0)\n" + ($0.hasPrefix("step:") ? "" : "        step: z\n")
     },
     keys: [
       "step": KeyExamples(
@@ -349,8 +355,11 @@ let partExamples: [TableExamples] = [
         ]),
       "when": KeyExamples(
         ["ok", "succeeded", "failed", "done"],
-        refused: [("success", "'when' must be one of ok, succeeded, failed, done, not 'success'")]),
+        refused: [("success", "'when' must be one of ok, succeeded, failed, done, not 'success'")]
+      ),
       "optional": booleans("optional"),
+      "match": KeyExamples(
+        ["matrix"], refused: [("all", "'match' must be 'matrix', not 'all'")]),
     ]),
   TableExamples(
     name: "retry", rows: RetryKey.allCases.map(\.row),
@@ -417,6 +426,25 @@ let partExamples: [TableExamples] = [
     ]),
   TableExamples(
     name: "hook", rows: HookCommandKey.allCases.map(\.row),
-    file: { step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))") },
-    keys: ["run": commands]),
+    file: {
+      let uses =
+        $0.hasPrefix("with:")
+        ? "\n  uses: wait" : $0.hasPrefix("uses:") ? "\n  with: {file: ready}" : ""
+      return step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))" + uses)
+    },
+    keys: [
+      "run": commands,
+      "uses": KeyExamples(
+        ["wait"],
+        refused: [
+          ("''", "'uses' must not be empty"), ("await", "no built-in step 'await'"),
+          ("./other.yml", "a hook cannot use another pipeline file"),
+        ]),
+      "with": KeyExamples(
+        ["{file: ready}", "{file: [a, b], every: 1s}"],
+        refused: [
+          ("[a]", "'with' must be a map of names to anything, not a list"),
+          ("{file: a, evry: 1s}", "built-in step 'wait' has no input 'evry'"),
+        ]),
+    ]),
 ]

@@ -3,7 +3,7 @@
 import Pipelines
 import Testing
 
-private let tables = [topLevelExamples, stepExamples] + partExamples
+let tables = [topLevelExamples, stepExamples] + partExamples + inputPartExamples
 
 struct KeyTests {
   @Test func `every supported key has accepted and refused examples`() {
@@ -14,6 +14,13 @@ struct KeyTests {
         #expect(examples?.refused.isEmpty == false, "\(table.name) \(row.key)")
       }
       #expect(table.keys.keys.allSatisfy { key in table.rows.contains { $0.key == key } })
+    }
+  }
+
+  @Test func `every kind of object has its examples`() {
+    for kind in ObjectKind.allCases where kind != .defaults {
+      let keys = kind.rows.map(\.key)
+      #expect(tables.contains { $0.rows.map(\.key) == keys }, "\(kind.rawValue)")
     }
   }
 

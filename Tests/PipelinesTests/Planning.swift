@@ -57,8 +57,11 @@ func errors(_ bytes: [UInt8]) -> String {
 func messages(_ text: String) -> [String] { messages(Array(text.utf8)) }
 
 func messages(_ bytes: [UInt8]) -> [String] {
+  var options = PlanningOptions()
+  options.demandsAllParameters = false
+  options.files = PipelineFiles { path, _ in .success(exampleFiles[path].map { Array($0.utf8) }) }
   do throws(PlanningFailure) {
-    _ = try makePlan(path: "p", bytes: bytes, options: PlanningOptions())
+    _ = try makePlan(path: "p", bytes: bytes, options: options)
     return []
   } catch {
     guard case .invalid(let diagnostics, let sources) = error else { return ["no selection"] }

@@ -252,6 +252,55 @@ import Testing
         """)
   }
 
+  @Test func `waiting in vain and refused outputs have their reasons`() throws {
+    let refusal =
+      "line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value"
+    let run = try StagedRun(samplePlan("a; b"))
+    run.start("a")
+    run.end("a", .outputsRefused(refusal))
+    run.settle("a", .failed)
+    run.settle("b", .timedOut, .wait("tcp db:1"))
+    run.finish(1)
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        ✗ a  line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
+        ✗ b  timed out: waited in vain for tcp db:1
+
+        ✗ a  its outputs are refused  sample.yml:1
+          line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
+          $ echo a
+
+        ✗ b  timed out: waited in vain for tcp db:1
+
+        ✗ sample.yml: 2 failed in 0s
+
+        """)
+  }
+
+  @Test func `a group that fails by itself is told`() throws {
+    let plan = samplePlan("d/a; d?: d/a!done; end: d").group(
+      "d", .nested(path: "./d.yml"), of: ["d/a"])
+    let run = try StagedRun(plan)
+    try run.pass("d/a")
+    run.settle("d", .failed, .condition("d.yml:9: 'files' is no list"))
+    run.settle("end", .blocked, .dependency(run.operation("d")))
+    run.finish(1)
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        ✓ d/a  0.1s
+        ✗ d    failed: d.yml:9: 'files' is no list
+        - end  blocked: 'd' failed
+
+        ✗ d  failed: d.yml:9: 'files' is no list  sample.yml:2
+          blocked because of it: end
+
+        ✗ sample.yml: 1 failed, 1 blocked, 1 ok in 0.1s   (0.1s of work, longest d/a 0.1s)
+
+        """)
+  }
+
   @Test(arguments: [
     ("one two three", 8, ["one two", "three"]), ("averylongword x", 5, ["averylongword", "x"]),
     ("a\nb  c", 10, ["a", "b c"]), ("日本 語", 4, ["日本", "語"]), ("", 5, []),

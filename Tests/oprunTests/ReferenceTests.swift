@@ -23,8 +23,7 @@ import Testing
   }
 
   private func section(_ command: Command) -> String {
-    let options = command.options.isEmpty ? "" : " [OPTION…]"
-    var text = "## oprun \(command.name)\(options) \(command.operands)\n\n"
+    var text = "## oprun \(command.synopsis)\n\n"
     text += "\(command.summary.prefix(1).uppercased())\(command.summary.dropFirst()).\n"
     if !command.details.isEmpty { text += "\n\(command.details)\n" }
     guard !command.options.isEmpty else { return text }

@@ -41,13 +41,12 @@ void confinement_die_with_parent(void);
 // The kernel's version of Landlock; 0 for none.
 int confinement_landlock_version(void);
 
+// Two connected sockets that keep messages apart, close-on-exec. The errno; 0 on success.
+int confinement_socket_pair(int ends[2]);
 // sendmsg(2) and recvmsg(2) with descriptors. Bytes sent or received, -errno on failure.
 ssize_t confinement_send(int socket, const void *bytes, size_t size, const int *descriptors, int count);
 // `count` holds the room first, then the number received. They are close-on-exec.
 ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descriptors, int *count);
-
-// A process file descriptor, or -errno.
-int confinement_open_process(pid_t process);
 
 // A file in memory, close-on-exec, of this size; -errno on failure.
 int confinement_memory_file(int64_t size);

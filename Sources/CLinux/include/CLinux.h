@@ -8,8 +8,17 @@
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+
+// Kinds of sockets. A release build of a program that also imports libcurl's headers does not find
+// Glibc's own ones, since those headers declare them, too.
+enum {
+  CLINUX_STREAM_SOCKET = SOCK_STREAM,
+  CLINUX_PACKET_SOCKET = SOCK_SEQPACKET,
+  CLINUX_CLOSE_ON_EXEC_SOCKET = SOCK_CLOEXEC,
+};
 
 // One process start. Everything in it must stay in place until `busy` is 0.
 struct clinux_launch {

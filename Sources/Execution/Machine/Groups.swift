@@ -17,7 +17,9 @@ struct Groups {
   private var groupOfMember: [OperationID: OperationID] = [:]
 
   init(_ plan: Plan) {
-    for (id, group) in plan.groups {
+    // A pipeline in a pipeline counts the instances in it too: they are those of their step, which
+    // comes before.
+    for (id, group) in plan.groups.sorted(by: { $0.key > $1.key }) {
       groups[id] = Group(members: group.members, isFailFast: group.isFailFast)
       for member in group.members { groupOfMember[member] = id }
     }

@@ -1,8 +1,6 @@
 // The threads that run operations: who is idle, who is looking for work, what else is to do. It
 // starts nobody itself; under the engine's lock it is planned who should come, and after it done.
 
-import Glibc
-
 /// A thread of the crew, while it sleeps.
 final class Worker: Sendable {
   let signal = Signal()
@@ -12,8 +10,8 @@ final class Worker: Sendable {
 /// some and there is more, it sends for the next; for two, if operations block. So a burst of small
 /// operations does not wake everybody, and 300 that block get 300 threads.
 ///
-/// One that comes while operations end faster than a lock changes hands would only be in the way: it
-/// stays in reserve, and looks again in a moment.
+/// While operations end faster than a lock changes hands, one thread does most, and more would only be
+/// in its way: another stays in reserve, and looks again in a moment, and the others sleep.
 struct Crew {
   enum Wake {
     case nobody
@@ -24,15 +22,23 @@ struct Crew {
   /// Beyond this, operations wait for a thread as for a slot.
   static let largestSize = 4096
   private static let mostSearchers = 8
+  private static let comersPerQuestion = 16
+  /// In less, in nanoseconds, there is too little to see.
+  private static let shortestLook = 20_000
   /// Operations that end faster than this, in nanoseconds, gain nothing from a second thread.
   static let shortTime = 1500
+  /// As long as they may take for the lock to be what threads wait for, if they do wait for it.
+  static let longestShortTime = 8000
 
   private(set) var size = 0
   private var searchers = 0
   private(set) var hasReserve = false
-  /// When it was last asked whether operations are short, and how many had ended then.
-  private var window = (start: 0, endedCount: 0)
+  /// How many had ended when somebody was last sent for.
+  private var endedAtWake = 0
+  /// When it was last looked how long operations take, how many had ended then, and what was seen.
+  private var look = (time: 0, endedCount: 0, pace: Int.max)
   var endedCount = 0
+  private var comerCount = 0
   private var idle: [Worker] = []
   private var errands: [@Sendable () -> Void] = []
   private var errandsDone = 0
@@ -47,27 +53,47 @@ struct Crew {
   /// `isNew` says that the caller has just come, and found work: if nothing has ended since somebody
   /// was sent for, operations block, and several may be on their way.
   mutating func planWake(isNew: Bool = false) -> Wake {
-    let limit = isNew && endedCount == window.endedCount ? Crew.mostSearchers : 1
+    let limit = isNew && endedCount == endedAtWake ? Crew.mostSearchers : 1
     if searchers >= limit || hasReserve { return .nobody }
     if let worker = idle.popLast() {
       searchers += 1
-      window = (monotonicTime(), endedCount)
+      endedAtWake = endedCount
       return .worker(worker)
     }
     if size >= Crew.largestSize { return .nobody }
     size += 1
     searchers += 1
-    window = (monotonicTime(), endedCount)
+    endedAtWake = endedCount
     return .newThread
   }
 
-  /// Whether somebody who was sent for had better stay in reserve.
-  mutating func takesReserve() -> Bool {
+  /// Whether the caller, who is at work, had better not be: there is another, and operations take less
+  /// than so long.
+  mutating func isInTheWay(ifWithin limit: Int) -> Bool {
+    let workerCount = size - idle.count - searchers - (hasReserve ? 1 : 0)
+    return workerCount > 1 && !hasErrands && pace() < limit
+  }
+
+  mutating func takesReserve() { hasReserve = true }
+  /// Somebody has come in although nobody was looking. If that happens again and again while
+  /// operations are short, one is sent for, to stay in reserve.
+  mutating func planReserve() -> Wake {
+    comerCount &+= 1
+    guard comerCount % Crew.comersPerQuestion == 0, searchers == 0, pace() < Crew.longestShortTime
+    else {
+      return .nobody
+    }
+    return planWake()
+  }
+
+  /// The time from one end to the next, of late.
+  private mutating func pace() -> Int {
     let now = monotonicTime()
-    let (start, count) = window
-    window = (now, endedCount)
-    hasReserve = (endedCount - count) * Crew.shortTime > now - start
-    return hasReserve
+    let elapsed = now - look.time
+    if elapsed > Crew.shortestLook {
+      look = (now, endedCount, elapsed / max(1, endedCount &- look.endedCount))
+    }
+    return look.pace
   }
 
   mutating func leavesReserve() { hasReserve = false }
@@ -103,11 +129,4 @@ struct Crew {
     }
     return errand
   }
-}
-
-/// Nanoseconds since some moment.
-private func monotonicTime() -> Int {
-  var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
-  return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }

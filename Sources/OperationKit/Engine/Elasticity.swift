@@ -43,7 +43,7 @@ extension Engine {
       usleep(Elasticity.tick)
       let used = Elasticity.processorTime - before
       let isIdle = used * 4 < Elasticity.processors * Int(Elasticity.tick) * 3
-      lock.lock()
+      enter()
       let wasCrowded = widenCrowded(isIdle)
       quietTicks = wasCrowded ? 0 : quietTicks + 1
       if quietTicks > Elasticity.patience {

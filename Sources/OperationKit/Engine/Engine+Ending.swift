@@ -5,17 +5,32 @@ internal import Scheduling
 /// What is left to do of an ending once the lock is free: nothing here may run under it, since
 /// releasing an operation can run anybody's code.
 struct Leftovers {
-  var dependencies: [Operation] = []
-  var queue: OperationQueue?
-  var signals: [Signal] = []
-  var doomed: [Operation] = []
-  var readied: [Operation] = []
+  /// What hardly any ending has.
+  final class Rest {
+    var signals: [Signal] = []
+    var doomed: [Operation] = []
+    var readied: [Operation] = []
+  }
 
+  /// The engine's own reference to what has ended.
+  var reference: Unmanaged<Operation>?
+  var dependencies = OperationList()
+  var queue: OperationQueue?
+  private(set) var rest: Rest?
+
+  mutating func withRest(_ body: (Rest) -> Void) {
+    let present = rest ?? Rest()
+    rest = present
+    body(present)
+  }
+
+  /// To be called once.
   func settle(_ operation: Operation) {
     if operation.has(.hasWaiters) { operation.releaseSuccessors() }
-    for signal in signals { signal.send() }
-    for other in readied { other.tell(.ready) }
-    for other in doomed {
+    guard let rest else { return }
+    for signal in rest.signals { signal.send() }
+    for other in rest.readied { other.tell(.ready) }
+    for other in rest.doomed {
       other.fail(OperationError.dependencyFailed(operation.description))
       other.cancel()
     }
@@ -26,47 +41,57 @@ extension Engine {
   /// The operation's completion block has run: dependents may go on.
   func retire(_ operation: Operation) {
     var leftovers = Leftovers()
-    lock.lock()
+    enter()
     retire(operation, &leftovers)
     unlockAndWake()
     leftovers.settle(operation)
+    leftovers.reference?.release()
   }
 
   /// Under the lock.
   func retire(_ operation: Operation, _ leftovers: inout Leftovers) {
     let old = operation.set(.retired)
     crew.endedCount &+= 1
-    swap(&leftovers.dependencies, &operation.awaited)
+    if !operation.awaited.isEmpty || !old.contains(.queued) {
+      leftovers.dependencies = operation.withAwaited { $0.takeAll() }
+    }
     if old.contains(.isObserved) { observedCount -= 1 }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }
-    let observed = observedCount > 0 ? observedDependents(of: operation) : []
-    if operation.number >= 0 { takeOut(operation, &leftovers) }
-    releaseWaiting(for: operation)
-    for other in observed where isReady(other) { leftovers.readied.append(other) }
+    if observedCount > 0 {
+      retireWatched(operation, old, &leftovers)
+    } else {
+      free(operation, old, &leftovers)
+    }
   }
 
-  private func takeOut(_ operation: Operation, _ leftovers: inout Leftovers) {
+  /// Somebody may want to be told that dependents have become ready.
+  private func retireWatched(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
+    let observed = observedDependents(of: operation)
+    free(operation, old, &leftovers)
+    for other in observed where isReady(other) {
+      leftovers.withRest { $0.readied.append(other) }
+    }
+  }
+
+  /// Its place, and those who wait for it.
+  private func free(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
+    if operation.number >= 0 { takeOut(operation, old, &leftovers) }
+    if !operation.waiting.isEmpty { releaseWaiting(for: operation) }
+  }
+
+  private func takeOut(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
     let id = OperationID(Int(operation.number))
-    let lane = Int(operation.lane)
     scheduler.pointee.retire(id)
-    giveBackPools(of: operation)
+    if old.contains(.hasTerms) { giveBackPools(of: operation) }
     operation.number = -1
-    leave(id, lane, &leftovers)
+    leave(id, Int(operation.lane), &leftovers)
   }
 
   private func leave(_ id: OperationID, _ lane: Int, _ leftovers: inout Leftovers) {
-    let member = members[id.index]
-    members[id.index].operation = nil
-    if member.previous >= 0 {
-      members[Int(member.previous)].next = member.next
-    } else {
-      lanes[lane].first = member.next
-    }
-    if member.next >= 0 {
-      members[Int(member.next)].previous = member.previous
-    } else {
-      lanes[lane].last = member.previous
-    }
+    let (previous, next) = (members[id.index].previous, members[id.index].next)
+    swap(&leftovers.reference, &members[id.index].reference)
+    if previous >= 0 { members[Int(previous)].next = next } else { lanes[lane].first = next }
+    if next >= 0 { members[Int(next)].previous = previous } else { lanes[lane].last = previous }
     if lanes[lane].barrier == id.rawValue { lanes[lane].barrier = -1 }
     if let progress = lanes[lane].progress { progress.countOne() }
     lanes[lane].count -= 1
@@ -75,17 +100,22 @@ extension Engine {
   }
 
   private func becameEmpty(_ lane: Int, _ leftovers: inout Leftovers) {
-    swap(&leftovers.signals, &lanes[lane].waiters)
-    swap(&leftovers.queue, &lanes[lane].queue)
+    if !lanes[lane].waiters.isEmpty {
+      leftovers.withRest { swap(&$0.signals, &lanes[lane].waiters) }
+    }
+    if let queue = lanes[lane].queue, queue.entrance.close(after: lanes[lane].postedCount) {
+      leftovers.queue = queue
+      lanes[lane].queue = nil
+    }
     if lanes[lane].isElastic { resetElasticity(of: lane) }
   }
 
   /// Queued operations that wait for one that was in no queue.
   private func releaseWaiting(for operation: Operation) {
-    for dependent in operation.waiting where dependent.number >= 0 {
+    operation.waiting.takeAll().forEach { dependent in
+      guard dependent.number >= 0 else { return }
       scheduler.pointee.release(OperationID(Int(dependent.number)))
     }
-    operation.waiting = []
   }
 
   /// Dependents that need success are kept from starting until they are cancelled.
@@ -94,7 +124,7 @@ extension Engine {
       let id = OperationID(Int(dependent.number))
       guard scheduler.pointee.isWaiting(id) else { continue }
       scheduler.pointee.hold(id)
-      leftovers.doomed.append(dependent)
+      leftovers.withRest { $0.doomed.append(dependent) }
     }
   }
 
@@ -109,7 +139,7 @@ extension Engine {
 
   /// Operations in queues that depend on it; linear.
   func dependents(of operation: Operation) -> [Operation] {
-    if operation.number < 0 { return operation.waiting.filter { $0.number >= 0 } }
+    if operation.number < 0 { return operation.waiting.all.filter { $0.number >= 0 } }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))
       .filter { $0.condition == .ok }
       .compactMap { members[$0.to.index].operation }

@@ -5,31 +5,31 @@ internal import Scheduling
 
 extension Engine {
   func setWidth(_ width: Int, of id: QueueID) {
-    lock.lock()
+    enter()
     lanes[id.index].isElastic = width < 0
     scheduler.pointee.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
     unlockAndWake()
   }
 
   func setSuspended(_ isSuspended: Bool, of id: QueueID) {
-    lock.lock()
+    enter()
     if isSuspended { scheduler.pointee.suspend(id) } else { scheduler.pointee.resume(id) }
     unlockAndWake()
   }
 
   func dispatchQueue(of id: QueueID) -> DispatchQueue? {
-    lock.locked { lanes[id.index].dispatchQueue }
+    locked { lanes[id.index].dispatchQueue }
   }
 
   func setDispatchQueue(_ queue: DispatchQueue?, of id: QueueID) {
-    lock.locked {
+    locked {
       precondition(lanes[id.index].count == 0, "the underlying queue of a queue in use is set")
       lanes[id.index].dispatchQueue = queue
     }
   }
 
   func operations(of id: QueueID) -> [Operation] {
-    lock.locked {
+    locked {
       var result: [Operation] = []
       result.reserveCapacity(lanes[id.index].count)
       var number = lanes[id.index].first
@@ -41,10 +41,10 @@ extension Engine {
     }
   }
 
-  func operationCount(of id: QueueID) -> Int { lock.locked { lanes[id.index].count } }
+  func operationCount(of id: QueueID) -> Int { locked { lanes[id.index].count } }
 
   func progress(of id: QueueID) -> Progress {
-    lock.locked {
+    locked {
       let progress = lanes[id.index].progress ?? Progress()
       lanes[id.index].progress = progress
       return progress
@@ -53,7 +53,7 @@ extension Engine {
 
   func waitUntilEmpty(_ id: QueueID) {
     let signal = Signal()
-    let isEmpty = lock.locked {
+    let isEmpty = locked {
       if lanes[id.index].count == 0 { return true }
       lanes[id.index].waiters.append(signal)
       return false
@@ -62,12 +62,12 @@ extension Engine {
   }
 
   func waitingOperations(for operation: Operation) -> [Operation] {
-    lock.locked { dependents(of: operation) }
+    locked { dependents(of: operation) }
   }
 
   /// From now on the operation's changes are told.
   func countObserved(_ operation: Operation) {
-    lock.locked {
+    locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }
       observedCount += 1
     }

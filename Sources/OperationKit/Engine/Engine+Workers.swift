@@ -7,7 +7,8 @@ import Synchronization
 
 extension Engine {
   private enum Job {
-    case run(Operation, CurrentQueue.Mark)
+    /// Whoever runs it need not count references: the engine's is taken back by retiring it.
+    case run(Unmanaged<Operation>, CurrentQueue.Mark)
     case dispatch(Operation, CurrentQueue.Mark, DispatchQueue)
     case errand(@Sendable () -> Void)
     case search
@@ -23,19 +24,38 @@ extension Engine {
   /// After so many operations without a pause, more are to be expected from whoever adds them: a
   /// thread that has run out of work lets some gather, instead of contending for each.
   private static let burst = 32
+  /// A worker finds the lock taken: 2 up each time, 1 down each time that it does not.
+  private static let muchContention = 4
   /// How long the reserve waits, in microseconds.
   private static let nap: UInt32 = 20
   /// How long a thread without work stays, in seconds.
   private static let patience = 2
 
   /// To be called under the lock; sends for somebody if there is work.
-  func unlockAndWake(isNew: Bool = false) {
-    var wake = Crew.Wake.nobody
-    if scheduler.pointee.mayStart() || crew.hasErrands {
-      wake = crew.planWake(isNew: isNew)
-      if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
-    }
+  ///
+  /// `wasUnattended`: the caller has found nobody who would look into the inbox.
+  func unlockAndWake(isNew: Bool = false, wasUnattended: Bool = false) {
+    var wake = wasUnattended ? crew.planReserve() : Crew.Wake.nobody
+    repeat {
+      if case .nobody = wake, scheduler.pointee.mayStart() || crew.hasErrands {
+        wake = crew.planWake(isNew: isNew)
+        if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
+      }
+    } while !showAttendance()
+    if !affairs.isEmpty { return unlockAndSettle(wake) }
     lock.unlock()
+    send(wake)
+  }
+
+  private func unlockAndSettle(_ wake: Crew.Wake) {
+    let affairs = affairs
+    self.affairs = []
+    lock.unlock()
+    send(wake)
+    for affair in affairs { affair.settle() }
+  }
+
+  private func send(_ wake: Crew.Wake) {
     switch wake {
     case .nobody: break
     case .worker(let worker): worker.signal.send()
@@ -43,18 +63,36 @@ extension Engine {
     }
   }
 
+  /// Shows whether somebody will look into the inbox. False if something has come in since nobody
+  /// will; it has been taken over.
+  private func showAttendance() -> Bool {
+    let isAttended = crew.hasSearcher || crew.hasReserve
+    if isAttended == showsAttendance { return true }
+    showsAttendance = isAttended
+    attendance.store(isAttended, ordering: .sequentiallyConsistent)
+    if isAttended || inbox.isEmpty { return true }
+    takeOver()
+    return false
+  }
+
   private func startThread() {
     if Threads.start({ Engine.shared.work() }) { return }
-    let size = lock.locked {
-      crew.lostOne()
-      return crew.size
-    }
-    precondition(size > 0, "no thread can be started: \(String(cString: strerror(errno)))")
+    let cause = errno
+    enter()
+    crew.lostOne()
+    let isLast = crew.size == 0
+    unlockWithoutWaking()
+    precondition(!isLast, "no thread can be started: \(String(cString: strerror(cause)))")
+  }
+
+  private func unlockWithoutWaking() {
+    while !showAttendance() {}
+    lock.unlock()
   }
 
   /// Runs the closure on a thread of the crew, soon, whatever queues are doing.
   func perform(_ errand: @escaping @Sendable () -> Void) {
-    lock.lock()
+    enter()
     crew.add(errand)
     unlockAndWake()
   }
@@ -63,22 +101,25 @@ extension Engine {
   private func work() {
     let worker = Worker()
     var role = Role.sentFor
-    var ended: Operation?
+    var ended: Unmanaged<Operation>?
     var streak = 0
+    var contention = 0
     while true {
       var leftovers = Leftovers()
-      lock.lock()
-      if let operation = ended { retire(operation, &leftovers) }
+      contention = enter() ? contention + 2 : max(0, contention - 1)
+      ended?._withUnsafeGuaranteedRef { retire($0, &leftovers) }
       let isNew = role == .sentFor
-      let job = nextJob(worker, &role)
+      let job = nextJob(worker, &role, contention)
+      if role != .working { contention = 0 }
       unlockAndWake(isNew: isNew)
       if isNew, role == .working { sendForAnother() }
-      if let operation = ended { leftovers.settle(operation) }
+      ended?._withUnsafeGuaranteedRef { leftovers.settle($0) }
+      leftovers.reference?.release()
       ended = nil
       switch job {
-      case .run(let operation, let mark):
+      case .run(let reference, let mark):
         streak += 1
-        if run(operation, in: mark) { ended = operation }
+        if run(reference, in: mark) { ended = reference }
       case .dispatch(let operation, let mark, let dispatchQueue):
         dispatchQueue.async { self.runDispatched(operation, in: mark) }
       case .errand(let errand): errand()
@@ -92,19 +133,16 @@ extension Engine {
   }
 
   private func sendForAnother() {
-    lock.lock()
+    enter()
     unlockAndWake(isNew: true)
   }
 
-  private func nextJob(_ worker: Worker, _ role: inout Role) -> Job {
+  private func nextJob(_ worker: Worker, _ role: inout Role, _ contention: Int) -> Job {
     let old = role
     if old == .sentFor || old == .searching { crew.stopsSearching() }
     if old == .inReserve { crew.leavesReserve() }
     role = .working
-    if old == .sentFor || old == .inReserve, staysInReserve() {
-      role = .inReserve
-      return .nap
-    }
+    if isInTheWay(old, contention) { return stepAside(worker, &role) }
     if let job = takeErrand() ?? takeOperation() { return job }
     if old == .working, !crew.hasSearcher {
       role = .searching
@@ -115,35 +153,63 @@ extension Engine {
     return .sleep
   }
 
-  private func staysInReserve() -> Bool {
-    !crew.hasReserve && !crew.hasErrands && scheduler.pointee.mayStart() && crew.takesReserve()
+  private func isInTheWay(_ role: Role, _ contention: Int) -> Bool {
+    if role == .sentFor || role == .inReserve {
+      return crew.isInTheWay(ifWithin: Crew.shortTime)
+    }
+    return contention >= Engine.muchContention
+      && crew.isInTheWay(ifWithin: Crew.longestShortTime)
+  }
+
+  private func stepAside(_ worker: Worker, _ role: inout Role) -> Job {
+    if crew.hasReserve {
+      crew.sleeps(worker)
+      return .sleep
+    }
+    crew.takesReserve()
+    role = .inReserve
+    return .nap
   }
 
   private func takeErrand() -> Job? { crew.nextErrand().map { .errand($0) } }
 
   private func takeOperation() -> Job? {
-    guard let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) else { return nil }
-    guard let operation = members[id.index].operation else { return nil }
-    let lane = Int(operation.lane)
-    crew.latestQueue = lane
-    operation.set(.chosen)
-    if lanes[lane].isElastic { watchElasticity(of: lane) }
-    guard let dispatchQueue = lanes[lane].dispatchQueue else {
-      return .run(operation, lanes[lane].mark)
+    while let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) {
+      guard let reference = members[id.index].reference, choose(reference) else { continue }
+      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
+      crew.latestQueue = lane
+      if lanes[lane].isElastic { watchElasticity(of: lane) }
+      guard let dispatchQueue = lanes[lane].dispatchQueue else {
+        return .run(reference, lanes[lane].mark)
+      }
+      return .dispatch(reference.takeUnretainedValue(), lanes[lane].mark, dispatchQueue)
     }
-    return .dispatch(operation, lanes[lane].mark, dispatchQueue)
+    return nil
+  }
+
+  /// From now on the end is the chooser's business. False if the operation has finished before: who
+  /// did that is about to retire it. Plain ones cannot; they are chosen when they begin.
+  private func choose(_ reference: Unmanaged<Operation>) -> Bool {
+    reference._withUnsafeGuaranteedRef { operation in
+      if type(of: operation) == BlockOperation.self { return true }
+      if !operation.set(.chosen).contains(.finished) { return true }
+      operation.clear(.chosen)
+      return false
+    }
   }
 
   /// Work often comes right after the last: a thread looks out for some before it sleeps.
   private func lookAround() {
     let start = epoch.load(ordering: .relaxed)
-    for _ in 0..<50 where epoch.load(ordering: .relaxed) == start { sched_yield() }
+    for _ in 0..<50 where epoch.load(ordering: .relaxed) == start && inbox.isEmpty {
+      sched_yield()
+    }
   }
 
   /// False if nothing came for long: the thread ends.
   private func sleep(_ worker: Worker, _ role: inout Role) -> Bool {
     if !worker.signal.wait(seconds: Engine.patience) {
-      if lock.locked({ crew.leaves(worker) }) { return false }
+      if locked({ crew.leaves(worker) }) { return false }
       worker.signal.wait()
     }
     role = .sentFor
@@ -153,6 +219,17 @@ extension Engine {
 
 extension Engine {
   /// Starts an operation that was chosen. True if the caller shall retire it.
+  private func run(_ reference: Unmanaged<Operation>, in mark: CurrentQueue.Mark) -> Bool {
+    let isOver = reference._withUnsafeGuaranteedRef { operation in
+      if type(of: operation) != BlockOperation.self { return false }
+      if runPlainly(operation, in: mark) { return true }
+      operation.set(.chosen)
+      return false
+    }
+    return isOver || run(reference.takeUnretainedValue(), in: mark)
+  }
+
+  /// Another thread may end it while this one comes back from `start()`.
   private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     if !mayRun(operation) { return park(operation) }
     let old = CurrentQueue.exchange(mark)
@@ -164,8 +241,19 @@ extension Engine {
     return isOver
   }
 
+  /// What comes of `start()` where nobody has overridden or watches anything; false if it is not so.
+  private func runPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
+    guard operation.beginsPlainly() else { return false }
+    let old = CurrentQueue.exchange(mark)
+    operation.main()
+    let bits = operation.set(.finished)
+    if !bits.isDisjoint(with: [.isObserved, .hasCompletion]) { operation.conclude() }
+    CurrentQueue.exchange(old)
+    return true
+  }
+
   private func runDispatched(_ operation: Operation, in mark: CurrentQueue.Mark) {
-    if run(operation, in: mark) { retire(operation) }
+    if run(.passUnretained(operation), in: mark) { retire(operation) }
   }
 
   private func mayRun(_ operation: Operation) -> Bool {
@@ -180,7 +268,7 @@ extension Engine {
   /// The operation gives its slot back until it is ready. True if it has finished meanwhile and the
   /// caller shall retire it.
   private func park(_ operation: Operation) -> Bool {
-    lock.lock()
+    enter()
     if operation.clear(.chosen).contains(.finished) {
       lock.unlock()
       operation.conclude()
@@ -204,7 +292,7 @@ extension Engine {
 
   /// A parked operation may run now.
   func becameReady(_ operation: Operation) {
-    lock.lock()
+    enter()
     if operation.has(.parked) { unpark(operation) }
     unlockAndWake()
   }

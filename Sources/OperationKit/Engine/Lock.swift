@@ -21,8 +21,12 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
     mutex.deallocate()
   }
 
-  func lock() {
-    if pthread_mutex_trylock(mutex) != 0 { lockSlowly() }
+  /// True if somebody else had it.
+  @discardableResult
+  func lock() -> Bool {
+    if pthread_mutex_trylock(mutex) == 0 { return false }
+    lockSlowly()
+    return true
   }
 
   private func lockSlowly() {

@@ -1,4 +1,4 @@
-// Starting threads. They belong to nobody and end by themselves.
+// Starting threads, which belong to nobody and end by themselves, and the time.
 
 import Glibc
 
@@ -27,6 +27,13 @@ package enum Threads {
     if let pointer { Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().run() }
     return nil
   }
+}
+
+/// Nanoseconds since some moment.
+func monotonicTime() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
 /// A pointer that each thread has a value of its own of.

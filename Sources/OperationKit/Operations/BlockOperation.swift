@@ -3,7 +3,7 @@
 /// Runs its blocks at once, each on a thread of its own, and finishes when the last one has.
 open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
   @exclusivity(unchecked) private var first: (@Sendable () throws -> Void)?
-  @exclusivity(unchecked) private var others: [@Sendable () -> Void] = []
+  @exclusivity(unchecked) private var others: [@Sendable () -> Void]?
 
   /// Makes an operation without blocks.
   public override init() {}
@@ -18,18 +18,24 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     precondition(
       bits.isDisjoint(with: [.executing, .finished]),
       "a block is added to an operation that is executing or finished: '\(self)'")
-    if first == nil { first = block } else { others.append(block) }
+    if first == nil {
+      first = block
+    } else if others == nil {
+      others = [block]
+    } else {
+      others?.append(block)
+    }
   }
 
   /// The blocks, in the order they were added.
   open var executionBlocks: [@Sendable () -> Void] {
     guard let first else { return [] }
-    return [{ try? first() }] + others
+    return [{ try? first() }] + (others ?? [])
   }
 
   /// Runs the blocks.
   open override func main() {
-    if others.isEmpty { runFirst() } else { runAll() }
+    if let others { runAll(others) } else { runFirst() }
     first = nil
   }
 
@@ -37,7 +43,7 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     do { try first?() } catch { fail(error) }
   }
 
-  private func runAll() {
+  private func runAll(_ others: [@Sendable () -> Void]) {
     let signal = Signal()
     let queue = OperationQueue.current
     for block in others {
@@ -48,6 +54,6 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     }
     runFirst()
     for _ in others { signal.wait() }
-    others = []
+    self.others = nil
   }
 }

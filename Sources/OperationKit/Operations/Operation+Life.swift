@@ -4,9 +4,11 @@
 import Synchronization
 
 extension Operation {
-  /// What ``start()`` does: checks, the work, then `ending`.
+  /// What ``start()`` does: checks, the work, then `ending`. Nothing if the operation has finished while
+  /// its queue was about to start it, as one that ends itself in `cancel()` may.
   func begin(ending: () -> Void) {
     let bits = bits
+    if bits.isSuperset(of: [.finished, .chosen]) { return }
     precondition(!bits.contains(.finished), "start() of an operation that has finished: '\(self)'")
     precondition(!bits.contains(.executing), "start() of an operation that is executing: '\(self)'")
     precondition(
@@ -18,9 +20,23 @@ extension Operation {
       "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
     let old = set(.executing)
     precondition(!old.contains(.executing), "start() of an operation that is executing: '\(self)'")
+    if old.contains(.finished) { return }
     if old.contains(.isObserved) { tell(.executing) }
     if old.contains(.hasTerms) { runOnTerms() } else { main() }
     ending()
+  }
+
+  /// A queue has chosen it and nothing hinders its start: it is executing.
+  func beginsPlainly() -> Bool {
+    var old = bits
+    while old.isDisjoint(with: .hindersStart) {
+      let (exchanged, original) = status.weakCompareExchange(
+        expected: old.rawValue, desired: old.union([.executing, .chosen]).rawValue,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = Status(rawValue: original)
+    }
+    return false
   }
 
   /// What ``cancel()`` does.

@@ -29,8 +29,8 @@ public enum QualityOfService: Int, Sendable {
 }
 
 extension OperationProtocol {
-  /// How long the work may take; then the operation is cancelled, with ``OperationError/timedOut``.
-  /// It is up to the work to look at ``isCancelled``.
+  /// How long the work may take; then the operation is cancelled, with
+  /// ``OperationError/timedOut(after:)``. It is up to the work to look at ``Operation/isCancelled``.
   public var timeout: Duration? {
     get { readDetails { $0.timeout } ?? nil }
     set {

@@ -48,22 +48,25 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   public enum DependencyPolicy: Sendable {
     /// It runs once they have finished, whatever way. The default, as in Foundation.
     case finished
-    /// It is cancelled, with an ``OperationError/dependencyFailed``, if one of them was cancelled or
-    /// has an error.
+    /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was cancelled
+    /// or has an error.
     case succeeded
   }
 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
+  private let detailsLock = ByteLock()
   /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
   @exclusivity(unchecked) var number: Int32 = -1
-  /// The number of its queue. Under the engine's lock.
+  /// The number of its queue. Under the engine's lock, once that has taken it over.
   @exclusivity(unchecked) var lane: Int32 = -1
-  /// What it waits for. Under the engine's lock, and emptied when it ends.
-  @exclusivity(unchecked) var awaited: [Operation] = []
+  /// What lies below it in the inbox. Its owner's.
+  @exclusivity(unchecked) var before: UInt = 0
+  /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
+  /// under `Status.changing`.
+  @exclusivity(unchecked) var awaited = OperationList()
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
-  @exclusivity(unchecked) var waiting: [Operation] = []
-  private let detailsLock = ByteLock()
+  @exclusivity(unchecked) var waiting = OperationList()
   @exclusivity(unchecked) private var details: Details?
 
   /// Makes an operation that does nothing.
@@ -74,13 +77,11 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   }
 
   /// A chain of a million must not be released link within link: that needs a stack as deep.
-  private static func release(_ operations: inout [Operation]) {
-    var left: [Operation] = []
-    swap(&left, &operations)
+  private static func release(_ operations: inout OperationList) {
+    var left = operations.takeAll().all
     while var operation = left.popLast() {
       if isKnownUniquelyReferenced(&operation), !operation.awaited.isEmpty {
-        left.append(contentsOf: operation.awaited)
-        operation.awaited = []
+        left.append(contentsOf: operation.awaited.takeAll().all)
       }
     }
   }
@@ -170,14 +171,14 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What the operation waits for, in the order it was told; empty once it has ended.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
-    return Engine.shared.lock.locked { awaited }.filter {
+    return Engine.shared.dependencies(of: self).filter {
       known.insert(ObjectIdentifier($0)).inserted
     }
   }
 
   /// Lets the operation wait for another, in whatever queue that is. Before it starts.
   open func addDependency(_ operation: Operation) {
-    Engine.shared.addDependency(operation, to: self)
+    if !awaitsBeforeQueueing(operation) { Engine.shared.addDependency(operation, to: self) }
   }
 
   /// Lets the operation no longer wait for another.
@@ -271,6 +272,15 @@ extension OperationProtocol {
 }
 
 extension Operation {
+  /// Its priority, for the scheduler.
+  var rank: Int16 { Int16(priority.load(ordering: .relaxed)) }
+
+  /// A subclass may have overridden it; nobody's code is called under the engine's lock.
+  func takePriorityFromSubclass() {
+    let level = Int8(queuePriority.rawValue)
+    if level != priority.load(ordering: .relaxed) { priority.store(level, ordering: .relaxed) }
+  }
+
   var priorityLevel: QueuePriority {
     get { QueuePriority(rawValue: Int(priority.load(ordering: .relaxed))) ?? .normal }
     set {

@@ -31,6 +31,15 @@ struct Status: OptionSet, Sendable {
   static let hasTerms = Status(rawValue: 4096)
   /// There is something in `Details` to look for: what to do when it is cancelled.
   static let hasCancelHandlers = Status(rawValue: 8192)
+  /// What it waits for is being changed, and it is in no queue: a lock of one bit.
+  static let changing = Status(rawValue: 16384)
+  /// Operations in queues wait for it, and it is in none.
+  static let isAwaited = Status(rawValue: 32768)
+
+  /// What it takes the engine's lock to look at when the operation is added to a queue.
+  static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
+  /// What must be looked at before the work begins.
+  static let hindersStart: Status = [.executing, .finished, .cancelled, .isObserved, .hasTerms]
 
   /// Its dependents may not count on it.
   var isUnsuccessful: Bool { !isDisjoint(with: [.cancelled, .failed]) }

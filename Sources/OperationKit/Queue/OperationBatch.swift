@@ -11,6 +11,7 @@ public final class OperationBatch: Sendable {
   /// Makes a batch of operations that are in no queue yet.
   ///
   /// - Parameters:
+  ///   - operations: What to run.
   ///   - progress: Called once for each operation that has finished, one call after the other.
   ///   - completion: Called once, after the completion block of every operation; at once when an
   ///     empty batch is added to a queue.

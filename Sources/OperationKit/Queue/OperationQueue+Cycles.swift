@@ -8,6 +8,9 @@ extension OperationQueue {
   /// Called with the operations of a circle, each waiting for the next and the last for the first,
   /// when the last of them is added. Unless it is set, the path is written to standard error.
   ///
+  /// It is called on the thread that adds it, before adding returns. Only where operations wait for each
+  /// other in such numbers that a search takes too long is it called a moment later, on another thread.
+  ///
   /// The operations stay in their queues: one of them can be cancelled, or a dependency removed.
   public static var cycleHandler: (@Sendable ([Operation]) -> Void)? {
     get { handler.withLock { $0 } }

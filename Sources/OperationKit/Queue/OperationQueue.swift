@@ -13,6 +13,7 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
   public static let defaultMaxConcurrentOperationCount = -1
 
   let id: QueueID
+  let entrance = Entrance()
   private let label = Guarded<String?>(nil)
   private let level = Guarded(QualityOfService.default)
   private let suspended = Guarded(false)

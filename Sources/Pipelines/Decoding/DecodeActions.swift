@@ -92,8 +92,8 @@ extension Decoder {
   /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
   /// pipeline file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
-    let members = inputs.flatMap { self.inputs($0) } ?? []
-    guard let name = filledText(value, row) else { return nil }
+    let members = inputs.map { self.inputs($0) } ?? []
+    guard let name = filledText(value, row), let members else { return nil }
     let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
     return UsesModel(
       kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)

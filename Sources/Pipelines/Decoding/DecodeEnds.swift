@@ -148,8 +148,10 @@ extension Decoder {
 extension KeyRow {
   /// The row of one item of a list.
   var itemRow: KeyRow {
-    guard case .list(let item) = type else { return self }
-    return KeyRow(named: key, item)
+    switch type {
+    case .list(let item), .filledList(let item): KeyRow(named: key, item)
+    default: self
+    }
   }
 }
 

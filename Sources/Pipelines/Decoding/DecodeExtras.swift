@@ -64,7 +64,7 @@ extension Decoder {
 
   /// A list of maps, or an expression that gives one.
   private mutating func combinations(_ value: NodeIndex, _ key: String) -> ValueModel? {
-    let row = KeyRow(named: key, .either([.list(.object("maps")), .expression]))
+    let row = KeyRow(named: key, .either([.list(.map(.anything)), .expression]))
     let node = tree.resolve(value)
     if tree.nodes[node].isScalar, tree.nodes[node].hasExpression { return anyValue(value) }
     guard tree.nodes[node].kind == .list else {
@@ -72,7 +72,7 @@ extension Decoder {
       return nil
     }
     for item in items(of: node) where tree.nodes[tree.resolve(item)].kind != .map {
-      reportType(item, KeyRow(named: key, .list(.object("maps"))))
+      reportType(item, KeyRow(named: key, .list(.map(.anything))))
       return nil
     }
     return anyValue(value)

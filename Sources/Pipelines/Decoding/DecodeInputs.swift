@@ -66,7 +66,7 @@ extension Decoder {
     case .string, .map: param.kind = .string
     case .null:
       param.defaultValue = nil
-      reportType(value, KeyRow(named: param.name, .pattern("a default or a map with 'type'")))
+      reportType(value, KeyRow(named: param.name, .either([.constant, .object(.param)])))
     }
   }
 
@@ -112,7 +112,7 @@ extension Decoder {
   private mutating func member(
     _ value: NodeIndex, of param: ParamModel, _ key: String
   ) -> Value? {
-    let row = KeyRow(named: key, .pattern(param.kind.words))
+    let row = KeyRow(named: key, param.kind.valueType)
     if param.kind == .string { return text(value, row).map { .string($0) } }
     guard let constant = constantValue(value, row) else { return nil }
     guard param.kind.holds(constant) else {

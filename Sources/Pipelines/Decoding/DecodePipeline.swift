@@ -121,7 +121,7 @@ extension Decoder {
     let map = tree.resolve(pair.value)
     guard tree.nodes[map].kind == .map else {
       return reportType(
-        pair.value, KeyRow(named: queue.name, .object("a map with 'max_parallel'")))
+        pair.value, KeyRow(named: queue.name, .object(.queue)))
     }
     let fields = readFields(of: map, QueueKey.table) { _, _ in "in queue \(quoted(queue.name))" }
     if let value = fields[.maxParallel] {

@@ -107,7 +107,7 @@ extension Decoder {
 extension KeyRow {
   /// The row of one value in a map with free names.
   func valueRow(_ name: String) -> KeyRow {
-    guard case .map(let value) = type else { return self }
+    guard case .map(let value, _) = type else { return self }
     return KeyRow(named: name, value)
   }
 }

@@ -103,7 +103,7 @@ extension Decoder {
 
   /// The steps of a nested pipeline say for themselves how they run.
   private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
-    for key in StepKey.allCases where key.hasDefault || [.outputs, .waitFor].contains(key) {
+    for key in StepKey.allCases where !key.isOfNested {
       if let value = fields[key] {
         report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
       }

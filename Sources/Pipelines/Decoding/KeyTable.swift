@@ -15,17 +15,22 @@ package struct KeyRow: Sendable {
   package let doc: String
   /// As it would be written; nil when the key is required or has no default.
   package let defaultValue: String?
+  /// As it could be written, where the type does not say it all.
+  package let example: String?
+  package let isRequired: Bool
   package let support: Support
 
   init(
     _ name: StaticString, _ type: ValueType, _ doc: String, default defaultValue: String? = nil,
-    _ support: Support = .supported
+    example: String? = nil, isRequired: Bool = false, _ support: Support = .supported
   ) {
     self.name = name
     freeName = nil
     self.type = type
     self.doc = doc
     self.defaultValue = defaultValue
+    self.example = example
+    self.isRequired = isRequired
     self.support = support
   }
 
@@ -41,75 +46,9 @@ package struct KeyRow: Sendable {
     self.type = type
     doc = ""
     defaultValue = nil
+    example = nil
+    isRequired = false
     support = .supported
-  }
-}
-
-/// What a value must be.
-package indirect enum ValueType: Hashable, Sendable {
-  case text
-  case identifier
-  case boolean
-  case integer(ClosedRange<Int>)
-  /// Not negative, with at most six decimals.
-  case amount
-  case duration
-  case size
-  case choice([String])
-  /// One whole text, with what it looks like.
-  case pattern(String)
-  case list(ValueType)
-  /// Any names, one type of value.
-  case map(ValueType)
-  /// A map with the keys of a table.
-  case object(String)
-  case either([ValueType])
-  /// Text that is one expression in `${{ }}`.
-  case expression
-  case anything
-
-  /// In a sentence: "must be …".
-  package var words: String {
-    switch self {
-    case .text: "text"
-    case .identifier: "an id"
-    case .boolean: "true or false"
-    case .integer(let range): Self.words(for: range)
-    case .amount: "a number"
-    case .duration: "a duration such as 30s"
-    case .size: "a size such as 2M"
-    case .choice(let names): names.count == 1 ? "'\(names[0])'" : "one of " + Self.list(names)
-    case .pattern(let example): example
-    case .list(let item): "a list of \(item.plural)"
-    case .map(let value): "a map of names to \(value.plural)"
-    case .object(let name): name
-    case .either(let types): Self.list(types.map(\.words), last: " or ")
-    case .expression: "an expression in ${{ }}"
-    case .anything: "anything"
-    }
-  }
-
-  private var plural: String {
-    switch self {
-    case .identifier: "ids"
-    case .amount, .integer: "numbers"
-    case .object(let name): name.hasPrefix("a map") ? "maps" : name
-    case .either(let types): Self.list(types.map(\.plural), last: " or ")
-    default: words
-    }
-  }
-
-  private static func words(for range: ClosedRange<Int>) -> String {
-    switch (range.lowerBound, range.upperBound) {
-    case (1, 1): "1"
-    case (let low, 1_000_000...): "a whole number of at least \(low)"
-    case (let low, let high): "a whole number from \(low) to \(high)"
-    }
-  }
-
-  private static func list(_ names: [String], last: String = ", ") -> String {
-    guard names.count > 1, let final = names.last else { return names.joined() }
-    return names.dropLast().joined(separator: ", ") + last + final
   }
 }
 

@@ -9,51 +9,77 @@ package enum PipelineKey: UInt8, ObjectKey {
   package var row: KeyRow {
     switch self {
     case .version: KeyRow("version", .integer(1...1), "Format of the file.", default: "1")
-    case .name: KeyRow("name", .text, "For people; the file's name if not given.")
-    case .description: KeyRow("description", .text, "For people.")
+    case .name:
+      KeyRow("name", .filledText, "For people; the file's name if not given.", example: "Gallery")
+    case .description: KeyRow("description", .text, "For people.", example: "Builds and tests it.")
     case .params:
-      KeyRow("params", .map(.anything), "Typed inputs, set by `--param`.")
-    case .env: KeyRow("env", .map(.text), "Environment variables for every step.")
+      KeyRow(
+        "params", .map(.either([.constant, .object(.param)]), names: .identifier),
+        "Typed inputs, set by `--param`: a default, or what each must be.",
+        example: "{retries: 3, target: {type: string, enum: [dev, prod]}}")
+    case .env:
+      KeyRow(
+        "env", .map(.template, names: .variable), "Environment variables for every step.",
+        example: "{LC_ALL: C, VERBOSE: 1}")
     case .dotenv:
       KeyRow(
-        "dotenv", .list(.text),
-        "Files of variables, under `env`. A name that ends in `?` need not be there.")
+        "dotenv", .list(.filledText),
+        "Files of variables, under `env`. A name that ends in `?` need not be there.",
+        example: "[.env, local.env?]")
     case .secrets:
       KeyRow(
-        "secrets", .list(.object("maps")), "Values that are masked in everything oprun prints.")
+        "secrets", .list(.object(.secret)), "Values that are masked in everything oprun prints.",
+        example: "[{name: DEPLOY_TOKEN}]")
     case .maxParallel:
       KeyRow(
         "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
         "How many steps of the default queue run at once; `auto` is the number of processors, "
           + "0 starts nothing.", default: "auto")
     case .queues:
-      KeyRow("queues", .map(.object("a map of queue settings")), "More lanes for steps, by name.")
+      KeyRow(
+        "queues", .map(.object(.queue), names: .queue), "More lanes for steps, by name.",
+        example: "{network: {max_parallel: 16}}")
     case .resources:
-      KeyRow("resources", .map(.amount), "Pools that steps take shares of, by name.")
+      KeyRow(
+        "resources", .map(.amount, names: .identifier),
+        "Pools that steps take shares of, by name.", example: "{memory: 8, gpu: 0.5}")
     case .defaults:
       KeyRow(
-        "defaults", .object("a map of step keys"), "For every step that does not set the key.")
+        "defaults", .object(.defaults), "For every step that does not set the key.",
+        example: "{timeout: 10m, retry: 1}")
     case .failurePolicy:
       KeyRow(
         "failure_policy", .choice(["continue", "stop", "cancel"]),
         "After a failure: everything not downstream goes on, nothing new starts, or running steps "
           + "are cancelled too.", default: "continue")
-    case .timeout: KeyRow("timeout", .duration, "For the whole run.")
+    case .timeout: KeyRow("timeout", .duration, "For the whole run.", example: "1h")
     case .shell:
-      KeyRow("shell", .either([.text, .list(.text)]), "What runs the scripts.", default: "sh")
+      KeyRow("shell", .shell, "What runs the scripts.", default: "sh", example: "[bash, -eux]")
     case .workingDir:
-      KeyRow("working_dir", .text, "Directory of the steps, from where oprun was started.")
+      KeyRow(
+        "working_dir", .filledTemplate, "Directory of the steps, from where oprun was started.",
+        example: "src")
     case .sequence:
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include: KeyRow("include", .list(.text), "Files that are merged in.")
+    case .include:
+      KeyRow(
+        "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
     case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
-    case .steps: KeyRow("steps", .list(.object("maps")), "What to run; at least one.")
+    case .steps:
+      KeyRow(
+        "steps", .filledList(.object(.step)), "What to run; at least one.",
+        example: "[{id: hello, run: echo hello}]", isRequired: true)
     case .onSuccess: hookRow("on_success", "After a run in which every step is ok.")
     case .onFailure: hookRow("on_failure", "After a run in which a step failed or timed out.")
     case .onCancel: hookRow("on_cancel", "After a run that was cancelled.")
     case .onComplete: hookRow("on_complete", "After every run, last.")
-    case .schema: KeyRow("$schema", .text, "For editors.")
-    case .outputs: KeyRow("outputs", .map(.text), "What a step that uses this file offers.")
+    case .schema:
+      KeyRow(
+        "$schema", .text, "For editors.", example: "./schema/pipeline.schema.json")
+    case .outputs:
+      KeyRow(
+        "outputs", .map(.template, names: .identifier), "What a step that uses this file offers.",
+        example: "{tag: '${{ steps.version.outputs.tag }}'}")
     }
   }
 
@@ -86,11 +112,16 @@ package enum SecretKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .name: KeyRow("name", .identifier, "Required; with `from: env` also the variable's name.")
+    case .name:
+      KeyRow(
+        "name", .identifier, "Required; with `from: env` also the variable's name.",
+        example: "DEPLOY_TOKEN", isRequired: true)
     case .from:
       KeyRow("from", .choice(["env", "file"]), "Where the value is.", default: "env")
     case .path:
-      KeyRow("path", .text, "The file, from where oprun was started; only with `from: file`.")
+      KeyRow(
+        "path", .filledText, "The file, from where oprun was started; only with `from: file`.",
+        example: "/run/secrets/signing-key")
     case .required:
       KeyRow("required", .boolean, "Nothing runs without it.", default: "true")
     }
@@ -102,9 +133,7 @@ package enum SecretKey: UInt8, ObjectKey {
 /// Hooks of steps and of runs have one form.
 func hookRow(_ name: StaticString, _ when: String) -> KeyRow {
   KeyRow(
-    name, hookType,
+    name, .hook,
     when + " Text is a script; a list of texts is one argument vector; a list that holds lists or "
-      + "maps with `run` is several commands.")
+      + "maps with `run` is several commands.", example: "[{run: ./unlock.sh}, echo bye]")
 }
-
-private let hookType = ValueType.either([.text, .list(.text), .object("a map with 'run'")])

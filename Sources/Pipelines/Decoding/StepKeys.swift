@@ -31,25 +31,40 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
+  /// Whether a step that uses a pipeline file may have the key.
+  package var isOfNested: Bool { !hasDefault && self != .outputs && self != .waitFor }
+
   static let table = KeyTable<StepKey>()
 }
 
 extension StepKey {
   private var identityRow: KeyRow {
     switch self {
-    case .id: KeyRow("id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.")
+    case .id:
+      KeyRow(
+        "id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.",
+        example: "build", isRequired: true)
     case .run:
       KeyRow(
-        "run", .either([.text, .list(.text)]),
-        "Text is a script for the shell; a list is executed as an argument vector, no shell.")
+        "run", .command,
+        "Text is a script for the shell; a list is executed as an argument vector, no shell.",
+        example: "make test")
     case .dependsOn:
       KeyRow(
-        "depends_on", .list(.either([.identifier, .object("a map with 'step'")])),
-        "Steps that must end before this one starts.")
-    case .name: KeyRow("name", .text, "Label for people; the id if not given.")
-    case .uses: KeyRow("uses", .text, "A built-in step, or another pipeline file.")
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.")
-    default: KeyRow("if", .text, "Runs the step only if the expression is true.")
+        "depends_on", .list(.either([.dependency, .object(.dependency)])),
+        "Steps that must end before this one starts.", example: "[fetch, {step: lint, when: done}]")
+    case .name:
+      KeyRow(
+        "name", .filledTemplate, "Label for people; the id if not given.", example: "Unit tests")
+    case .uses:
+      KeyRow(
+        "uses", .uses, "A built-in step, or another pipeline file.", example: "./release.yml")
+    case .with:
+      KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
+    default:
+      KeyRow(
+        "if", .condition, "Runs the step only if the expression is true.",
+        example: "params.target == 'prod'")
     }
   }
 
@@ -64,21 +79,35 @@ extension StepKey {
         "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
         default: "normal")
     case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
-    case .mutex: KeyRow("mutex", .text, "At most one step with that text runs at a time.")
+    case .mutex:
+      KeyRow(
+        "mutex", .filledTemplate, "At most one step with that text runs at a time.",
+        example: "database")
     case .resources:
-      KeyRow("resources", .map(.amount), "Shares of the pools, taken all at once.")
+      KeyRow(
+        "resources", .map(.amount, names: .identifier), "Shares of the pools, taken all at once.",
+        example: "{memory: 2.5}")
     default:
-      KeyRow("expected", .duration, "How long it usually takes, for order and estimates.")
+      KeyRow(
+        "expected", .duration, "How long it usually takes, for order and estimates.",
+        example: "2m30s")
     }
   }
 
   private var commandRow: KeyRow {
     switch self {
-    case .env: KeyRow("env", .map(.text), "Environment variables, over those of the pipeline.")
+    case .env:
+      KeyRow(
+        "env", .map(.template, names: .variable),
+        "Environment variables, over those of the pipeline.",
+        example: "{CFLAGS: -O2}")
     case .workingDir:
-      KeyRow("working_dir", .text, "Directory of the command, from the pipeline's.")
-    case .shell: KeyRow("shell", .either([.text, .list(.text)]), "What runs the script.")
-    case .stdin: KeyRow("stdin", .text, "Fed to the command, which else reads nothing.")
+      KeyRow(
+        "working_dir", .filledTemplate, "Directory of the command, from the pipeline's.",
+        example: "src")
+    case .shell: KeyRow("shell", .shell, "What runs the script.", example: "bash")
+    case .stdin:
+      KeyRow("stdin", .template, "Fed to the command, which else reads nothing.", example: "yes")
     case .nice:
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
     case .logLimit:
@@ -93,18 +122,19 @@ extension StepKey {
 
   private var endRow: KeyRow {
     switch self {
-    case .timeout: KeyRow("timeout", .duration, "For each attempt.")
+    case .timeout: KeyRow("timeout", .duration, "For each attempt.", example: "10m")
     case .retry:
       KeyRow(
-        "retry", .either([.integer(0...1_000_000), .object("a map with 'limit'")]),
-        "Extra attempts.", default: "0")
+        "retry", .either([.integer(0...1_000_000), .object(.retry)]), "Extra attempts.",
+        default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     case .allowFailure:
       KeyRow(
-        "allow_failure", .either([.boolean, .expression, .object("a map with 'exit_codes'")]),
-        "The run stays green if the step fails; the failure is still shown.", default: "false")
+        "allow_failure", .either([.boolean, .expression, .object(.allowFailure)]),
+        "The run stays green if the step fails; the failure is still shown.", default: "false",
+        example: "{exit_codes: [75]}")
     case .stop:
       KeyRow(
-        "stop", .object("a map with 'signal' and 'grace'"), "How a running command is ended.",
+        "stop", .object(.stop), "How a running command is ended.",
         default: "{signal: TERM, grace: 5s}")
     default:
       KeyRow(
@@ -116,7 +146,9 @@ extension StepKey {
   private var laterRow: KeyRow {
     switch self {
     case .matrix:
-      KeyRow("matrix", .map(.anything), "Lists by name; one instance for each combination.")
+      KeyRow(
+        "matrix", .matrix, "Lists by name; one instance for each combination.",
+        example: "{os: [linux, mac], mode: [debug, release]}")
     case .maxParallel:
       KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
     case .failFast:
@@ -125,13 +157,15 @@ extension StepKey {
         default: "false")
     case .outputs:
       KeyRow(
-        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue))),
-        "Types of the values for other steps; without it the step may give any.")
+        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
+        "Types of the values for other steps; without it the step may give any.",
+        example: "{tag: string, targets: list}")
     case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
     default:
       KeyRow(
-        "wait_for", .list(.object("maps")),
-        "Conditions beyond dependencies, polled without a slot of the queue.")
+        "wait_for", .list(.object(.wait)),
+        "Conditions beyond dependencies, polled without a slot of the queue.",
+        example: "[{tcp: 'localhost:5432', timeout: 1m}]")
     }
   }
 }

@@ -6,7 +6,10 @@ package enum DependencyKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .step: KeyRow("step", .identifier, "Which step.")
+    case .step:
+      KeyRow(
+        "step", .dependency, "Which step, or which instance of it.", example: "build",
+        isRequired: true)
     case .when:
       KeyRow(
         "when", .choice(["ok", "succeeded", "failed", "done"]),
@@ -32,26 +35,39 @@ package enum RetryKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .limit: KeyRow("limit", .integer(0...1_000_000), "Extra attempts; required.")
-    case .delay: KeyRow("delay", .duration, "Before the second attempt.", default: "0s")
+    case .limit:
+      KeyRow(
+        "limit", .integer(0...1_000_000), "Extra attempts; required.", example: "3",
+        isRequired: true)
+    case .delay:
+      KeyRow(
+        "delay", .durationOrZero, "Before the second attempt.", default: "0s", example: "1s")
     case .backoff:
       KeyRow(
-        "backoff", .amount, "Each further delay is this many times the last; 1 to 1000.",
+        "backoff", .factor, "Each further delay is this many times the last; 1 to 1000.",
         default: "1")
-    case .maxDelay: KeyRow("max_delay", .duration, "No delay is longer.")
+    case .maxDelay: KeyRow("max_delay", .duration, "No delay is longer.", example: "1m")
     case .jitter:
       KeyRow(
         "jitter", .choice(["none", "full"]), "full draws each delay evenly from 0 to itself.",
         default: "none")
     case .on:
       KeyRow(
-        "on", .list(.pattern("failed, timeout, signal or 'exit N'")), "What is retried.",
-        default: "[failed, timeout]")
+        "on", .filledList(trigger), "What is retried.", default: "[failed, timeout]",
+        example: "[signal, exit 75]")
     }
   }
 
   static let table = KeyTable<RetryKey>()
 }
+
+private let trigger = ValueType.pattern(
+  "failed, timeout, signal or 'exit N'",
+  matching:
+    "^(failed|timeout|signal|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
+
+private let signalName = ValueType.pattern(
+  "a signal such as TERM", matching: "^(SIG)?(HUP|INT|QUIT|ABRT|KILL|USR1|USR2|ALRM|TERM)$")
 
 /// Keys of `stop`.
 package enum StopKey: UInt8, ObjectKey {
@@ -61,9 +77,9 @@ package enum StopKey: UInt8, ObjectKey {
     switch self {
     case .signal:
       KeyRow(
-        "signal", .either([.pattern("a signal such as TERM"), .integer(1...64)]),
+        "signal", .either([signalName, .integer(1...64)]),
         "Sent first, to the command's process group.", default: "TERM")
-    case .grace: KeyRow("grace", .duration, "Until KILL.", default: "5s")
+    case .grace: KeyRow("grace", .durationOrZero, "Until KILL.", default: "5s")
     }
   }
 
@@ -75,7 +91,9 @@ package enum AllowFailureKey: UInt8, ObjectKey {
   case exitCodes
 
   package var row: KeyRow {
-    KeyRow("exit_codes", .list(.integer(1...255)), "Only these are allowed.")
+    KeyRow(
+      "exit_codes", .filledList(.integer(1...255)), "Only these are allowed.",
+      example: "[1, 75]", isRequired: true)
   }
 
   static let table = KeyTable<AllowFailureKey>()
@@ -87,13 +105,20 @@ package enum WaitKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .file: KeyRow("file", .text, "Until the file exists.")
-    case .tcp: KeyRow("tcp", .pattern("host:port"), "Until the port accepts a connection.")
-    case .http: KeyRow("http", .pattern("a URL"), "Until the URL answers with a status below 400.")
+    case .file: KeyRow("file", .filledTemplate, "Until the file exists.", example: "ready")
+    case .tcp:
+      KeyRow(
+        "tcp", .filledTemplate, "`host:port`, until the port accepts a connection.",
+        example: "localhost:5432")
+    case .http:
+      KeyRow(
+        "http", .filledTemplate, "Until the URL answers with a status below 400.",
+        example: "http://localhost:8080/health")
     case .command:
-      KeyRow("command", .either([.text, .list(.text)]), "Until the command ends with status 0.")
+      KeyRow(
+        "command", .command, "Until the command ends with status 0.", example: "./is-ready.sh")
     case .every: KeyRow("every", .duration, "Between two looks.", default: "1s")
-    case .timeout: KeyRow("timeout", .duration, "Then the step has timed out.")
+    case .timeout: KeyRow("timeout", .duration, "Then the step has timed out.", example: "1m")
     }
   }
 
@@ -110,15 +135,22 @@ package enum ParamKey: UInt8, ObjectKey {
       KeyRow(
         "type", .choice(["string", "int", "number", "bool", "list"]), "What it must be.",
         default: "string")
-    case .defaultValue: KeyRow("default", .anything, "Its value unless one is given.")
-    case .choices: KeyRow("enum", .list(.anything), "The only values that are allowed.")
+    case .defaultValue:
+      KeyRow(
+        "default", .constant, "Its value unless one is given; of its type.", example: "dev")
+    case .choices:
+      KeyRow(
+        "enum", .filledList(.constant), "The only values that are allowed; of its type.",
+        example: "[dev, prod]")
     case .pattern:
       KeyRow(
-        "pattern", .text, "A POSIX extended regular expression that the whole value must match.")
+        "pattern", .filledText,
+        "A POSIX extended regular expression that the whole value must match.",
+        example: "'v[0-9.]+'")
     case .required:
       KeyRow(
         "required", .boolean, "Without a default: whether a value must be given.", default: "true")
-    case .description: KeyRow("description", .text, "For people.")
+    case .description: KeyRow("description", .text, "For people.", example: "Where it goes.")
     }
   }
 
@@ -131,9 +163,9 @@ package enum HookCommandKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .run: KeyRow("run", .either([.text, .list(.text)]), "As `run` of a step.")
-    case .uses: KeyRow("uses", .text, "A built-in step.")
-    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.")
+    case .run: KeyRow("run", .command, "As `run` of a step.", example: "./notify.sh")
+    case .uses: KeyRow("uses", .builtIn, "A built-in step.", example: "wait")
+    case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{file: ready}")
     }
   }
 

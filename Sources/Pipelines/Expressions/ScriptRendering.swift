@@ -94,15 +94,18 @@ private struct ScriptText {
     self.marked = marked
     self.marks = marks
     self.language = language
-    var scanner = ShellScanner(language == .shell && !marks.isEmpty ? marked : [])
+    if marks.isEmpty || language == .other || isPlainCommand(marked) {
+      places = Array(repeating: ShellPlace(), count: marks.count)
+      lines = []
+      commandWords = []
+      return
+    }
+    var scanner = ShellScanner(marked)
     scanner.scan()
     let isComplete = scanner.places.count == marks.count
     places =
-      language == .other
-      ? Array(repeating: ShellPlace(), count: marks.count)
-      : isComplete
-        ? scanner.places
-        : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
+      isComplete
+      ? scanner.places : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
     lines = scanner.lines
     commandWords = scanner.commandWords
   }
@@ -177,11 +180,6 @@ private struct ScriptText {
     }
     return low
   }
-}
-
-/// `[A-Za-z0-9_@%+=:,./-]`: no shell takes any of them for more than a character of a word.
-private func isInert(_ byte: UInt8) -> Bool {
-  isNameByte(byte) || "@%+=:,./-".utf8.contains(byte)
 }
 
 private func isInteger(_ text: String) -> Bool {

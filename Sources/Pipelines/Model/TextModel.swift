@@ -93,7 +93,7 @@ struct UsesModel: Hashable, Sendable {
 }
 
 struct ParamModel: NamedModel {
-  enum Kind: String {
+  enum Kind: String, CaseIterable {
     case string, int, number, bool, list
   }
 

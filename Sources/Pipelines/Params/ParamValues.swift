@@ -3,16 +3,19 @@
 import Diagnostics
 
 extension ParamModel.Kind {
-  /// In a sentence: "must be …".
-  var words: String {
+  /// What a value in the file must be.
+  var valueType: ValueType {
     switch self {
-    case .string: "text"
-    case .int: "a whole number"
-    case .number: "a number"
-    case .bool: "true or false"
-    case .list: "a list"
+    case .string: .text
+    case .int: .wholeNumber
+    case .number: .number
+    case .bool: .boolean
+    case .list: .constantList
     }
   }
+
+  /// In a sentence: "must be …".
+  var words: String { valueType.words }
 
   func holds(_ value: Value) -> Bool {
     switch (self, value) {

@@ -19,7 +19,7 @@ extension Planner {
       }
     }
     for output in unit.model.outputs { check(output.value, in: scope(unit, .unitOutputs)) }
-    guard unit.model.hasExpressions else { return }
+    guard unit.model.needsChecks else { return }
     for step in unit.model.steps.indices { check(step, of: unit) }
   }
 
@@ -186,16 +186,24 @@ extension ValueModel {
 }
 
 extension PipelineModel {
-  /// Whether any step may hold an expression: most files have none.
-  fileprivate var hasExpressions: Bool {
+  /// Whether any step may hold an expression, or inputs: most files have none.
+  fileprivate var needsChecks: Bool {
     !extras.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
-      || (settings + [defaultSettings]).contains { $0.contains(where: \.hasExpression) }
+      || (settings + [defaultSettings]).contains {
+        $0.contains { $0.hasExpression || $0.usesSteps }
+      }
       || details.contains { $0.label?.template != nil }
       || placements.contains { $0.mutex?.template != nil }
   }
 }
 
 extension Setting {
+  /// Whether it is a hook with a built-in step.
+  fileprivate var usesSteps: Bool {
+    guard case .hook(_, let commands) = self else { return false }
+    return commands.contains { if case .uses = $0 { true } else { false } }
+  }
+
   var hasExpression: Bool {
     switch self {
     case .environment(let variables): variables.contains { $0.value.template != nil }

@@ -65,7 +65,8 @@ extension Planner {
     for operation in 0..<operationCount {
       let place = place(of: operation)
       if let group = groups[operation] {
-        for member in group.members {
+        // Of a matrix in a pipeline in a pipeline: the instances' group waits for them.
+        for member in group.members where group.unit == nil || places[member].instance == nil {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
         guard group.isExpanding else { continue }

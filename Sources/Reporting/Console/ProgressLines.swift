@@ -83,7 +83,7 @@ struct ProgressLines {
       sink.write(last.end, limit: settings.timeout, columns: endColumns)
       sink.write(attemptOf: last.trial, limit: settings.retry.limit)
     } else {
-      sink.write(settled.ending.outcome == .timedOut ? "timed out" : "failed")
+      sink.write(failureWithoutCommand: settled.ending, nil)
     }
     if settled.ending.isAllowed { sink.write(", allowed") }
   }

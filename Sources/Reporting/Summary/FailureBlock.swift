@@ -24,7 +24,7 @@ struct FailureBlock {
     let step = operations.step(failure.operation)
     writeHeading(failure, step)
     if let reason = longReason(of: failure) { writeLines(of: reason) }
-    writeCommand(of: failure, step)
+    if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
       writeLog(Stream(operation: failure.operation, trial: decisive.trial))
     }
@@ -54,7 +54,9 @@ struct FailureBlock {
       sink.write(kind.keyText)
       sink.write(" hook: ")
     }
-    if longReason(of: failure) != nil { return sink.write("did not start") }
+    if longReason(of: failure) != nil {
+      return sink.write(decisive.end.isRefused ? "its outputs are refused" : "did not start")
+    }
     if case .hook = failure.cause {
       sink.write(decisive.end, limit: nil, columns: .max)
     } else {
@@ -64,15 +66,19 @@ struct FailureBlock {
   }
 
   private func writeEndWithoutCommand(_ failure: SettledOperation) {
-    sink.write("failed")
-    guard let reason = failure.reason(operations) else { return }
-    sink.write(": ")
-    sink.write(reason)
+    let reason = longReason(of: failure) == nil ? failure.reason(operations) : nil
+    sink.write(failureWithoutCommand: failure.ending, reason)
   }
 
-  /// Why the command was not started, if that is more than a few words.
+  /// Why the command was not started, or is not enough, if that is more than a few words.
   private func longReason(of failure: SettledOperation) -> String? {
-    guard case .notStarted(let reason, _)? = failure.decisive?.end.status else { return nil }
+    let reason: String? =
+      switch failure.decisive?.end.status {
+      case .notStarted(let reason, _), .outputsRefused(let reason): reason
+      case .exited, .signalled: nil
+      case nil: failure.reason(operations)
+      }
+    guard let reason else { return nil }
     let isShort = !reason.contains(where: \.isNewline) && reason.utf8.count <= Self.widestReason
     return isShort ? nil : reason
   }

@@ -56,7 +56,7 @@ struct Summary {
         sink.write(oneLine(operations.log(of: Stream(failure.operation, decisive))))
       }
     } else {
-      sink.write("failed")
+      sink.write(failureWithoutCommand: failure.ending, failure.reason(operations))
     }
     sink.writeNewline()
   }

@@ -27,6 +27,19 @@ extension ByteSink {
     write(" after ")
     write(elapsed: end.duration)
   }
+
+  /// `timed out: waited in vain for tcp localhost:5432`.
+  func write(failureWithoutCommand ending: Ending, _ reason: String?) {
+    write(ending.outcome == .timedOut ? "timed out" : "failed")
+    guard let reason else { return }
+    write(": ")
+    write(reason)
+  }
+}
+
+extension CommandEnd {
+  /// It ran, and what it gave cannot be used.
+  var isRefused: Bool { if case .outputsRefused = status { true } else { false } }
 }
 
 extension StopReason {

@@ -4,12 +4,10 @@
 /// Edges into or out of one operation, in the order they were added. Walking allocates nothing.
 package struct EdgeList: Sequence, Sendable {
   private let links: [Graph.Link]
-  private let conditions: [EdgeCondition]
   private let start: EdgeCursor
 
   fileprivate init(_ graph: Graph, _ start: EdgeCursor) {
     links = graph.links
-    conditions = graph.conditions
     self.start = start
   }
 
@@ -34,7 +32,7 @@ package struct EdgeList: Sequence, Sendable {
       cursor = list.start
     }
 
-    package mutating func next() -> Graph.Edge? { cursor.next(list.links, list.conditions) }
+    package mutating func next() -> Graph.Edge? { cursor.next(list.links) }
   }
 }
 
@@ -47,11 +45,11 @@ struct EdgeCursor: Sendable {
   private var isAtEnd: Bool
 
   init(dependentsOf id: OperationID, in graph: Graph) {
-    self.init(last: graph.lastOut[id.index], isOut: true)
+    self.init(last: graph.nodes[id.index].lastOut, isOut: true)
   }
 
   init(dependenciesOf id: OperationID, in graph: Graph) {
-    self.init(last: graph.lastIn[id.index], isOut: false)
+    self.init(last: graph.nodes[id.index].lastIn, isOut: false)
   }
 
   private init(last: Int32, isOut: Bool) {
@@ -61,10 +59,10 @@ struct EdgeCursor: Sendable {
     isAtEnd = last == Graph.none
   }
 
-  mutating func next(in graph: Graph) -> Graph.Edge? { next(graph.links, graph.conditions) }
+  mutating func next(in graph: Graph) -> Graph.Edge? { next(graph.links) }
 
   /// Passes over edges whose other end was removed.
-  mutating func next(_ links: [Graph.Link], _ conditions: [EdgeCondition]) -> Graph.Edge? {
+  mutating func next(_ links: [Graph.Link]) -> Graph.Edge? {
     while !isAtEnd {
       let place = isOut ? links[Int(previous)].nextOut : links[Int(previous)].nextIn
       previous = place
@@ -73,7 +71,7 @@ struct EdgeCursor: Sendable {
       if link.from == Graph.none || link.to == Graph.none { continue }
       return Graph.Edge(
         from: OperationID(Int(link.from)), to: OperationID(Int(link.to)),
-        condition: conditions[Int(place)])
+        condition: link.condition)
     }
     return nil
   }
@@ -94,6 +92,12 @@ extension Graph {
   /// making a list for each operation would cost more than walking it.
   package func forEachDependency(of id: OperationID, _ body: (Edge) -> Void) {
     var cursor = EdgeCursor(dependenciesOf: id, in: self)
+    while let edge = cursor.next(in: self) { body(edge) }
+  }
+
+  /// As `forEachDependency`, for edges out of the operation.
+  package func forEachDependent(of id: OperationID, _ body: (Edge) -> Void) {
+    var cursor = EdgeCursor(dependentsOf: id, in: self)
     while let edge = cursor.next(in: self) { body(edge) }
   }
 }

@@ -18,6 +18,19 @@ extension Graph {
   }
 }
 
+extension Graph {
+  /// A shortest cycle through one of the operations, in "waits for" order; nil if there is none. Others
+  /// may have been removed.
+  ///
+  /// Linear where there is none. In graphs made of very many long cycles the search ends after some 50
+  /// million edges, with any cycle.
+  package func cycle(through candidates: [OperationID]) -> [OperationID]? {
+    if isInFileOrder { return nil }
+    var search = CycleSearch(self)
+    return search.run(through: candidates)
+  }
+}
+
 private struct CycleSearch {
   private static let budget = 50_000_000
 
@@ -35,15 +48,34 @@ private struct CycleSearch {
     isLeft = [Bool](repeating: true, count: graph.count)
     dependencies = graph.dependencyCounts()
     dependents = [Int32](repeating: 0, count: graph.count)
-    for link in graph.links { dependents[Int(link.from)] += 1 }
+    for link in graph.links where link.from != Graph.none && link.to != Graph.none {
+      dependents[Int(link.from)] += 1
+    }
     reachedIn = [Int32](repeating: Graph.none, count: graph.count)
     reachedFrom = reachedIn
   }
 
-  mutating func run() -> [OperationID]? {
+  mutating func run(through candidates: [OperationID]) -> [OperationID]? {
+    takeAwayLooseEnds()
+    for id in candidates where isLeft[id.index] {
+      if let found = cycle(through: id.index, notLongerThan: graph.count) {
+        return found.map { OperationID(Int($0)) }
+      }
+      if work > CycleSearch.budget {
+        return anyCycle(from: id.index).map { OperationID(Int($0)) }
+      }
+    }
+    return nil
+  }
+
+  private mutating func takeAwayLooseEnds() {
     for index in 0..<graph.count where dependencies[index] == 0 || dependents[index] == 0 {
       takeAway(index)
     }
+  }
+
+  mutating func run() -> [OperationID]? {
+    takeAwayLooseEnds()
     guard let start = isLeft.firstIndex(of: true) else { return nil }
     var best = anyCycle(from: start)
     var limit = best.count

@@ -10,7 +10,7 @@ struct Ranking: Sendable {
   init(_ graph: Graph) {
     var knownCount = 0
     var sum: Int128 = 0
-    for duration in graph.durations where duration >= 0 {
+    for duration in graph.nodes.lazy.map(\.duration) where duration >= 0 {
       knownCount += 1
       sum += Int128(min(duration, Rank.longestPath))
     }
@@ -37,13 +37,13 @@ struct Ranking: Sendable {
 
   /// The key of every operation. `order` has dependencies first.
   func keys(of graph: Graph, order: [Int32]) -> [Int64] {
-    var keys = zip(graph.priorities, graph.durations).map { key(priority: $0, duration: $1) }
+    var keys = graph.nodes.map { key(priority: $0.priority, duration: $0.duration) }
     for index in order.reversed() {
       var edges = EdgeCursor(dependenciesOf: OperationID(Int(index)), in: graph)
       while let edge = edges.next(in: graph) {
         let dependency = edge.from.index
         keys[dependency] = key(
-          keys[dependency], duration: graph.durations[dependency], raisedBy: keys[Int(index)])
+          keys[dependency], duration: graph.nodes[dependency].duration, raisedBy: keys[Int(index)])
       }
     }
     return keys

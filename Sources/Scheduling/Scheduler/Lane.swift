@@ -68,6 +68,9 @@ struct WaitingRoom: Sendable {
 /// A queue, and what follows from its operations' states.
 struct Queue: Sendable {
   var spec: QueueSpec
+  var counts = StateCounts()
+  /// It may start something, and has something that may start.
+  var isStartable = false
   /// Lanes with claims that may be able to start their first.
   var candidates = RankHeap()
   /// The lane of operations without claims; if it has any it can start its first.

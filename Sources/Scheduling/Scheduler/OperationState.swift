@@ -38,6 +38,14 @@ package struct StateCounts: Hashable, Sendable {
   /// Those that have not ended.
   package var unfinished: Int { waiting + ready + running + paused }
 
+  mutating func add(_ other: StateCounts) {
+    waiting += other.waiting
+    ready += other.ready
+    running += other.running
+    paused += other.paused
+    ended += other.ended
+  }
+
   mutating func add(_ count: Int, to state: OperationState) {
     switch state {
     case .waiting: waiting += count

@@ -10,7 +10,7 @@ extension Scheduler {
     _ spec: OperationSpec, after dependencies: [(OperationID, EdgeCondition)] = []
   ) -> OperationID {
     let id = graph.append(spec)
-    let key = ranking.key(priority: spec.priority, duration: graph.durations[id.index])
+    let key = ranking.key(priority: spec.priority, duration: graph.nodes[id.index].duration)
     admit(id, key: key, unmetCount: 0)
     if let stopReason {
       end(id, as: Ending(.cancelled), .stopped(stopReason))
@@ -18,7 +18,7 @@ extension Scheduler {
     }
     for (dependency, condition) in dependencies {
       wait(id, for: dependency, condition)
-      if states[id.index].hasEnded { return id }
+      if records[id.index].state.hasEnded { return id }
     }
     if records[id.index].unmetCount == 0 { reach(id) } else { raiseDependencies(of: id) }
     return id
@@ -29,14 +29,14 @@ extension Scheduler {
   package mutating func addEdge(
     from dependency: OperationID, to dependent: OperationID, when condition: EdgeCondition
   ) {
-    let state = states[dependent.index]
+    let state = records[dependent.index].state
     if state.hasEnded { return }
     precondition(state == .waiting || state == .ready, "the dependent has started already")
-    if state == .ready, !states[dependency.index].hasEnded { move(dependent, to: .waiting) }
+    if state == .ready, !records[dependency.index].state.hasEnded { move(dependent, to: .waiting) }
     wait(dependent, for: dependency, condition)
-    if let ending = states[dependent.index].ending {
+    if let ending = records[dependent.index].state.ending {
       tellDependents(of: dependent, ending)
-    } else if states[dependent.index] == .waiting {
+    } else if records[dependent.index].state == .waiting {
       raiseDependencies(of: dependent)
     }
   }
@@ -50,7 +50,7 @@ extension Scheduler {
   private mutating func wait(
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
-    if let ending = states[dependency.index].ending {
+    if let ending = records[dependency.index].state.ending {
       if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
@@ -69,7 +69,7 @@ extension Scheduler {
       let key = records[raised[cursor].index].key
       var edges = EdgeCursor(dependenciesOf: raised[cursor], in: graph)
       while let edge = edges.next(in: graph) {
-        if states[edge.from.index].hasEnded { continue }
+        if records[edge.from.index].state.hasEnded { continue }
         if raise(edge.from, by: key, paths: raised.count <= pathReach) { raised.append(edge.from) }
       }
       cursor += 1
@@ -79,11 +79,11 @@ extension Scheduler {
   /// True if the operation's rank has changed.
   private mutating func raise(_ id: OperationID, by key: Int64, paths: Bool) -> Bool {
     let old = records[id.index].key
-    var new = ranking.key(old, duration: graph.durations[id.index], raisedBy: key)
+    var new = ranking.key(old, duration: graph.nodes[id.index].duration, raisedBy: key)
     if !paths { new = Rank.key(priority: Rank.priority(ofKey: new), path: Rank.path(ofKey: old)) }
     if new == old { return false }
     records[id.index].key = new
-    if states[id.index] == .ready { rerank(id) }
+    if records[id.index].state == .ready { rerank(id) }
     return true
   }
 }

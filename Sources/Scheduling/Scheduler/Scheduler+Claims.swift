@@ -22,7 +22,6 @@ extension Scheduler {
 
   /// An operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
-    if lanes[lane].isPlain { return }
     let claims = lanes[lane].claims
     for claim in claims { pools[claim.pool.index].free -= claim.amount }
     dropReservation(of: lane)
@@ -34,7 +33,6 @@ extension Scheduler {
 
   /// An operation of the lane runs no more.
   mutating func giveBack(_ lane: Int) {
-    if lanes[lane].isPlain { return }
     let claims = lanes[lane].claims
     for claim in claims { pools[claim.pool.index].free += claim.amount }
     for claim in claims { callLanes(to: claim.pool.index) }

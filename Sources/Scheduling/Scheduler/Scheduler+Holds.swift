@@ -6,7 +6,7 @@ extension Scheduler {
   package mutating func append(_ spec: OperationSpec, holds: Int32) -> OperationID {
     precondition(stopReason == nil, "after a stop nothing is held")
     let id = graph.append(spec)
-    let key = ranking.key(priority: spec.priority, duration: graph.durations[id.index])
+    let key = ranking.key(priority: spec.priority, duration: graph.nodes[id.index].duration)
     admit(id, key: key, unmetCount: holds)
     if holds == 0 { reach(id) }
     return id
@@ -14,7 +14,7 @@ extension Scheduler {
 
   /// An operation that has not started waits until it is released, as for one more edge.
   package mutating func hold(_ id: OperationID) {
-    let state = states[id.index]
+    let state = records[id.index].state
     precondition(state == .waiting || state == .ready, "the operation has started already")
     if state == .ready { move(id, to: .waiting) }
     records[id.index].unmetCount += 1
@@ -22,13 +22,13 @@ extension Scheduler {
 
   /// Takes back one hold, unless a call of `ignoreDependencies` has.
   package mutating func release(_ id: OperationID) {
-    if states[id.index] == .waiting { satisfyOneEdge(of: id) }
+    if records[id.index].state == .waiting { satisfyOneEdge(of: id) }
   }
 
   /// A waiting operation is ready at once: its edges are taken out, and it is held no more. Linear in
   /// its edges.
   package mutating func ignoreDependencies(of id: OperationID) {
-    guard states[id.index] == .waiting else { return }
+    guard records[id.index].state == .waiting else { return }
     graph.removeDependencies(of: id)
     records[id.index].unmetCount = 0
     reach(id)
@@ -39,7 +39,7 @@ extension Scheduler {
   package mutating func removeEdge(
     from dependency: OperationID, to dependent: OperationID
   ) -> Bool {
-    guard states[dependent.index] == .waiting, !states[dependency.index].hasEnded,
+    guard records[dependent.index].state == .waiting, !records[dependency.index].state.hasEnded,
       graph.removeEdge(from: dependency, to: dependent)
     else { return false }
     satisfyOneEdge(of: dependent)
@@ -51,6 +51,6 @@ extension Scheduler {
     graph.setPriority(priority, of: id)
     let path = Rank.path(ofKey: records[id.index].key)
     records[id.index].key = Rank.key(priority: priority, path: path)
-    if states[id.index] == .ready { rerank(id) }
+    if records[id.index].state == .ready { rerank(id) }
   }
 }

@@ -8,8 +8,8 @@ extension Scheduler {
 
   /// The lane of an operation; made when it is the first of its kind.
   mutating func lane(of id: OperationID) -> Int {
-    let queue = graph.queues[id.index].index
-    let claimSet = graph.claimSetIndices[id.index]
+    let queue = graph.nodes[id.index].queue.index
+    let claimSet = graph.nodes[id.index].claimSet
     if claimSet == 0 { return queues[queue].plainLane }
     let key = LaneKey(queue: queue, claimSet: claimSet)
     if let lane = laneNumbers[key] { return lane }
@@ -107,14 +107,17 @@ extension Scheduler {
   }
 
   func hasRoom(_ queue: Int) -> Bool {
-    !queues[queue].spec.isSuspended && queueCounts[queue].running < queues[queue].spec.width
+    !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].spec.width
   }
 
   /// To be called when a queue's width or counts have changed, or what it could start.
   mutating func refresh(_ queue: Int) {
     let hasAny =
       !lanes[queues[queue].plainLane].ready.isEmpty || !queues[queue].candidates.isEmpty
-    startableQueues.set(queue, to: hasAny && hasRoom(queue))
+    let isStartable = hasAny && hasRoom(queue)
+    if isStartable == queues[queue].isStartable { return }
+    queues[queue].isStartable = isStartable
+    startableQueues.set(queue, to: isStartable)
   }
 
   /// The lane to try next: that with the best operation of those that may be able to start.

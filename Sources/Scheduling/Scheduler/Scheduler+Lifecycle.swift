@@ -23,6 +23,12 @@ extension Scheduler {
 
   /// Nil if what is ready in the queue cannot start: then it is parked, and the queue not startable.
   private mutating func next(in queue: Int) -> OperationID? {
+    if queues[queue].candidates.isEmpty {
+      guard let first = lanes[queues[queue].plainLane].ready.first else { return nil }
+      let id = OperationID(Int(first.item))
+      move(id, to: .running)
+      return id
+    }
     while let lane = firstLane(of: queue) {
       if let line = obstacle(of: lane) {
         park(lane, in: line)
@@ -38,15 +44,15 @@ extension Scheduler {
   /// A running operation has ended. Its slot and claims are free; its dependents have become ready
   /// or have ended, which `takeSettlements` tells.
   package mutating func finish(_ id: OperationID, as ending: Ending) {
-    precondition(states[id.index] == .running, "only a running operation finishes")
+    precondition(records[id.index].state == .running, "only a running operation finishes")
     move(id, to: .ended(ending))
     tellDependents(of: id, ending)
   }
 
   /// Ends an operation that is waiting, ready or paused: skipped, cached, cancelled alone.
   package mutating func settle(_ id: OperationID, as ending: Ending, cause: Cause) {
-    precondition(!states[id.index].hasEnded, "an operation ends once")
-    precondition(states[id.index] != .running, "a running operation finishes")
+    precondition(!records[id.index].state.hasEnded, "an operation ends once")
+    precondition(records[id.index].state != .running, "a running operation finishes")
     if case .dependency(let root) = cause { records[id.index].root = root.rawValue }
     end(id, as: ending, cause)
     tellDependents(of: id, ending)
@@ -54,13 +60,13 @@ extension Scheduler {
 
   /// A running operation gives back its slot and claims until `resume`, to try again.
   package mutating func pause(_ id: OperationID) {
-    precondition(states[id.index] == .running, "only a running operation can be paused")
+    precondition(records[id.index].state == .running, "only a running operation can be paused")
     move(id, to: .paused)
   }
 
   /// A paused operation is ready again, with the rank it had. After `stop` it can only be settled.
   package mutating func resume(_ id: OperationID) {
-    precondition(states[id.index] == .paused, "only a paused operation is resumed")
+    precondition(records[id.index].state == .paused, "only a paused operation is resumed")
     precondition(stopReason == nil, "after a stop a paused operation is settled")
     move(id, to: .ready)
   }
@@ -71,7 +77,9 @@ extension Scheduler {
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
-    let stopped = states.indices.filter { states[$0] == .waiting || states[$0] == .ready }
+    let stopped = records.indices.filter {
+      records[$0].state == .waiting || records[$0].state == .ready
+    }
     for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
   }
 
@@ -98,6 +106,7 @@ extension Scheduler {
   /// Counts down the unmet edges of dependents. What can no longer run is blocked, and its
   /// dependents are told in turn. Linear in the edges of what ends.
   mutating func tellDependents(of id: OperationID, _ ending: Ending) {
+    if graph.nodes[id.index].lastOut == Graph.none { return }
     var blocked: [OperationID] = []
     tell(id, ending, &blocked)
     var cursor = 0
@@ -112,7 +121,7 @@ extension Scheduler {
   ) {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
-      guard states[edge.to.index] == .waiting else { continue }
+      guard records[edge.to.index].state == .waiting else { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {

@@ -8,19 +8,19 @@ extension Scheduler {
   /// Whether `next` may have something to return; false is certain.
   package mutating func mayStart() -> Bool { startableQueues.first != nil }
 
-  package mutating func isRunning(_ id: OperationID) -> Bool { states[id.index] == .running }
+  package mutating func isRunning(_ id: OperationID) -> Bool { records[id.index].state == .running }
 
-  package mutating func isWaiting(_ id: OperationID) -> Bool { states[id.index] == .waiting }
+  package mutating func isWaiting(_ id: OperationID) -> Bool { records[id.index].state == .waiting }
 
-  package mutating func isReady(_ id: OperationID) -> Bool { states[id.index] == .ready }
+  package mutating func isReady(_ id: OperationID) -> Bool { records[id.index].state == .ready }
 
   package mutating func hasDependents(_ id: OperationID) -> Bool {
-    graph.lastOut[id.index] != Graph.none
+    graph.nodes[id.index].lastOut != Graph.none
   }
 
   /// Operations are ready, and only the width keeps them.
   package mutating func isCrowded(_ queue: QueueID) -> Bool {
-    let counts = queueCounts[queue.index]
+    let counts = queues[queue.index].counts
     return counts.ready > 0 && counts.running >= queues[queue.index].spec.width
       && !queues[queue.index].spec.isSuspended
   }
@@ -29,7 +29,7 @@ extension Scheduler {
 
   /// Ends an operation, running or not, and forgets it.
   package mutating func retire(_ id: OperationID) {
-    if states[id.index] == .running {
+    if records[id.index].state == .running {
       finish(id, as: Ending(.succeeded))
     } else {
       settle(id, as: Ending(.succeeded), cause: .itself)

@@ -24,13 +24,13 @@ extension Scheduler {
 
   package subscript(queue: QueueID) -> QueueSpec { queues[queue.index].spec }
 
-  package func counts(of queue: QueueID) -> StateCounts { queueCounts[queue.index] }
+  package func counts(of queue: QueueID) -> StateCounts { queues[queue.index].counts }
 }
 
 extension Scheduler {
-  package func state(of id: OperationID) -> OperationState { states[id.index] }
+  package func state(of id: OperationID) -> OperationState { records[id.index].state }
 
-  package func ending(of id: OperationID) -> Ending? { states[id.index].ending }
+  package func ending(of id: OperationID) -> Ending? { records[id.index].state.ending }
 
   /// For a blocked operation: where the trouble began. Nil for all others.
   package func root(of id: OperationID) -> OperationID? {
@@ -47,6 +47,11 @@ extension Scheduler {
   /// operation has an expected duration.
   package func remainingPath(of id: OperationID) -> Nanoseconds {
     Rank.path(ofKey: records[id.index].key)
+  }
+
+  /// Of all queues; linear in these.
+  package var counts: StateCounts {
+    queues.reduce(into: StateCounts()) { $0.add($1.counts) }
   }
 
   package var runningCount: Int { counts.running }

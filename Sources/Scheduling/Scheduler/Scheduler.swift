@@ -1,14 +1,14 @@
 // Who runs next, and what an outcome does to those that wait. Pure: it is told what happened and
 // answers what to do; it knows no process, clock, thread or name.
 //
-// This file holds the truth (`states`) and its one door (`move`). Design: docs/design.md,
+// This file holds the truth (`Record.state`) and its one door (`move`). Design: docs/design.md,
 // "Scheduling".
 
 /// Runs a graph in the mind: the caller starts what `next()` returns and tells how it went.
 ///
 /// Every operation is in one state and ends exactly once. All calls are deterministic.
 package struct Scheduler: Sendable {
-  /// What the scheduler knows of an operation besides its state.
+  /// What the scheduler knows of an operation.
   struct Record {
     /// Effective priority and remaining path, as in `Rank`.
     var key: Int64
@@ -18,12 +18,10 @@ package struct Scheduler: Sendable {
     var lane: Int32
     /// Once it ended: the operation where the trouble began, itself unless it was blocked.
     var root: Int32
+    fileprivate(set) var state = OperationState.waiting
   }
 
   package internal(set) var graph: Graph
-  private(set) var states: [OperationState] = []
-  package private(set) var counts = StateCounts()
-  private(set) var queueCounts: [StateCounts] = []
 
   var queues: [Queue] = []
   var records: [Record] = []
@@ -75,7 +73,6 @@ package struct Scheduler: Sendable {
     precondition(order.count == graph.count, "the graph has a cycle")
     let keys = ranking.keys(of: graph, order: order)
     let unmetCounts = graph.dependencyCounts()
-    states.reserveCapacity(graph.count)
     records.reserveCapacity(graph.count)
     places.reserveCapacity(graph.count)
     for index in 0..<graph.count {
@@ -93,51 +90,57 @@ package struct Scheduler: Sendable {
       key: key, sequence: admittedCount, unmetCount: unmetCount, lane: Int32(lane),
       root: id.rawValue)
     admittedCount &+= 1
-    if id.index < states.count {
+    if id.index < records.count {
       records[id.index] = record
-      states[id.index] = .waiting
     } else {
       records.append(record)
       places.append(0)
-      states.append(.waiting)
     }
-    counts.add(1, to: .waiting)
-    queueCounts[lanes[lane].queue].add(1, to: .waiting)
+    queues[graph.nodes[id.index].queue.index].counts.add(1, to: .waiting)
   }
 
   /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id
   /// means nothing from now on, until `append` returns it for another; that holds for the roots of
   /// blocked operations too.
   package mutating func forget(_ id: OperationID) {
-    precondition(states[id.index].hasEnded, "only what has ended can be forgotten")
+    let state = records[id.index].state
+    precondition(state.hasEnded, "only what has ended can be forgotten")
     precondition(records[id.index].lane != Graph.none, "an operation is forgotten once")
-    let queue = lanes[Int(records[id.index].lane)].queue
-    counts.add(-1, to: states[id.index])
-    queueCounts[queue].add(-1, to: states[id.index])
+    queues[graph.nodes[id.index].queue.index].counts.add(-1, to: state)
     records[id.index].lane = Graph.none
     graph.remove(id)
   }
 
   /// The one door: every change of a state, and all that follows from it.
   mutating func move(_ id: OperationID, to state: OperationState) {
-    let old = states[id.index]
+    let old = records[id.index].state
     let lane = Int(records[id.index].lane)
-    let queue = lanes[lane].queue
-    states[id.index] = state
-    counts.add(-1, to: old)
-    counts.add(1, to: state)
-    queueCounts[queue].add(-1, to: old)
-    queueCounts[queue].add(1, to: state)
+    let queue = graph.nodes[id.index].queue.index
+    records[id.index].state = state
+    queues[queue].counts.add(-1, to: old)
+    queues[queue].counts.add(1, to: state)
+    if lanes[lane].isPlain {
+      if old == .ready { lanes[lane].ready.remove(id.index, &places) }
+      if state == .ready { lanes[lane].ready.insert(rank(of: id), &places) }
+    } else {
+      moveClaiming(id, in: lane, from: old, to: state)
+    }
+    refresh(queue)
+  }
+
+  /// What follows where claims have a say.
+  private mutating func moveClaiming(
+    _ id: OperationID, in lane: Int, from old: OperationState, to state: OperationState
+  ) {
     if state == .running { take(lane, for: id) }
     if old == .ready { leave(lane, id) }
     if state == .ready { enter(lane, id) }
     if old == .running { giveBack(lane) }
-    refresh(queue)
   }
 
   /// All that an operation waited for has come: it is ready, or at its gate.
   mutating func reach(_ id: OperationID) {
-    guard graph.gates[id.index] else { return move(id, to: .ready) }
+    guard graph.nodes[id.index].isGated else { return move(id, to: .ready) }
     move(id, to: .paused)
     reached.append(id)
   }
@@ -153,7 +156,6 @@ package struct Scheduler: Sendable {
   @discardableResult
   package mutating func addQueue(_ spec: QueueSpec) -> QueueID {
     queues.append(Queue(spec, plainLane: appendLane(of: queues.count, claiming: [])))
-    queueCounts.append(StateCounts())
     return QueueID(queues.count - 1)
   }
 }

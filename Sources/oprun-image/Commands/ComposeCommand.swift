@@ -1,15 +1,14 @@
-// `oprun-image compose`.
+// `compose`: several images into one.
 
+import BuiltinSteps
 import Diagnostics
 
 extension Program {
   func compose(_ inputs: Inputs) throws(UsageError) -> Int32 {
+    let started = monotonicTime()
     let step = try ComposeStep(inputs)
-    let workers: Workers
-    do throws(SystemError) {
-      workers = try Workers.start(step.reading, usesHEIF: step.usesHEIF)
-    } catch {
-      return fail(error.message, ExitStatus.internalError)
+    guard let workers = startWorkers(step.reading, usesHEIF: step.usesHEIF) else {
+      return ExitStatus.internalError
     }
     defer { workers.stop() }
     let composition = Composition(
@@ -17,21 +16,32 @@ extension Program {
       processing: ImageProcessing(workers))
     do throws(CompositionFault) {
       let written = try composition.write(step.result, to: step.target, laidOut: step.layout)
-      output.write("\(written.path) (\(written.facts.size.words))\n")
-      return ExitStatus.success
+      output.write(
+        "\(written.path)  \(shownBytes(written.facts.bytes))  \(written.facts.size.words)"
+          + "  from \(step.files.count) image\(step.files.count == 1 ? "" : "s")"
+          + " in \(shownDuration(monotonicTime() - started))\n")
+      return try publish(written)
     } catch {
-      switch error {
-      case .noRoom: throw .noRoom(step.files.count, inputs.step)
-      case .whole(let fault): return fail("\(quoted(step.target)) \(fault.message)")
-      case .images(let faults):
-        for (file, fault) in faults { _ = fail("\(quoted(file)) \(fault.message)") }
-        return ExitStatus.failure
-      }
+      return try tell(error, step, inputs)
     }
   }
 
-  private func fail(_ message: String, _ status: Int32 = ExitStatus.failure) -> Int32 {
-    errors.write("oprun-image: \(message)\n")
-    return status
+  private func tell(
+    _ fault: CompositionFault, _ step: ComposeStep, _ inputs: Inputs
+  ) throws(UsageError) -> Int32 {
+    switch fault {
+    case .noRoom: throw .noRoom(step.files.count, inputs.step)
+    case .whole(let fault): say("\(quoted(step.target)): \(fault.message)")
+    case .images(let faults):
+      for (file, fault) in faults { say("\(quoted(file)): \(fault.message)") }
+    }
+    return ExitStatus.failure
+  }
+
+  private func publish(_ written: ImageResult) throws(CompositionFault) -> Int32 {
+    var outputs = StepOutputs()
+    outputs.add("files", json: StepOutputs.list([written.path]))
+    do throws(SystemError) { try outputs.publish() } catch { throw .whole(.system(error)) }
+    return ExitStatus.success
   }
 }

@@ -1,39 +1,56 @@
-// `oprun-image resize`.
+// `resize`: images of files into smaller ones.
 
+import BuiltinSteps
 import Diagnostics
 import OperationKit
 
 extension Program {
   func resize(_ inputs: Inputs) throws(UsageError) -> Int32 {
+    let started = monotonicTime()
     let step = try ResizeStep(inputs)
-    do throws(SystemError) {
-      let workers = try Workers.start(step.settings.reading, usesHEIF: step.settings.usesHEIF)
-      defer { workers.stop() }
-      let processing = ImageProcessing(workers)
-      let operations = step.operations(processing)
-      processing.queue.addOperations(operations, waitUntilFinished: true)
-      return report(zip(step.files, operations.map(\.result)))
-    } catch {
-      errors.write("oprun-image: \(error.message)\n")
+    guard let workers = startWorkers(step.settings.reading, usesHEIF: step.settings.usesHEIF) else {
       return ExitStatus.internalError
     }
+    defer { workers.stop() }
+    let progress = BatchProgress(
+      total: step.files.count, noun: "image", output: errors, meter: Meter())
+    let results = Guarded(step.files.map(ItemResult.init))
+    let processing = ImageProcessing(workers)
+    let operations = step.files.indices.lazy.map { index in
+      let operation = step.operation(on: index, processing)
+      operation.completionBlock = { [unowned operation] in
+        let result = ItemResult(origin: step.files[index], operation)
+        results.withLock { $0[index] = result }
+        progress.ended(result)
+      }
+      return operation as Operation
+    }
+    processing.queue.addOperations(from: operations, keeping: 4 * workers.count + 16)
+    processing.queue.waitUntilAllOperationsAreFinished()
+    progress.close()
+    return end(
+      inputs, results.withLock { $0 }, noun: "image", folder: step.settings.pattern.folder,
+      since: started)
   }
 
-  private func report(
-    _ results: some Sequence<(String, Result<[ImageResult], ImageFault>)>
-  ) -> Int32 {
-    var status = ExitStatus.success
-    for (file, result) in results {
-      switch result {
-      case .success(let results):
-        for result in results {
-          output.write("\(file) -> \(result.path) (\(result.facts.size.words))\n")
-        }
-      case .failure(let fault):
-        errors.write("oprun-image: \(quoted(file)) \(fault.message)\n")
-        status = ExitStatus.failure
-      }
+  /// Before there is a second thread. Nil if it was told why not.
+  func startWorkers(_ reading: ReadingSettings, usesHEIF: Bool) -> Workers? {
+    do throws(SystemError) {
+      return try Workers.start(reading, usesHEIF: usesHEIF)
+    } catch {
+      say(error.message)
+      return nil
     }
-    return status
+  }
+}
+
+extension ItemResult {
+  init(origin: String, _ operation: ResizeOperation) {
+    self.init(origin: origin)
+    milliseconds = operation.milliseconds
+    switch operation.result {
+    case .success(let results): files = results.map(ItemFile.init)
+    case .failure(let fault): error = fault.message
+    }
   }
 }

@@ -1,5 +1,6 @@
 // What `wait` waits for, and how each is looked at once. It knows nothing of how often.
 
+import CLinux
 import Diagnostics
 import Glibc
 
@@ -32,7 +33,7 @@ enum ReadinessCondition: Hashable, Sendable {
 }
 
 /// No single look takes longer.
-private let longestLook: Int64 = 10_000_000_000
+let longestLook: Int64 = 10_000_000_000
 
 private func milliseconds(to deadline: Int64) -> Int {
   Int(max(1, min(longestLook, deadline - monotonicTime()) / 1_000_000))
@@ -40,7 +41,7 @@ private func milliseconds(to deadline: Int64) -> Int {
 
 private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int64) -> String? {
   var hints = addrinfo()
-  hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+  hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
   var list: UnsafeMutablePointer<addrinfo>?
   let result = getaddrinfo(host, port, &hints, &list)
   guard result == 0 else { return gai_strerror(result).map { String(cString: $0) } ?? "no address" }
@@ -56,10 +57,11 @@ private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int6
 }
 
 private func connectionObstacle(_ entry: addrinfo, _ deadline: Int64) -> String? {
-  let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+  let flags = Int32(CLINUX_CLOSE_ON_EXEC_SOCKET)
   let descriptor = socket(entry.ai_family, entry.ai_socktype | flags, entry.ai_protocol)
   guard descriptor >= 0 else { return SystemError.reason(errno) }
   defer { close(descriptor) }
+  _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   if connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 { return nil }
   guard errno == EINPROGRESS else { return SystemError.reason(errno) }
   var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)

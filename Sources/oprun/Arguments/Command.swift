@@ -11,6 +11,12 @@ struct Command: Sendable {
   let details: String
   let options: [Option]
 
+  /// How it is called: `run [OPTION…] FILE [STEP…]`.
+  var synopsis: String {
+    let words = [name, options.isEmpty ? "" : "[OPTION…]", operands]
+    return words.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
   static let run = Command(
     name: "run", operands: "FILE [STEP…]", operandCount: 1...Int.max,
     summary: "run a pipeline, or some of its steps and all that they need",
@@ -36,7 +42,10 @@ struct Command: Sendable {
   static let validate = Command(
     name: "validate", operands: "FILE…", operandCount: 1...Int.max,
     summary: "check pipeline files without running anything",
-    details: "Every mistake of a file is shown at once. JSON is one object per line.",
+    details: """
+      Every mistake of a file is shown at once. 'json' is one object per line, 'github' are
+      annotations of GitHub Actions, which shows ten of them.
+      """,
     options: [Options.reportFormat, Options.color])
 
   static let list = Command(
@@ -45,17 +54,23 @@ struct Command: Sendable {
     details: "",
     options: [Options.param, Options.json])
 
+  static let schema = Command(
+    name: "schema", operands: "", operandCount: 0...0,
+    summary: "write the JSON schema of pipeline files, for editors",
+    details: "",
+    options: [])
+
   static let help = Command(
     name: "help", operands: "[COMMAND]", operandCount: 0...1,
     summary: "show what oprun or one of its commands takes",
     details: "", options: [])
 
-  static let all = [run, graph, validate, list, help]
+  static let all = [run, graph, validate, list, schema, help]
 
   /// Known by name, not built yet.
   static let later = [
     "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
-    "prune", "why", "report", "schema", "init", "completions",
+    "prune", "why", "report", "init", "completions",
   ]
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }

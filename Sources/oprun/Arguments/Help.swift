@@ -28,7 +28,7 @@ private var generalHelp: String {
 
 func helpText(of command: Command) -> String {
   var text = """
-    usage: oprun \(command.name)\(command.options.isEmpty ? "" : " [OPTION…]") \(command.operands)
+    usage: oprun \(command.synopsis)
 
     \(command.summary)
 

@@ -45,7 +45,7 @@ enum Options {
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_GRAPH_FORMAT", summary: "how to write the graph; tree by default")
   static let reportFormat = Option(
-    "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue), later: ["github"]),
+    "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_VALIDATE_FORMAT", summary: "how to write what was found; human by default")
   static let json = Option(
     "json", summary: "write JSON")

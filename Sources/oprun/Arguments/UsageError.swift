@@ -55,8 +55,9 @@ struct UsageError: Error, Hashable {
   }
 
   static func extraOperand(_ operand: String, of command: Command) -> UsageError {
-    UsageError(
-      "'oprun \(command.name)' takes no more than \(command.operands), found also \(quoted(operand))",
+    let wanted = command.operands.isEmpty ? "nothing" : "no more than \(command.operands)"
+    return UsageError(
+      "'oprun \(command.name)' takes \(wanted), found also \(quoted(operand))",
       command: command.name)
   }
 

@@ -1,4 +1,4 @@
-// The commands that read a pipeline and write about it: graph, validate, list.
+// The commands that write about a pipeline, or about all of them: graph, validate, list, schema.
 
 import Diagnostics
 import Glibc
@@ -57,6 +57,11 @@ extension Tool {
       output.write(render(diagnostics, in: sources, format: format, color: isColored))
       return false
     }
+  }
+
+  func writeSchema() -> Int32 {
+    output.write(pipelineSchema)
+    return ExitStatus.success
   }
 
   private func count(of count: Int, _ noun: String) -> String {

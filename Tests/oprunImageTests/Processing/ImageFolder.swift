@@ -29,14 +29,19 @@ final class ImageFolder: Sendable {
     try Data(bytes).write(to: url.appending(path: file))
   }
 
+  func makeFolder(_ name: String) throws {
+    try FileManager.default.createDirectory(
+      at: url.appending(path: name), withIntermediateDirectories: true)
+  }
+
   func bytes(_ file: String) throws -> [UInt8] {
     [UInt8](try Data(contentsOf: url.appending(path: file)))
   }
 
-  /// All files but the given ones, hidden ones too.
+  /// All files but the given ones and the manifest, hidden ones too.
   func files(besides known: Set<String> = []) -> [String] {
     let found = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
-    let ours: Set = [".stdout", ".stderr"]
+    let ours: Set = [".stdout", ".stderr", ".oprun-resize.json", "out/.oprun-resize.json"]
     return found.filter { file in
       var isFolder: ObjCBool = false
       _ = FileManager.default.fileExists(atPath: path(file), isDirectory: &isFolder)

@@ -52,12 +52,4 @@ struct PathPatternTests {
         == "'to' wants a path that ends in a file's name, found 'out/'; for example 'out/{name}.{ext}'"
     )
   }
-
-  @Test func `two results of one path are found`() throws {
-    let values = ["a", "b", "a"].map {
-      PathPattern.Values(name: $0, ext: "jpg", box: Box(width: 1), index: 1)
-    }
-    let collision = try PathPattern("out/{name}.{ext}", of: .resize).collision(among: values)
-    #expect(collision == PathPattern.Collision(path: "out/a.jpg", first: 0, second: 2))
-  }
 }

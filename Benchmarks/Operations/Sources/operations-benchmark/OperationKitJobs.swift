@@ -16,7 +16,25 @@ enum OperationKitJobs {
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  static func chain(_ count: Int) {
+  /// Chains of 5,000, one after the other; the caller keeps nothing. A longer one of Foundation's
+  /// overflows the stack when its last operation is released.
+  static func chains(_ count: Int) {
+    let queue = OperationQueue()
+    for _ in 0..<count / 5000 {
+      var last: BlockOperation?
+      for _ in 0..<5000 {
+        let operation = BlockOperation {}
+        if let last { operation.addDependency(last) }
+        last = operation
+        queue.addOperation(operation)
+      }
+      last = nil
+      queue.waitUntilAllOperationsAreFinished()
+    }
+  }
+
+  /// The caller keeps all operations.
+  static func keptChain(_ count: Int) {
     let queue = OperationQueue()
     var operations: [Operation] = []
     for _ in 0..<count {
@@ -50,58 +68,6 @@ enum OperationKitJobs {
     let queue = OperationQueue()
     inParallel(8) { for _ in 0..<count / 8 { queue.addOperation {} } }
     queue.waitUntilAllOperationsAreFinished()
-  }
-
-  static func blocking(_ count: Int) -> Int {
-    let queue = OperationQueue()
-    queue.maxConcurrentOperationCount = count
-    let crowd = Crowd()
-    for _ in 0..<count {
-      queue.addOperation {
-        crowd.enter()
-        sleepMilliseconds(50)
-        crowd.leave()
-      }
-    }
-    queue.waitUntilAllOperationsAreFinished()
-    return crowd.most
-  }
-
-  /// How many dependents started before the completion block of what they wait for had run.
-  static func lateCompletions(_ count: Int) -> Int {
-    let queue = OperationQueue()
-    let crowd = Crowd()
-    for _ in 0..<count {
-      let hasRun = Crowd()
-      let first = BlockOperation {}
-      first.completionBlock = { hasRun.enter() }
-      let second = BlockOperation { if hasRun.most == 0 { crowd.enter() } }
-      second.addDependency(first)
-      queue.addOperations([first, second], waitUntilFinished: true)
-    }
-    queue.waitUntilAllOperationsAreFinished()
-    return crowd.most
-  }
-
-  /// How many operations of normal priority start after an urgent one is ready and before it starts.
-  static func overtaken(_ count: Int) -> Int {
-    let queue = OperationQueue()
-    queue.maxConcurrentOperationCount = 2
-    let started = Crowd()
-    let position = Crowd()
-    for _ in 0..<count {
-      queue.addOperation {
-        started.enter()
-        sleepMilliseconds(1)
-      }
-    }
-    sleepMilliseconds(10)
-    let urgent = BlockOperation { for _ in 0..<started.most { position.enter() } }
-    urgent.queuePriority = .veryHigh
-    let before = started.most
-    queue.addOperation(urgent)
-    queue.waitUntilAllOperationsAreFinished()
-    return position.most - before
   }
 
   /// Bytes for each operation that waits in a suspended queue, its closure included.

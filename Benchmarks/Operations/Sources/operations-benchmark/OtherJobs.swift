@@ -26,21 +26,6 @@ enum DispatchJobs {
     group.wait()
   }
 
-  static func blocking(_ count: Int) -> Int {
-    let queue = DispatchQueue(label: "benchmark", attributes: .concurrent)
-    let group = DispatchGroup()
-    let crowd = Crowd()
-    for _ in 0..<count {
-      queue.async(group: group) {
-        crowd.enter()
-        sleepMilliseconds(50)
-        crowd.leave()
-      }
-    }
-    group.wait()
-    return crowd.most
-  }
-
   static func memory(_ count: Int) -> Int {
     let queue = DispatchQueue(label: "benchmark", attributes: .concurrent)
     let group = DispatchGroup()

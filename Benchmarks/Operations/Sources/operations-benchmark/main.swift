@@ -1,9 +1,15 @@
-// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW] [--count N].
+// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW] [--count N]. The rows are
+// memory, independent, at-once, chains, chain, graph, producers, trials and growth.
 
 import Dispatch
 import Glibc
 
 let arguments = CommandLine.arguments.dropFirst()
+if arguments.count == 3, arguments.first == "--trial" {
+  Trials.run(CommandLine.arguments[2], CommandLine.arguments[3])
+  exit(0)
+}
+
 let isQuick = arguments.contains("--quick")
 let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
 let given = arguments.firstIndex(of: "--count").flatMap { Int(arguments[$0 + 1]) }
@@ -29,10 +35,16 @@ let rows = [
       Peer(name: "Foundation") { FoundationJobs.independentAtOnce($0) },
     ]),
   Row(
-    name: "chain", title: "chain of \(million)", count: count,
+    name: "chains", title: "\(million) in chains of 5000, none kept by the caller", count: count,
     peers: [
-      Peer(name: "OperationKit") { OperationKitJobs.chain($0) },
-      Peer(name: "Foundation") { FoundationJobs.chain($0) },
+      Peer(name: "OperationKit") { OperationKitJobs.chains($0) },
+      Peer(name: "Foundation") { FoundationJobs.chains($0) },
+    ]),
+  Row(
+    name: "chain", title: "chain of \(million), all kept by the caller", count: count,
+    peers: [
+      Peer(name: "OperationKit") { OperationKitJobs.keptChain($0) },
+      Peer(name: "Foundation") { FoundationJobs.keptChain($0) },
       Peer(name: "Dispatch") { DispatchJobs.chain($0) },
       Peer(name: "task group") { await TaskGroupJobs.chain($0) },
     ]),
@@ -85,31 +97,19 @@ if only == nil || only == "memory" {
 
 for row in rows where only == nil || only == row.name { await measure(row) }
 
-if only == nil || only == "blocking" {
-  print("300 that block for 50 ms, most at once:")
-  print("  OperationKit: \(OperationKitJobs.blocking(300))")
-  print("  Foundation: \(FoundationJobs.blocking(300))")
-  print("  Dispatch: \(DispatchJobs.blocking(300))")
-}
-
-if only == nil || only == "rules" {
-  print("of 2,000 dependents, started before the completion block of what they wait for:")
-  print("  OperationKit: \(OperationKitJobs.lateCompletions(2000))")
-  print("  Foundation: \(FoundationJobs.lateCompletions(2000))")
-  print("of 300 of normal priority, started between an urgent one's adding and its start:")
-  print("  OperationKit: \(OperationKitJobs.overtaken(300))")
-  print("  Foundation: \(FoundationJobs.overtaken(300))")
-}
+if only == nil || only == "trials" { Trials.runAll() }
 
 if only == nil || only == "growth" {
-  print("OperationKit, ns each: independent, chain, random graph")
+  print("OperationKit, ns each: independent, chain, random graph, graph within the latest 100")
   var size = 1000
   while size <= (isQuick ? 100_000 : 10_000_000) {
     let graph = RandomGraph(size)
     let independent = await nanoseconds { OperationKitJobs.independent(size) }
-    let chain = await nanoseconds { OperationKitJobs.chain(size) }
+    let chain = await nanoseconds { OperationKitJobs.keptChain(size) }
     let random = await nanoseconds { OperationKitJobs.graph(graph) }
-    print("  \(size): \(independent / size), \(chain / size), \(random / size)")
+    let nearGraph = RandomGraph(size, within: 100)
+    let near = await nanoseconds { OperationKitJobs.graph(nearGraph) }
+    print("  \(size): \(independent / size), \(chain / size), \(random / size), \(near / size)")
     size *= 10
   }
 }

@@ -86,6 +86,7 @@ struct ShellScanner {
       case .arithmetic(let depth): readArithmetic(depth)
       case nil: return
       }
+      place = min(place, end)
     }
     endWord()
   }

@@ -13,12 +13,8 @@ struct ComposeStep {
   init(_ inputs: Inputs) throws(UsageError) {
     let step = inputs.step
     files = try FilePatterns.files(inputs.texts("images"), of: "images", step)
-    let pattern = try PathPattern(inputs.text("to") ?? "", of: step)
-    if let field = PathPattern.Field.allCases.first(where: pattern.uses) {
-      throw .fieldInComposition(field, step)
-    }
-    target = pattern.path(PathPattern.Values(name: "", ext: "", box: Box(), index: 0))
-    let ext = pattern.writtenExtension ?? ""
+    target = inputs.text("to") ?? ""
+    let ext = fileName(ofPath: target).ext
     guard let format = ImageFormat(word: ext) else { throw .unknownExtension(ext, step) }
     if format == .tiff || format == .heic { throw .unwritable(format, step) }
     layout = Layout.Options(

@@ -32,18 +32,8 @@ enum FilePatterns {
     let names = (0..<Int(found.gl_pathc)).compactMap { index in
       paths[index].map { String(cString: $0) }
     }
-    return names.filter { !isFolder($0) }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
-  }
-
-  /// What a file is called, without folder and extension.
-  static func name(of path: String) -> String {
-    let file = path.split(separator: "/").last.map(String.init) ?? path
-    guard let dot = file.lastIndex(of: "."), dot > file.startIndex else { return file }
-    return String(file[..<dot])
+    return names.filter { !Files.isFolder($0) }.sorted {
+      $0.utf8.lexicographicallyPrecedes($1.utf8)
+    }
   }
 }

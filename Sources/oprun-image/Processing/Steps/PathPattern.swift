@@ -27,8 +27,12 @@ struct PathPattern: Hashable, Sendable {
 
   let pieces: [Piece]
 
-  /// `{{` and `}}` are braces.
-  init(_ text: String, of step: BuiltinStep) throws(UsageError) {
+  /// `{{` and `}}` are braces. A folder gets files of the names that are given here.
+  init(_ text: String, naming names: String = "", of step: BuiltinStep) throws(UsageError) {
+    var text = text
+    if !names.isEmpty, text.hasSuffix("/") || Files.isFolder(text) {
+      text += (text.hasSuffix("/") ? "" : "/") + names
+    }
     var pieces: [Piece] = []
     var literal = ""
     var rest = text[...]
@@ -96,27 +100,5 @@ struct PathPattern: Hashable, Sendable {
     }
     if safe.first == "." { safe = "_" + safe.dropFirst() }
     return safe.isEmpty ? "_" : safe
-  }
-}
-
-extension PathPattern {
-  /// Two results that would be written to one path.
-  struct Collision: Hashable, Sendable {
-    let path: String
-    /// Positions of the values.
-    let first: Int
-    let second: Int
-  }
-
-  /// The first collision among all results, nil if each has a path of its own.
-  func collision(among values: [Values]) -> Collision? {
-    var seen: [String: Int] = [:]
-    for (index, values) in values.enumerated() {
-      let path = path(values)
-      if let first = seen.updateValue(index, forKey: path) {
-        return Collision(path: path, first: first, second: index)
-      }
-    }
-    return nil
   }
 }

@@ -2,7 +2,6 @@
 
 import Diagnostics
 import OperationKit
-import Synchronization
 
 /// A published result.
 struct ImageResult: Hashable, Sendable {
@@ -17,7 +16,7 @@ final class ImageProcessing: Sendable {
   /// the disk, its worker has the next image.
   let queue = OperationQueue()
   private let publishing = OperationQueue()
-  private let owners = Mutex<[String: (index: Int, label: String)]>([:])
+  private let owners = Guarded<[String: (index: Int, label: String)]>([:])
 
   init(_ workers: Workers) {
     self.workers = workers
@@ -46,7 +45,7 @@ final class ImageProcessing: Sendable {
 struct ResizeItem: Sendable {
   /// For messages.
   let label: String
-  /// For paths: without its extension.
+  /// For paths: without an extension.
   let name: String
   /// From 1 on.
   let index: Int
@@ -59,13 +58,15 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   // what changes is under a lock
   private struct State {
     var ticket: Int?
+    var started: Int64 = 0
+    var ended: Int64 = 0
     var result: Result<[ImageResult], ImageFault>?
   }
 
   private let item: ResizeItem
   private let settings: ResizeSettings
   private let processing: ImageProcessing
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   init(_ item: ResizeItem, _ settings: ResizeSettings, _ processing: ImageProcessing) {
     self.item = item
@@ -80,7 +81,13 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     state.withLock { $0.result } ?? .failure(.cancelled)
   }
 
+  /// From its start to its end.
+  var milliseconds: Int {
+    state.withLock { Int(max(0, $0.ended - $0.started) / 1_000_000) }
+  }
+
   override func main() {
+    state.withLock { $0.started = monotonicTime() }
     do throws(ImageFault) {
       try ask()
     } catch { end(.failure(error)) }
@@ -131,7 +138,10 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func end(_ result: Result<[ImageResult], ImageFault>) {
-    state.withLock { $0.result = result }
+    state.withLock { state in
+      state.result = result
+      state.ended = monotonicTime()
+    }
     if case .failure(let fault) = result { finish(fault) } else { finish() }
   }
 }

@@ -21,7 +21,7 @@ struct ResizeSettings: Hashable, Sendable {
     let fit: Fit = inputs.choice("fit")
     self.fit = fit
     boxes = try ResizeSettings.boxes(inputs, fit)
-    pattern = try PathPattern(inputs.text("to") ?? "", of: step)
+    pattern = try PathPattern(inputs.text("to") ?? "", naming: "{name}.{ext}", of: step)
     format = try ResizeSettings.format(inputs, pattern)
     quality = inputs.integer("quality")
     strip = inputs.isOn("strip")
@@ -30,11 +30,11 @@ struct ResizeSettings: Hashable, Sendable {
     reading = ReadingSettings(inputs)
     limits = ImageLimits(inputs)
     if allFrames, let format, !format.holdsSeveralFrames { throw .oneFrame(format, step) }
-    for (field, isGiven) in [
-      (PathPattern.Field.width, boxes[0].width != nil),
-      (.height, boxes[0].height != nil),
-    ] where pattern.uses(field) && !isGiven { throw .fieldWithoutValue(field, step) }
-    try checkPaths(inputs)
+    for side in [PathPattern.Field.width, .height]
+    where pattern.uses(side) && !inputs.isGiven(side.rawValue) {
+      throw .fieldWithoutValue(side, step)
+    }
+    try checkPaths(step)
   }
 
   /// Width and height go pairwise; one of either goes with all of the others.
@@ -71,10 +71,12 @@ struct ResizeSettings: Hashable, Sendable {
   }
 
   /// Several results of one image need names of their own.
-  private func checkPaths(_ inputs: Inputs) throws(UsageError) {
-    let values = boxes.map { PathPattern.Values(name: "name", ext: "ext", box: $0, index: 1) }
-    guard let collision = pattern.collision(among: values) else { return }
-    throw .sizesCollide(boxes[collision.first], boxes[collision.second], inputs.step)
+  private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
+    var seen: [String: Box] = [:]
+    for box in boxes {
+      let path = pattern.path(PathPattern.Values(name: "name", ext: "ext", box: box, index: 1))
+      if let other = seen.updateValue(box, forKey: path) { throw .sizesCollide(other, box, step) }
+    }
   }
 
   /// Of an image that was read as this.

@@ -17,32 +17,28 @@ struct ResizeStep {
 
   /// What each file will be called is known before anything is written.
   private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
-    var values: [PathPattern.Values] = []
-    var owners: [String] = []
+    var owners: [String: String] = [:]
     for (index, file) in files.enumerated() {
+      // What is no image fails later, as an item.
       guard let image = try? SourceImage(file, reading: settings.reading.formats) else { continue }
       for result in settings.results(for: image.format) {
-        values.append(
+        let path = settings.pattern.path(
           PathPattern.Values(
-            name: FilePatterns.name(of: file), ext: result.format.fileExtension, box: result.box,
+            name: fileName(ofPath: file).name, ext: result.format.fileExtension, box: result.box,
             index: index + 1))
-        owners.append(file)
+        if let owner = owners.updateValue(file, forKey: path) {
+          throw .collision(path, owner, file, step)
+        }
       }
-    }
-    if let collision = settings.pattern.collision(among: values) {
-      throw .collision(
-        collision.path, owners[collision.first], owners[collision.second], step)
     }
   }
 
-  /// One for each file, in order.
-  func operations(_ processing: ImageProcessing) -> [ResizeOperation] {
-    files.enumerated().map { index, file in
-      let item = ResizeItem(label: file, name: FilePatterns.name(of: file), index: index + 1) {
-        (formats) throws(ImageFault) in try SourceImage(file, reading: formats)
-      }
-      return ResizeOperation(item, settings, processing)
+  func operation(on index: Int, _ processing: ImageProcessing) -> ResizeOperation {
+    let file = files[index]
+    let item = ResizeItem(label: file, name: fileName(ofPath: file).name, index: index + 1) {
+      (formats) throws(ImageFault) in try SourceImage(file, reading: formats)
     }
+    return ResizeOperation(item, settings, processing)
   }
 }
 

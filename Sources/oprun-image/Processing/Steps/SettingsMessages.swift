@@ -34,11 +34,6 @@ extension UsageError {
       "'to' has '{\(field.rawValue)}', but no '\(field.rawValue)' is given", step: step.name)
   }
 
-  static func fieldInComposition(_ field: PathPattern.Field, _ step: BuiltinStep) -> UsageError {
-    UsageError(
-      "'to' wants the path of one file, found the field '{\(field.rawValue)}'", step: step.name)
-  }
-
   static func sizesCollide(_ one: Box, _ other: Box, _ step: BuiltinStep) -> UsageError {
     UsageError(
       one == other

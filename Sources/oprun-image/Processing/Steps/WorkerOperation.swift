@@ -1,7 +1,6 @@
 // Any request to a worker, as an operation that others can depend on.
 
 import OperationKit
-import Synchronization
 
 /// What a worker is asked, and with which descriptors. `image` is kept open until the answer is there.
 struct WorkerQuestion: Sendable {
@@ -18,8 +17,8 @@ final class WorkerOperation: AsyncOperation, @unchecked Sendable {
   private let question: Question
   private let limits: ImageLimits
   private let workers: Workers
-  private let outcome = Mutex<Result<[ImageFacts], ImageFault>>(.failure(.cancelled))
-  private let ticket = Mutex<Int?>(nil)
+  private let outcome = Guarded<Result<[ImageFacts], ImageFault>>(.failure(.cancelled))
+  private let ticket = Guarded<Int?>(nil)
 
   init(_ limits: ImageLimits, _ workers: Workers, _ question: @escaping Question) {
     self.question = question

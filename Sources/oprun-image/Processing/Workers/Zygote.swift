@@ -112,6 +112,7 @@ private struct Nursery {
     let process = clinux_fork()
     if process == 0 {
       followParent(parent)
+      leaveCrashesToKernel()
       clinux_close_all_but(descriptor)
       let null = open("/dev/null", O_RDWR)
       for stream: Int32 in 0...2 { dup2(null, stream) }
@@ -143,11 +144,16 @@ private func leaveSignalsToParent() {
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
 }
 
+/// Swift's runtime can start a program that tells of a crash, which a worker must not.
+private func leaveCrashesToKernel() {
+  for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+}
+
 private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
   var ends: [Int32] = [-1, -1]
-  let type = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-  guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-    throw SystemError("cannot start a process for images", errno: errno)
+  let error = confinement_socket_pair(&ends)
+  guard error == 0 else {
+    throw SystemError("cannot start a process for images", errno: error)
   }
   return (ends[0], ends[1])
 }

@@ -1,0 +1,130 @@
+// What operations that are there already change: what they wait for, their priority, that they are
+// cancelled.
+
+internal import Scheduling
+import Synchronization
+
+extension Operation {
+  /// Of one bit, for what an operation waits for while it is in no queue: nobody who only makes
+  /// operations needs the engine's lock. False if it is in a queue.
+  func lockAwaited() -> Bool {
+    var old = bits
+    while !old.contains(.queued) {
+      if old.contains(.changing) {
+        old = bits
+        continue
+      }
+      let (exchanged, original) = status.weakCompareExchange(
+        expected: old.rawValue, desired: old.union(.changing).rawValue,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return true }
+      old = Status(rawValue: original)
+    }
+    return false
+  }
+
+  /// Notes that the operation waits for another; false if it is in a queue.
+  func awaitsBeforeQueueing(_ dependency: Operation) -> Bool {
+    guard lockAwaited() else { return false }
+    if bits.isDisjoint(with: [.finished, .executing]) { awaited.append(dependency) }
+    clear(.changing)
+    return true
+  }
+
+  /// Notes that it is in a queue now; returns what was before.
+  @discardableResult
+  func becomeQueued() -> Status {
+    if type(of: self) != BlockOperation.self { takePriorityFromSubclass() }
+    var old = bits
+    while true {
+      precondition(
+        old.isDisjoint(with: [.queued, .executing, .finished]),
+        "an operation is added that is in a queue, executing or finished: '\(self)'")
+      if old.contains(.changing) {
+        old = bits
+        continue
+      }
+      let (exchanged, original) = status.weakCompareExchange(
+        expected: old.rawValue, desired: old.union(.queued).rawValue,
+        ordering: .acquiringAndReleasing)
+      if exchanged { return old }
+      old = Status(rawValue: original)
+    }
+  }
+
+  /// Under the engine's lock: what the operation waits for, in a queue or not.
+  func withAwaited<Value>(_ body: (inout OperationList) -> Value) -> Value {
+    let isLocked = lockAwaited()
+    defer { if isLocked { clear(.changing) } }
+    return body(&awaited)
+  }
+}
+
+extension Engine {
+  func addDependency(_ dependency: Operation, to operation: Operation) {
+    enter()
+    if operation.bits.isDisjoint(with: [.finished, .executing]) {
+      operation.withAwaited { $0.append(dependency) }
+      if operation.number >= 0, canWait(operation) {
+        link(operation, to: dependency)
+        lookForCircle(through: OperationID(Int(operation.number)))
+      }
+    }
+    unlockAndWake()
+  }
+
+  private func canWait(_ operation: Operation) -> Bool {
+    if operation.has(.cancelled) { return false }
+    let id = OperationID(Int(operation.number))
+    return scheduler.pointee.isWaiting(id) || scheduler.pointee.isReady(id)
+  }
+
+  func removeDependency(_ dependency: Operation, from operation: Operation) {
+    enter()
+    let count = operation.withAwaited { $0.removeAll(of: dependency) }
+    if operation.number >= 0, canWait(operation) {
+      let id = OperationID(Int(operation.number))
+      if dependency.number >= 0 {
+        let other = OperationID(Int(dependency.number))
+        for _ in 0..<count { scheduler.pointee.removeEdge(from: other, to: id) }
+      } else {
+        for _ in 0..<dependency.waiting.removeAll(of: operation) { scheduler.pointee.release(id) }
+      }
+    }
+    unlockAndWake()
+    withExtendedLifetime(dependency) {}
+  }
+
+  func dependencies(of operation: Operation) -> [Operation] {
+    locked { operation.withAwaited { $0.all } }
+  }
+
+  func dependenciesAreFinished(of operation: Operation) -> Bool {
+    enter()
+    if operation.number >= 0 {
+      defer { lock.unlock() }
+      return !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
+    }
+    let awaited = operation.withAwaited { $0.all }
+    lock.unlock()
+    return awaited.allSatisfy { $0.isFinished }
+  }
+
+  func priorityChanged(of operation: Operation) {
+    locked {
+      guard operation.number >= 0 else { return }
+      scheduler.pointee.setPriority(operation.rank, of: OperationID(Int(operation.number)))
+    }
+  }
+
+  /// A cancelled operation ignores what it waits for.
+  func cancelled(_ operation: Operation) {
+    enter()
+    if operation.number >= 0 {
+      let id = OperationID(Int(operation.number))
+      scheduler.pointee.ignoreDependencies(of: id)
+      if operation.has(.parked) { unpark(operation) }
+    }
+    unlockAndWake()
+  }
+}

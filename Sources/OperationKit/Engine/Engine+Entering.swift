@@ -1,0 +1,182 @@
+// How operations come in: past the lock into the inbox where that is possible, and from there, or at
+// once, into their queue.
+
+internal import Scheduling
+import Synchronization
+
+/// What an operation that came in has brought up. It is seen to when the lock is free: it calls
+/// anybody's code.
+enum Affair {
+  /// It needs the success of one that had none.
+  case doomed(Operation)
+  /// It has closed a circle.
+  case circle([Operation])
+
+  func settle() {
+    switch self {
+    case .doomed(let operation):
+      let culprit = operation.dependencies.first { $0.bits.isUnsuccessful }
+      operation.fail(OperationError.dependencyFailed(culprit?.description ?? ""))
+      operation.cancel()
+    case .circle(let operations):
+      OperationQueue.report(operations)
+    }
+  }
+}
+
+extension Engine {
+  func add(
+    _ operation: consuming Operation, to queue: OperationQueue, asBarrier: Bool = false
+  ) {
+    let old = operation.becomeQueued()
+    let reference = Unmanaged.passRetained(operation)
+    if !asBarrier, old.isDisjoint(with: .needsCare), queue.entrance.goIn() {
+      return post(reference, queue.id)
+    }
+    enter()
+    open(queue)
+    admit(reference, to: queue.id, asBarrier: asBarrier)
+    unlockAndWake()
+  }
+
+  func add(_ operations: [Operation], to queue: OperationQueue) {
+    for operation in operations { operation.becomeQueued() }
+    enter()
+    if !operations.isEmpty { open(queue) }
+    reserve(operations.count)
+    for operation in operations {
+      admit(.passRetained(operation), to: queue.id, asBarrier: false)
+    }
+    unlockAndWake()
+  }
+
+  /// Past the lock. Whoever is looking for work will find it; if nobody is, its adder sends for
+  /// somebody. They cannot miss each other: one shows that nobody is looking any more and then looks
+  /// into the inbox, the other puts something in and then looks whether somebody is looking.
+  private func post(_ reference: Unmanaged<Operation>, _ id: QueueID) {
+    reference._withUnsafeGuaranteedRef { $0.lane = id.rawValue }
+    inbox.push(reference)
+    if attendance.load(ordering: .sequentiallyConsistent) { return }
+    enter()
+    unlockAndWake(wasUnattended: true)
+  }
+
+  /// Under the lock: all that has come in goes to its queue.
+  func takeOver() {
+    inbox.takeAll { reference in
+      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
+      lanes[lane].postedCount += 1
+      admit(reference, to: QueueID(lane), asBarrier: false)
+    }
+  }
+
+  private func open(_ queue: OperationQueue) {
+    let lane = queue.id.index
+    if lanes[lane].queue != nil { return }
+    lanes[lane].queue = queue
+    lanes[lane].mark = CurrentQueue.Mark(queue)
+    lanes[lane].postedCount = 0
+    queue.entrance.open()
+  }
+
+  private func reserve(_ count: Int) {
+    let needed = members.count + count
+    if needed > members.capacity { members.reserveCapacity(max(needed, 2 * members.capacity)) }
+  }
+
+  private func admit(_ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool) {
+    reference._withUnsafeGuaranteedRef { admit($0, reference, to: queue, asBarrier: asBarrier) }
+  }
+
+  private func admit(
+    _ operation: Operation, _ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool
+  ) {
+    var spec = OperationSpec()
+    spec.queue = queue
+    spec.priority = operation.rank
+    if operation.has(.hasTerms) { spec.claims = claims(of: operation) }
+    let isFree =
+      operation.awaited.isEmpty && !operation.has(.isAwaited) && !asBarrier
+      && lanes[queue.index].barrier < 0
+    let id = scheduler.pointee.append(spec, holds: isFree ? 0 : 1)
+    operation.number = id.rawValue
+    operation.lane = queue.rawValue
+    enroll(reference, as: id, in: queue.index)
+    if !isFree { link(operation, id, queue.index, asBarrier) }
+  }
+
+  private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in lane: Int) {
+    let last = lanes[lane].last
+    let member = Member(reference: reference, previous: last, next: -1)
+    if id.index == members.count { members.append(member) } else { members[id.index] = member }
+    if last >= 0 { members[Int(last)].next = id.rawValue } else { lanes[lane].first = id.rawValue }
+    lanes[lane].last = id.rawValue
+    lanes[lane].count += 1
+    addedCount &+= 1
+  }
+
+  /// Ties an operation that is held to what it waits for and what waits for it, and lets it go.
+  private func link(_ operation: Operation, _ id: OperationID, _ lane: Int, _ isBarrier: Bool) {
+    var isDoomed = false
+    var closesCircle = false
+    operation.awaited.forEach { dependency in
+      if dependency === operation { closesCircle = true }
+      link(operation, to: dependency)
+      if dependency.has(.retired), dependency.bits.isUnsuccessful { isDoomed = true }
+    }
+    if isDoomed, operation.has(.needsSuccess) {
+      scheduler.pointee.hold(id)
+      affairs.append(.doomed(operation))
+    }
+    addBarrierEdges(to: id, in: lane, isBarrier: isBarrier)
+    if takeOverWaiting(of: operation) { closesCircle = true }
+    if operation.has(.cancelled) {
+      scheduler.pointee.ignoreDependencies(of: id)
+    } else {
+      scheduler.pointee.release(id)
+      if closesCircle { lookForCircle(through: id) }
+    }
+  }
+
+  /// Lets a queued operation wait for another: by an edge if that is queued too, else by a hold.
+  func link(_ operation: Operation, to dependency: Operation) {
+    let id = OperationID(Int(operation.number))
+    if dependency.number >= 0 {
+      scheduler.pointee.addEdge(from: OperationID(Int(dependency.number)), to: id, when: .ok)
+    } else if !dependency.has(.retired) {
+      dependency.waiting.append(operation)
+      dependency.set(.isAwaited)
+      scheduler.pointee.hold(id)
+    }
+  }
+
+  /// Operations that waited for this one while it was in no queue get edges. True if there are
+  /// any: a circle may have been closed.
+  private func takeOverWaiting(of operation: Operation) -> Bool {
+    if operation.waiting.isEmpty { return false }
+    let id = OperationID(Int(operation.number))
+    operation.waiting.takeAll().forEach { dependent in
+      let other = OperationID(Int(dependent.number))
+      guard dependent.number >= 0, scheduler.pointee.isWaiting(other) else { return }
+      scheduler.pointee.addEdge(from: id, to: other, when: .ok)
+      scheduler.pointee.release(other)
+    }
+    return true
+  }
+
+  /// What is added after a barrier waits for it, and a barrier for all that was added before, as far
+  /// back as the last one.
+  private func addBarrierEdges(to id: OperationID, in lane: Int, isBarrier: Bool) {
+    let latest = lanes[lane].barrier
+    if latest >= 0 {
+      scheduler.pointee.addEdge(from: OperationID(Int(latest)), to: id, when: .done)
+    }
+    guard isBarrier else { return }
+    var number = members[id.index].previous
+    while number >= 0, number != latest {
+      scheduler.pointee.addEdge(from: OperationID(Int(number)), to: id, when: .done)
+      number = members[Int(number)].previous
+    }
+    lanes[lane].barrier = id.rawValue
+  }
+}

@@ -1,0 +1,74 @@
+// Operations on their way into the engine: whoever adds one does not wait for the engine's lock, and
+// whoever has the lock next takes them over.
+
+import Synchronization
+
+/// Operations that were added and not taken over yet, the latest on top; each is linked to the one
+/// before it and owned by the inbox.
+struct Inbox: ~Copyable {
+  private let top = Atomic<UInt>(0)
+
+  /// In one order with what others say of their coming: see `Engine.post`.
+  var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
+
+  func push(_ reference: Unmanaged<Operation>) {
+    let address = UInt(bitPattern: reference.toOpaque())
+    var old = top.load(ordering: .relaxed)
+    while true {
+      reference._withUnsafeGuaranteedRef { $0.before = old }
+      let (exchanged, original) = top.weakCompareExchange(
+        expected: old, desired: address, successOrdering: .sequentiallyConsistent,
+        failureOrdering: .relaxed)
+      if exchanged { return }
+      old = original
+    }
+  }
+
+  /// Takes over all of them, in the order they were added.
+  func takeAll(_ body: (Unmanaged<Operation>) -> Void) {
+    var address = top.exchange(0, ordering: .acquiring)
+    var earlier: UInt = 0
+    while let reference = Inbox.reference(address) {
+      (earlier, address) = reference._withUnsafeGuaranteedRef {
+        let before = $0.before
+        $0.before = earlier
+        return (address, before)
+      }
+    }
+    while let reference = Inbox.reference(earlier) {
+      earlier = reference._withUnsafeGuaranteedRef { $0.before }
+      body(reference)
+    }
+  }
+
+  private static func reference(_ address: UInt) -> Unmanaged<Operation>? {
+    UnsafeRawPointer(bitPattern: address).map { Unmanaged.fromOpaque($0) }
+  }
+}
+
+/// Whether a queue is kept alive by the operations in it, and how many went past the engine's lock
+/// into the inbox since it is. So nobody who adds an operation must keep the queue alive for it.
+struct Entrance: ~Copyable {
+  /// Bit 0: open. Above: how many went in.
+  private let state = Atomic<Int>(0)
+
+  /// False if it is closed: the operation goes in under the lock, and opens it.
+  func goIn() -> Bool {
+    var old = state.load(ordering: .relaxed)
+    while old & 1 == 1 {
+      let (exchanged, original) = state.weakCompareExchange(
+        expected: old, desired: old + 2, ordering: .relaxed)
+      if exchanged { return true }
+      old = original
+    }
+    return false
+  }
+
+  /// Under the engine's lock.
+  func open() { state.store(1, ordering: .relaxed) }
+
+  /// Under the engine's lock: closes it, unless more went in than have been taken over.
+  func close(after count: Int) -> Bool {
+    state.compareExchange(expected: 1 + 2 * count, desired: 0, ordering: .relaxed).exchanged
+  }
+}

@@ -1,0 +1,83 @@
+// The kinds of objects in a pipeline file: which table holds the keys of each. A new table is added
+// here, and then messages, the schema and the tests of the reference know it.
+
+/// A kind of map whose keys are those of a table.
+package enum ObjectKind: String, CaseIterable, Sendable {
+  case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
+  case allowFailure = "allow_failure"
+  case wait = "wait_for"
+  case hook = "hook_command"
+
+  /// In a sentence: "must be …".
+  package var words: String {
+    switch self {
+    case .pipeline: "a map with 'steps'"
+    case .param: "a map with 'type'"
+    case .secret: "a map with 'name'"
+    case .step: "a map with 'id'"
+    case .defaults: "a map of step keys"
+    case .queue: "a map with 'max_parallel'"
+    case .dependency: "a map with 'step'"
+    case .retry: "a map with 'limit'"
+    case .stop: "a map with 'signal' and 'grace'"
+    case .allowFailure: "a map with 'exit_codes'"
+    case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
+    case .hook: "a map with 'run'"
+    }
+  }
+
+  package var rows: [KeyRow] {
+    switch self {
+    case .pipeline: PipelineKey.table.rows
+    case .param: ParamKey.table.rows
+    case .secret: SecretKey.table.rows
+    case .step: StepKey.table.rows
+    case .defaults:
+      StepKey.allCases.filter(\.hasDefault).map { StepKey.table.rows[Int($0.rawValue)] }
+    case .queue: QueueKey.table.rows
+    case .dependency: DependencyKey.table.rows
+    case .retry: RetryKey.table.rows
+    case .stop: StopKey.table.rows
+    case .allowFailure: AllowFailureKey.table.rows
+    case .wait: WaitKey.table.rows
+    case .hook: HookCommandKey.table.rows
+    }
+  }
+
+  /// Whether `x-…` keys may stand beside.
+  package var allowsExtensions: Bool {
+    switch self {
+    case .pipeline: PipelineKey.allowsExtensions
+    default: false
+    }
+  }
+
+  /// Keys of which one must be written, and not two.
+  package var alternatives: [String] {
+    switch self {
+    case .step, .hook: ["run", "uses"]
+    case .wait: ["file", "tcp", "http", "command"]
+    default: []
+    }
+  }
+
+  /// Keys that mean nothing without another one.
+  package var companions: [(key: String, needs: String)] {
+    switch self {
+    case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
+    case .hook: [("with", "uses")]
+    default: []
+    }
+  }
+
+  /// A key that must be written if another one has some value, and must not otherwise.
+  package var conditional: ConditionalKey? {
+    self == .secret ? ConditionalKey(key: "path", ifKey: "from", has: "file") : nil
+  }
+}
+
+package struct ConditionalKey: Sendable {
+  package let key: String
+  package let ifKey: String
+  package let has: String
+}

@@ -1,0 +1,121 @@
+// What a value in a pipeline file must be, in one word each. Decoding and the JSON schema say it
+// exactly, messages in a few words. It knows neither nodes nor JSON.
+
+/// What a value must be. A text is any scalar that is not nothing, as it is written.
+package indirect enum ValueType: Hashable, Sendable {
+  /// Known before anything runs: no expressions.
+  case text
+  /// The same, and not "".
+  case filledText
+  /// Expressions may stand in it.
+  case template
+  /// The same, and not "".
+  case filledTemplate
+  case identifier
+  /// The id of a step, or of one instance: `test[os=linux]`.
+  case dependency
+  case boolean
+  case integer(ClosedRange<Int>)
+  /// Not negative, with at most six decimals.
+  case amount
+  /// From 1 to 1000, with at most three decimals.
+  case factor
+  /// Longer than nothing.
+  case duration
+  /// Nothing at all is allowed too.
+  case durationOrZero
+  case size
+  case choice([String])
+  /// One whole text, with what it looks like; the expression is one of ECMA 262.
+  case pattern(String, matching: String)
+  /// A script, or the words of a command.
+  case command
+  /// One word, or the words of a command.
+  case shell
+  /// One command or several, in the forms that `hookRow` tells.
+  case hook
+  /// A whole expression, bare or in `${{ }}`.
+  case condition
+  /// Text with an expression in `${{ }}`.
+  case expression
+  /// A built-in step, or the path of a pipeline file.
+  case uses
+  case builtIn
+  /// Any value but a map and nothing, without expressions.
+  case constant
+  case constantList
+  case wholeNumber
+  case number
+  /// Axes, `include` and `exclude`.
+  case matrix
+  case list(ValueType)
+  /// At least one.
+  case filledList(ValueType)
+  /// Names of the user's own, one type of value.
+  case map(ValueType, names: NameRule = .any)
+  /// A map with the keys of a table.
+  case object(ObjectKind)
+  case either([ValueType])
+  case anything
+
+  /// What the names in a map must be.
+  package enum NameRule: Hashable, Sendable {
+    case any
+    case identifier
+    case queue
+    case variable
+  }
+
+  /// In a sentence: "must be …".
+  package var words: String {
+    switch self {
+    case .text, .filledText, .template, .filledTemplate: "text"
+    case .condition, .uses, .builtIn: "text"
+    case .expression: "an expression in ${{ }}"
+    case .constant: "a default"
+    case .constantList: "a list"
+    case .wholeNumber: "a whole number"
+    case .number: "a number"
+    case .matrix: "a map of names to lists"
+    case .identifier, .dependency: "an id"
+    case .boolean: "true or false"
+    case .integer(let range): Self.words(for: range)
+    case .amount, .factor: "a number"
+    case .duration, .durationOrZero: "a duration such as 30s"
+    case .size: "a size such as 2M"
+    case .choice(let names): names.count == 1 ? "'\(names[0])'" : "one of " + Self.list(names)
+    case .pattern(let example, _): example
+    case .command, .shell: "text or a list of text"
+    case .hook: "text, a list of text or a map with 'run'"
+    case .list(let item), .filledList(let item): "a list of \(item.plural)"
+    case .map(let value, _): "a map of names to \(value.plural)"
+    case .object(let kind): kind.words
+    case .either(let types): Self.list(types.map(\.words), last: " or ")
+    case .anything: "anything"
+    }
+  }
+
+  private var plural: String {
+    switch self {
+    case .identifier, .dependency: "ids"
+    case .constant: "defaults"
+    case .amount, .factor, .integer: "numbers"
+    case .object, .map: "maps"
+    case .either(let types): Self.list(types.map(\.plural), last: " or ")
+    default: words
+    }
+  }
+
+  private static func words(for range: ClosedRange<Int>) -> String {
+    switch (range.lowerBound, range.upperBound) {
+    case (1, 1): "1"
+    case (let low, 1_000_000...): "a whole number of at least \(low)"
+    case (let low, let high): "a whole number from \(low) to \(high)"
+    }
+  }
+
+  private static func list(_ names: [String], last: String = ", ") -> String {
+    guard names.count > 1, let final = names.last else { return names.joined() }
+    return names.dropLast().joined(separator: ", ") + last + final
+  }
+}

@@ -1,0 +1,28 @@
+// What `default` and `enum` of a parameter must be depends on its `type`.
+
+extension ParamModel {
+  static var rules: [JSONValue] {
+    let isRequired: JSONValue = [
+      "if": has("required", true), "then": ["properties": ["default": false]],
+    ]
+    return Kind.allCases.map(rule) + [isRequired]
+  }
+
+  /// A parameter without a type is a text.
+  private static func rule(of kind: Kind) -> JSONValue {
+    let type = JSONValue.object(kind.valueType.schema)
+    let isOfKind = has("type", .string(kind.rawValue))
+    let condition: JSONValue =
+      kind == .string ? ["anyOf": [isOfKind, ["not": ["required": ["type"]]]]] : isOfKind
+    return [
+      "if": condition, "then": ["properties": ["default": type, "enum": ["items": type]]],
+    ]
+  }
+
+  private static func has(_ key: String, _ value: JSONValue) -> JSONValue {
+    [
+      "properties": .object(JSONObject([JSONMember(name: key, value: ["const": value])])),
+      "required": [.string(key)],
+    ]
+  }
+}

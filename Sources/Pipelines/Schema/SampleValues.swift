@@ -1,0 +1,47 @@
+// Defaults and examples of the key tables, which are YAML, as JSON.
+
+import Diagnostics
+
+extension JSONValue {
+  /// What a text of YAML is; nil if it cannot be read.
+  init?(yaml: String) {
+    let value = Array(yaml.utf8).withUnsafeBufferPointer { bytes -> JSONValue? in
+      var tree = Tree(source: bytes, base: 0)
+      do throws(Diagnostic) {
+        let check = try TextCheck(bytes, base: 0)
+        var reader = TreeReader(bytes, check: check, base: 0)
+        while try reader.nextStep(into: &tree) != nil {}
+      } catch {
+        return nil
+      }
+      return Decoder(tree: tree, log: DiagnosticLog()).jsonValue(0)
+    }
+    guard let value else { return nil }
+    self = value
+  }
+}
+
+extension Decoder {
+  fileprivate func jsonValue(_ node: NodeIndex) -> JSONValue {
+    switch tree.nodes[node].kind {
+    case .map:
+      return .object(
+        JSONObject(
+          writtenPairs(of: node).map {
+            JSONMember(name: tree.string($0.key), value: jsonValue($0.value))
+          }))
+    case .list: return .list(items(of: node).map(jsonValue))
+    case .plain, .quoted, .block, .alias: return jsonScalar(node)
+    }
+  }
+
+  private func jsonScalar(_ node: NodeIndex) -> JSONValue {
+    let text = tree.string(node)
+    guard tree.nodes[node].kind == .plain else { return .string(text) }
+    if isNull(node) { return .null }
+    if let boolean = plainBoolean(node) { return .boolean(boolean) }
+    if let number = plainInteger(node) { return .number(String(number)) }
+    let isDecimal = tree.withBytes(of: node) { parseDecimal($0, decimals: 9) } != nil
+    return isDecimal ? .number(text) : .string(text)
+  }
+}

@@ -1,0 +1,167 @@
+// Examples of the keys that take values in and give them back: parameters, files, conditions,
+// matrices, pipelines that are used.
+
+import Pipelines
+
+/// Files that the examples name.
+let exampleFiles = [
+  "other.yml": "params: {n: 1, word: a}\nsteps: [{id: q, run: x}]\n",
+  "common.yml": "env: {COMMON: 1}\nsteps: [{id: c, run: x}]\n",
+  ".env": "A=b\n",
+]
+
+private let text = "must be text, not"
+private let list = "must be a list of text, not"
+
+let topLevelInputs: [String: KeyExamples] = [
+  "params": KeyExamples(
+    [
+      "{}", "{a: b}", "{a: 1, b: 1.5, c: true, d: [x, 1, [y]], e-f: ''}",
+      "{a: {}}", "{a: {type: int, default: 3}}", "{a: {type: list, default: []}}",
+      "{a: {type: string, enum: [1, true, x], default: x}}", "{a: {default: 5}}",
+    ],
+    refused: [
+      ("[a]", "'params' must be a map of names to defaults or maps, not a list"),
+      ("a", "'params' must be a map of names to defaults or maps, not 'a'"),
+      ("{a: }", "'a' must be a default or a map with 'type', not nothing"),
+      ("{a b: 1}", "'a b' cannot be the name of a parameter"),
+      ("{a: '${{ run.id }}'}", "'a' cannot hold an expression: it must be known before"),
+      ("{a: ['${{ run.id }}']}", "'a' cannot hold an expression: it must be known before"),
+      ("{a: {typ: int}}", "unknown key 'typ' in parameter 'a'"),
+      ("{a-b: 1, a_B: 2}", "two parameters would be set by the variable 'OPRUN_PARAM_A_B'"),
+      ("{a: 1.50}", "as a number 1.50 is 1.5"),
+      ("{a: {default: x, enum: [y]}}", "the default must be one of 'y', not 'x'"),
+    ]),
+  "dotenv": KeyExamples(
+    ["[]", "[.env]", "[.env, 'none.env?']"],
+    refused: [
+      (".env", "'dotenv' \(list) '.env'"), ("[[.env]]", "'dotenv' \(text) a list"),
+      ("['']", "'dotenv' must not be empty"), ("[none]", "no file of variables 'none'"),
+    ]),
+  "include": KeyExamples(
+    ["[]", "[common.yml]", "[./common.yml, other.yml]"],
+    refused: [
+      ("common.yml", "'include' \(list) 'common.yml'"), ("[{a: b}]", "'include' \(text) a map"),
+      ("['']", "'include' must not be empty"), ("[none.yml]", "no included file 'none.yml'"),
+    ]),
+  "outputs": KeyExamples(
+    ["{}", "{a: b, c: 5, d: '${{ run.id }}'}"],
+    refused: [
+      ("[a]", "'outputs' must be a map of names to text, not a list"),
+      ("{a: }", "'a' \(text) nothing"), ("{a b: c}", "'a b' cannot be the name of an output"),
+    ]),
+]
+
+let stepInputs: [String: KeyExamples] = [
+  "uses": KeyExamples(
+    ["./other.yml", "other.yml"],
+    refused: [
+      ("", "'uses' \(text) nothing"), ("''", "'uses' must not be empty"),
+      ("[a]", "'uses' \(text) a list"), ("./none.yml", "no pipeline 'none.yml'"),
+      ("await", "no built-in step 'await'"),
+      ("./${{ run.id }}.yml", "'uses' cannot hold an expression: it must be known before"),
+    ]),
+  "with": KeyExamples(
+    ["{}", "{n: 2}", "{word: '${{ run.id }}', n: 5}"],
+    refused: [
+      ("[a]", "'with' must be a map of names to anything, not a list"),
+      ("n", "'with' must be a map of names to anything, not 'n'"),
+    ]),
+  "if": KeyExamples(
+    ["true", "${{ false }}", "run.id == 'x'", "\"'a' in ['a']\"", "success()"],
+    refused: [
+      ("", "'if' \(text) nothing"), ("[true]", "'if' \(text) a list"),
+      ("{a: b}", "'if' \(text) a map"),
+    ]),
+  "matrix": KeyExamples(
+    [
+      "{os: [linux, mac]}", "{a: [1, 2], b: [true], c-d: []}", "{include: [{a: b}]}",
+      "{a: [x, y], exclude: [{a: x}], include: [{a: z, b: 1}]}",
+    ],
+    refused: [
+      ("[a]", "'matrix' must be a map of names to lists, not a list"),
+      ("{}", "'matrix' must not be empty"), ("{exclude: []}", "'matrix' must not be empty"),
+      ("{a: b}", "'a' must be a list of anything or an expression in ${{ }}, not 'b'"),
+      ("{a b: [1]}", "'a b' cannot be the name of an axis"),
+      (
+        "{a: [1], include: x}",
+        "'include' must be a list of maps or an expression in ${{ }}, not 'x'"
+      ),
+      ("{a: [1], exclude: [x]}", "'exclude' must be a list of maps, not 'x'"),
+    ]),
+  "max_parallel": KeyExamples(
+    ["1", "1000000"],
+    refused: [
+      ("0", "'max_parallel' must be a whole number of at least 1, not the number 0"),
+      ("auto", "'max_parallel' must be a whole number of at least 1, not 'auto'"),
+    ]),
+  "fail_fast": KeyExamples(
+    ["true", "false"],
+    refused: [("1", "'fail_fast' must be true or false, not the number 1")]),
+  "wait_for": KeyExamples(
+    ["[]", "[{file: ready}, {tcp: 'localhost:5432', every: 1s}]", "[{command: [test, -e, x]}]"],
+    refused: [
+      ("{file: x}", "'wait_for' must be a list of maps, not a map"),
+      ("[ready]", "'wait_for' must be a list of maps, not 'ready'"),
+      ("[{}]", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
+      ("[{file: a, tcp: 'b:1'}]", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
+      ("[{every: 1s}]", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
+    ]),
+]
+
+let inputPartExamples: [TableExamples] = [
+  TableExamples(
+    name: "param", rows: ParamKey.allCases.map(\.row),
+    file: { "params:\n  p:\n    \($0)\nsteps:\n  - {id: z, run: x}\n" },
+    keys: [
+      "type": KeyExamples(
+        ["string", "int", "number", "bool", "list"],
+        refused: [
+          ("text", "'type' must be one of string, int, number, bool, list, not 'text'")
+        ]),
+      "default": KeyExamples(
+        ["a", "5", "true", "''"],
+        refused: [
+          ("", "'default' \(text) nothing"), ("[a]", "'default' \(text) a list"),
+          ("'${{ 1 }}'", "'default' cannot hold an expression: it must be known before"),
+        ]),
+      "enum": KeyExamples(
+        ["[a]", "[a, 5, true]"],
+        refused: [
+          ("a", "'enum' must be a list of defaults, not 'a'"), ("[]", "'enum' must not be empty"),
+          ("[[a]]", "'enum' \(text) a list"), ("[~]", "'enum' \(text) nothing"),
+        ]),
+      "pattern": KeyExamples(
+        ["a+", "'^[0-9]{3}$'"],
+        refused: [
+          ("''", "'pattern' must not be empty"), ("[a]", "'pattern' \(text) a list"),
+        ]),
+      "required": KeyExamples(
+        ["true", "false"], refused: [("yes", "'required' must be true or false, not 'yes'")]),
+      "description": KeyExamples(["a b"], refused: [("[a]", "'description' \(text) a list")]),
+    ]),
+  TableExamples(
+    name: "wait", rows: WaitKey.allCases.map(\.row),
+    file: {
+      let condition = $0.hasPrefix("every:") || $0.hasPrefix("timeout:") ? "\nfile: a" : ""
+      return step("run: x\nwait_for:\n  -\n    " + ($0 + condition).replacing("\n", with: "\n    "))
+    },
+    keys: [
+      "file": KeyExamples(
+        ["ready", "'${{ run.id }}.txt'"],
+        refused: [("''", "'file' must not be empty"), ("[a]", "'file' \(text) a list")]),
+      "tcp": KeyExamples(["localhost:80"], refused: [("[a]", "'tcp' \(text) a list")]),
+      "http": KeyExamples(["http://localhost/"], refused: [("{}", "'http' \(text) a map")]),
+      "command": KeyExamples(
+        ["./ready", "[test, -e, x]"],
+        refused: [
+          ("[]", "'command' must not be empty"),
+          ("{a: b}", "'command' must be text or a list of text, not a map"),
+        ]),
+      "every": KeyExamples(
+        ["100ms", "5s"],
+        refused: [("5", "'every' must be a duration such as 30s, the number 5 has no unit")]),
+      "timeout": KeyExamples(
+        ["1m"], refused: [("0s", "'timeout' must be a duration such as 30s, not '0s'")]),
+    ]),
+]
