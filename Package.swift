@@ -41,7 +41,8 @@ let package = Package(
     module("OperationKit", ["Scheduling"]),
     module("BuiltinSteps"),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
-    module("Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module(
+      "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
@@ -62,7 +63,8 @@ let package = Package(
     tests("SchedulingTests", ["Scheduling"]),
     tests("MaskingTests", ["Masking"]),
     tests("OperationKitTests", ["OperationKit"]),
-    tests("PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
+    tests(
+      "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),

@@ -34,7 +34,7 @@ enum SchemaCorpus {
   /// Every key with values of every kind, most of them wrong.
   static let probes = (tables + [defaultsExamples]).flatMap { table in
     table.rows.filter { $0.support == .supported }.flatMap { row in
-      probeValues.map { value in
+      (probeValues + row.type.choices).map { value in
         let line = "\(row.key): \(value)"
         return SchemaSample(
           name: "\(table.name) \(line)", text: row.key == "steps" ? line : table.file(line))
@@ -73,6 +73,29 @@ enum SchemaCorpus {
       }
     }
   }
+
+  /// Every built-in step without one of the inputs that it needs, and defaults of every type.
+  static let combinations =
+    BuiltinStep.all.flatMap { step in
+      step.keys.map { key in
+        SchemaSample(
+          name: "\(step.name) beside \(key.name)",
+          text: "steps:\n  - id: a\n    uses: \(step.name)\n    with:\n      every: 1s\n"
+            .replacing("every: 1s", with: step.name == "wait" ? "every: 1s" : "to: a")
+            + inputs(of: step, beside: key.name).replacing("      to: a.txt\n", with: ""))
+      }
+    }
+    + ["string", "int", "number", "bool", "list"].flatMap { type in
+      ["x", "''", "5", "1.5", "true", "[x]", "[5]", "[true]", "[1.5]", "[[x]]", "[~]"].flatMap {
+        value in
+        ["default", "enum"].map { key in
+          SchemaSample(
+            name: "\(type) \(key): \(value)",
+            text: "params: {a: {type: \(type), required: false, \(key): \(value)}}\n"
+              + "steps: [{id: a, run: x}]\n")
+        }
+      }
+    }
 
   /// What the step needs besides.
   private static func inputs(of step: BuiltinStep, beside name: String) -> String {
@@ -117,6 +140,17 @@ enum SchemaCorpus {
       let file = repository.appending(path: "\(folder)/\(name)")
       guard let text = try? String(contentsOf: file, encoding: .utf8) else { return nil }
       return SchemaSample(name: "\(folder)/\(name)", text: text)
+    }
+  }
+}
+
+extension ValueType {
+  /// The words that are allowed, if any are.
+  fileprivate var choices: [String] {
+    switch self {
+    case .choice(let names): names
+    case .either(let types): types.flatMap(\.choices)
+    default: []
     }
   }
 }

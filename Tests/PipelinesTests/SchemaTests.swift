@@ -45,7 +45,8 @@ struct SchemaTests {
     let samples =
       SchemaCorpus.accepted + SchemaCorpus.refused + SchemaCorpus.acceptedExamples
       + SchemaCorpus.refusedExamples + SchemaCorpus.rowExamples + SchemaCorpus.probes
-      + SchemaCorpus.inputProbes + SchemaCorpus.others
+      + SchemaCorpus.inputProbes + SchemaCorpus.combinations
+      + SchemaCorpus.others
     for (sample, verdict) in zip(samples, try verdicts(on: samples)) {
       let faults = shapeFaults(of: sample)
       // A name that no step can have is refused by both, for one because there is no such step.
