@@ -72,7 +72,7 @@ let package = Package(
     tests(
       "oprunImageTests",
       ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
-    tests("CaseTests", ["oprun", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
 )

@@ -4,7 +4,9 @@ import Foundation
 import Testing
 
 struct ExamplePipelinesTests {
-  @Test(arguments: ["hello.yml", "failure-tour.yml", "build-c.yml"])
+  @Test(arguments: [
+    "hello.yml", "failure-tour.yml", "build-c.yml", "thumbnails.yml", "compose.yml",
+  ])
   func `an example runs and succeeds`(file: String) throws {
     let workspace = try Workspace(named: "work", holding: [pipelines])
     let end = try workspace.run("oprun Pipelines/\(file) 2>&1")
@@ -21,7 +23,10 @@ struct ExamplePipelinesTests {
   @Test func `every pipeline of the repository is tested here`() throws {
     let found = try FileManager.default.contentsOfDirectory(atPath: pipelines.path)
       .filter { $0.hasSuffix(".yml") }.sorted()
-    #expect(found == ["build-c.yml", "ci.yml", "failure-tour.yml", "hello.yml"])
+    #expect(
+      found == [
+        "build-c.yml", "ci.yml", "compose.yml", "failure-tour.yml", "hello.yml", "thumbnails.yml",
+      ])
   }
 
   /// These tests are part of that pipeline, so they cannot run it; `Scripts/check` does.

@@ -49,6 +49,20 @@ struct WaitTests {
         """)
   }
 
+  @Test func `without time there is one look, and it is a whole one`() throws {
+    let server = try LoopbackServer { _, connection in
+      usleep(50_000)
+      connection.answer()
+    }
+    let workspace = try Workspace()
+    let ready = try workspace.run(
+      "wait", "--http=\(server.url)/", "--tcp=127.0.0.1:\(server.port)", "--command=sleep 0.05",
+      "--timeout=0s")
+    #expect(ready.status == 0, "\(ready.errors)")
+    let missing = try workspace.run("wait", "--file=never", "--timeout=0s")
+    #expect(missing.errors == "oprun-image: not ready after TIME: file 'never': there is none\n")
+  }
+
   @Test func `what is no address is refused`() throws {
     let end = try Workspace().run("wait", "--tcp=localhost")
     #expect(end.status == 2)

@@ -31,7 +31,17 @@ extension Cache {
     return left + size <= limits.size
   }
 
-  /// Removes what is too old. To be called once in a while.
+  /// Removes what is too old, unless that was done within a day.
+  func sweepNowAndThen() {
+    var status = stat()
+    let now = calendarTime()
+    if stat(folder.swept, &status) == 0, now - status.st_mtim.tv_sec < 86_400 { return }
+    try? Files.write("", to: folder.swept, mode: 0o600)
+    // What cannot be removed today can be tomorrow.
+    try? sweep()
+  }
+
+  /// Removes what is too old.
   func sweep() throws(SystemError) {
     _ = try changing { () throws(SystemError) in sweep(downTo: limits.size) }
   }

@@ -9,7 +9,8 @@ import Glibc
 ///     objects/ab/abcd…   contents by their SHA-256
 ///     parts/abcd….part   what is still coming
 ///     turns/abc          locked while somebody fetches a key that begins so
-///     lock, usage        the bytes of all objects, and the lock for changes
+///     lock, usage        the lock for changes, and the bytes of all objects
+///     swept              its time of change is when old things were last removed
 struct CacheFolder: Hashable, Sendable {
   let path: String
 
@@ -49,6 +50,7 @@ struct CacheFolder: Hashable, Sendable {
   func turn(_ key: Digest) -> String { "\(path)/turns/\(key.hexadecimal.prefix(3))" }
   var lock: String { path + "/lock" }
   var usage: String { path + "/usage" }
+  var swept: String { path + "/swept" }
 
   private func sharded(_ kind: String, _ digest: Digest) -> String {
     let name = digest.hexadecimal

@@ -30,6 +30,7 @@ extension Program {
           progress: progress))
       let results = batch.run()
       progress.close()
+      cache.sweepNowAndThen()
       return end(
         inputs, results, noun: "image", folder: settings.pattern.folder, since: started)
     } catch {

@@ -56,6 +56,7 @@ extension Program {
     downloader.mayResume = inputs.isOn("resume")
     let results = run(plan, inputs, downloader, progress)
     progress.close()
+    downloader.cache?.sweepNowAndThen()
     return end(inputs, results, noun: "file", folder: plan.folder, since: started)
   }
 

@@ -10,7 +10,10 @@ extension Program {
     let started = monotonicTime()
     let conditions = try readinessConditions(inputs)
     let every = max(1_000_000, inputs.duration("every"))
-    let deadline = started + inputs.duration("timeout")
+    // Without time there is one look, which may take what a look takes.
+    let timeout = inputs.duration("timeout")
+    let looks = Looks(
+      every: timeout > 0 ? every : nil, deadline: started + (timeout > 0 ? timeout : longestLook))
     guard let loop = TransferLoop(keeping: conditions.count) else {
       say("no thread for the connections")
       return ExitStatus.internalError
@@ -20,7 +23,7 @@ extension Program {
     let obstacles = Guarded([String?](repeating: nil, count: conditions.count))
     for (index, condition) in conditions.enumerated() {
       queue.addOperation { [output] in
-        let obstacle = look(at: condition, loop, every: every, until: deadline)
+        let obstacle = looks.obstacle(of: condition, loop)
         obstacles.withLock { $0[index] = obstacle }
         guard obstacle == nil else { return }
         output.write("\(condition.words) after \(shownDuration(monotonicTime() - started))\n")
@@ -30,7 +33,7 @@ extension Program {
     var status = ExitStatus.success
     for (condition, obstacle) in zip(conditions, obstacles.withLock { $0 }) {
       guard let obstacle else { continue }
-      let time = shownDuration(inputs.duration("timeout"))
+      let time = shownDuration(timeout)
       say("not ready after \(time): \(condition.words): \(obstacle)")
       status = ExitStatus.failure
     }
@@ -59,17 +62,22 @@ extension Program {
   }
 }
 
-/// Nil once it is ready; after the deadline, what was in the way the last time.
-private func look(
-  at condition: ReadinessCondition, _ loop: TransferLoop, every: Int64, until deadline: Int64
-) -> String? {
-  var last: String?
-  while true {
-    guard let obstacle = condition.obstacle(loop, deadline: deadline) else { return nil }
-    let left = deadline - monotonicTime()
-    // A look that the deadline has cut short says less than one before it.
-    if left <= 0 { return last ?? obstacle }
-    last = obstacle
-    usleep(UInt32(clamping: min(every, left) / 1000))
+/// How often a condition is looked at, and for how long.
+private struct Looks: Sendable {
+  /// In nanoseconds; nil for a single look.
+  let every: Int64?
+  let deadline: Int64
+
+  /// Nil once it is ready; after the deadline, what was in the way the last time.
+  func obstacle(of condition: ReadinessCondition, _ loop: TransferLoop) -> String? {
+    var last: String?
+    while true {
+      guard let obstacle = condition.obstacle(loop, deadline: deadline) else { return nil }
+      let left = deadline - monotonicTime()
+      // A look that the deadline has cut short says less than one before it.
+      guard left > 0, let every else { return last ?? obstacle }
+      last = obstacle
+      usleep(UInt32(clamping: min(every, left) / 1000))
+    }
   }
 }

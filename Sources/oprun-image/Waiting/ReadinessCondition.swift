@@ -33,7 +33,7 @@ enum ReadinessCondition: Hashable, Sendable {
 }
 
 /// No single look takes longer.
-private let longestLook: Int64 = 10_000_000_000
+let longestLook: Int64 = 10_000_000_000
 
 private func milliseconds(to deadline: Int64) -> Int {
   Int(max(1, min(longestLook, deadline - monotonicTime()) / 1_000_000))

@@ -17,18 +17,19 @@ struct Row {
   let peers: [Peer]
 }
 
-/// A graph of random dependencies on earlier operations, 0 to 3 each, the same every time.
+/// A graph of random dependencies on earlier operations, or on the latest ones, 0 to 3 each, the same
+/// every time.
 struct RandomGraph {
   let dependencies: [[Int32]]
 
-  init(_ count: Int) {
+  init(_ count: Int, within reach: Int = .max) {
     var state: UInt64 = 42
     func next(_ bound: Int) -> Int {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % bound
     }
     dependencies = (0..<count).map { index in
-      index == 0 ? [] : (0..<next(4)).map { _ in Int32(next(index)) }
+      index == 0 ? [] : (0..<next(4)).map { _ in Int32(index - 1 - next(min(index, reach))) }
     }
   }
 }

@@ -100,14 +100,16 @@ for row in rows where only == nil || only == row.name { await measure(row) }
 if only == nil || only == "trials" { Trials.runAll() }
 
 if only == nil || only == "growth" {
-  print("OperationKit, ns each: independent, chain, random graph")
+  print("OperationKit, ns each: independent, chain, random graph, graph within the latest 100")
   var size = 1000
   while size <= (isQuick ? 100_000 : 10_000_000) {
     let graph = RandomGraph(size)
     let independent = await nanoseconds { OperationKitJobs.independent(size) }
     let chain = await nanoseconds { OperationKitJobs.keptChain(size) }
     let random = await nanoseconds { OperationKitJobs.graph(graph) }
-    print("  \(size): \(independent / size), \(chain / size), \(random / size)")
+    let nearGraph = RandomGraph(size, within: 100)
+    let near = await nanoseconds { OperationKitJobs.graph(nearGraph) }
+    print("  \(size): \(independent / size), \(chain / size), \(random / size), \(near / size)")
     size *= 10
   }
 }
