@@ -132,6 +132,10 @@ extension Planner {
 
   /// The operations that a dependency means; none for a name that is wrong.
   func targets(of dependency: DependencyModel, at place: Place) -> [Int] {
+    let unit = units[place.unit]
+    if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+      return [unit.operation(of: step)]
+    }
     var silent = self
     silent.log = DiagnosticLog()
     var found: [Int] = []

@@ -149,8 +149,10 @@ extension UsesModel {
 extension StepSettings {
   /// The language of the scripts that a shell reads.
   static func language(of shell: [String]) -> ScriptLanguage {
-    let names: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
-    let program = shell.first?.split(separator: "/").last.map(String.init) ?? ""
-    return names.contains(program) ? .shell : .other
+    guard let path = shell.first, path != defaultShell[0] else { return .shell }
+    let program = path.split(separator: "/").last.map(String.init) ?? ""
+    return shellNames.contains(program) ? .shell : .other
   }
+
+  private static let shellNames: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
 }
