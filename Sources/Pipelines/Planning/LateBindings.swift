@@ -116,7 +116,8 @@ extension LateBindings {
     let value = try condition.evaluated(with: self)
     if case .bool(let truth) = value { return truth }
     throw EvaluationFailure(
-      ExpressionMessage.wrongCondition(ExpressionType.Kinds.bool.words, value.type.words),
+      ExpressionMessage.wrongCondition(
+        wanted: ExpressionType.Kinds.bool.words, found: value.type.words),
       in: condition, at: condition.range(of: condition.root))
   }
 
