@@ -130,10 +130,12 @@ extension UsesModel {
 }
 
 extension StepSettings {
-  /// The language of the scripts that a shell reads.
+  /// The language of the scripts that a shell reads; `[sudo, bash]` is one too.
   static func language(of shell: [String]) -> ScriptLanguage {
-    let names: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
-    let program = shell.first?.split(separator: "/").last.map(String.init) ?? ""
-    return names.contains(program) ? .shell : .other
+    if shell == defaultShell { return .shell }
+    let isShell = shell.contains { shellNames.contains(ShellWords.program($0.utf8)) }
+    return isShell ? .shell : .other
   }
+
+  private static let shellNames: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
 }
