@@ -7,6 +7,7 @@ extension Expression {
   package func evaluated(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> Value {
+    if let constant { return constant }
     var folding = Folding(self, bindings, isFinal: true, constants: [])
     guard let value = try folding.run() else {
       preconditionFailure("an evaluation that fails says so")

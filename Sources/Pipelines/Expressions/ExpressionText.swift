@@ -102,6 +102,7 @@ extension Value {
 
 /// In single quotes, or in double quotes if there is something that needs an escape.
 private func stringLiteral(_ text: String) -> String {
-  let isPlain = text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
-  return isPlain ? "'\(text.replacing("'", with: "''"))'" : jsonString(text)
+  let quote = UInt8(ascii: "'")
+  if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return jsonString(text) }
+  return text.utf8.contains(quote) ? "'\(text.replacing("'", with: "''"))'" : "'\(text)'"
 }

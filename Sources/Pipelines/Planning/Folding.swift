@@ -147,11 +147,11 @@ extension UsesModel {
 }
 
 extension StepSettings {
-  /// The language of the scripts that a shell reads.
+  /// The language of the scripts that a shell reads; `[sudo, bash]` is one too.
   static func language(of shell: [String]) -> ScriptLanguage {
-    guard let path = shell.first, path != defaultShell[0] else { return .shell }
-    let program = path.split(separator: "/").last.map(String.init) ?? ""
-    return shellNames.contains(program) ? .shell : .other
+    if shell == defaultShell { return .shell }
+    let isShell = shell.contains { shellNames.contains(ShellWords.program($0.utf8)) }
+    return isShell ? .shell : .other
   }
 
   private static let shellNames: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
