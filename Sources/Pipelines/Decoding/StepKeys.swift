@@ -32,7 +32,9 @@ package enum StepKey: UInt8, ObjectKey {
   }
 
   /// Whether a step that uses a pipeline file may have the key.
-  package var isOfNested: Bool { !hasDefault && self != .outputs && self != .waitFor }
+  package var isOfNested: Bool {
+    !hasDefault && ![.outputs, .waitFor, .maxParallel].contains(self)
+  }
 
   static let table = KeyTable<StepKey>()
 }

@@ -67,9 +67,6 @@ extension Planner {
   ) -> GroupDraft {
     var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
     if let width = matrix.maxParallel {
-      if let uses = uses(at: place), case .file = uses.kind {
-        log.report(at: matrix.span) { PlanningMessage.widthOfNested(at: $0) }
-      }
       let id = units[place.unit].prefix + units[place.unit].id(of: place.step, text)
       draft.pool = lanes.addPool(named: "\(id).max_parallel", width: width)
     }

@@ -68,12 +68,6 @@ enum PlanningMessage {
       help: "nothing may stand around '${{ }}'")
   }
 
-  static func widthOfNested(at span: Span) -> Diagnostic {
-    Diagnostic(
-      "'max_parallel' bounds commands, and a step that uses a pipeline file runs none", at: span,
-      help: "give the steps of that pipeline a 'queue'")
-  }
-
   static func twoPlaces(_ secret: String, first: Span, at span: Span) -> Diagnostic {
     Diagnostic(
       "secret \(quoted(secret)) is read from two places", at: span,

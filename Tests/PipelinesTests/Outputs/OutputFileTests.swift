@@ -104,7 +104,7 @@ struct OutputFileTests {
         + "a value is missing at byte 1"
     ),
     (
-      "whole=9007199254740992",
+      "whole=9007199254740993",
       "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, and its text is no JSON: "
         + "a number too large to be exact at byte 1"
     ),
