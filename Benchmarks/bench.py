@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import language
 import masking
 import tables
 import workload
@@ -127,6 +128,23 @@ class Rows:
                 runners))
         return "\n".join(text)
 
+    def expressions(self):
+        count = 10_000 if self.quick else 100_000
+        folder = self.bench.scratch / "language"
+        language.write(folder, count)
+        text = []
+        pairs = [(f"{count:,} steps with an expression each", "plain", "expressions", 2),
+                 ("A matrix of 4,096 instances", "written", "matrix", 1)]
+        for title, base, other, goal in pairs:
+            runners = [Runner("floor", [self.oprun, "validate", f"{base}.yml"], folder, True),
+                       Runner("oprun", [self.oprun, "validate", f"{other}.yml"], folder)]
+            self.bench.measure(runners, self.rounds)
+            self.add_ratio(title, runners, "wall", goal)
+            text.append(tables.table(
+                title, "`validate`; the floor is the same file with the values written out.",
+                runners))
+        return "\n".join(text)
+
     def start(self):
         folder = self.bench.scratch / "start"
         folder.mkdir(exist_ok=True)
@@ -210,8 +228,8 @@ def memory(runner):
     return tables.megabytes(runner.memory())
 
 
-ROWS = ["independent", "chain", "layered", "dry_run", "start", "one_step", "makespan", "output",
-        "masking"]
+ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
+        "output", "masking"]
 
 
 def verify(bench, oprun):

@@ -46,12 +46,11 @@ final class CommandBuilder {
     runSettings = plan.settings
     helper = CommandBuilder.neighbour(named: "oprun-image")
     self.added = added
-    own =
-      [
-        EnvironmentVariable(name: "OPRUN", value: "1"),
-        EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
-        EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
-      ] + plan.parameterVariables
+    own = [
+      EnvironmentVariable(name: "OPRUN", value: "1"),
+      EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
+      EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
+    ]
     let isAbsolute = directory.path.hasPrefix("/")
     self.directory = isAbsolute ? directory : RunDirectory(path: "\(workspace)/\(directory.path)")
     nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")

@@ -13,7 +13,9 @@ extension RunLoop {
     do throws(EvaluationFailure) {
       return try decision(about: operation, step, late, isGroup: isGroup)
     } catch {
-      return refuse(operation, step, words(of: error))
+      if isGroup { return .fail(words(of: error)) }
+      // The step fails when its turn comes, as any step that cannot be started.
+      return .run(resolve(late, step, of: operation, [.attempt: error]))
     }
   }
 
@@ -33,10 +35,13 @@ extension RunLoop {
         return group.map { .skipGroup($0, reason) } ?? .skip(reason)
       }
       if isGroup { return expansion(of: operation, step, late) }
-      let probes = try late.probes(shell: step.settings.shell, self)
-      if !probes.isEmpty { return .wait(probes) }
     }
-    return .run(try late.resolved(step, self))
+    let resolved = resolve(late, step, of: operation)
+    if !machine.metConditions.contains(operation), refusals[operation]?[.attempt] == nil {
+      let probes = try late.probes(shell: step.settings.shell, self)
+      if !probes.isEmpty { return .wait(probes, resolved) }
+    }
+    return .run(resolved)
   }
 
   private func expansion(
@@ -50,13 +55,27 @@ extension RunLoop {
     }
   }
 
-  /// The step fails when its turn comes, as any step that cannot be started.
-  private func refuse(_ operation: OperationID, _ step: PlannedStep, _ words: String) -> Decision {
-    if machine.plan.groups[operation] != nil { return .fail(words) }
-    refusals[operation] = words
-    var step = step
-    step.settings = step.settings.withoutRetry
-    return .run(step)
+  /// Puts in what is known now, and keeps what cannot run.
+  private func resolve(
+    _ late: LateStep, _ step: PlannedStep, of operation: OperationID,
+    _ failures: [StepPart: EvaluationFailure] = [:]
+  ) -> PlannedStep {
+    let resolved = late.resolved(step, self)
+    let all = failures.merging(resolved.failures) { first, _ in first }
+    if all.isEmpty { return resolved.step }
+    refusals[operation] = all.mapValues { words(of: $0) }
+    var step = resolved.step
+    if all[.attempt] != nil { step.settings = step.settings.withoutRetry }
+    return step
+  }
+
+  /// What of the run's own settings is known only now.
+  func resolveRun() {
+    guard let late = machine.plan.late else { return }
+    let run = PlannedStep(
+      id: RunDirectory.runHookName, span: Span(start: 0, end: 0), action: .arguments(["true"]),
+      settings: machine.plan.settings)
+    machine.plan.settings = resolve(late, run, of: CommandKey.runOperation).settings
   }
 
   /// `pipeline.yml:7: the message; the way out`.
@@ -106,7 +125,7 @@ extension RunMachine {
   func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let step = isRun ? nil : plan.steps[key.operation.index]
-    let settings = step?.settings ?? plan.settings
+    let settings = waits[key.operation]?.step.settings ?? step?.settings ?? plan.settings
     let action: Pipelines.Action? =
       switch key.trial {
       case .attempt: step?.action

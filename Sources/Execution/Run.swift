@@ -49,8 +49,8 @@ final class RunLoop {
   private let masker: Masker?
   var outputs = OutputStore()
   private var outputFiles: OutputFiles
-  /// Why steps cannot run that were told to: a value that has no place in their command.
-  var refusals: [OperationID: String] = [:]
+  /// Commands that cannot run, and why: a value that has no place in them.
+  var refusals: [OperationID: [StepPart: String]] = [:]
 
   private static let signalToken = Int(UInt32.max)
 
@@ -87,11 +87,14 @@ final class RunLoop {
     let widths = plan.queues.reduce(0) {
       $0.addingReportingOverflow($1.width).overflow ? .max : $0 + $1.width
     }
-    return min(widths, plan.steps.count)
+    // What is expanded while running may be any number.
+    let grows = plan.steps.contains { $0.late?.expands == true }
+    return grows ? widths : min(widths, plan.steps.count)
   }
 
   func run(_ observer: inout some RunObserver) -> RunEnd {
     for notice in notices { tell(.notice(notice), at: 0, &observer) }
+    resolveRun()
     machine.begin(at: now)
     while true {
       perform(&observer)
@@ -192,12 +195,10 @@ final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    if case .attempt = key.trial {
-      if let refusal = refusals[key.operation] {
-        return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
-      }
-      outputFiles.attemptStarted(key.operation)
+    if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
+      return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
+    if case .attempt = key.trial { outputFiles.attemptStarted(key.operation) }
     do throws(SystemError) {
       let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
@@ -220,4 +221,13 @@ final class RunLoop {
 
 extension Trial {
   fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
+
+  /// What of the step it is a try of; nil for a look at a condition.
+  fileprivate var part: StepPart? {
+    switch self {
+    case .attempt: .attempt
+    case .hook(let kind, let index): .hook(kind, index: index)
+    case .probe: nil
+    }
+  }
 }

@@ -77,12 +77,6 @@ private func makePlan(
   guard builder.log.isEmpty else {
     throw .invalid(builder.log.sorted(), loader.sources)
   }
-  plan.parameterVariables = loader.models[0].params.compactMap { param in
-    inputs.params[param.name].flatMap { value in
-      value == .null
-        ? nil : EnvironmentVariable(name: param.variable, value: value.text ?? value.json)
-    }
-  }
   plan.parameters = loader.models[0].params.map(\.described)
   return plan
 }

@@ -5,7 +5,8 @@ import Testing
 
 struct ExamplePipelinesTests {
   @Test(arguments: [
-    "hello.yml", "failure-tour.yml", "build-c.yml", "thumbnails.yml", "compose.yml",
+    "hello.yml", "failure-tour.yml", "build-c.yml", "matrix.yml", "release.yml", "thumbnails.yml",
+    "compose.yml",
   ])
   func `an example runs and succeeds`(file: String) throws {
     let workspace = try Workspace(named: "work", holding: [pipelines])
@@ -25,7 +26,8 @@ struct ExamplePipelinesTests {
       .filter { $0.hasSuffix(".yml") }.sorted()
     #expect(
       found == [
-        "build-c.yml", "ci.yml", "compose.yml", "failure-tour.yml", "hello.yml", "thumbnails.yml",
+        "build-c.yml", "ci.yml", "compose.yml", "failure-tour.yml", "hello.yml", "matrix.yml",
+        "release.yml", "thumbnails.yml",
       ])
   }
 

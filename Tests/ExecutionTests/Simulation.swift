@@ -14,6 +14,8 @@ import Scheduling
 /// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`.
 ///
 /// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that.
+/// `wait 2 5` looks every 2 s for 5 s at most, and runs then; `wait 2` waits for ever. What its looks
+/// find is scripted under `a.wait.1`, as attempts are; the last word counts for all further ones.
 struct Simulation {
   var graph: String
   var scripts: [String: String] = [:]
@@ -100,6 +102,7 @@ private struct Playback {
   private var commands: [Command] = []
   private var now: Nanoseconds = 0
   private var words: [String] = []
+  private var lookCounts: [String: Int] = [:]
 
   init(_ simulation: Simulation) {
     self.simulation = simulation
@@ -157,10 +160,20 @@ private struct Playback {
       case "skipGroup": .skipGroup(plan.operation(words[1]), "no")
       case "join": .join
       case "expand": .expand(words.dropFirst().map(newOperation))
+      case "fail": .fail("no")
+      case "wait": wait(operation, words.dropFirst().compactMap { Nanoseconds($0) })
       default: .run(plan.steps[operation.index])
       }
     if words[0] == "expand" { decisions[id(operation)] = "join" }
+    if words[0] == "wait" { decisions[id(operation)] = "run" }
     machine.decided(operation, decision, at: now)
+  }
+
+  private func wait(_ operation: OperationID, _ times: [Nanoseconds]) -> Decision {
+    let probe = Probe(
+      action: .arguments(["look"]), every: times[0] * second,
+      timeout: times.count > 1 ? times[1] * second : nil, words: "it")
+    return .wait([probe], plan.steps[operation.index])
   }
 
   private func newOperation(_ id: String) -> NewOperation {
@@ -175,6 +188,12 @@ private struct Playback {
     let script = simulation.scripts[name(key)]?.split(separator: " ").map(String.init) ?? ["ok@1"]
     var index = 0
     if case .attempt(let number) = key.trial { index = min(number, script.count) - 1 }
+    if case .probe = key.trial {
+      let count = lookCounts[name(key), default: 0]
+      lookCounts[name(key)] = count + 1
+      index = min(count, script.count - 1)
+      words.append("\(now / second):look(\(id(key.operation)))")
+    }
     let parts = script[index].split(separator: "@").map(String.init)
     let after = parts.count > 1 ? (Nanoseconds(parts[1]) ?? 0) * second : 0
     var command = Command(
@@ -216,6 +235,7 @@ private struct Playback {
     case .settled(let operation, let ending, let cause):
       return
         "\(id(operation))=\(ending.outcome)\(ending.isAllowed ? "(allowed)" : "")\(text(cause))"
+    case .waiting(let operation, let words): return "\(id(operation))?\(words)"
     case .appended(_, let name, let group): return "\(id(group))>\(name)"
     case .stopping(let reason): return "stopping(\(reason.short(plan)))"
     case .finished(let end): return "end=\(end.exitStatus)"

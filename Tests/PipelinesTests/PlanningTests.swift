@@ -147,7 +147,7 @@ struct PipelineErrorTests {
         pipeline.yml:4:16: error: unknown name 'a'
          4 |     name: "${{ a }}"
            |                ^
-          help: a string stands in quotes: 'a'
+          help: a string is written in quotes: 'a'
         pipeline.yml:5:14: error: 'timeout' cannot hold an expression: it must be known before
          5 |     timeout: ${{ t }}
            |              ^~~~~~~~

@@ -11,15 +11,14 @@ struct Groups {
     let isFailFast: Bool
     /// Members that have not ended; nil if the group's edges see to that.
     var unfinishedCount: Int?
+    var cancelReason: StopReason?
   }
 
   private var groups: [OperationID: Group] = [:]
   private var groupOfMember: [OperationID: OperationID] = [:]
 
   init(_ plan: Plan) {
-    // A pipeline in a pipeline counts the instances in it too: they are those of their step, which
-    // comes before.
-    for (id, group) in plan.groups.sorted(by: { $0.key > $1.key }) {
+    for (id, group) in plan.groups {
       groups[id] = Group(members: group.members, isFailFast: group.isFailFast)
       for member in group.members { groupOfMember[member] = id }
     }
@@ -31,10 +30,14 @@ struct Groups {
 
   func group(of member: OperationID) -> OperationID? { groupOfMember[member] }
 
-  /// The group, if a failure of this member ends the others.
-  func failFastGroup(of member: OperationID) -> OperationID? {
-    guard let group = groupOfMember[member], groups[group]?.isFailFast == true else { return nil }
-    return group
+  /// Whether a failure of a member ends the others.
+  func isFailFast(_ group: OperationID) -> Bool { groups[group]?.isFailFast == true }
+
+  /// Why it was cancelled by itself, with all in it.
+  func cancelReason(of group: OperationID) -> StopReason? { groups[group]?.cancelReason }
+
+  mutating func cancelled(_ group: OperationID, _ reason: StopReason) {
+    groups[group]?.cancelReason = reason
   }
 
   /// The members that a step was expanded to while running.
@@ -63,6 +66,17 @@ extension Groups {
       if ending.badness > worst.ending.badness { worst = (ending, member) }
     }
     return (worst.ending, worst.member)
+  }
+
+  /// Where the trouble of a member that did not succeed began: not at a group in it.
+  func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
+    var root = member
+    while let inner = ending(of: root, in: scheduler).1,
+      scheduler.ending(of: inner)?.outcome.isFailure == true
+    {
+      root = inner
+    }
+    return scheduler.root(of: root) ?? root
   }
 }
 

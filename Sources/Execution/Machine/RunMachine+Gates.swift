@@ -17,8 +17,8 @@ enum Decision {
   case expand([NewOperation])
   /// All members of the group have ended.
   case join
-  /// It waits for these, one after the other; then it is asked about again.
-  case wait([Probe])
+  /// It waits for these, one after the other, as this step; then it is asked about again.
+  case wait([Probe], PlannedStep)
 }
 
 /// An operation that is added while running.
@@ -29,9 +29,14 @@ struct NewOperation {
 
 extension RunMachine {
   mutating func askAtGates() {
-    for operation in scheduler.takeReached() {
+    for operation in scheduler.takeReached() where !scheduler.state(of: operation).hasEnded {
       gated.insert(operation)
       perform(.decide(operation))
+    }
+    // What ended an operation may also have stopped the run, before those behind it were seen.
+    if let stopReason, !gated.isEmpty {
+      cancelGated(stopReason)
+      tellSettled()
     }
   }
 
@@ -46,7 +51,8 @@ extension RunMachine {
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
     case .join: join(operation, at: now)
-    case .wait(let probes): beginWait(of: operation, probes, at: now)
+    case .wait(let probes, let step):
+      beginWait(of: operation, Wait(step: step, probes: probes), at: now)
     }
     tellSettled()
     startReady(at: now)
@@ -54,7 +60,7 @@ extension RunMachine {
 
   private mutating func run(_ operation: OperationID, as step: PlannedStep) {
     gated.remove(operation)
-    if let late = plan.steps[operation.index].late, late.changesCommand {
+    if step.action != plan.steps[operation.index].action {
       say(.resolved(operation, command: step.action.commandText))
     }
     plan.steps[operation.index] = step
@@ -78,9 +84,10 @@ extension RunMachine {
     let (ending, member) = groups.ending(of: group, in: scheduler)
     let cause: Cause =
       switch ending.outcome {
-      case .failed, .timedOut: member.map { .dependency($0) } ?? .itself
-      case .blocked: member.flatMap { scheduler.root(of: $0) }.map { .dependency($0) } ?? .itself
-      case .cancelled: stopReason.map { .stopped($0) } ?? .itself
+      case .failed, .timedOut, .blocked:
+        member.map { .dependency(groups.root(of: $0, in: scheduler)) } ?? .itself
+      case .cancelled:
+        (stopReason ?? groups.cancelReason(of: group)).map { .stopped($0) } ?? .itself
       case .skipped:
         .condition(
           groups.members(of: group).isEmpty ? "its matrix is empty" : "all of it was skipped")
@@ -89,10 +96,15 @@ extension RunMachine {
     scheduler.settle(group, as: ending, cause: cause)
   }
 
-  /// The last ones first: none is blocked by another that was skipped.
+  /// The last ones first: none is blocked by another that was skipped. A group among them ends by
+  /// itself, after its members.
   private mutating func skipMembers(of group: OperationID, _ reason: String) {
     for member in groups.members(of: group).reversed() where !scheduler.state(of: member).hasEnded {
-      scheduler.settle(member, as: Ending(.skipped), cause: .condition(reason))
+      if groups.members(of: member).isEmpty {
+        scheduler.settle(member, as: Ending(.skipped), cause: .condition(reason))
+      } else {
+        skipMembers(of: member, reason)
+      }
     }
   }
 
@@ -105,22 +117,38 @@ extension RunMachine {
     gated = []
   }
 
-  /// `fail_fast`: the other members of the group are cancelled.
+  /// `fail_fast`: the other members of every such group around the operation are cancelled. What the
+  /// failure is in goes on: it has failed in any case.
   mutating func failFast(_ operation: OperationID, at now: Nanoseconds) {
-    guard let group = groups.failFastGroup(of: operation), stopReason == nil else { return }
-    let reason = StopReason.failure(operation)
-    for member in groups.members(of: group) {
-      switch scheduler.state(of: member) {
-      case .ended: continue
-      case .running:
-        active[member]?.cancelReason = reason
-        if case .attempt = active[member]?.trial { askToEnd(member, .cancelled, at: now) }
-      case .paused where active[member] != nil: cancelRetry(of: member, reason, at: now)
-      case .waiting, .ready, .paused:
-        endWait(of: member)
-        scheduler.settle(member, as: Ending(.cancelled), cause: .stopped(reason))
+    var failed = operation
+    while stopReason == nil, let group = groups.group(of: failed) {
+      if groups.isFailFast(group) {
+        for member in groups.members(of: group) where member != failed {
+          cancel(member, .failure(operation), at: now)
+        }
+        tellSettled()
       }
+      failed = group
     }
-    tellSettled()
+  }
+
+  /// Cancels one operation, with all that is in it. A group ends by itself, after those.
+  private mutating func cancel(
+    _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    let members = groups.members(of: operation)
+    groups.cancelled(operation, reason)
+    for member in members { cancel(member, reason, at: now) }
+    switch scheduler.state(of: operation) {
+    case .ended: break
+    case .running:
+      active[operation]?.cancelReason = reason
+      if case .attempt = active[operation]?.trial { askToEnd(operation, .cancelled, at: now) }
+    case .paused where active[operation] != nil: cancelRetry(of: operation, reason, at: now)
+    case .waiting, .ready, .paused:
+      guard members.isEmpty else { break }
+      endWait(of: operation)
+      scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
+    }
   }
 }

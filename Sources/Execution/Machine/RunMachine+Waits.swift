@@ -5,6 +5,8 @@ import Scheduling
 
 /// An operation that waits for conditions.
 struct Wait {
+  /// With the values that are known while it waits.
+  let step: PlannedStep
   let probes: [Probe]
   /// The one that is waited for.
   var index = 0
@@ -18,8 +20,8 @@ struct Wait {
 
 extension RunMachine {
   /// Conditions that hold already are met by the first look; no event tells of them.
-  mutating func beginWait(of operation: OperationID, _ probes: [Probe], at now: Nanoseconds) {
-    waits[operation] = Wait(probes: probes)
+  mutating func beginWait(of operation: OperationID, _ wait: Wait, at now: Nanoseconds) {
+    waits[operation] = wait
     beginCondition(of: operation, at: now)
   }
 
@@ -64,7 +66,7 @@ extension RunMachine {
   mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
     guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
     if timer.purpose == .probeDue { return probe(timer.operation) }
-    let isAllowed = plan.steps[timer.operation.index].settings.allowFailure == .always
+    let isAllowed = wait.step.settings.allowFailure == .always
     endWait(of: timer.operation)
     let words = wait.probes[wait.index].words
     end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)

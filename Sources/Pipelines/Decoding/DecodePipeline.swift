@@ -42,6 +42,7 @@ extension Decoder {
 
   private mutating func decodeSteps(_ fields: Fields<PipelineKey>, readSteps: NodeIndex?) {
     guard fields.holds(.steps) else {
+      if isPart || fields.holds(.include) { return }
       log.report(at: firstKeySpan(of: fields.map)) {
         DecodingMessage.missing(["steps"], "at top level", at: $0)
       }

@@ -7,6 +7,8 @@ struct Decoder {
   var tree: Tree
   var log: DiagnosticLog
   var model = PipelineModel()
+  /// The file is included in another, which may have the steps.
+  var isPart = false
   /// Numbers in `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
   /// How many texts the model keeps, and their bytes: aliases could repeat them without end.

@@ -50,10 +50,14 @@ extension Template {
     let script = ScriptText(self, language)
     let expressions = expressions
     var values: [[UInt8]] = []
+    var byteCount = 0
     for (number, expression) in expressions.enumerated() {
       let text = try expression.text(with: bindings)
+      byteCount += text.utf8.count
+      let isTooLong = byteCount > Function.maxResultByteCount
       if let words = script.objection(to: expression, number)
         ?? script.objection(to: text, of: expression, number)
+        ?? (isTooLong ? ExpressionMessage.resultTooLong : nil)
       {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }

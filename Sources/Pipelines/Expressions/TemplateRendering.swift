@@ -21,7 +21,13 @@ extension Template {
       if part.isLiteral {
         bytes += content[part.range]
       } else {
-        bytes += try expression(part).text(with: bindings).utf8
+        let expression = expression(part)
+        bytes += try expression.text(with: bindings).utf8
+        if bytes.count > Function.maxResultByteCount {
+          throw EvaluationFailure(
+            ExpressionMessage.resultTooLong, in: expression,
+            at: expression.range(of: expression.root))
+        }
       }
     }
     return String(decoding: bytes, as: UTF8.self)

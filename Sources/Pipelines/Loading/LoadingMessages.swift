@@ -18,6 +18,10 @@ enum LoadingMessage {
     Diagnostic("no \(what) \(quoted(path))", at: span)
   }
 
+  static func noSteps(at span: Span) -> Diagnostic {
+    Diagnostic("neither this file nor what it includes has 'steps'", at: span)
+  }
+
   static func missingVariables(_ path: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "no file of variables \(quoted(path))", at: span,

@@ -14,6 +14,8 @@ struct PipelineLoader {
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
   private var open: [String] = []
+  /// What was included in the pipeline that is being read, and where.
+  private var included: [String: Span] = [:]
   private var byteCount = 0
 
   static let maxFileCount = 1000
@@ -32,20 +34,35 @@ struct PipelineLoader {
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
     open.append(path)
-    defer { open.removeLast() }
+    let outer = included
+    included = [:]
+    defer {
+      open.removeLast()
+      included = outer
+    }
     var model = merged(decode(path, bytes), at: FilePlace(path: path))
+    if model.steps.isEmpty, log.isEmpty, let first = model.includes.first {
+      log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
+    }
+    addVariables(to: &model)
     for index in model.uses.indices {
       if case .file(let name) = model.uses[index].kind {
-        model.uses[index].model = nested(Reference(name: name, span: model.uses[index].span))
+        let number = nested(Reference(name: name, span: model.uses[index].span))
+        model.uses[index].model = number
+        model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) } ?? []
       }
     }
     return model
   }
 
-  private mutating func decode(_ path: String, _ bytes: [UInt8]) -> PipelineModel {
+  private mutating func decode(
+    _ path: String, _ bytes: [UInt8], isPart: Bool = false
+  ) -> PipelineModel {
     byteCount += bytes.count
     let start = sources.add(path: path, bytes: bytes)
-    return bytes.withUnsafeBufferPointer { Decoder.decode($0, start: start, log: &log) }
+    return bytes.withUnsafeBufferPointer {
+      Decoder.decode($0, start: start, isPart: isPart, log: &log)
+    }
   }
 
   // MARK: Included files
@@ -53,19 +70,20 @@ struct PipelineLoader {
   private mutating func merged(_ model: PipelineModel, at place: FilePlace) -> PipelineModel {
     guard !model.includes.isEmpty else { return model }
     var result = PipelineModel()
-    var first: [String: Span] = [:]
     for reference in model.includes {
       guard let (path, bytes) = read(reference, from: place, as: "included file") else { continue }
-      if let span = first.updateValue(reference.span, forKey: path) {
-        log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: span, at: $0) }
+      if let first = included[path] {
+        log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
         continue
       }
+      included[path] = reference.span
       open.append(path)
-      let included = merged(decode(path, bytes), at: FilePlace(path: path))
+      let part = merged(decode(path, bytes, isPart: true), at: FilePlace(path: path))
       open.removeLast()
-      result.merge(included, log: &log)
+      result.merge(part, log: &log)
     }
     result.merge(model, log: &log)
+    result.includes = model.includes
     return result
   }
 
@@ -73,15 +91,44 @@ struct PipelineLoader {
 
   /// The number of the model; nil if there is none, which is reported.
   private mutating func nested(_ reference: Reference) -> Int? {
-    let file = sources.files[sources.fileIndex(at: Int(reference.span.start))]
-    guard let (path, bytes) = read(reference, from: FilePlace(path: file.path), as: "pipeline")
-    else { return nil }
-    if let number = numbers[path] { return number }
+    let place = FilePlace(
+      path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
+    if let path = place.resolve(reference.name), let number = numbers[path], !open.contains(path) {
+      return number
+    }
+    guard let (path, bytes) = read(reference, from: place, as: "pipeline") else { return nil }
     let number = models.count
     numbers[path] = number
     models.append(PipelineModel())
     models[number] = pipeline(at: path, bytes)
     return number
+  }
+
+  // MARK: Files of variables
+
+  private mutating func addVariables(to model: inout PipelineModel) {
+    for reference in model.dotenv {
+      let isOptional = reference.name.hasSuffix("?")
+      let path = isOptional ? String(reference.name.dropLast()) : reference.name
+      switch files.read(path, nil) {
+      case .failure(let failure):
+        log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
+      case .success(nil):
+        guard !isOptional else { continue }
+        log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
+      case .success(let bytes?):
+        do throws(VariableFileFault) {
+          for (name, value) in try variables(in: bytes) {
+            model.fileVariables.append(
+              VariableModel(name: name, span: reference.span, value: .plain(value)))
+          }
+        } catch {
+          log.report(at: reference.span) {
+            LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
+          }
+        }
+      }
+    }
   }
 
   // MARK: Reading
@@ -118,12 +165,14 @@ struct PipelineLoader {
 
 extension Decoder {
   /// From the bytes of one file to its model. The nodes are gone when it returns.
+  /// `isPart`: others add what it lacks.
   static func decode(
-    _ bytes: UnsafeBufferPointer<UInt8>, start: Int, log: inout DiagnosticLog
+    _ bytes: UnsafeBufferPointer<UInt8>, start: Int, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel {
     let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     let text = UnsafeBufferPointer(rebasing: bytes[mark...])
     var decoder = Decoder(tree: Tree(source: text, base: start + mark), log: log)
+    decoder.isPart = isPart
     do throws(Diagnostic) {
       try decoder.read(text, base: start + mark)
     } catch {

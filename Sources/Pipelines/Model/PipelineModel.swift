@@ -11,6 +11,8 @@ struct PipelineModel {
   var written: [PipelineKey: Span] = [:]
   var includes: [Reference] = []
   var dotenv: [Reference] = []
+  /// From the files of `dotenv`, once they are read.
+  var fileVariables: [VariableModel] = []
   var params: [ParamModel] = []
   var environment: [VariableModel] = []
   var secrets: [SecretModel] = []

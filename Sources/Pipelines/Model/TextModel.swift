@@ -90,9 +90,11 @@ struct UsesModel: Hashable, Sendable {
   let with: [MemberModel]
   /// Of a file: its number among the models.
   var model: Int?
+  /// Of a file: the names of what it gives back.
+  var outputs: [String] = []
 }
 
-struct ParamModel: NamedModel {
+struct ParamModel: NamedModel, Sendable {
   enum Kind: String, CaseIterable {
     case string, int, number, bool, list
   }

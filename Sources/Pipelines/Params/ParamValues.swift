@@ -41,6 +41,11 @@ extension ParamModel {
     "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
+  /// Nil for null: there is no such variable.
+  func variable(holding value: Value) -> EnvironmentVariable? {
+    value == .null ? nil : EnvironmentVariable(name: variable, value: value.text ?? value.json)
+  }
+
   var type: ExpressionType {
     isRequired || defaultValue != nil ? kind.type : kind.type.optional
   }

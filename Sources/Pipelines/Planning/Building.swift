@@ -31,29 +31,26 @@ struct PlanBuilder {
       name: root.model.name ?? FilePlace(path: path).name, sources: sources, steps: steps,
       graph: graph, queues: planner.lanes.queues, pools: planner.lanes.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
-      timeout: options.timeout ?? root.model.timeout, settings: runSettings(root),
-      secrets: secrets)
+      timeout: options.timeout ?? root.model.timeout, settings: StepSettings(),
+      secrets: planner.secrets)
+    addRunSettings(of: root, to: &plan)
     plan.groups = groups
     return plan
   }
 
-  /// Of all files; of two with one name that of the outer one counts.
-  private var secrets: [SecretSource] {
-    var names: Set<String> = []
-    return planner.units.flatMap { $0.model.secrets.map(\.source) }
-      .filter { names.insert($0.name).inserted }
-  }
-
-  /// For the run's own hooks. What is not known before the run cannot stand in them.
-  private mutating func runSettings(_ root: Unit) -> StepSettings {
+  /// For the run's own hooks.
+  private mutating func addRunSettings(of root: Unit, to plan: inout Plan) {
     var draft = SettingsDraft(root)
     draft.setHooks(root.model.hooks)
     let values = planner.values(at: Place(unit: 0, step: 0))
     do throws(EvaluationFailure) {
-      return try draft.settings(label: nil, values).settings
+      let planned = try draft.settings(label: nil, values)
+      plan.settings = planned.settings
+      var parts = LateParts()
+      parts.settings = planned.late
+      if !parts.isEmpty { plan.late = LateStep(parts, in: LateScope()) }
     } catch {
       log.report(error.diagnostic(in: planner.text))
-      return StepSettings()
     }
   }
 
@@ -149,14 +146,36 @@ struct PlanBuilder {
     let unit = planner.units[place.unit]
     let extra = unit.extra(of: place.step)
     if let group = planner.groups[operation] { return try groupParts(group, operation, at: place) }
+    let inputs = lateInputs(of: unit)
     if settings.late == nil, extra == nil, unit.parent == nil, case .known = command { return nil }
     var parts = LateParts()
     parts.conditions = try conditions(of: operation, at: place)
     if case .late(let command) = command { parts.command = command }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
-    parts.waits = (extra?.waits ?? []).map { LateWait(model: $0) }
+    parts.waits = try waits(of: extra, settings, values)
+    parts.hasLateInputs = inputs != nil
     return parts.isEmpty ? nil : parts
+  }
+
+  private func waits(
+    of extra: ExtraModel?, _ settings: PlannedSettings, _ values: KnownValues
+  ) throws(EvaluationFailure) -> [LateWait] {
+    var waits: [LateWait] = []
+    for wait in extra?.waits ?? [] {
+      let language = StepSettings.language(of: settings.settings.shell)
+      let target: CommandModel
+      if wait.kind != .command, case .script(let text) = wait.target {
+        target = .script(try values.fold(text))
+      } else {
+        target = try values.fold(wait.target, for: language)
+      }
+      waits.append(
+        LateWait(
+          model: WaitModel(
+            kind: wait.kind, target: target, every: wait.every, timeout: wait.timeout)))
+    }
+    return waits
   }
 
   private mutating func groupParts(
@@ -196,9 +215,8 @@ struct PlanBuilder {
     }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
-    parts.waits = (planner.units[place.unit].extra(of: place.step)?.waits ?? []).map {
-      LateWait(model: $0)
-    }
+    parts.waits = try waits(
+      of: planner.units[place.unit].extra(of: place.step), settings, values)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
     if let pool = planner.groups[operation]?.pool {
@@ -244,29 +262,31 @@ struct PlanBuilder {
   private mutating func scope(of operation: Int, at place: Place) -> LateScope {
     if let known = scopes[operation] { return known }
     let unit = planner.units[place.unit]
-    let (steps, dependencies) = planner.dependencies(at: place, numbers)
     let scope = LateScope(
-      steps: steps, dependencies: dependencies,
-      matrix: place.instance.map { planner.instances[$0].values },
-      params: unit.inputs.lateParams, outer: outerScope(of: unit))
+      planner.dependencies(at: place, numbers),
+      matrix: place.instance.map { planner.instances[$0].values }, inputs: lateInputs(of: unit))
     scopes[operation] = scope
     return scope
   }
 
-  /// Of a nested pipeline with inputs that are known later: that of the using step.
-  private mutating func outerScope(of unit: Unit) -> LateScope? {
-    guard let parent = unit.parent, !unit.inputs.lateParams.isEmpty else { return nil }
-    return scope(of: unit.group, at: parent)
+  /// Of a nested pipeline with inputs that are known later, or in one.
+  private mutating func lateInputs(of unit: Unit) -> LateInputs? {
+    guard let parent = unit.parent else { return nil }
+    let params = unit.model.params.compactMap { param in
+      unit.inputs.lateParams[param.name].map { LateInput(param: param, value: $0) }
+    }
+    if params.isEmpty, lateInputs(of: planner.units[parent.unit]) == nil { return nil }
+    return LateInputs(params, from: scope(of: unit.group, at: parent))
   }
 
   /// For what a nested pipeline gives back: all its steps have ended.
   private mutating func unitScope(_ number: Int) -> LateScope {
     let unit = planner.units[number]
-    var steps: [String: OperationID] = [:]
+    var dependencies = LateDependencies()
     for step in unit.model.steps.indices {
-      steps[unit.id(of: step, planner.text)] = numbers[unit.operation(of: step)]
+      dependencies.steps[unit.id(of: step, planner.text)] = numbers[unit.operation(of: step)]
     }
-    return LateScope(steps: steps, params: unit.inputs.lateParams, outer: outerScope(of: unit))
+    return LateScope(dependencies, inputs: lateInputs(of: unit))
   }
 }
 
@@ -285,24 +305,29 @@ private enum StepCommand {
 
 extension Planner {
   /// What the names in `depends_on` stand for, and the operations that are meant.
-  fileprivate func dependencies(
-    at place: Place, _ numbers: Renumbering
-  ) -> ([String: OperationID], [OperationID]) {
+  fileprivate func dependencies(at place: Place, _ numbers: Renumbering) -> LateDependencies {
     let unit = units[place.unit]
-    var steps: [String: OperationID] = [:]
-    var all: [OperationID] = []
+    var found = LateDependencies()
     for number in unit.model.dependencyRange(of: place.step) {
       let dependency = unit.model.dependencies[number]
       let name = text.string(dependency.step.span)
-      let targets = self.targets(of: dependency, at: place).compactMap { numbers[$0] }
-      all += targets
-      if let target = targets.first, targets.count == 1 { steps[name] = target }
+      let targets = self.targets(of: dependency, at: place).filter { numbers[$0] != nil }
+      found.all += targets.compactMap { numbers[$0] }
+      if dependency.traits.contains(.matched), !unit.pairs(dependency, with: place.step) {
+        found.matches[name] = targets.compactMap { target in
+          guard let number = numbers[target] else { return nil }
+          let values = self.place(of: target).instance.map { instances[$0].values } ?? ValueMap()
+          return MatchedInstance(operation: number, values: values)
+        }
+      } else if let target = targets.first {
+        found.steps[name] = numbers[target]
+      }
     }
     if unit.model.isSequence, place.step > 0,
-      let previous = numbers[unit.operation(of: place.step - 1)], !all.contains(previous)
+      let previous = numbers[unit.operation(of: place.step - 1)], !found.all.contains(previous)
     {
-      all.append(previous)
+      found.all.append(previous)
     }
-    return (steps, all)
+    return found
   }
 }

@@ -55,12 +55,14 @@ extension Planner {
     {
       check(.template(mutex), in: texts)
     }
-    if let extra { check(extra, of: step, unit, matrix) }
+    if let extra { check(extra, of: step, unit, (matrix, shell)) }
   }
 
   private mutating func check(
-    _ extra: ExtraModel, of step: Int, _ unit: Unit, _ matrix: [(String, ExpressionType)]?
+    _ extra: ExtraModel, of step: Int, _ unit: Unit,
+    _ facts: (matrix: [(String, ExpressionType)]?, shell: [String]?)
   ) {
+    let (matrix, shell) = facts
     if let condition = extra.condition {
       let scope = scope(unit, .condition, step: step, matrix: matrix)
       condition.checkCondition(in: scope, text, log: &log)
@@ -76,7 +78,11 @@ extension Planner {
     }
     for wait in extra.waits {
       let texts = scope(unit, .step, step: step, matrix: matrix)
-      check(wait.target, in: texts, shell: nil)
+      if wait.kind != .command, case .script(let target) = wait.target {
+        check(target, in: texts)
+      } else {
+        check(wait.target, in: texts, shell: shell)
+      }
     }
   }
 
@@ -126,9 +132,21 @@ extension Planner {
       let inputs = StepScope(
         unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
         step: scope.step, matrix: scope.matrix)
-      for member in uses.with { check(member.value, in: inputs) }
+      for member in uses.with { check(member, of: uses, in: inputs) }
       checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
     }
+  }
+
+  /// What a pipeline file is given has the type of its parameter; other names are reported already.
+  private mutating func check(_ member: MemberModel, of uses: UsesModel, in scope: StepScope) {
+    let param = uses.model.flatMap { models[$0].params.first { $0.name == member.name } }
+    guard let param else { return check(member.value, in: scope) }
+    if case .template(let template) = member.value, template.single == nil, param.kind != .string {
+      log.report(at: member.span) {
+        PlanningMessage.textForInput(member.name, wanted: param.kind.words, at: $0)
+      }
+    }
+    check(member.value, in: scope, wanted: param.type.kinds)
   }
 
   private mutating func check(_ setting: Setting, in scope: StepScope, shell: [String]?) {

@@ -39,12 +39,13 @@ package struct KnownMatrix {
 
   private func product() throws(MatrixFault) -> [ValueMap] {
     guard !axes.isEmpty else { return [] }
-    var count = 1
-    for axis in axes {
-      let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
-      try check(count: overflow ? .max : product)
-      count = product
-    }
+    try check(
+      count: axes.contains { $0.values.isEmpty }
+        ? 0
+        : axes.reduce(1) { count, axis in
+          let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
+          return overflow ? .max : product
+        })
     var result = [ValueMap()]
     for axis in axes {
       result = result.flatMap { combination in
@@ -106,10 +107,11 @@ extension ValueMap {
 
 /// A value in an id: printable, and not endless.
 private func instanceText(_ value: Value) -> String {
-  let text = printable(value.text ?? value.json)
+  let whole = value.text ?? value.json
+  let text = printable(whole)
   guard text.utf8.count > 64 else { return text }
   // FNV-1a.
   var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-  for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  for byte in whole.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
   return String(text.prefix(40)) + "~" + String(hash, radix: 16)
 }

@@ -62,17 +62,24 @@ extension Planner {
       }
       inherited.append(gatherer.edges)
     }
+    var edgeCount = 0
     for operation in 0..<operationCount {
       let place = place(of: operation)
+      // A nested pipeline repeats its edges with each use.
+      guard edgeCount <= PipelineModel.maxDependencyCount else {
+        return log.report(at: units[0].model.steps[0].id.span) {
+          PlanningMessage.tooManyEdges(at: $0)
+        }
+      }
       if let group = groups[operation] {
-        // Of a matrix in a pipeline in a pipeline: the instances' group waits for them.
-        for member in group.members where group.unit == nil || places[member].instance == nil {
+        for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
         guard group.isExpanding else { continue }
       }
       gatherer.begin()
       gather(place, inherited: inherited[place.unit], &gatherer)
+      edgeCount += gatherer.edges.count
       for edge in gatherer.edges {
         graph.addEdge(
           from: OperationID(edge.from), to: OperationID(operation), when: edge.condition)
@@ -104,7 +111,7 @@ extension Planner {
       let previous = unit.operation(of: place.step - 1)
       _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done }) {
+    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
       for edge in inherited { _ = gatherer.add(edge) }
     }
   }
@@ -125,6 +132,10 @@ extension Planner {
 
   /// The operations that a dependency means; none for a name that is wrong.
   func targets(of dependency: DependencyModel, at place: Place) -> [Int] {
+    let unit = units[place.unit]
+    if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+      return [unit.operation(of: step)]
+    }
     var silent = self
     silent.log = DiagnosticLog()
     var found: [Int] = []
@@ -158,13 +169,10 @@ extension Planner {
       return nil
     }
     let suffix = String(name[bracket...])
-    let group = groups[unit.operation(of: step)]
-    if let member = group?.members.first(where: { member in
-      places[member].instance.map { instances[$0].suffix } == suffix
-    }) {
-      return member
-    }
-    let known = group?.members.compactMap { places[$0].instance.map { instances[$0].suffix } } ?? []
+    let number = unit.operation(of: step)
+    if let member = instanceIndex.member(of: number, suffix, in: self) { return member }
+    let group = groups[number]
+    let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
     log.report(at: dependency.step.span) {
       PlanningMessage.noInstance(
         name, of: String(name[..<bracket]), known: known, isLate: group?.isExpanding ?? false,
@@ -178,29 +186,25 @@ extension Planner {
     _ dependency: DependencyModel, _ step: Int, at place: Place
   ) -> [Int] {
     let unit = units[place.unit]
+    // A matrix that is no matrix was reported.
+    if units[place.unit].extra(of: step)?.matrix != nil, groups[unit.operation(of: step)] == nil {
+      return []
+    }
     guard let own = place.instance.map({ instances[$0].values }),
-      let group = groups[unit.operation(of: step)], case .matrix = group.kind
+      case .matrix? = groups[unit.operation(of: step)]?.kind
     else {
       log.report(at: dependency.step.span) { PlanningMessage.noMatch(at: $0) }
       return []
     }
-    let members = group.members.filter { member in
-      guard let other = places[member].instance.map({ instances[$0].values }) else { return false }
-      return zip(own.names, own.values).allSatisfy { name, value in
-        other[name].map { $0 == value } ?? true
-      }
-    }
-    if members.isEmpty {
-      let (name, suffix) = (id(of: group, step, unit), place.instance.map { instances[$0].suffix })
+    let members = instanceIndex.members(
+      of: unit.operation(of: step), matching: own, in: self)
+    if members.isEmpty || members.count > 1 && unit.pairs(dependency, with: place.step) {
+      let suffix = place.instance.map { instances[$0].suffix } ?? ""
       log.report(at: dependency.step.span) {
-        PlanningMessage.unmatched(name, suffix ?? "", at: $0)
+        PlanningMessage.unmatched(unit.id(of: step, text), suffix, count: members.count, at: $0)
       }
     }
     return members
-  }
-
-  private func id(of group: GroupDraft, _ step: Int, _ unit: Unit) -> String {
-    unit.id(of: step, text)
   }
 
   private mutating func reportUnknown(_ span: Span, at place: Place) {

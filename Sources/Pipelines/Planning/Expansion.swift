@@ -1,5 +1,5 @@
 // Steps that become several operations: instances of a matrix, steps of a nested pipeline. The
-// operations of a group come before the group's own.
+// operations of a group come before the group's own. docs/design-planning.md, “Groups”.
 
 import Diagnostics
 import Scheduling
@@ -29,7 +29,7 @@ extension Planner {
         addGroup(groupDraft(.expanding(axes), matrix, at: place), at: place)
       case .invalid: add(place, depth: depth)
       }
-      if places.count > PipelineModel.maxStepCount { return }
+      if !isWithinLimits { return }
     }
   }
 
@@ -67,6 +67,9 @@ extension Planner {
   ) -> GroupDraft {
     var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
     if let width = matrix.maxParallel {
+      if let uses = uses(at: place), case .file = uses.kind {
+        log.report(at: matrix.span) { PlanningMessage.widthOfNested(at: $0) }
+      }
       let id = units[place.unit].prefix + units[place.unit].id(of: place.step, text)
       draft.pool = lanes.addPool(named: "\(id).max_parallel", width: width)
     }
@@ -90,11 +93,11 @@ extension Planner {
     let inputs = nestedInputs(uses, model: models[model], at: place)
     checkNested(models[model])
     let unit = addUnit(model: model, prefix: id + "/", parent: place, inputs)
-    let first = places.count
-    if places.count <= PipelineModel.maxStepCount { expand(unit: unit, depth: depth + 1) }
+    if isWithinLimits { expand(unit: unit, depth: depth + 1) }
     var draft = GroupDraft(kind: .nested(path: path))
     draft.unit = unit
-    draft.members = (first..<places.count).filter { places[$0].unit == unit }
+    // Of a step that stands for others, the operation that does: what is in a group ends before it.
+    draft.members = units[unit].operations.filter { $0 >= 0 }.map { Int($0) }
     addGroup(draft, at: place)
     units[unit].group = places.count - 1
     return places.count - 1
@@ -145,7 +148,7 @@ extension Planner {
   /// What a pipeline says of its whole run has no meaning for a part of another run.
   private mutating func checkNested(_ model: PipelineModel) {
     for key in [
-      PipelineKey.timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete,
+      PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete,
     ] {
       if let span = model.written[key] {
         log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }
@@ -181,7 +184,9 @@ extension Planner {
       case .list(let items)?: known.append((axis.name, items))
       case nil: later.append("\(axis.name): \(folded.shown)")
       default:
-        log.report(at: axis.span) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
+        // Where the type is known to be wrong, the check says the same of this place.
+        let place = axis.values.templates.first?.expressions.first?.span(in: text) ?? axis.span
+        log.report(at: place) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
         return .invalid
       }
     }

@@ -7,14 +7,31 @@ extension KnownValues {
   func fold(_ text: Text) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
     let folded = try template.folded(with: self)
-    return folded.isConstant ? .plain(try folded.rendered(with: self)) : .template(folded)
+    return folded.isConstant ? .plain(try rendered(folded)) : .template(folded)
+  }
+
+  /// What many steps repeat adds up.
+  private func rendered(_ template: Template) throws(EvaluationFailure) -> String {
+    let text = try template.rendered(with: self)
+    try spend(text, on: template)
+    return text
+  }
+
+  private func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
+    guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {
+      return
+    }
+    throw EvaluationFailure(
+      PlanningMessage.tooMuchText, in: expression, at: expression.range(of: expression.root))
   }
 
   func foldScript(_ text: Text, for language: ScriptLanguage) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
     let folded = try template.folded(with: self)
-    return folded.isConstant
-      ? .plain(try folded.renderedScript(for: language, with: self)) : .template(folded)
+    guard folded.isConstant else { return .template(folded) }
+    let script = try folded.renderedScript(for: language, with: self)
+    try spend(script, on: folded)
+    return .plain(script)
   }
 
   func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {
@@ -24,7 +41,7 @@ extension KnownValues {
       let folded = try template.folded(with: self)
       guard folded.isConstant else { return .template(folded) }
       if let constant = folded.single?.constant { return .constant(constant) }
-      return .constant(.string(try folded.rendered(with: self)))
+      return .constant(.string(try rendered(folded)))
     case .list(let items):
       var folded: [ValueModel] = []
       for item in items { folded.append(try fold(item)) }
@@ -132,7 +149,7 @@ extension UsesModel {
 extension StepSettings {
   /// The language of the scripts that a shell reads; `[sudo, bash]` is one too.
   static func language(of shell: [String]) -> ScriptLanguage {
-    if shell == defaultShell { return .shell }
+    guard let path = shell.first, path != defaultShell[0] else { return .shell }
     let isShell = shell.contains { shellNames.contains(ShellWords.program($0.utf8)) }
     return isShell ? .shell : .other
   }

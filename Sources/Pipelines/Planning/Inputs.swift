@@ -26,7 +26,7 @@ extension UnitInputs {
   mutating func addVariables(
     of model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog
   ) {
-    for reference in model.dotenv { addFile(reference, options: options, log: &log) }
+    for variable in model.fileVariables { add(variable) }
     for variable in model.environment {
       let folded = fold(variable.value, options)
       add(VariableModel(name: variable.name, span: variable.span, value: folded))
@@ -36,30 +36,6 @@ extension UnitInputs {
   /// On its own, so that `add` does not find a second owner of the variables and copy them all.
   private func fold(_ value: Text, _ options: PlanningOptions) -> Text {
     (try? KnownValues(inputs: self, options).fold(value)) ?? value
-  }
-
-  private mutating func addFile(
-    _ reference: Reference, options: PlanningOptions, log: inout DiagnosticLog
-  ) {
-    let isOptional = reference.name.hasSuffix("?")
-    let path = isOptional ? String(reference.name.dropLast()) : reference.name
-    switch options.files.read(path, nil) {
-    case .failure(let failure):
-      log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
-    case .success(nil):
-      guard !isOptional else { return }
-      log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
-    case .success(let bytes?):
-      do throws(VariableFileFault) {
-        for (name, value) in try variables(in: bytes) {
-          add(VariableModel(name: name, span: reference.span, value: .plain(value)))
-        }
-      } catch {
-        log.report(at: reference.span) {
-          LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
-        }
-      }
-    }
   }
 }
 

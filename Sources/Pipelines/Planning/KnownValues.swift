@@ -24,17 +24,30 @@ package struct HostFacts: Sendable {
   }
 }
 
+/// How much text values may still make of expressions in one plan.
+final class TextBudget {
+  private var rest = 64 << 20
+
+  /// False once it is spent.
+  func allows(_ byteCount: Int) -> Bool {
+    rest -= byteCount
+    return rest >= 0
+  }
+}
+
 /// The values of one unit, and of one instance of a step.
 struct KnownValues: ExpressionBindings {
   let inputs: UnitInputs
+  let budget: TextBudget
   private let host: HostFacts
   /// What oprun inherited; nil while planning is not for a run: variables are known later then.
   private let inherited: [String: String]?
   /// Nil if there is no matrix, or it is not known.
   var matrix: ValueMap?
 
-  init(inputs: UnitInputs, _ options: PlanningOptions) {
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget = TextBudget()) {
     self.inputs = inputs
+    self.budget = budget
     host = options.host
     inherited = options.demandsAllParameters ? options.environment : nil
   }

@@ -150,7 +150,8 @@ extension Planner {
         switch try values(at: place).fold(text) {
         case .plain(let name): mutex = name
         case .template(let template):
-          log.report(at: template.origin.span) { PlanningMessage.lateMutex(at: $0) }
+          let place = template.expressions.first?.span(in: self.text) ?? template.origin.span
+          log.report(at: place) { PlanningMessage.lateMutex(at: $0) }
         }
       }
     } catch {

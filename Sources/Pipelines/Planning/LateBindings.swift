@@ -1,5 +1,6 @@
 // The values of late expressions: a scope, and what the run knows.
 
+import Diagnostics
 import Scheduling
 
 struct LateBindings<Facts: RunFacts>: ExpressionBindings {
@@ -8,7 +9,7 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {
-    case .steps: scope.steps[name].map { .known(value(of: $0)) } ?? .known(absent)
+    case .steps: .known(step(name))
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
@@ -32,6 +33,13 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   func exists(_ path: String) throws(FaultWords) -> Bool? { try facts.exists(path) }
 
+  private func step(_ name: String) -> Value {
+    if let matches = scope.matches[name] {
+      return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
+    }
+    return scope.steps[name].map { value(of: $0) } ?? absent
+  }
+
   /// Of a step that was not selected.
   private var absent: Value {
     .map(ValueMap([("outputs", .map(ValueMap())), ("outcome", .string(Outcome.skipped.word))]))
@@ -39,31 +47,67 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   private func value(of step: OperationID) -> Value {
     let outputs: Value =
-      if let instances = facts.instances(of: step) {
-        .list(
-          instances.map { instance, matrix in
-            .map(
-              ValueMap([
-                ("matrix", .map(matrix)), ("outcome", outcome(of: instance)),
-                ("outputs", .map(facts.outputs(of: instance))),
-              ]))
-          })
-      } else {
-        .map(facts.outputs(of: step))
-      }
+      facts.instances(of: step).map { list($0) } ?? .map(facts.outputs(of: step))
     return .map(ValueMap([("outputs", outputs), ("outcome", outcome(of: step))]))
+  }
+
+  private func list(_ instances: [(OperationID, ValueMap)]) -> Value {
+    .list(
+      instances.map { instance, matrix in
+        .map(
+          ValueMap([
+            ("matrix", .map(matrix)), ("outcome", outcome(of: instance)),
+            ("outputs", .map(facts.outputs(of: instance))),
+          ]))
+      })
   }
 
   private func outcome(of step: OperationID) -> Value {
     .string((facts.ending(of: step)?.outcome ?? .skipped).word)
   }
 
-  /// Of a nested pipeline: what the using step gives it.
+  /// Of a nested pipeline: what the using step gives it, which was checked before.
   private func parameter(_ name: String) -> Resolution {
-    guard let model = scope.params[name], let outer = scope.outer else { return .missing }
-    let value = try? LateBindings(scope: outer, facts: facts).value(of: model)
+    guard let inputs = scope.inputs, let input = inputs.params.first(where: { $0.name == name })
+    else { return .missing }
+    let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
     return value.map { .known($0) } ?? .missing
   }
+}
+
+// What a nested pipeline is given.
+extension LateBindings {
+  /// Throws for a value that is not of its parameter's type, the outermost pipeline's first.
+  func checkInputs() throws(EvaluationFailure) {
+    guard let inputs = scope.inputs else { return }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    try outer.checkInputs()
+    for input in inputs.params {
+      guard let fault = input.param.fault(of: try outer.value(of: input.value)) else { continue }
+      let template = input.value.templates.first?.expressions.first
+      guard let template else { preconditionFailure("an input without expressions is known") }
+      throw EvaluationFailure(
+        FaultWords("parameter \(quoted(input.name)) \(fault)"), in: template,
+        at: template.range(of: template.root))
+    }
+  }
+
+  /// `OPRUN_PARAM_<NAME>` of those that are not null.
+  func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
+    guard let inputs = scope.inputs else { return [] }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    var variables: [EnvironmentVariable] = []
+    for input in inputs.params {
+      if let variable = input.param.variable(holding: try outer.value(of: input.value)) {
+        variables.append(variable)
+      }
+    }
+    return variables
+  }
+}
+
+extension LateInput {
+  fileprivate var name: String { param.name }
 }
 
 extension LateBindings {

@@ -41,30 +41,18 @@ package struct ExpansionFailure: Error {
 extension LateStep {
   package var expands: Bool { parts.expansion != nil }
 
-  /// Whether the step runs, as its conditions say.
+  /// Whether the step runs, as its conditions say. What a pipeline around it is given is looked at
+  /// after that pipeline's own condition.
   package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
     for condition in parts.conditions {
       let bindings = LateBindings(scope: condition.scope, facts: facts)
+      try bindings.checkInputs()
       if try condition.expression.evaluated(with: bindings) == .bool(false) {
         return .skips(reason: condition.reason, group: condition.group)
       }
     }
+    try LateBindings(scope: scope, facts: facts).checkInputs()
     return .runs
-  }
-
-  /// The step with all values put in.
-  package func resolved(
-    _ step: PlannedStep, _ facts: some RunFacts
-  ) throws(EvaluationFailure) -> PlannedStep {
-    let bindings = LateBindings(scope: scope, facts: facts)
-    var resolved = step
-    if let command = parts.command {
-      resolved.action = try bindings.action(of: command, shell: parts.shell)
-    }
-    if let late = parts.settings {
-      resolved.settings = try late.resolved(step.settings, bindings)
-    }
-    return resolved
   }
 
   /// What it waits for, in order.
@@ -194,69 +182,5 @@ extension LateExpansion {
       throw ExpansionFailure(message: "\(what) of the matrix must be a list, not \(value.json)")
     }
     return items
-  }
-}
-
-extension LateSettings {
-  fileprivate func resolved(
-    _ settings: StepSettings, _ bindings: LateBindings<some RunFacts>
-  ) throws(EvaluationFailure) -> StepSettings {
-    var changes = StepSettings.Changes()
-    for variable in environment {
-      let value = try bindings.text(of: variable.value)
-      changes.environment.append(EnvironmentVariable(name: variable.name, value: value))
-    }
-    if let workingDirectory {
-      let path = try workingDirectory.path.rendered(with: bindings)
-      changes.workingDirectory = joined(workingDirectory.base, path)
-    }
-    changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
-      try template.rendered(with: bindings)
-    }
-    if let allowFailure {
-      let isAllowed = try allowFailure.evaluated(with: bindings) == .bool(true)
-      changes.allowFailure = isAllowed ? .always : .never
-    }
-    for (kind, commands) in hooks {
-      var actions: [Action] = []
-      for command in commands {
-        actions.append(try bindings.action(of: command, shell: settings.shell))
-      }
-      changes.hooks[kind] = actions
-    }
-    return settings.with(changes)
-  }
-}
-
-extension StepSettings {
-  /// What late values put in the place of what was planned.
-  struct Changes {
-    /// Added.
-    var environment: [EnvironmentVariable] = []
-    var workingDirectory: String?
-    var standardInput: String?
-    var allowFailure: AllowFailure?
-    var hooks: [HookKind: [Action]] = [:]
-    /// Nil: as planned.
-    var retry: RetryPolicy?
-  }
-
-  /// The same with one attempt: what cannot be started now cannot be started later.
-  package var withoutRetry: StepSettings {
-    var changes = Changes()
-    changes.retry = RetryPolicy()
-    return with(changes)
-  }
-
-  func with(_ changes: Changes) -> StepSettings {
-    var hooks = self.hooks
-    for (kind, actions) in changes.hooks { hooks[kind] = actions }
-    return StepSettings(
-      name: name, environment: environment + changes.environment,
-      workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
-      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
-      retry: changes.retry ?? retry,
-      allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
   }
 }

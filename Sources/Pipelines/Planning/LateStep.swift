@@ -1,5 +1,6 @@
 // What of a step is decided only after its dependencies have ended: whether it runs, with which
 // values, as how many instances. Pure: facts of the run come from outside.
+// docs/design-planning.md, “Late steps”.
 
 package import Scheduling
 
@@ -50,10 +51,12 @@ struct LateParts: Sendable {
   var outputs: [OutputModel] = []
   var outputScope: LateScope?
   var waits: [LateWait] = []
+  /// It is in a pipeline that is given something that is not known yet.
+  var hasLateInputs = false
 
   var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && waits.isEmpty
+      && waits.isEmpty && !hasLateInputs
   }
 }
 
@@ -101,28 +104,62 @@ struct LateWait: Sendable {
 package final class LateScope: Sendable {
   /// By the names in `depends_on`.
   let steps: [String: OperationID]
+  /// The same, where `match: matrix` stands for any number of instances.
+  let matches: [String: [MatchedInstance]]
   /// For status functions.
   let dependencies: [OperationID]
   let matrix: ValueMap?
-  /// Of a nested pipeline: those that are not known yet, in the scope of the using step.
-  let params: [String: ValueModel]
-  let outer: LateScope?
+  let inputs: LateInputs?
 
   init(
-    steps: [String: OperationID] = [:], dependencies: [OperationID] = [], matrix: ValueMap? = nil,
-    params: [String: ValueModel] = [:], outer: LateScope? = nil
+    _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
+    inputs: LateInputs? = nil
   ) {
-    self.steps = steps
-    self.dependencies = dependencies
+    steps = dependencies.steps
+    matches = dependencies.matches
+    self.dependencies = dependencies.all
     self.matrix = matrix
+    self.inputs = inputs
+  }
+
+  private init(_ scope: LateScope, _ matrix: ValueMap) {
+    steps = scope.steps
+    matches = scope.matches
+    dependencies = scope.dependencies
+    self.matrix = matrix
+    inputs = scope.inputs
+  }
+
+  func with(_ matrix: ValueMap) -> LateScope { LateScope(self, matrix) }
+}
+
+/// What a step waits for, by name and all together.
+struct LateDependencies {
+  var steps: [String: OperationID] = [:]
+  var matches: [String: [MatchedInstance]] = [:]
+  var all: [OperationID] = []
+}
+
+struct MatchedInstance: Sendable {
+  let operation: OperationID
+  let values: ValueMap
+}
+
+/// What a nested pipeline is given and is not known yet, in the scope of the step that uses it.
+final class LateInputs: Sendable {
+  /// None where only what is around it is given something late.
+  let params: [LateInput]
+  let outer: LateScope
+
+  init(_ params: [LateInput], from outer: LateScope) {
     self.params = params
     self.outer = outer
   }
+}
 
-  func with(_ matrix: ValueMap) -> LateScope {
-    LateScope(
-      steps: steps, dependencies: dependencies, matrix: matrix, params: params, outer: outer)
-  }
+struct LateInput: Sendable {
+  let param: ParamModel
+  let value: ValueModel
 }
 
 /// What a run knows so far.

@@ -26,8 +26,8 @@ package struct Plan: Sendable {
   package var groups: [OperationID: GroupPlan] = [:]
   /// The pipeline's params, in file order.
   package var parameters: [ParameterDescription] = []
-  /// `OPRUN_PARAM_<NAME>` for every command.
-  package var parameterVariables: [EnvironmentVariable] = []
+  /// What of `settings` is known only when the run begins.
+  package var late: LateStep?
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
@@ -104,7 +104,8 @@ package struct GroupPlan: Sendable {
   }
 
   package let kind: Kind
-  /// In file order; empty for `expanding`.
+  /// In file order; empty for `expanding`. A step that stands for others is one member, its group:
+  /// groups form a tree.
   package let members: [OperationID]
   /// A failure of a member cancels the others.
   package let isFailFast: Bool

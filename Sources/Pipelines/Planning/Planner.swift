@@ -21,6 +21,8 @@ struct Planner {
   var optionalEdges: Set<UInt64> = []
   var lanes: Lanes
   var suggester = Suggester()
+  let instanceIndex = InstanceIndex()
+  private let budget = TextBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
 
@@ -35,18 +37,24 @@ struct Planner {
     self.log = log
     lanes = Lanes(models, options: options)
     indices = Array(repeating: nil, count: models.count)
+    checkSecrets()
     addUnit(model: 0, prefix: "", parent: nil, inputs)
     if models.contains(where: \.hasGroups) { expand(unit: 0, depth: 0) }
-    guard operationCount <= PipelineModel.maxStepCount else {
-      self.log.report(at: models[0].steps[0].id.span) {
-        PlanningMessage.tooManyOperations(at: $0)
-      }
+    guard isWithinLimits else {
+      self.log.report(at: models[0].steps[0].id.span) { PlanningMessage.tooMuch(at: $0) }
       return
     }
     addOperations()
     addEdges()
     if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
     checkExpressions()
+  }
+
+  /// Nested pipelines multiply, each with variables and settings of its own.
+  static let maxUnitCount = 10_000
+
+  var isWithinLimits: Bool {
+    operationCount <= PipelineModel.maxStepCount && units.count <= Self.maxUnitCount
   }
 
   var operationCount: Int { places.isEmpty ? models[0].steps.count : places.count }
@@ -74,7 +82,7 @@ struct Planner {
 
   /// What a step's expressions can be given now.
   func values(at place: Place) -> KnownValues {
-    var values = KnownValues(inputs: units[place.unit].inputs, options)
+    var values = KnownValues(inputs: units[place.unit].inputs, options, budget)
     values.matrix = place.instance.map { instances[$0].values }
     return values
   }

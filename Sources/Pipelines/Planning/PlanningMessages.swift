@@ -20,9 +20,10 @@ enum PlanningMessage {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }
 
-  static func tooManyOperations(at span: Span) -> Diagnostic {
+  static func tooMuch(at span: Span) -> Diagnostic {
     Diagnostic(
-      "more than 1,000,000 operations once all steps are expanded, which is the limit", at: span)
+      "more than 1,000,000 operations or 10,000 uses of pipeline files once all steps are expanded, "
+        + "which is the limit", at: span)
   }
 
   static func noInstance(
@@ -43,8 +44,40 @@ enum PlanningMessage {
       "'match: matrix' needs a matrix on both steps that is known before the run", at: span)
   }
 
-  static func unmatched(_ step: String, _ suffix: String, at span: Span) -> Diagnostic {
-    Diagnostic("no instance of \(quoted(step)) has the values of \(suffix)", at: span)
+  static func unmatched(
+    _ step: String, _ suffix: String, count: Int, at span: Span
+  ) -> Diagnostic {
+    count == 0
+      ? Diagnostic("no instance of \(quoted(step)) has the values of \(suffix)", at: span)
+      : Diagnostic(
+        "\(count) instances of \(quoted(step)) have the values of \(suffix)", at: span,
+        help: "with 'match: matrix' one instance is meant if all axes are the same")
+  }
+
+  static func tooManyEdges(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
+  }
+
+  static let tooMuchText = FaultWords(
+    "expressions make more than 64 MiB of text in all, which is the limit")
+
+  static func textForInput(_ name: String, wanted: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "parameter \(quoted(name)) must be \(wanted), not text", at: span,
+      help: "nothing may stand around '${{ }}'")
+  }
+
+  static func widthOfNested(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'max_parallel' bounds commands, and a step that uses a pipeline file runs none", at: span,
+      help: "give the steps of that pipeline a 'queue'")
+  }
+
+  static func twoPlaces(_ secret: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "secret \(quoted(secret)) is read from two places", at: span,
+      secondary: [.init(first, "first here")])
   }
 
   static func badMatrix(_ step: String, _ fault: String, at span: Span) -> Diagnostic {

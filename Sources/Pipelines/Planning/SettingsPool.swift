@@ -12,14 +12,15 @@ struct PlannedSettings {
 /// What of a step's settings is evaluated when its dependencies have ended.
 struct LateSettings: Sendable {
   var environment: [VariableModel] = []
-  var workingDirectory: (base: String?, path: Template)?
+  /// The pipeline's, then the step's, if one of them is late.
+  var workingDirectory: [Text] = []
   var standardInput: Template?
   var allowFailure: Expression?
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var isEmpty: Bool {
-    environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-      && hooks.isEmpty
+    environment.isEmpty && workingDirectory.isEmpty && standardInput == nil
+      && allowFailure == nil && hooks.isEmpty
   }
 }
 
@@ -87,7 +88,7 @@ struct SettingsDraft {
   private var outputs: [OutputDeclaration]?
 
   init(_ unit: Unit) {
-    environment = unit.inputs.environment
+    environment = unit.inputVariables + unit.inputs.environment
     baseDirectory = unit.model.workingDirectory
     shell = unit.model.shell ?? StepSettings.defaultShell
   }
@@ -153,15 +154,12 @@ struct SettingsDraft {
   private func foldedDirectory(
     _ values: KnownValues, _ late: inout LateSettings
   ) throws(EvaluationFailure) -> String? {
-    let base = try baseDirectory.map { text throws(EvaluationFailure) in try values.fold(text) }
-    let path = try workingDirectory.map { text throws(EvaluationFailure) in try values.fold(text) }
-    switch path {
-    case .template(let template):
-      late.workingDirectory = (base?.shown, template)
-      return joined(base?.shown, template.description)
-    case .plain(let path): return joined(base?.shown, path)
-    case nil: return base?.shown
+    var paths: [Text] = []
+    for path in [baseDirectory, workingDirectory] {
+      if let path { paths.append(try values.fold(path)) }
     }
+    if paths.contains(where: { $0.template != nil }) { late.workingDirectory = paths }
+    return paths.reduce(nil) { joined($0, $1.shown) }
   }
 
   private func foldedHooks(

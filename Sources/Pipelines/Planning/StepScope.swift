@@ -55,7 +55,7 @@ struct StepScope: ExpressionScope {
     case .params: known(inputTypes, name)
     case .env: variable(name)
     case .steps: stepMember(name)
-    case .matrix: known(matrix ?? [], name)
+    case .matrix: matrixMember(name)
     case .run: known(Self.runMembers, name)
     case .host: known(HostFacts.memberTypes, name)
     case .secrets:
@@ -84,7 +84,7 @@ struct StepScope: ExpressionScope {
   func type(of root: ContextRoot) -> ExpressionType? {
     switch root {
     case .params: .map(inputTypes)
-    case .matrix: matrix.map { .map($0) }
+    case .matrix: matrix.map { .map($0, isOpen: isMatrixOpen) }
     case .host: .map(HostFacts.memberTypes)
     case .run: .map(Self.runMembers)
     case .env, .steps, .secrets: nil
@@ -93,6 +93,18 @@ struct StepScope: ExpressionScope {
 
   private var inputTypes: [(String, ExpressionType)] {
     unit.inputs.paramTypes.map { ($0.name, $0.type) }
+  }
+
+  private func matrixMember(_ name: String) -> ScopeMember {
+    let member = known(matrix ?? [], name)
+    if case .unknown = member, isMatrixOpen { return .known(.any) }
+    return member
+  }
+
+  /// What `include` adds is not written out.
+  private var isMatrixOpen: Bool {
+    guard let step, case .template? = unit.extra(of: step)?.matrix?.included else { return false }
+    return true
   }
 
   private func known(_ members: [(String, ExpressionType)], _ name: String) -> ScopeMember {
@@ -121,7 +133,7 @@ extension StepScope {
 
   private func stepMember(_ name: String) -> ScopeMember {
     guard let step else {
-      return unit.index.find(name).map { .known(type(ofStep: $0, isMatched: false)) } ?? .unknown
+      return unit.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
     }
     let dependency = unit.model.dependencyRange(of: step).first {
       text.string(unit.model.dependencies[$0].step.span) == name
@@ -129,8 +141,9 @@ extension StepScope {
     if let dependency {
       let edge = unit.model.dependencies[dependency]
       let target = unit.index.find(edge.step.span) ?? instanceStep(name)
-      let isMatched = edge.traits.contains(.matched) || name.contains("[")
-      return .known(target.map { type(ofStep: $0, isMatched: isMatched) } ?? .any)
+      let isOne =
+        name.contains("[") || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
+      return .known(target.map { type(ofStep: $0, isOne: isOne) } ?? .any)
     }
     guard unit.index.find(name) != nil else { return .unknown }
     return .refused(ScopeMessage.noDependency(name))
@@ -141,9 +154,9 @@ extension StepScope {
     name.firstIndex(of: "[").flatMap { unit.index.find(String(name[..<$0])) }
   }
 
-  private func type(ofStep step: Int, isMatched: Bool) -> ExpressionType {
+  private func type(ofStep step: Int, isOne: Bool) -> ExpressionType {
     let outputs = outputType(ofStep: step)
-    let isList = unit.extra(of: step)?.matrix != nil && !isMatched
+    let isList = unit.extra(of: step)?.matrix != nil && !isOne
     let item = ExpressionType.map([
       ("matrix", .openMap), ("outcome", .string), ("outputs", outputs),
     ])
@@ -151,6 +164,11 @@ extension StepScope {
   }
 
   private func outputType(ofStep step: Int) -> ExpressionType {
+    if case .uses(let number) = unit.model.steps[step].action,
+      case .file = unit.model.uses[Int(number)].kind
+    {
+      return .map(unit.model.uses[Int(number)].outputs.map { ($0, .any) })
+    }
     let details = unit.model.steps[step].details
     guard details >= 0 else { return .openMap }
     let settings = unit.model.details[Int(details)].settings

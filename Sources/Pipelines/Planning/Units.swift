@@ -1,4 +1,5 @@
-// The parts of a plan: the pipeline itself, and each use of a nested one.
+// The parts of a plan: the pipeline itself, and each use of a nested one. docs/design-planning.md,
+// “Units”.
 
 import Diagnostics
 import Scheduling
@@ -32,7 +33,24 @@ final class Unit {
     text.string(model.steps[step].id.span)
   }
 
+  /// `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
+  var inputVariables: [VariableModel] {
+    model.params.compactMap { param in
+      inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
+        VariableModel(name: $0.name, span: param.span, value: .plain($0.value))
+      }
+    }
+  }
+
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
+
+  /// Whether `match: matrix` gives each instance of a step exactly one of the other step: every axis
+  /// of that one is an axis of its own.
+  func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
+    guard let target = index.find(dependency.step.span) else { return true }
+    let own = Set(extra(of: step)?.matrix?.axes.map(\.name) ?? [])
+    return extra(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+  }
 
   func extra(of step: Int) -> ExtraModel? {
     let details = model.steps[step].details

@@ -7,7 +7,7 @@
 
 struct ShellScanner {
   /// What surrounds the place that is being read.
-  private enum Frame {
+  enum Frame {
     /// Commands, up to a closing byte; 0 is the end of the script. A group is no part of a word.
     case code(closer: UInt8, isGroup: Bool = false)
     case doubleQuotes
@@ -17,36 +17,36 @@ struct ShellScanner {
   }
 
   /// `case … in … esac`, of the innermost commands.
-  private enum CaseState { case subject, pattern, body }
+  enum CaseState { case subject, pattern, body }
 
-  private struct Code {
+  struct Code {
     var command = ShellCommand()
     var cases: [CaseState] = []
   }
 
-  private struct PendingDocument {
+  struct PendingDocument {
     var delimiter: [UInt8] = []
     var stripsTabs: Bool
     var isQuoted = false
   }
 
-  private let text: [UInt8]
-  private var place = 0
-  private let end: Int
-  private var frames: [Frame]
+  let text: [UInt8]
+  var place = 0
+  let end: Int
+  var frames: [Frame]
   /// One for each `.code` frame.
-  private var codes = [Code()]
-  private var pending: [PendingDocument] = []
+  var codes = [Code()]
+  var pending: [PendingDocument] = []
   /// The next word ends a here-document.
-  private var expectsDelimiter = false
-  private var isUnclear = false
-  private var backquoteDepth = 0
-  private var isDocument = false
-  private let hasIntegers: Bool
+  var expectsDelimiter = false
+  var isUnclear = false
+  var backquoteDepth = 0
+  var isDocument = false
+  let hasIntegers: Bool
 
-  private(set) var places: [ShellPlace] = []
-  private(set) var lines: [DocumentLine] = []
-  private(set) var commandWords: [CommandWord] = []
+  var places: [ShellPlace] = []
+  var lines: [DocumentLine] = []
+  var commandWords: [CommandWord] = []
 
   /// `text` holds a `valueMark` for each value.
   init(_ text: [UInt8]) {
@@ -57,7 +57,7 @@ struct ShellScanner {
   }
 
   /// The body of a here-document whose `$` and backquotes count.
-  private init(document text: [UInt8], _ range: Range<Int>, of outer: ShellScanner) {
+  init(document text: [UInt8], _ range: Range<Int>, of outer: ShellScanner) {
     self.text = text
     place = range.lowerBound
     end = range.upperBound
@@ -69,7 +69,7 @@ struct ShellScanner {
   }
 
   /// Whether some variable may calculate when it is assigned to.
-  private static func declaresIntegers(_ text: [UInt8]) -> Bool {
+  static func declaresIntegers(_ text: [UInt8]) -> Bool {
     let words = text.split { $0 <= 32 || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "(") }
     return zip(words, words.dropFirst()).contains { word, option in
       ShellWords.declarations.contains(String(decoding: word, as: UTF8.self))
@@ -91,14 +91,14 @@ struct ShellScanner {
     endWord()
   }
 
-  private var byte: UInt8 { text[place] }
+  var byte: UInt8 { text[place] }
 
-  private func follows(_ scalar: Unicode.Scalar, at distance: Int = 1) -> Bool {
+  func follows(_ scalar: Unicode.Scalar, at distance: Int = 1) -> Bool {
     place + distance < end && text[place + distance] == UInt8(ascii: scalar)
   }
 
   /// The innermost; there is always one.
-  private var command: ShellCommand {
+  var command: ShellCommand {
     _read { yield codes[codes.count - 1].command }
     _modify { yield &codes[codes.count - 1].command }
   }
@@ -106,7 +106,7 @@ struct ShellScanner {
 
 // Commands.
 extension ShellScanner {
-  private mutating func readCode(_ closer: UInt8) {
+  mutating func readCode(_ closer: UInt8) {
     switch Unicode.Scalar(byte) {
     case " ", "\t": endWord()
     case "\n", "&", "|", "<", ">", "(", ")":
@@ -127,7 +127,7 @@ extension ShellScanner {
     place += 1
   }
 
-  private mutating func readOperator(_ closer: UInt8) {
+  mutating func readOperator(_ closer: UInt8) {
     switch Unicode.Scalar(byte) {
     case "\n":
       endCommand()
@@ -140,18 +140,18 @@ extension ShellScanner {
     }
   }
 
-  private mutating func beginWord(isQuoted: Bool = false) {
+  mutating func beginWord(isQuoted: Bool = false) {
     if !command.hasWord { command.wordStart = place }
     command.hasWord = true
     if isQuoted { command.isWordQuoted = true }
   }
 
-  private mutating func addByte(_ byte: UInt8) {
+  mutating func addByte(_ byte: UInt8) {
     beginWord()
     command.word.append(byte)
   }
 
-  private mutating func endWord() {
+  mutating func endWord() {
     guard command.hasWord else { return }
     let isQuoted = command.isWordQuoted
     let isFirst = command.position == .command && !command.isRedirected && !isQuoted
@@ -173,7 +173,7 @@ extension ShellScanner {
     }
   }
 
-  private mutating func noteCase(_ word: [UInt8], isFirst: Bool) {
+  mutating func noteCase(_ word: [UInt8], isFirst: Bool) {
     let last = codes.count - 1
     if isFirst, word.elementsEqual("case".utf8) {
       codes[last].cases.append(.subject)
@@ -185,12 +185,12 @@ extension ShellScanner {
     }
   }
 
-  private mutating func endCommand() {
+  mutating func endCommand() {
     endWord()
     command = ShellCommand()
   }
 
-  private mutating func readSeparator() {
+  mutating func readSeparator() {
     if byte == UInt8(ascii: "&"), follows(">") {
       endWord()
       place += 1
@@ -207,7 +207,7 @@ extension ShellScanner {
     place += 1
   }
 
-  private mutating func readRedirection() {
+  mutating func readRedirection() {
     let isHereDocument = byte == UInt8(ascii: "<") && follows("<") && !follows("<", at: 2)
     if follows("(") {
       beginWord()
@@ -233,7 +233,7 @@ extension ShellScanner {
     command.isRedirected = true
   }
 
-  private mutating func openParenthesis() {
+  mutating func openParenthesis() {
     let last = codes.count - 1
     if codes[last].cases.last == .pattern, !command.hasWord {
       place += 1
@@ -256,12 +256,12 @@ extension ShellScanner {
     open(.code(closer: UInt8(ascii: ")"), isGroup: true))
   }
 
-  private mutating func open(_ frame: Frame) {
+  mutating func open(_ frame: Frame) {
     frames.append(frame)
     codes.append(Code())
   }
 
-  private mutating func closeParenthesis(_ closer: UInt8) {
+  mutating func closeParenthesis(_ closer: UInt8) {
     endWord()
     place += 1
     let last = codes.count - 1
@@ -276,7 +276,7 @@ extension ShellScanner {
     }
   }
 
-  private mutating func close() {
+  mutating func close() {
     let isGroup = if case .code(_, true) = frames.last { true } else { false }
     frames.removeLast()
     codes.removeLast()
@@ -288,7 +288,7 @@ extension ShellScanner {
     if case .code = frames.last { beginWord() }
   }
 
-  private mutating func skipComment() {
+  mutating func skipComment() {
     if backquoteDepth > 0 { isUnclear = true }
     while place < end, byte != UInt8(ascii: "\n") {
       if byte == valueMark { add(ShellPlace(context: .comment)) }
@@ -296,7 +296,7 @@ extension ShellScanner {
     }
   }
 
-  private mutating func readEscape() {
+  mutating func readEscape() {
     if backquoteDepth > 0 { isUnclear = true }
     guard place + 1 < end else {
       place += 1
@@ -311,309 +311,5 @@ extension ShellScanner {
     beginWord(isQuoted: true)
     readEscaped()
     place += 1
-  }
-}
-
-// Quotes, substitutions and formulas.
-extension ShellScanner {
-  /// The byte behind a backslash.
-  private mutating func readEscaped() {
-    guard place + 1 < end else { return }
-    place += 1
-    if byte == valueMark { add(ShellPlace(refusal: .escaped)) } else { addByte(byte) }
-  }
-
-  /// From the opening quote; `$'…'` knows escapes.
-  private mutating func readSingleQuoted(escapes: Bool) {
-    if backquoteDepth > 0, isInDoubleQuotes { isUnclear = true }
-    beginWord(isQuoted: true)
-    place += 1
-    while place < end, byte != UInt8(ascii: "'") {
-      if byte == valueMark { add(ShellPlace(context: .quotes)) }
-      if escapes, byte == UInt8(ascii: "\\"), place + 1 < end {
-        // Only bash has this form: for dash the quote ends here.
-        if follows("'") { isUnclear = true }
-        place += text[place + 1] == valueMark ? 0 : 1
-      }
-      addByte(byte)
-      place += 1
-    }
-    place += 1
-  }
-
-  private var isInDoubleQuotes: Bool {
-    frames.contains { if case .doubleQuotes = $0 { true } else { false } }
-  }
-
-  private mutating func readDoubleQuoted() {
-    switch Unicode.Scalar(byte) {
-    case "\"" where !isDocument || frames.count > 1:
-      if backquoteDepth > 0, isNestedInBackquotes { isUnclear = true }
-      frames.removeLast()
-    case "\\":
-      if backquoteDepth > 0 { isUnclear = true }
-      if follows("\n"), place + 2 < end, text[place + 2] == valueMark { isUnclear = true }
-      readEscaped()
-    case "`": return readBackquote(0)
-    case "$": return readDollar()
-    case "\u{FF}": add(ShellPlace(context: isDocument ? .hereDocument : .quotes))
-    default: addByte(byte)
-    }
-    place += 1
-  }
-
-  /// Double quotes inside backquotes inside double quotes: shells do not agree.
-  private var isNestedInBackquotes: Bool {
-    frames.filter { if case .doubleQuotes = $0 { true } else { false } }.count > 1
-  }
-
-  private mutating func readBackquote(_ closer: UInt8) {
-    defer { place += 1 }
-    if closer == UInt8(ascii: "`") {
-      endWord()
-      backquoteDepth -= 1
-      return close()
-    }
-    if backquoteDepth > 0 || expectsDelimiter { isUnclear = true }
-    beginWord()
-    backquoteDepth += 1
-    open(.code(closer: UInt8(ascii: "`")))
-  }
-
-  private mutating func readDollar() {
-    beginWord()
-    if expectsDelimiter { isUnclear = true }
-    guard place + 1 < end else {
-      place += 1
-      return
-    }
-    switch Unicode.Scalar(text[place + 1]) {
-    case "(" where follows("(", at: 2):
-      place += 3
-      frames.append(.arithmetic(depth: 2))
-    case "(":
-      place += 2
-      open(.code(closer: UInt8(ascii: ")")))
-    case "{":
-      place += 2
-      frames.append(.parameter)
-    case "[":
-      isUnclear = true
-      place += 2
-    case "'" where isInCode:
-      place += 1
-      readSingleQuoted(escapes: true)
-    case "\"" where isInCode: place += 1
-    case let first where first.isASCII && isNameStart(UInt8(ascii: first)): readVariable()
-    case "\u{FF}":
-      isUnclear = true
-      place += 1
-    default:
-      addByte(byte)
-      place += 2
-    }
-  }
-
-  private var isInCode: Bool { if case .code = frames.last { true } else { false } }
-
-  private mutating func readVariable() {
-    let start = place + 1
-    place = start
-    while place < end, isNameByte(byte) { place += 1 }
-    addByte(UInt8(ascii: "$"))
-    if place < end, byte == valueMark {
-      let name = String(decoding: text[start..<place], as: UTF8.self)
-      add(ShellPlace(refusal: .variableName(name)))
-      place += 1
-    }
-  }
-
-  /// Up to the closing brace.
-  private mutating func readParameter() {
-    switch Unicode.Scalar(byte) {
-    case "}": frames.removeLast()
-    case "\\": readEscaped()
-    case "\"": frames.append(.doubleQuotes)
-    case "'":
-      if isInDoubleQuotes || isDocument {
-        isUnclear = true
-      } else {
-        return readSingleQuoted(escapes: false)
-      }
-    case "`": return readBackquote(0)
-    case "$": return readDollar()
-    case "\u{FF}": add(ShellPlace(refusal: .parameterExpansion))
-    default: break
-    }
-    place += 1
-  }
-
-  private mutating func readArithmetic(_ depth: Int) {
-    switch Unicode.Scalar(byte) {
-    case "(": frames[frames.count - 1] = .arithmetic(depth: depth + 1)
-    case ")":
-      if depth == 1 {
-        frames.removeLast()
-        beginWord()
-      } else {
-        frames[frames.count - 1] = .arithmetic(depth: depth - 1)
-      }
-    case "\"": frames.append(.doubleQuotes)
-    case "'": isUnclear = true
-    case "`": return readBackquote(0)
-    case "$": return readDollar()
-    case "\u{FF}": add(ShellPlace(context: .quotes, isNumeric: true))
-    default: break
-    }
-    place += 1
-  }
-}
-
-// Values.
-extension ShellScanner {
-  private mutating func add(_ new: ShellPlace) {
-    var new = new
-    if isUnclear { new.refusal = .unclear }
-    if frames.contains(where: { if case .parameter = $0 { true } else { false } }) {
-      new.refusal = new.refusal ?? .parameterExpansion
-    }
-    if frames.contains(where: { if case .arithmetic = $0 { true } else { false } }) {
-      new.isNumeric = true
-    }
-    if new.context == .word, backquoteDepth > 0 { new.context = .backquotes }
-    if new.context == .word || new.context == .quotes { readNeighbours(&new) }
-    places.append(new)
-    if new.context != .comment { addByte(valueMark) }
-  }
-
-  /// In code, outside of quotes.
-  private mutating func addValue() {
-    var new = ShellPlace()
-    new.isBeforeRedirection =
-      follows("<") || follows(">")
-      ? command.word.allSatisfy { isDecimalDigit($0) || $0 == valueMark } : false
-    add(new)
-  }
-
-  /// What the command around makes of the word, quoted or not.
-  private func readNeighbours(_ new: inout ShellPlace) {
-    if expectsDelimiter { new.refusal = new.refusal ?? .hereDocumentDelimiter }
-    if command.position == .variable { new.refusal = new.refusal ?? .loopVariable }
-    if command.isRedirected { return }
-    if command.position == .command, !command.isAssigning, namesVariable {
-      new.refusal = new.refusal ?? .assignedName
-    }
-    if command.isInBrackets || command.name == "let" || hasIntegers && command.isAssigning {
-      new.isNumeric = true
-    }
-    if let name = command.name, ShellWords.tests.contains(name) { readTest(name, &new) }
-    if command.word.isEmpty, let shell = command.scriptReader {
-      new.refusal = new.refusal ?? .script(shell)
-    }
-    if let name = command.interpreter, new.context == .word { new.context = .codeArgument(name) }
-    if let name = command.name, ShellWords.declarations.contains(name) {
-      if command.hasOption("i") { new.isNumeric = true }
-      if !command.isAssigning, new.context == .word { new.context = .codeArgument(name) }
-    }
-  }
-
-  /// Whether `=` follows in the same word.
-  private var namesVariable: Bool {
-    let rest = text[place..<end].prefix { $0 > 32 && $0 != UInt8(ascii: ";") }
-    guard let sign = rest.firstIndex(of: UInt8(ascii: "=")) else { return false }
-    return rest[..<sign].allSatisfy {
-      isNameByte($0) || $0 == valueMark || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "[")
-        || $0 == UInt8(ascii: "]")
-    }
-  }
-
-  private func readTest(_ name: String, _ new: inout ShellPlace) {
-    let last = String(decoding: command.lastWord, as: UTF8.self)
-    let next = nextWord
-    if ShellWords.arithmeticTests.contains(last) || ShellWords.arithmeticTests.contains(next)
-      || last == "-v" || last == "-R"
-    {
-      new.isNumeric = true
-    }
-    if command.lastWord.contains(valueMark) { new.refusal = new.refusal ?? .testOperator }
-  }
-
-  /// The word behind the one that holds this place.
-  private var nextWord: String {
-    let rest = text[place..<end].drop { $0 != 32 && $0 != 9 && $0 != 10 }.drop {
-      $0 == 32 || $0 == 9
-    }
-    return String(decoding: rest.prefix { $0 > 32 }, as: UTF8.self)
-  }
-}
-
-// Here-documents.
-extension ShellScanner {
-  private mutating func readDocuments() {
-    if expectsDelimiter { isUnclear = true }
-    expectsDelimiter = false
-    let documents = pending
-    pending = []
-    for document in documents { readDocument(document) }
-  }
-
-  /// From the line behind the one that announced it.
-  private mutating func readDocument(_ document: PendingDocument) {
-    let start = place
-    var logicalStart = place
-    var bodyEnd = end
-    while place < end {
-      let lineStart = place
-      while place < end, byte != UInt8(ascii: "\n") { place += 1 }
-      let line = Array(text[lineStart..<place])
-      let isContinued = !document.isQuoted && endsInBackslash(line)
-      if place < end { place += 1 }
-      let written = DocumentLine(
-        range: lineStart..<lineStart + line.count, delimiter: document.delimiter,
-        stripsTabs: document.stripsTabs)
-      if !line.contains(valueMark), isEnd(line, document) {
-        if logicalStart < lineStart { isUnclear = true }
-        bodyEnd = lineStart
-        break
-      }
-      if line.contains(valueMark) {
-        lines.append(written)
-        // A long one cannot become the delimiter: a value has at least one byte.
-        let reach = 2 * document.delimiter.count + 256
-        if logicalStart < lineStart, lineStart + line.count - logicalStart <= reach {
-          lines.append(
-            DocumentLine(
-              range: logicalStart..<lineStart + line.count, delimiter: document.delimiter,
-              stripsTabs: document.stripsTabs))
-        }
-      }
-      if !isContinued { logicalStart = place }
-    }
-    scanBody(start..<bodyEnd, document)
-  }
-
-  private func isEnd(_ line: [UInt8], _ document: PendingDocument) -> Bool {
-    let line = document.stripsTabs ? Array(line.drop { $0 == 9 }) : line
-    return line == document.delimiter
-  }
-
-  private func endsInBackslash(_ line: [UInt8]) -> Bool {
-    !line.reversed().prefix { $0 == UInt8(ascii: "\\") }.count.isMultiple(of: 2)
-  }
-
-  private mutating func scanBody(_ range: Range<Int>, _ document: PendingDocument) {
-    if document.isQuoted {
-      let count = text[range].filter { $0 == valueMark }.count
-      let refusal: ShellPlace.Refusal? = isUnclear ? .unclear : nil
-      places += Array(
-        repeating: ShellPlace(refusal: refusal, context: .hereDocument), count: count)
-      return
-    }
-    var body = ShellScanner(document: text, range, of: self)
-    body.scan()
-    places += body.places
-    lines += body.lines
-    commandWords += body.commandWords
-    if body.isUnclear || body.frames.count > 1 { isUnclear = true }
   }
 }

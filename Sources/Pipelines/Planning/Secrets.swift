@@ -1,0 +1,37 @@
+// The secrets of a pipeline and of those in it: all are read before anything runs.
+
+import Diagnostics
+import Scheduling
+
+extension Planner {
+  /// Each name once. What one pipeline needs, the run needs.
+  var secrets: [SecretSource] {
+    var found: [SecretSource] = []
+    var places: [String: Int] = [:]
+    for source in models.flatMap(\.secrets).map(\.source) {
+      if let place = places[source.name] {
+        guard source.isRequired else { continue }
+        found[place] = source
+      } else {
+        places[source.name] = found.count
+        found.append(source)
+      }
+    }
+    return found
+  }
+
+  /// A name stands for one value in a run.
+  mutating func checkSecrets() {
+    var first: [String: SecretModel] = [:]
+    for secret in models.flatMap(\.secrets) {
+      guard let other = first[secret.name] else {
+        first[secret.name] = secret
+        continue
+      }
+      guard other.source.place != secret.source.place else { continue }
+      log.report(at: secret.span) {
+        PlanningMessage.twoPlaces(secret.name, first: other.span, at: $0)
+      }
+    }
+  }
+}

@@ -1,0 +1,1 @@
+ls; ls .oprun/runs/*/ | grep -c log
