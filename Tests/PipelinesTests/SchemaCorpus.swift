@@ -178,7 +178,7 @@ enum BeyondSchema {
     // Limits of whole files.
     /which is the limit/,
     // Circles, and sums.
-    /in a circle/, /the pool has/,
+    /in a circle/, /the pool has/, /leads out of the directory/,
     // How a text is written.
     /an id must be written as it is/, /NUL|U\+|line break|cannot hold the character/,
   ]

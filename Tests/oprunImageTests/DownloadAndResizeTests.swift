@@ -74,6 +74,35 @@ struct DownloadAndResizeTests {
     #expect(workspace.content("b/.oprun-download-and-resize.json").contains("\"cached\":true"))
   }
 
+  @Test func `a damaged source is noticed as soon as it is needed again`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    func run(_ width: Int) throws -> ProgramEnd {
+      try workspace.run(
+        "download-and-resize", "--url=\(server.url)/photo.jpg", "--to={name}-{width}.{ext}",
+        "--width=\(width)", "--allow-private", "--max-age=1h")
+    }
+    #expect(try run(100).status == 0)
+    let objects = workspace.folder.appending(path: "cache/objects")
+    let all = FileManager.default.enumerator(atPath: objects.path)?.allObjects as? [String] ?? []
+    let sizes = all.map { name in
+      var status = stat()
+      stat(objects.appending(path: name).path, &status)
+      return Files.isFolder(objects.appending(path: name).path) ? 0 : Int(status.st_size)
+    }
+    let largest = try #require(zip(all, sizes).max { $0.1 < $1.1 }).0
+    let file = try FileHandle(forWritingTo: objects.appending(path: largest))
+    try file.seek(toOffset: 5000)
+    try file.write(contentsOf: Data([0, 0, 0, 0]))
+    // The result is there, so nobody reads it; for another size somebody must.
+    #expect(try run(100).errors == "")
+    #expect(server.requests.count == 1)
+    let other = try run(50)
+    #expect(other.status == 0)
+    #expect(other.errors.hasPrefix("a content of the cache was damaged and is made anew: "))
+    #expect(server.requests.count == 2)
+  }
+
   @Test func `what is no image fails alone, and nothing of it is written`() throws {
     let server = try gallery()
     let workspace = try Workspace()

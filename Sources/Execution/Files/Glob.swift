@@ -31,7 +31,9 @@ private struct GlobSearch {
     let name = names[index]
     if name == "**" {
       visit(path, from: index + 1)
-      if index + 1 == names.count { take(entries(of: path).filter { !$0.hasPrefix(".") }, in: path) }
+      if index + 1 == names.count {
+        take(entries(of: path).filter { !$0.hasPrefix(".") }, in: path)
+      }
       for entry in entries(of: path) where !entry.hasPrefix(".") && isFolder(path + entry) {
         visit(path + entry + "/", from: index)
       }

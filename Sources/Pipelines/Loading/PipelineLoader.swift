@@ -49,7 +49,7 @@ struct PipelineLoader {
       if case .file(let name) = model.uses[index].kind {
         let number = nested(Reference(name: name, span: model.uses[index].span))
         model.uses[index].model = number
-        model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) } ?? []
+        model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) }
       }
     }
     return model

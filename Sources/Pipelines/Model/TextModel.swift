@@ -90,8 +90,8 @@ struct UsesModel: Hashable, Sendable {
   let with: [MemberModel]
   /// Of a file: its number among the models.
   var model: Int?
-  /// Of a file: the names of what it gives back.
-  var outputs: [String] = []
+  /// Of a file that could be read: the names of what it gives back.
+  var outputs: [String]?
 }
 
 struct ParamModel: NamedModel, Sendable {

@@ -148,7 +148,8 @@ extension Planner {
   /// What a pipeline says of its whole run has no meaning for a part of another run.
   private mutating func checkNested(_ model: PipelineModel) {
     for key in [
-      PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete,
+      PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel,
+      .onComplete,
     ] {
       if let span = model.written[key] {
         log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }

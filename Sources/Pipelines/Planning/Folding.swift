@@ -149,7 +149,7 @@ extension UsesModel {
 extension StepSettings {
   /// The language of the scripts that a shell reads; `[sudo, bash]` is one too.
   static func language(of shell: [String]) -> ScriptLanguage {
-    guard let path = shell.first, path != defaultShell[0] else { return .shell }
+    if shell == defaultShell { return .shell }
     let isShell = shell.contains { shellNames.contains(ShellWords.program($0.utf8)) }
     return isShell ? .shell : .other
   }

@@ -111,6 +111,16 @@ extension LateInput {
 }
 
 extension LateBindings {
+  /// What could not be checked before: a condition is true or false, and nothing else.
+  func holds(_ condition: Expression) throws(EvaluationFailure) -> Bool {
+    let value = try condition.evaluated(with: self)
+    if case .bool(let truth) = value { return truth }
+    throw EvaluationFailure(
+      ExpressionMessage.wrongCondition(
+        wanted: ExpressionType.Kinds.bool.words, found: value.type.words),
+      in: condition, at: condition.range(of: condition.root))
+  }
+
   func text(of text: Text) throws(EvaluationFailure) -> String {
     switch text {
     case .plain(let text): text

@@ -47,7 +47,7 @@ extension LateStep {
     for condition in parts.conditions {
       let bindings = LateBindings(scope: condition.scope, facts: facts)
       try bindings.checkInputs()
-      if try condition.expression.evaluated(with: bindings) == .bool(false) {
+      if try !bindings.holds(condition.expression) {
         return .skips(reason: condition.reason, group: condition.group)
       }
     }

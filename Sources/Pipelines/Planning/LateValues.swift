@@ -91,8 +91,7 @@ extension LateSettings {
       try template.rendered(with: bindings)
     }
     if let allowFailure {
-      let isAllowed = try allowFailure.evaluated(with: bindings) == .bool(true)
-      changes.allowFailure = isAllowed ? .always : .never
+      changes.allowFailure = try bindings.holds(allowFailure) ? .always : .never
     }
     return changes
   }

@@ -167,7 +167,8 @@ extension StepScope {
     if case .uses(let number) = unit.model.steps[step].action,
       case .file = unit.model.uses[Int(number)].kind
     {
-      return .map(unit.model.uses[Int(number)].outputs.map { ($0, .any) })
+      let outputs = unit.model.uses[Int(number)].outputs
+      return outputs.map { .map($0.map { ($0, .any) }) } ?? .openMap
     }
     let details = unit.model.steps[step].details
     guard details >= 0 else { return .openMap }

@@ -16,7 +16,7 @@ struct CacheLimits: Hashable, Sendable {
 final class CachedObject: Sendable {
   let digest: Digest
   let path: String
-  private let file: OpenFile
+  fileprivate let file: OpenFile
 
   fileprivate init(_ digest: Digest, _ file: OpenFile) {
     self.digest = digest
@@ -100,25 +100,31 @@ final class Cache: Sendable {
     return record
   }
 
-  /// The content of a record, checked against its hash once in a run; nil if it is not there.
+  /// The content of a record, checked against its hash; nil if it is not there.
   func object(of record: CacheRecord) -> CachedObject? {
+    uncheckedObject(of: record).flatMap { isIntact($0, record) ? $0 : nil }
+  }
+
+  /// As `object`, for who may not read it at all; `isIntact` is to be asked before it is read.
+  func uncheckedObject(of record: CacheRecord) -> CachedObject? {
     guard record.isKept,
       let file = try? OpenFile(folder.object(record.digest), O_RDONLY | O_NOFOLLOW)
     else { return nil }
     file.lock(LOCK_SH)
-    let status = file.status
     // Between opening and locking it may have been evicted.
-    guard status.st_nlink > 0 else { return nil }
-    let fingerprint = Fingerprint(status)
-    let isVerified = memory.withLock { $0.verified[record.digest] == fingerprint }
-    if !isVerified {
-      guard fingerprint.size == record.size, (try? file.digest()) == record.digest else {
-        dropBroken(file.path, "a content")
-        return nil
-      }
-      memory.withLock { $0.verified[record.digest] = fingerprint }
+    return file.status.st_nlink > 0 ? CachedObject(record.digest, file) : nil
+  }
+
+  /// Whether a content has the hash that it is kept under: read once in a run. If not, it is removed.
+  func isIntact(_ object: CachedObject, _ record: CacheRecord) -> Bool {
+    let fingerprint = Fingerprint(object.file.status)
+    if memory.withLock({ $0.verified[record.digest] == fingerprint }) { return true }
+    guard fingerprint.size == record.size, (try? object.file.digest()) == record.digest else {
+      dropBroken(object.path, "a content")
+      return false
     }
-    return CachedObject(record.digest, file)
+    memory.withLock { $0.verified[record.digest] = fingerprint }
+    return true
   }
 
   /// Writes a record without a content, or with one that is there already.

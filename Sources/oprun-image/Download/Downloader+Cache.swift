@@ -12,12 +12,19 @@ private final class PassingContent: Sendable {
 }
 
 extension Downloader {
-  /// Gets the content into the cache, or if it must not stay, into a file that goes with `hold`.
-  func acquire(_ source: Source, in cache: Cache) throws(ItemFailure) -> Acquired {
+  /// Gets the content into the cache, or if it must not stay, into a file that goes with `hold`. What
+  /// is in the cache is checked against its hash unless `isUnread` says that nobody will read it.
+  func acquire(
+    _ source: Source, in cache: Cache, isUnread: (CachedObject) -> Bool = { _ in false }
+  ) throws(ItemFailure) -> Acquired {
     let turn = try system { try cache.turn(source.key) }
     defer { withExtendedLifetime(turn) {} }
     let record = record(of: source)
-    let object = record.flatMap { cache.object(of: $0) }
+    let object = record.flatMap { record in
+      cache.uncheckedObject(of: record).flatMap { object in
+        isUnread(object) || cache.isIntact(object, record) ? object : nil
+      }
+    }
     if let record, let object, isBelieved(record, source) { return acquired(object) }
     let part = try system {
       try PartFile.open(at: cache.folder.part(source.key), mode: 0o600)

@@ -25,6 +25,25 @@ struct KeptResults: Sendable {
     return SHA256.hash(parts.joined(separator: "\n"))
   }
 
+  /// Whether all results of a content are there, so that it need not be read.
+  func areAll(of object: CachedObject) -> Bool {
+    guard
+      let image = try? SourceImage(object.path, reading: settings.reading.formats)
+    else { return false }
+    return settings.results(for: image.format).allSatisfy { result in
+      cache.record(key(object.digest, result)).flatMap { cache.object(of: $0) } != nil
+    }
+  }
+
+  /// Whether a content that comes from the cache may be decoded: results may have gone since they were
+  /// looked for.
+  func isIntact(_ source: Acquired) -> Bool {
+    guard let object = source.hold as? CachedObject else { return true }
+    let record = CacheRecord(
+      digest: source.digest, size: source.size, confirmed: 0, isKept: true)
+    return cache.isIntact(object, record)
+  }
+
   /// Gives the results of a content their names, if all of them are there; else nil, and nothing has
   /// changed.
   func publish(

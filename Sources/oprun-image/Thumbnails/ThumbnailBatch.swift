@@ -55,7 +55,7 @@ final class ThumbnailBatch: Sendable {
     let order = plan.orders[number]
     unfinished.withLock { $0[number] = order.items.count }
     let task = DownloadTask(policy) { [downloader, kept] () throws(ItemFailure) in
-      try downloader.acquire(order.source, in: kept.cache)
+      try downloader.acquire(order.source, in: kept.cache, isUnread: kept.areAll)
     } whenOver: { [feed] _ in
       feed.downloaded(number)
     }

@@ -32,7 +32,12 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
       let files = try batch.kept.publish(source, as: format) { (result) throws(ItemFailure) in
         try self.path(of: result)
       }
-      guard let files else { return resize(source, image, end) }
+      guard let files else {
+        guard batch.kept.isIntact(source) else {
+          throw ItemFailure("the cache was damaged meanwhile; the next run makes it anew")
+        }
+        return resize(source, image, end)
+      }
       finish(.success(files), end, isCached: source.isCached)
     } catch { finish(.failure(error), end, isCached: false) }
   }

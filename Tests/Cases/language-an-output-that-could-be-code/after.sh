@@ -1,1 +1,1 @@
-ls
+ls | grep -v expected
