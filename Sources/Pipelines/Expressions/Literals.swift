@@ -5,10 +5,7 @@ func numberFault(_ text: ArraySlice<UInt8>) -> FaultWords? {
   let written = String(decoding: text, as: UTF8.self)
   guard let number = numberValue(text) else { return ExpressionMessage.badNumber(written) }
   let isInteger = text.allSatisfy { isDecimalDigit($0) || $0 == UInt8(ascii: "-") }
-  // The number behind 2^53 would be rounded to it.
-  let isRounded =
-    number.magnitude == largestExactInteger && !written.hasSuffix("9007199254740992")
-  if !number.isFinite || isInteger && (number.magnitude > largestExactInteger || isRounded) {
+  if !number.isFinite || isInteger && number.magnitude > largestExactInteger {
     return ExpressionMessage.numberTooLarge(written)
   }
   return nil

@@ -5,7 +5,7 @@ import Diagnostics
 package enum Value: Hashable, Sendable {
   case null
   case bool(Bool)
-  /// Never infinite, always a number. Integers up to 2^53 are exact.
+  /// Never infinite, always a number. Integers below 2^53 are exact.
   case number(Double)
   case string(String)
   case list([Value])
@@ -90,8 +90,8 @@ extension Value {
   }
 }
 
-/// 2^53. Beyond this not every integer is a number of its own.
-let largestExactInteger = 9_007_199_254_740_992.0
+/// 2^53 − 1. Beyond this not every integer is a number of its own.
+let largestExactInteger = 9_007_199_254_740_991.0
 
 /// As JSON prints it: an integer without `.0`.
 func numberText(_ number: Double) -> String {
