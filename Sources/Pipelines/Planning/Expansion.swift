@@ -113,7 +113,11 @@ extension Planner {
         continue
       }
       do throws(EvaluationFailure) {
-        give(try known.fold(member.value), to: param, at: member.span, &inputs)
+        let value = try known.fold(member.value)
+        if value.holdsSecrets(units[place.unit].inputs.secretParams.contains) {
+          inputs.secretParams.insert(param.name)
+        }
+        give(value, to: param, at: member.span, &inputs)
       } catch {
         report(error)
       }

@@ -123,26 +123,26 @@ extension CommandModel {
 }
 
 extension UsesModel {
-  /// A built-in step as arguments of the helper program: `--name=value`, lists repeated, maps as
-  /// `--name=key: value`.
+  /// A built-in step as arguments of the helper program: `--name=value`.
   func action(_ text: (ValueModel) -> String) -> Action {
     guard case .builtIn(let name) = kind else { return .script("") }
-    var words = [name]
-    for member in with {
-      switch member.value {
-      case .constant(.list(let items)):
-        words += items.map { "--\(member.name)=\(text(.constant($0)))" }
-      case .list(let items): words += items.map { "--\(member.name)=\(text($0))" }
-      case .constant(.map(let map)):
-        words += zip(map.names, map.values).map {
-          "--\(member.name)=\($0): \(text(.constant($1)))"
+    return .helper([name] + entries(text).map { "--\($0.name)=\($0.value)" })
+  }
+
+  /// The inputs as options: those of a list repeated, those of a map as `name: value`.
+  func entries(_ text: (ValueModel) -> String) -> [(name: String, value: String)] {
+    with.flatMap { member in
+      let values: [String] =
+        switch member.value {
+        case .constant(.list(let items)): items.map { text(.constant($0)) }
+        case .list(let items): items.map(text)
+        case .constant(.map(let map)):
+          zip(map.names, map.values).map { "\($0): \(text(.constant($1)))" }
+        case .map(let members): members.map { "\($0.name): \(text($0.value))" }
+        case .constant, .template: [text(member.value)]
         }
-      case .map(let members):
-        words += members.map { "--\(member.name)=\($0.name): \(text($0.value))" }
-      case .constant, .template: words.append("--\(member.name)=\(text(member.value))")
-      }
+      return values.map { (member.name, $0) }
     }
-    return .helper(words)
   }
 }
 

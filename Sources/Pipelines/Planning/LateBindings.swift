@@ -147,7 +147,7 @@ extension LateBindings {
 
   /// `isScript`: the text goes to a shell.
   func action(
-    of command: CommandModel, shell: [String], isScript: Bool = true
+    of command: CommandModel, shell: [String], isScript: Bool = true, tag: String = ""
   ) throws(EvaluationFailure) -> Action {
     switch command {
     case .script(.plain(let text)): return .script(text)
@@ -159,14 +159,36 @@ extension LateBindings {
       var texts: [String] = []
       for word in words { texts.append(try text(of: word)) }
       return .arguments(texts)
-    case .uses(let uses):
-      var members: [MemberModel] = []
-      for member in uses.with {
-        let value = try value(of: member.value)
-        members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
-      }
-      return UsesModel(kind: uses.kind, span: uses.span, with: members).action { $0.shown }
+    case .uses(let uses): return .helper(try helperWords(of: uses, tag).words)
     }
+  }
+
+  /// The arguments of the helper program, and variables for those that hold secrets: everybody can
+  /// see the arguments of a process. `tag` tells the commands of a step apart.
+  func helperWords(
+    of uses: UsesModel, _ tag: String
+  ) throws(EvaluationFailure) -> (words: [String], variables: [EnvironmentVariable]) {
+    guard case .builtIn(let name) = uses.kind else { return ([], []) }
+    var members: [MemberModel] = []
+    for member in uses.with {
+      let value = try value(of: member.value)
+      members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
+    }
+    let secret = Set(
+      uses.with.filter { $0.value.holdsSecrets(scope.isSecret(param:)) }.map(\.name))
+    var words = [name]
+    var variables: [EnvironmentVariable] = []
+    let evaluated = UsesModel(kind: uses.kind, span: uses.span, with: members)
+    for entry in evaluated.entries({ $0.shown }) {
+      if secret.contains(entry.name) {
+        let variable = "OPRUN_WITH_\(tag)\(variables.count + 1)"
+        variables.append(EnvironmentVariable(name: variable, value: entry.value))
+        words.append("--with-env=\(entry.name)=\(variable)")
+      } else {
+        words.append("--\(entry.name)=\(entry.value)")
+      }
+    }
+    return (words, variables)
   }
 }
 
@@ -181,6 +203,30 @@ extension Outcome {
     case .cancelled: "cancelled"
     case .skipped: "skipped"
     case .blocked: "blocked"
+    }
+  }
+}
+
+extension LateScope {
+  /// Of a nested pipeline: what the using step gives it is made of secrets.
+  fileprivate func isSecret(param name: String) -> Bool {
+    guard let inputs, let input = inputs.params.first(where: { $0.param.name == name }) else {
+      return false
+    }
+    return input.value.holdsSecrets(inputs.outer.isSecret(param:))
+  }
+}
+
+extension ValueModel {
+  /// Whether a secret, or a parameter that is made of one, is in it.
+  func holdsSecrets(_ isSecretParam: (String) -> Bool) -> Bool {
+    templates.contains { template in
+      template.expressions.contains { expression in
+        expression.references.contains { reference in
+          reference.root == .secrets
+            || reference.root == .params && reference.member.map(isSecretParam) ?? false
+        }
+      }
     }
   }
 }

@@ -36,6 +36,8 @@ extension LateStep {
     if let command = parts.command {
       do throws(EvaluationFailure) {
         result.step.action = try bindings.action(of: command, shell: parts.shell)
+        result.step.settings = try result.step.settings.adding(
+          bindings.secretInputs(of: command, tag: ""))
       } catch {
         result.failures[.attempt] = error
       }
@@ -63,7 +65,10 @@ extension ResolvedStep {
       var actions = step.settings.hooks[kind]
       for (index, command) in commands.enumerated() {
         do throws(EvaluationFailure) {
-          actions[index] = try bindings.action(of: command, shell: step.settings.shell)
+          let tag = "\(kind.key.uppercased())_\(index + 1)_"
+          actions[index] = try bindings.action(
+            of: command, shell: step.settings.shell, tag: tag)
+          changes.environment += try bindings.secretInputs(of: command, tag: tag)
         } catch {
           failures[.hook(kind, index: index + 1)] = error
         }
@@ -122,6 +127,13 @@ extension StepSettings {
     return with(changes)
   }
 
+  fileprivate func adding(_ variables: [EnvironmentVariable]) -> StepSettings {
+    if variables.isEmpty { return self }
+    var changes = Changes()
+    changes.environment = variables
+    return with(changes)
+  }
+
   func with(_ changes: Changes) -> StepSettings {
     var hooks = self.hooks
     for (kind, actions) in changes.hooks { hooks[kind] = actions }
@@ -132,5 +144,15 @@ extension StepSettings {
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+  }
+}
+
+extension LateBindings {
+  /// Variables for the inputs of a built-in step that hold secrets.
+  fileprivate func secretInputs(
+    of command: CommandModel, tag: String
+  ) throws(EvaluationFailure) -> [EnvironmentVariable] {
+    guard case .uses(let uses) = command else { return [] }
+    return try helperWords(of: uses, tag).variables
   }
 }

@@ -30,9 +30,15 @@ struct SettingsPool {
   private let defaults: SettingsDraft
   private var built: [PlannedSettings?]
   private var plain: PlannedSettings?
+  /// What every step has holds expressions: instances of a matrix may differ in it.
+  private let defaultsDiffer: Bool
 
   init(_ unit: Unit) {
     model = unit.model
+    defaultsDiffer =
+      model.defaultSettings.contains(where: \.hasExpression)
+      || model.workingDirectory?.template != nil
+      || unit.inputs.environment.contains { $0.value.template != nil }
     var draft = SettingsDraft(unit)
     for setting in model.defaultSettings { draft.apply(setting) }
     defaults = draft
@@ -46,7 +52,7 @@ struct SettingsPool {
     let number = model.steps[step].details
     guard number >= 0 else { return try plain(values) }
     let details = model.details[Int(number)]
-    let isShared = values.matrix == nil && details.label == nil
+    let isShared = details.label == nil && !differs(details, values)
     if isShared, details.settings < 0 { return try plain(values) }
     if isShared, let known = built[Int(details.settings)] { return known }
     var draft = defaults
@@ -61,10 +67,19 @@ struct SettingsPool {
   /// Of a step that sets nothing, once they are made and if all of them are known.
   var plainSettings: StepSettings? { plain?.late == nil ? plain?.settings : nil }
 
+  /// Whether instances of one step may have different settings.
+  private func differs(_ details: DetailsModel, _ values: KnownValues) -> Bool {
+    guard values.matrix != nil else { return false }
+    return defaultsDiffer
+      || details.settings >= 0
+        && model.settings[Int(details.settings)].contains(where: \.hasExpression)
+  }
+
   private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
-    if values.matrix == nil, let plain { return plain }
+    let isShared = values.matrix == nil || !defaultsDiffer
+    if isShared, let plain { return plain }
     let settings = try defaults.settings(label: nil, values)
-    if values.matrix == nil { plain = settings }
+    if isShared { plain = settings }
     return settings
   }
 }

@@ -52,7 +52,9 @@ struct StepScope: ExpressionScope {
 
   func member(_ name: String, of root: ContextRoot) -> ScopeMember {
     switch root {
-    case .params: known(inputTypes, name)
+    case .params:
+      unit.inputs.secretParams.contains(name) && !place.allowsSecrets
+        ? .refused(ScopeMessage.secretsOutside) : known(inputTypes, name)
     case .env: variable(name)
     case .steps: stepMember(name)
     case .matrix: matrixMember(name)
@@ -83,7 +85,7 @@ struct StepScope: ExpressionScope {
 
   func type(of root: ContextRoot) -> ExpressionType? {
     switch root {
-    case .params: .map(inputTypes)
+    case .params: unit.inputs.secretParams.isEmpty ? .map(inputTypes) : nil
     case .matrix: matrix.map { .map($0, isOpen: isMatrixOpen) }
     case .host: .map(HostFacts.memberTypes)
     case .run: .map(Self.runMembers)

@@ -83,6 +83,8 @@ struct UnitInputs {
   var params: [String: Value] = [:]
   /// Given by the using step, with expressions that are not known yet.
   var lateParams: [String: ValueModel] = [:]
+  /// Those of them that are made of secrets: they are used as secrets are.
+  var secretParams: Set<String> = []
   var paramTypes: [(name: String, type: ExpressionType)] = []
   /// From `dotenv` files and `env`, later ones over earlier ones.
   var environment: [VariableModel] = []
