@@ -51,10 +51,10 @@ final class ScriptRunner {
         to: folder.appending(path: "scripts/\(number)"), atomically: false, encoding: .utf8)
     }
     let driver = """
-      exec 9>output; cd work; ulimit -t 5; i=0
+      exec 9>output; cd work; i=0
       while [ $i -lt \(scripts.count) ]; do
         printf '%s\\0' 0 begin >&9
-        \(shell) -e ../scripts/$i </dev/null >/dev/null 2>&1
+        (ulimit -t 5; exec \(shell) -e ../scripts/$i) </dev/null >/dev/null 2>&1
         i=$((i+1))
       done
       """
