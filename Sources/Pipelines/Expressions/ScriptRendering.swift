@@ -49,27 +49,31 @@ extension Template {
     for language: ScriptLanguage, _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
     let script = ScriptText(self, language)
+    var text = RenderedText(of: self)
+    // Those that other places depend on.
     var values: [String?] = []
-    values.reserveCapacity(parts.count)
-    var byteCount = 0
-    for part in parts where !part.isLiteral {
+    var number = 0
+    for part in parts {
+      if part.isLiteral {
+        text.append(content[part.range])
+        continue
+      }
       let expression = expression(part)
-      let text = try expression.text(for: goal, with: bindings)
-      byteCount += text?.utf8.count ?? 0
-      let isTooLong = byteCount > Function.maxResultByteCount
-      if let words = script.objection(to: expression, values.count)
-        ?? text.flatMap({ script.objection(to: $0, of: expression, values.count) })
-        ?? (isTooLong ? ExpressionMessage.resultTooLong : nil)
+      let value = try expression.text(for: goal, with: bindings)
+      if let words = script.objection(to: expression, number)
+        ?? value.flatMap({ script.objection(to: $0, of: expression, number) })
+        ?? text.append(value)
       {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
-      values.append(text)
+      if script.needsAllValues { values.append(value) }
+      number += 1
     }
     if let (words, number) = script.objection(toAll: values) {
       let expression = expressions[number]
       throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
     }
-    return inserting(values)
+    return text.result
   }
 }
 
@@ -83,6 +87,9 @@ private struct ScriptText {
     self.language = language
     scan = language == .other || template.isPlainCommand ? nil : ScriptScan(template)
   }
+
+  /// Whether values can mean something together that each of them does not.
+  var needsAllValues: Bool { scan != nil }
 
   private func place(_ number: Int) -> ShellPlace { scan?.places[number] ?? ShellPlace() }
 

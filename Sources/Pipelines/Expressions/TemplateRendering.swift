@@ -32,47 +32,19 @@ extension Template {
   private func rendered(
     _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
-    var values: [String?] = []
-    var byteCount = 0
-    for part in parts where !part.isLiteral {
+    var text = RenderedText(of: self)
+    for part in parts {
+      if part.isLiteral {
+        text.append(content[part.range])
+        continue
+      }
       let expression = expression(part)
-      guard let text = try expression.text(for: goal, with: bindings) else { return nil }
-      byteCount += text.utf8.count
-      if byteCount > Function.maxResultByteCount {
-        throw EvaluationFailure(
-          ExpressionMessage.resultTooLong, in: expression,
-          at: expression.range(of: expression.root))
+      let value = try expression.text(for: goal, with: bindings)
+      if let words = text.append(value) {
+        throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
-      values.append(text)
     }
-    return inserting(values)
-  }
-
-  /// Nil if one of the values is not known.
-  func inserting(_ values: [String?]) -> String? {
-    var byteCount = 0
-    for part in parts where part.isLiteral { byteCount += part.range.count }
-    for value in values {
-      guard let value else { return nil }
-      byteCount += value.utf8.count
-    }
-    return String(unsafeUninitializedCapacity: byteCount) { buffer in
-      var place = 0
-      var number = 0
-      func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-        place = buffer[place...].update(fromContentsOf: bytes)
-      }
-      for part in parts {
-        if part.isLiteral {
-          content[part.range].withUnsafeBufferPointer(append)
-        } else {
-          var value = values[number] ?? ""
-          value.withUTF8(append)
-          number += 1
-        }
-      }
-      return place
-    }
+    return text.result
   }
 
   /// Puts values in place of all that is known already.
@@ -117,6 +89,34 @@ extension Template {
       return expression.constant?.text ?? "${{ \(expression.description) }}"
     }.joined()
   }
+}
+
+/// A text in the making: what is written, and values.
+struct RenderedText {
+  private var bytes: [UInt8] = []
+  private var valueByteCount = 0
+  private var isKnown = true
+
+  init(of template: Template) {
+    bytes.reserveCapacity(template.content.count + 32)
+  }
+
+  mutating func append(_ written: ArraySlice<UInt8>) { bytes += written }
+
+  /// Nil is not known yet. Returns what is wrong: there may be no end to what values make.
+  mutating func append(_ value: String?) -> FaultWords? {
+    guard var value else {
+      isKnown = false
+      return nil
+    }
+    valueByteCount += value.utf8.count
+    if valueByteCount > Function.maxResultByteCount { return ExpressionMessage.resultTooLong }
+    value.withUTF8 { bytes += $0 }
+    return nil
+  }
+
+  /// Nil if one of the values is not known.
+  var result: String? { isKnown ? String(decoding: bytes, as: UTF8.self) : nil }
 }
 
 extension Expression {

@@ -65,9 +65,8 @@ struct PlanBuilder {
       }
       let place = planner.place(of: operation)
       do throws(EvaluationFailure) {
-        let step = try step(operation, at: place)
-        if step.late != nil || place.isGroup { gated.append(id) }
-        steps.append(step)
+        steps.append(try step(operation, at: place))
+        if steps[steps.count - 1].late != nil || place.isGroup { gated.append(id) }
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
