@@ -42,6 +42,11 @@ extension ImageFault {
     ImageFault("would become \(size.words) pixels, wanted at most \(most) in all")
   }
 
+  static func resultTooLarge(_ size: Size, for format: ImageFormat) -> ImageFault {
+    ImageFault(
+      "would become \(size.words) pixels, wanted at most \(format.mostPixels) for \(format.label)")
+  }
+
   static func tooManyScans(most: Int) -> ImageFault {
     ImageFault("is a progressive JPEG of more than \(most) scans")
   }
