@@ -119,6 +119,25 @@ struct ProxyTests {
     }
   }
 
+  @Test func `a proxy that speaks TLS has to be trusted as well`() throws {
+    let authority = try Authority()
+    let nginx = try Nginx([authority.server(named: "localhost")], in: authority.workspace)
+    try nginx.workspace.write("hello\n", to: "files/hello.txt")
+    let proxy = "--proxy=https://localhost:\(nginx.ports[0])"
+    let trusted = try download(
+      url, [proxy], ["SSL_CERT_FILE": "authority.pem"], in: nginx.workspace)
+    #expect(trusted.end.status == 0, "\(trusted.end.errors)")
+    #expect(trusted.content == "hello\n")
+    let unknown = try download(url, [proxy])
+    #expect(
+      unknown.end.errors == """
+        failed: \(url): the certificate of the proxy is refused: unable to get local issuer \
+        certificate; SSL_CERT_FILE can name a file with its authority
+
+        """)
+    #expect(unknown.attempts == "1")
+  }
+
   @Test func `a proxy that is not there is told`() throws {
     let port = try LoopbackServer { _, _ in }.port
     let got = try download(url, ["--proxy=http://127.0.0.1:\(port)", "--retries=0"])

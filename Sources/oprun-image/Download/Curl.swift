@@ -33,12 +33,13 @@ struct TransferResult: Hashable, Sendable {
   let code: UInt32
   let words: String
   /// What a proxy answered that was asked for a tunnel; 0 if none was.
-  let tunnelStatus: Int
+  var tunnelStatus = 0
+  /// Whether it is the proxy's certificate that was refused.
+  var isOfProxy = false
 
-  init(_ code: CURLcode, words: String, tunnelStatus: Int) {
+  init(_ code: CURLcode, words: String) {
     self.code = code.rawValue
     self.words = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
-    self.tunnelStatus = tunnelStatus
   }
 
   var isSuccess: Bool { code == CURLE_OK.rawValue }
@@ -172,9 +173,12 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   private func set(_ option: CURLoption, _ value: Int) { ccurl_set_long(easy, option, value) }
 
   fileprivate func result(_ code: CURLcode) -> TransferResult {
-    var status = 0
-    ccurl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &status)
-    return TransferResult(code, words: String(cString: errorText), tunnelStatus: status)
+    var result = TransferResult(code, words: String(cString: errorText))
+    var verification = 0
+    ccurl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &result.tunnelStatus)
+    ccurl_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &verification)
+    result.isOfProxy = verification != 0
+    return result
   }
 
   /// Where an answer of 3xx leads to, absolute. Once it has ended.

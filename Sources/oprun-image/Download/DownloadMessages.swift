@@ -103,8 +103,9 @@ extension ItemFailure {
     let reason = String(result.words.dropFirst(prefix.count))
     let isUnknown = reason.contains("issuer") || reason.contains("self-signed")
     let help = isUnknown ? "; SSL_CERT_FILE can name a file with its authority" : ""
+    let owner = result.isOfProxy ? "the proxy" : quoted(address.host)
     return ItemFailure(
-      "the certificate of \(quoted(address.host)) is refused: \(printable(reason))\(help)")
+      "the certificate of \(owner) is refused: \(printable(reason))\(help)")
   }
 
   static let noMemory = ItemFailure("no memory for the transfer")
