@@ -9,15 +9,13 @@ package enum Value: Hashable, Sendable {
   case number(Double)
   case string(String)
   case list([Value])
-  case map(ValueMap)
+  indirect case map(ValueMap)
 }
 
 /// Names and their values in the order they were written. Equal to a map with the same members in
 /// any order.
 package struct ValueMap: Hashable, Sendable {
-  package private(set) var names: [String] = []
-  package private(set) var values: [Value] = []
-  private var places: [String: Int] = [:]
+  private var members = OrderedMap<Value>()
 
   package init() {}
 
@@ -26,21 +24,22 @@ package struct ValueMap: Hashable, Sendable {
     for (name, value) in members { self[name] = value }
   }
 
-  package var count: Int { names.count }
+  package var names: [String] { members.names }
+  package var values: [Value] { members.values }
+  package var count: Int { members.count }
+
+  /// A map with the same names in the same order; there must be a value for each.
+  package func with(_ values: [Value]) -> ValueMap {
+    precondition(values.count == count)
+    var map = self
+    map.members.values = values
+    return map
+  }
 
   /// Setting nil changes nothing.
   package subscript(name: String) -> Value? {
-    get { places[name].map { values[$0] } }
-    set {
-      guard let newValue else { return }
-      if let place = places[name] {
-        values[place] = newValue
-      } else {
-        places[name] = names.count
-        names.append(name)
-        values.append(newValue)
-      }
-    }
+    get { members[name] }
+    set { members[name] = newValue }
   }
 
   package static func == (left: ValueMap, right: ValueMap) -> Bool {
