@@ -68,11 +68,10 @@ struct SecureTransferTests {
     let nginx = try Nginx([authority.server(named: "other.test")], in: authority.workspace)
     let attempt = try Attempt(from: "localhost", nginx, trust: ["SSL_CERT_FILE": "authority.pem"])
     #expect(
-      attempt.message == """
-        the certificate of 'localhost' is refused: no alternative certificate subject name matches \
-        target host name 'localhost'
-
-        """)
+      attempt.message.hasPrefix(
+        "the certificate of 'localhost' is refused: no alternative certificate subject name matches"
+      ),
+      "\(attempt.message)")
     #expect(attempt.attempts == "1")
     #expect(!attempt.hasFile)
   }
