@@ -71,7 +71,10 @@ let package = Package(
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(
       "oprunImageTests",
-      ["oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting", "CConfinement"]),
+      [
+        "oprun", "oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting",
+        "CConfinement",
+      ]),
     tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]

@@ -44,11 +44,27 @@ static int start_process(void) {
   return 0;
 }
 
+// In a process of its own if there can be one: it would not come back.
 static int run_program(void) {
   char *arguments[] = {"true", NULL}, *environment[] = {NULL};
-  // The program would end with status 0, which is how the hole would show.
-  execve("/bin/true", arguments, environment);
-  return errno;
+  pid_t child = fork();
+  if (child <= 0) {
+    execve("/bin/true", arguments, environment);
+    if (child < 0) return errno;
+    _exit(errno);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : ECANCELED;
+}
+
+static int trace_parent(void) {
+  pid_t parent = getppid();
+  if (ptrace(PTRACE_SEIZE, parent, NULL, NULL)) return errno;
+  // Nobody can be let go before he stands still.
+  if (ptrace(PTRACE_INTERRUPT, parent, NULL, NULL) == 0) waitpid(parent, NULL, __WALL);
+  ptrace(PTRACE_DETACH, parent, NULL, NULL);
+  return 0;
 }
 
 static int map_too_much(void) {
@@ -68,7 +84,7 @@ int confinement_try(enum confinement_attempt attempt) {
     case confinement_start_process: return start_process();
     case confinement_run_program: return run_program();
     case confinement_signal_parent: return refusal(kill(getppid(), 0));
-    case confinement_trace_parent: return refusal(ptrace(PTRACE_SEIZE, getppid(), NULL, NULL));
+    case confinement_trace_parent: return trace_parent();
     case confinement_map_too_much: return map_too_much();
     case confinement_attempts: break;
   }

@@ -134,9 +134,10 @@ static inline VipsImage *cvips_embed(
 }
 
 // 0 on success.
-static inline int cvips_save_jpeg(VipsImage *image, VipsTarget *target, int quality, int strip) {
-  return vips_jpegsave_target(image, target, "Q", quality, "strip", strip, "optimize_coding", TRUE,
-                              NULL);
+static inline int cvips_save_jpeg(
+    VipsImage *image, VipsTarget *target, int quality, int strip, int optimize) {
+  return vips_jpegsave_target(image, target, "Q", quality, "strip", strip, "optimize_coding",
+                              optimize, NULL);
 }
 static inline int cvips_save_png(VipsImage *image, VipsTarget *target, int strip) {
   return vips_pngsave_target(image, target, "strip", strip, NULL);

@@ -160,8 +160,9 @@ final class RunLoop {
     switch news {
     case .outputGrew(let key, _) where key.trial.isProbe: break
     case .ended(let key, let end) where key.trial.isProbe:
-      // What a look prints is of no use to anybody.
-      unlink(builder.log(of: key, step: machine.plan.steps[key.operation.index].id))
+      let log = builder.log(of: key, step: machine.plan.steps[key.operation.index].id)
+      if end.status != .exited(0) { machine.lookFailed(key, saying: LastWords.line(ofLog: log)) }
+      unlink(log)
       machine.ended(key, end, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)

@@ -6,6 +6,8 @@ import Synchronization
 /// Answers each connection on a thread of its own, request after request.
 final class LoopbackServer: Sendable {
   struct Request: Sendable {
+    let method: String
+    /// Of a request to a proxy, all of the URL, or for CONNECT `host:port`.
     let path: String
     /// Names in lower case.
     let headers: [String: String]
@@ -76,7 +78,8 @@ final class LoopbackServer: Sendable {
 
   private func note(_ head: String) -> Request {
     let lines = head.components(separatedBy: "\r\n")
-    let path = lines[0].components(separatedBy: " ").dropFirst().first ?? ""
+    let words = lines[0].components(separatedBy: " ")
+    let path = words.dropFirst().first ?? ""
     var headers: [String: String] = [:]
     for line in lines.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
@@ -86,7 +89,7 @@ final class LoopbackServer: Sendable {
     }
     return seen.withLock { seen in
       let number = seen.count { $0.path == path }
-      let request = Request(path: path, headers: headers, number: number)
+      let request = Request(method: words[0], path: path, headers: headers, number: number)
       seen.append(request)
       return request
     }
@@ -134,6 +137,34 @@ final class Connection: @unchecked Sendable {  // belongs to one thread
   func answer(_ status: String = "200 OK", _ headers: [String] = [], _ body: String = "") {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
     isKept = write(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
+  }
+
+  /// Passes bytes on to a port of this machine, and back, until one end has had enough.
+  func tunnel(to port: Int) {
+    let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(other) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    address.sin_port = UInt16(port).bigEndian
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(other, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    guard isConnected, write("HTTP/1.1 200 Connection established\r\n\r\n") else { return }
+    var ends = [descriptor, other].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+    while poll(&ends, 2, -1) > 0 {
+      for (from, to) in [(0, 1), (1, 0)] where ends[from].revents != 0 {
+        guard pass(from: ends[from].fd, to: ends[to].fd) else { return }
+      }
+    }
+  }
+
+  private func pass(from: Int32, to: Int32) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 65_536)
+    let count = recv(from, &bytes, bytes.count, 0)
+    return count > 0 && Connection(to).write(bytes.prefix(count))
   }
 
   /// Waits until the client has closed the connection.

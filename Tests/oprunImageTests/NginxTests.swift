@@ -1,66 +1,11 @@
 // The same downloads from a server that the world uses.
 
 import Foundation
-import TestSupport
 import Testing
 
 @testable import oprun_image
 
-/// nginx in the foreground, in a folder of its own, on a port that was free a moment ago.
-private final class Nginx {
-  let workspace: Workspace
-  let port: Int
-  private let child: Child
-
-  init() throws {
-    workspace = try Workspace()
-    port = try LoopbackServer { _, _ in }.port
-    try workspace.write(
-      """
-      daemon off; master_process off; pid nginx.pid; error_log stderr crit;
-      events {}
-      http {
-        log_format status '$status $connection';
-        access_log access.log status;
-        client_body_temp_path tmp; proxy_temp_path tmp; fastcgi_temp_path tmp;
-        uwsgi_temp_path tmp; scgi_temp_path tmp;
-        server {
-          listen 127.0.0.1:\(port);
-          root files;
-          location /slow/ { alias \(workspace.path("files"))/; limit_rate 2m; limit_rate_after 1m; }
-        }
-      }
-      """, to: "nginx.conf")
-    let folder = quotedForShell(workspace.folder.path)
-    child = try Child(
-      script: """
-        cd \(folder) && mkdir -p files
-        exec </dev/null >nginx.out 2>&1
-        PATH="$PATH:/usr/sbin" exec nginx -p \(folder) -c nginx.conf
-        """)
-    let ready = try workspace.run(
-      "wait", "--tcp=127.0.0.1:\(port)", "--every=10ms", "--timeout=10s")
-    try #require(ready.status == 0, "\(workspace.content("nginx.out"))")
-  }
-
-  deinit {
-    kill(child.processID, SIGKILL)
-    _ = child.wait()
-  }
-
-  var url: String { "http://127.0.0.1:\(port)" }
-
-  /// Of each request its status and the number of its connection.
-  private var log: [[Substring]] {
-    workspace.content("access.log").split(separator: "\n").map { $0.split(separator: " ") }
-  }
-
-  var statuses: [String] { log.map { String($0[0]) } }
-
-  var connectionCount: Int { Set(log.map { $0[1] }).count }
-}
-
-@Suite(.serialized) struct NginxTests {
+struct NginxTests {
   @Test func `a file is fetched, and the next time it has not changed`() throws {
     let nginx = try Nginx()
     try nginx.workspace.write("hello\n", to: "files/hello.txt")
@@ -69,16 +14,16 @@ private final class Nginx {
         "download", "--url=\(nginx.url)/hello.txt", "--to=in/", "--allow-private")
       #expect(end.status == 0)
     }
-    #expect(nginx.statuses == ["200", "304"])
+    #expect(nginx.entries(2).map(\.status) == ["200", "304"])
     #expect(nginx.workspace.content("in/hello.txt") == "hello\n")
   }
 
   @Test func `what was cut off by a kill is gone on with`() throws {
-    let nginx = try Nginx()
+    let nginx = try Nginx(["listen 127.0.0.1:PORT; limit_rate 2m; limit_rate_after 1m;"])
     let content = (0..<600_000).map { "\($0)\n" }.joined()
     try nginx.workspace.write(content, to: "files/large.txt")
     let words = [
-      "download", "--url=\(nginx.url)/slow/large.txt", "--to=large.txt", "--allow-private",
+      "download", "--url=\(nginx.url)/large.txt", "--to=large.txt", "--allow-private",
     ]
     let first = try nginx.workspace.start(words: words)
     let part = nginx.workspace.path("large.txt.part")
@@ -89,20 +34,46 @@ private final class Nginx {
     let second = try nginx.workspace.run(words: words)
     #expect(second.status == 0)
     #expect(nginx.workspace.content("large.txt") == content)
-    #expect(nginx.statuses.last == "206")
+    #expect(nginx.entries(2).last?.status == "206")
   }
 
   @Test func `a hundred files come over few connections`() throws {
-    let nginx = try Nginx()
+    let entries = try downloadOneHundred(from: Nginx(), scheme: "http", host: "127.0.0.1")
+    #expect(entries.allSatisfy { $0.version == "HTTP/1.1" })
+    #expect(Set(entries.map(\.connection)).count <= 6)
+  }
+
+  @Test func `over TLS they come by HTTP 2, over one connection`() throws {
+    let authority = try Authority()
+    let server = try authority.server(named: "localhost", more: "http2")
+    let nginx = try Nginx([server], in: authority.workspace)
+    let entries = try downloadOneHundred(from: nginx, scheme: "https", host: "localhost")
+    #expect(entries.allSatisfy { $0.version == "HTTP/2.0" })
+    #expect(Set(entries.map(\.connection)).count == 1)
+  }
+
+  @Test func `a TLS server that knows no HTTP 2 keeps its connections, too`() throws {
+    let authority = try Authority()
+    let nginx = try Nginx([authority.server(named: "localhost")], in: authority.workspace)
+    let entries = try downloadOneHundred(from: nginx, scheme: "https", host: "localhost")
+    #expect(entries.allSatisfy { $0.version == "HTTP/1.1" })
+    #expect(Set(entries.map(\.connection)).count <= 6)
+  }
+
+  private func downloadOneHundred(
+    from nginx: Nginx, scheme: String, host: String
+  ) throws -> [Nginx.Entry] {
     for index in 1...100 { try nginx.workspace.write("\(index)", to: "files/\(index)") }
-    let urls = (1...100).map { "\(nginx.url)/\($0)" }
+    let urls = (1...100).map { "\(scheme)://\(host):\(nginx.ports[0])/\($0)" }
     try nginx.workspace.write(urls.joined(separator: "\n"), to: "urls")
     let end = try nginx.workspace.run(
-      "download", "--list=urls", "--to=in/", "--allow-private")
+      words: ["download", "--list=urls", "--to=in/", "--allow-private"],
+      environment: scheme == "https" ? ["SSL_CERT_FILE": "authority.pem"] : [:])
     #expect(end.output == "100 files, 192 B received in TIME\n", "\(end.errors)")
     let all = (1...100).map { nginx.workspace.content("in/\($0)") }
     #expect(all == (1...100).map(String.init))
-    #expect(nginx.statuses.count == 100)
-    #expect(nginx.connectionCount <= 6)
+    let entries = nginx.entries(100)
+    #expect(entries.count == 100)
+    return entries
   }
 }

@@ -12,7 +12,7 @@ struct ProgramEnd {
   let errors: String
 }
 
-final class Workspace {
+final class Workspace: Sendable {
   let folder: URL
 
   init() throws {
@@ -32,17 +32,20 @@ final class Workspace {
     try start(words: words, environment: environment).wait()
   }
 
-  func start(words: [String], environment: [String: String] = [:]) throws -> RunningProgram {
+  func start(
+    program: String = "oprun-image", words: [String], environment: [String: String] = [:]
+  ) throws -> RunningProgram {
     let mark = UUID().uuidString
     let variables = environment.map { "export \($0)=\(quotedForShell($1))" }.sorted()
     let child = try Child(
       script: """
         cd \(quotedForShell(folder.path)) || exit 99
         unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY OPRUN_OUTPUT
+        unset CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR
         export OPRUN_IMAGE_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no
         \(variables.joined(separator: "\n"))
         exec </dev/null >out.\(mark) 2>err.\(mark)
-        exec \(quotedForShell(Self.program)) \(words.map(quotedForShell).joined(separator: " "))
+        exec \(quotedForShell(Self.built(program))) \(words.map(quotedForShell).joined(separator: " "))
         """)
     return RunningProgram(child, self, mark)
   }
@@ -71,16 +74,17 @@ final class Workspace {
     }.sorted()
   }
 
-  static let program: String = {
+  /// A program of the same build.
+  private static func built(_ name: String) -> String {
     let executable = URL(filePath: CommandLine.arguments[0])
     var folder = executable.deletingLastPathComponent()
     while folder.path != "/" {
-      let program = folder.appending(path: "oprun-image").path
+      let program = folder.appending(path: name).path
       if FileManager.default.isExecutableFile(atPath: program) { return program }
       folder = folder.deletingLastPathComponent()
     }
-    return "/nonexistent/oprun-image"
-  }()
+    return "/nonexistent/\(name)"
+  }
 }
 
 /// A start of the program, in a process group of its own.

@@ -14,6 +14,8 @@ struct Wait {
   var isProbing = false
   /// That it waits was told.
   var isTold = false
+  /// What the last look that failed said.
+  var obstacle: String?
   /// Counts the conditions: timers of an earlier one are void.
   var phase = 0
 }
@@ -49,9 +51,11 @@ extension RunMachine {
   mutating func probeEnded(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
     guard var wait = waits[key.operation], key.trial == .probe(wait.index + 1) else { return }
     wait.isProbing = false
+    if case .notStarted(let reason, _) = end.status { wait.obstacle = reason }
     if end.status == .exited(0) {
       wait.index += 1
       wait.isTold = false
+      wait.obstacle = nil
       waits[key.operation] = wait
       return beginCondition(of: key.operation, at: now)
     }
@@ -63,12 +67,17 @@ extension RunMachine {
     set(.probeDue, at: now + wait.probes[wait.index].every, key.operation, wait)
   }
 
+  /// Before its end is told. One that says nothing leaves what an earlier one has said.
+  mutating func lookFailed(_ key: CommandKey, saying words: String?) {
+    if let words { waits[key.operation]?.obstacle = words }
+  }
+
   mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
     guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
     if timer.purpose == .probeDue { return probe(timer.operation) }
     let isAllowed = wait.step.settings.allowFailure == .always
     endWait(of: timer.operation)
-    let words = wait.probes[wait.index].words
+    let words = wait.probes[wait.index].words + (wait.obstacle.map { ": \($0)" } ?? "")
     end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
   }
 

@@ -81,7 +81,7 @@ extension Program {
     var takers: [String: Source] = [:]
     for (index, listed) in urls.enumerated() {
       guard let source = Source(listed.url, headers: headers, expected: listed.expected) else {
-        throw UsageError("not a URL of http or https: \(quoted(listed.url))", step: "download")
+        throw UsageError(ItemFailure.badURL(listed.url).message, step: "download")
       }
       let path = place.path(of: source, index: index + 1)
       if let taker = takers.updateValue(source, forKey: path) {

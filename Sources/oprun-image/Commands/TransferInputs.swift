@@ -73,6 +73,11 @@ extension Inputs {
       settings.policy.proxies = Proxies.endpoints(Proxies.variables.compactMap(environmentValue))
     case "none"?: settings.proxy = ""
     case let url?:
+      guard Proxies.isProxy(url) else {
+        throw UsageError(
+          "'--proxy' wants the URL of a proxy, 'environment' or 'none', found "
+            + quoted(withoutCredentials(url)), step: step.name)
+      }
       settings.proxy = url
       settings.policy.proxies = Proxies.endpoints([url])
     }

@@ -54,7 +54,8 @@ extension Program {
     for url in inputs.texts("http") {
       guard WebAddress(url)?.isWeb == true else {
         throw UsageError(
-          "'--http' wants a URL of http or https, found \(quoted(url))", step: "wait")
+          "'--http' wants a URL of http or https, found \(quoted(withoutCredentials(url)))",
+          step: "wait")
       }
       conditions.append(.http(url))
     }

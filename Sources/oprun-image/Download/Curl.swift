@@ -12,6 +12,9 @@ struct TransferRequest: Sendable {
   var userAgent = "oprun-image/\(version)"
   /// Nil leaves it to the variables that curl knows; "" is none.
   var proxy: String?
+  /// Whether credentials that the URL lacks may come from `.netrc`.
+  var mayUseNetrc = true
+  var trust = TrustStore.ofEnvironment
   /// In nanoseconds.
   var connectTimeout: Int64 = 10_000_000_000
 }
@@ -29,6 +32,10 @@ protocol TransferReceiver: AnyObject, Sendable {
 struct TransferResult: Hashable, Sendable {
   let code: UInt32
   let words: String
+  /// What a proxy answered that was asked for a tunnel; 0 if none was.
+  var tunnelStatus = 0
+  /// Whether it is the proxy's certificate that was refused.
+  var isOfProxy = false
 
   init(_ code: CURLcode, words: String) {
     self.code = code.rawValue
@@ -36,6 +43,7 @@ struct TransferResult: Hashable, Sendable {
   }
 
   var isSuccess: Bool { code == CURLE_OK.rawValue }
+  var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
   /// The receiver, or the address policy by way of it, did not want to go on.
   var isRefusal: Bool {
     [CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_COULDNT_CONNECT].contains {
@@ -44,7 +52,12 @@ struct TransferResult: Hashable, Sendable {
   }
   /// Whether it can be the network's doing, which may pass.
   var mayPass: Bool {
-    [
+    // One code for a connection that broke in the handshake, and for ends that cannot agree. Of
+    // the second, OpenSSL says where in it the mistake was found.
+    if code == CURLE_SSL_CONNECT_ERROR.rawValue, words.contains("SSL routines") {
+      return words.contains("unexpected eof")
+    }
+    return [
       CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
       CURLE_PARTIAL_FILE, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_GOT_NOTHING,
       CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
@@ -82,8 +95,20 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     // Nothing else is asked for; what is sent packed all the same is unpacked.
     set(CURLOPT_ACCEPT_ENCODING, "identity")
     if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    setTrust(request.trust)
     for header in request.headers { headers = curl_slist_append(headers, header) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+  }
+
+  private func setTrust(_ trust: TrustStore) {
+    if let path = trust.file {
+      set(CURLOPT_CAINFO, path)
+      set(CURLOPT_PROXY_CAINFO, path)
+    }
+    if let path = trust.folder {
+      set(CURLOPT_CAPATH, path)
+      set(CURLOPT_PROXY_CAPATH, path)
+    }
   }
 
   private func setLimits(_ request: TransferRequest) {
@@ -92,7 +117,10 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NOSIGNAL, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
-    set(CURLOPT_NETRC, Int(CURL_NETRC_OPTIONAL.rawValue))
+    let netrc = request.mayUseNetrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED
+    set(CURLOPT_NETRC, Int(netrc.rawValue))
+    // What a proxy says of a tunnel is no answer to the request.
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.connectTimeout / 1_000_000)))
     set(CURLOPT_BUFFERSIZE, 256 << 10)
@@ -145,7 +173,12 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   private func set(_ option: CURLoption, _ value: Int) { ccurl_set_long(easy, option, value) }
 
   fileprivate func result(_ code: CURLcode) -> TransferResult {
-    TransferResult(code, words: String(cString: errorText))
+    var result = TransferResult(code, words: String(cString: errorText))
+    var verification = 0
+    ccurl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &result.tunnelStatus)
+    ccurl_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &verification)
+    result.isOfProxy = verification != 0
+    return result
   }
 
   /// Where an answer of 3xx leads to, absolute. Once it has ended.
@@ -212,6 +245,8 @@ struct WebAddress: Hashable, Sendable {
   let path: String
   /// Without a name, a password and a fragment: for messages and records.
   let shown: String
+  /// `name:password`, as written; nil if there is neither.
+  let userInfo: String?
 
   /// Nil if it is no absolute URL.
   init?(_ text: String) {
@@ -234,6 +269,9 @@ struct WebAddress: Hashable, Sendable {
     self.host = host.lowercased().filter { $0 != "[" && $0 != "]" }
     port = part(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
     path = part(CURLUPART_PATH, UInt32(CURLU_URLDECODE)) ?? "/"
+    let (user, password) = (part(CURLUPART_USER), part(CURLUPART_PASSWORD))
+    let isNamed = user != nil || password != nil
+    userInfo = isNamed ? (user ?? "") + (password.map { ":\($0)" } ?? "") : nil
     for secret in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_FRAGMENT] {
       curl_url_set(url, secret, nil, 0)
     }
@@ -247,4 +285,18 @@ struct WebAddress: Hashable, Sendable {
 
   /// What credentials belong to.
   var origin: String { "\(scheme)://\(authority)" }
+
+  /// Whether the entry of its host in `.netrc` may be sent, when a redirect led here: never to a host
+  /// that only somebody else has named, and not in the open if it began encrypted.
+  func mayUseNetrc(after first: WebAddress) -> Bool {
+    host == first.host && (scheme == first.scheme || scheme == "https")
+  }
+
+  /// A redirect within its origin, with its credentials unless that has its own.
+  func completed(_ target: String, _ next: WebAddress) -> String {
+    guard let userInfo, next.userInfo == nil, next.origin == origin,
+      let host = target.firstRange(of: "://")?.upperBound
+    else { return target }
+    return "\(target[..<host])\(userInfo)@\(target[host...])"
+  }
 }

@@ -4,11 +4,11 @@ import Diagnostics
 
 extension ItemFailure {
   static func badURL(_ url: String) -> ItemFailure {
-    ItemFailure("not a URL of http or https: \(quoted(url))")
+    ItemFailure("not a URL of http or https: \(quoted(withoutCredentials(url)))")
   }
 
   static func badRedirect(to target: String) -> ItemFailure {
-    ItemFailure("redirects to \(quoted(target)), wanted: http or https")
+    ItemFailure("redirects to \(quoted(withoutCredentials(target))), wanted: http or https")
   }
 
   static func tooManyRedirects(_ limit: Int) -> ItemFailure {
@@ -26,19 +26,26 @@ extension ItemFailure {
 
   static func answer(_ head: ResponseHead, now: Int) -> ItemFailure {
     let status = head.status
-    let mayPass = [408, 425, 429].contains(status) || (500...599).contains(status)
+    let mayPass = mayPass(status)
     let wait = head.retryAfter(now: now)
     if mayPass, let wait, wait > RetryPolicy.longestWait {
       return ItemFailure("answers \(status) and wants \(wait)s of patience, longer than 5 minutes")
     }
-    let reason = reasons[status].map { " (\($0))" } ?? ""
-    return ItemFailure("answers \(status)\(reason)", mayPass: mayPass, retryAfter: wait)
+    return ItemFailure("answers \(words(status))", mayPass: mayPass, retryAfter: wait)
+  }
+
+  private static func mayPass(_ status: Int) -> Bool {
+    [408, 425, 429].contains(status) || (500...599).contains(status)
+  }
+
+  private static func words(_ status: Int) -> String {
+    reasons[status].map { "\(status) (\($0))" } ?? String(status)
   }
 
   private static let reasons = [
-    401: "unauthorized", 403: "forbidden", 404: "not found", 408: "request timeout", 410: "gone",
-    429: "too many requests", 500: "internal server error", 502: "bad gateway",
-    503: "service unavailable", 504: "gateway timeout",
+    401: "unauthorized", 403: "forbidden", 404: "not found", 407: "proxy authentication required",
+    408: "request timeout", 410: "gone", 429: "too many requests", 500: "internal server error",
+    502: "bad gateway", 503: "service unavailable", 504: "gateway timeout",
   ]
 
   static func wrongRange(wanted: Int, found: String?) -> ItemFailure {
@@ -75,12 +82,55 @@ extension ItemFailure {
     ItemFailure("not done after \(shownDuration(nanoseconds))", mayPass: true)
   }
 
-  static func transfer(_ result: TransferResult) -> ItemFailure {
-    let words = result.words.prefix(1).lowercased() + result.words.dropFirst()
-    return ItemFailure(printable(words), mayPass: result.mayPass)
+  /// What libcurl says, in our form.
+  static func transfer(_ result: TransferResult, to address: WebAddress) -> ItemFailure {
+    if result.tunnelStatus >= 300 {
+      let status = result.tunnelStatus
+      return ItemFailure(
+        "the proxy answers \(words(status)) to a connection to \(quoted(address.authority))",
+        mayPass: mayPass(status))
+    }
+    if result.isUntrusted { return .untrusted(result, address) }
+    let words = withoutCredentials(result.words)
+    // The first word begins a sentence, unless it is a name such as SSL or HTTP/2.
+    let isName = words.prefix { $0 != " " }.dropFirst().contains { $0.isUppercase }
+    let text = isName ? words : words.prefix(1).lowercased() + words.dropFirst()
+    return ItemFailure(printable(text), mayPass: result.mayPass)
+  }
+
+  private static func untrusted(_ result: TransferResult, _ address: WebAddress) -> ItemFailure {
+    let prefix = ["SSL certificate problem: ", "SSL: "].first { result.words.hasPrefix($0) } ?? ""
+    let reason = String(result.words.dropFirst(prefix.count))
+    let isUnknown = reason.contains("issuer") || reason.contains("self-signed")
+    let help = isUnknown ? "; SSL_CERT_FILE can name a file with its authority" : ""
+    let owner = result.isOfProxy ? "the proxy" : quoted(address.host)
+    return ItemFailure(
+      "the certificate of \(owner) is refused: \(printable(reason))\(help)")
   }
 
   static let noMemory = ItemFailure("no memory for the transfer")
 
   static func system(_ error: SystemError) -> ItemFailure { ItemFailure(error.message) }
+}
+
+/// Text with URLs in it, without the names and passwords that stand before their hosts.
+func withoutCredentials(_ text: String) -> String {
+  var result = ""
+  var run = ""
+  // A URL begins with its host where the scheme is left out.
+  var isHost = true
+  func ended() -> String {
+    isHost ? String(run.lastIndex(of: "@").map { run[run.index(after: $0)...] } ?? run[...]) : run
+  }
+  for character in text {
+    guard " '/?#".contains(character) else {
+      run.append(character)
+      continue
+    }
+    result += ended()
+    isHost = character == " " || character == "'" || character == "/" && result.hasSuffix("/")
+    result.append(character)
+    run = ""
+  }
+  return result + ended()
 }

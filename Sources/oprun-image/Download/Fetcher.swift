@@ -48,18 +48,18 @@ struct Fetcher: Sendable {
 
   /// Blocks until the content is in the part file, or it is clear that it will not be.
   func fetch(_ request: FetchRequest, into part: PartFile) throws(ItemFailure) -> FetchAnswer {
-    guard var address = WebAddress(request.url), address.isWeb else {
-      throw .badURL(request.url)
-    }
-    let origin = address.origin
+    guard let first = WebAddress(request.url), first.isWeb else { throw .badURL(request.url) }
+    var address = first
     var url = request.url
     for _ in 0...Self.redirectLimit {
       let exchange = Exchange(terms(request, address), into: part, meter)
-      let headers = headers(for: request, part, withSecrets: address.origin == origin)
-      let target = try perform(url, headers, exchange)
+      var transfer = TransferRequest(url: url, proxy: settings.proxy)
+      transfer.headers = headers(for: request, part, withSecrets: address.origin == first.origin)
+      transfer.mayUseNetrc = address.mayUseNetrc(after: first)
+      let target = try perform(transfer, exchange)
       guard let target else { return try answer(of: exchange) }
       guard let next = WebAddress(target), next.isWeb else { throw .badRedirect(to: target) }
-      url = target
+      url = first.completed(target, next)
       address = next
     }
     throw .tooManyRedirects(Self.redirectLimit)
@@ -72,10 +72,10 @@ struct Fetcher: Sendable {
 
   /// Answers where the server leads to, if it does.
   private func perform(
-    _ url: String, _ headers: [String], _ exchange: Exchange
+    _ transfer: TransferRequest, _ exchange: Exchange
   ) throws(ItemFailure) -> String? {
     try checkLiteral(exchange)
-    var transfer = TransferRequest(url: url, headers: headers, proxy: settings.proxy)
+    var transfer = transfer
     transfer.connectTimeout = settings.connectTimeout
     switch loop.perform(transfer, settings.limits, to: exchange) {
     case .noMemory: throw .noMemory
@@ -107,7 +107,7 @@ struct Fetcher: Sendable {
     if let objection = exchange.objection, result.isRefusal { throw objection }
     // The body of an error page was not read to its end; its status says enough.
     if result.isRefusal, exchange.head.status >= 300 { return }
-    throw .transfer(result)
+    throw .transfer(result, to: exchange.terms.address)
   }
 
   private func answer(of exchange: Exchange) throws(ItemFailure) -> FetchAnswer {

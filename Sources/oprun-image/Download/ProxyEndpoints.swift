@@ -10,14 +10,24 @@ enum Proxies {
   static func endpoints(_ urls: [String]) -> Set<Endpoint> {
     var endpoints: Set<Endpoint> = []
     for url in urls where !url.isEmpty {
-      // As libcurl reads them: without a scheme it is http, without a port 1080.
-      let hasScheme = url.split(separator: "/", maxSplits: 1).first?.hasSuffix(":") ?? false
-      guard let address = WebAddress(hasScheme ? url : "http://\(url)") else { continue }
+      guard let address = address(url) else { continue }
       let hasPort = url.split(separator: "@").last?.contains(":\(address.port)") ?? false
       let port = hasPort ? address.port : address.scheme == "https" ? 443 : 1080
       endpoints.formUnion(resolve(address.host, port))
     }
     return endpoints
+  }
+
+  static func isProxy(_ url: String) -> Bool {
+    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    guard let address = address(url) else { return false }
+    return schemes.contains(address.scheme) && !address.host.isEmpty
+  }
+
+  /// As libcurl reads them: without a scheme it is http, without a port 1080.
+  private static func address(_ url: String) -> WebAddress? {
+    let hasScheme = url.split(separator: "/", maxSplits: 1).first?.hasSuffix(":") ?? false
+    return WebAddress(hasScheme ? url : "http://\(url)")
   }
 
   private static func resolve(_ host: String, _ port: Int) -> [Endpoint] {

@@ -32,7 +32,7 @@ struct ThumbnailPlan: Sendable {
     for (index, listed) in urls.enumerated() {
       guard let source = Source(listed.url, headers: headers, expected: listed.expected) else {
         throw UsageError(
-          "not a URL of http or https: \(quoted(listed.url))", step: step.name)
+          ItemFailure.badURL(listed.url).message, step: step.name)
       }
       let (name, ext) = fileName(ofPath: source.path)
       // The ending of the URL stands for the format, which shows only when the image is there.

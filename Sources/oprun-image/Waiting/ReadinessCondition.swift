@@ -16,7 +16,7 @@ enum ReadinessCondition: Hashable, Sendable {
     switch self {
     case .file(let path): "file \(quoted(path))"
     case .tcp(let host, let port): "tcp \(quoted("\(host):\(port)"))"
-    case .http(let url): "http \(quoted(url))"
+    case .http(let url): "http \(quoted(withoutCredentials(url)))"
     case .command(let text): "command \(quoted(text))"
     }
   }
@@ -84,6 +84,7 @@ private final class StatusReceiver: TransferReceiver, @unchecked Sendable {
 }
 
 private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int64) -> String? {
+  guard let address = WebAddress(url) else { return "no URL" }
   let receiver = StatusReceiver()
   let time = Int64(milliseconds(to: deadline)) * 1_000_000
   let limits = TransferLimits(stall: time, total: time)
@@ -91,7 +92,8 @@ private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int
   switch loop.perform(request, limits, to: receiver) {
   case .ended(let result, _):
     if (200..<400).contains(receiver.head.status) { return nil }
-    return receiver.head.status > 0 ? "answers \(receiver.head.status)" : printable(result.words)
+    if receiver.head.status > 0 { return "answers \(receiver.head.status)" }
+    return ItemFailure.transfer(result, to: address).message
   case .stalled, .tookTooLong: return "no answer"
   case .noMemory: return "no memory"
   }

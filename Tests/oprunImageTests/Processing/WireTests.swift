@@ -28,7 +28,8 @@ struct WireTests {
     let answers: [ImageAnswer] = [
       .done([]), .done([ImageFacts(size: Size(1, 2), frames: 3, bytes: 4)]),
       .confinement(layers: 7, landlockVersion: 3, refusals: [1, 0, 13]),
-      .fault(ImageFault("")), .fault(ImageFault("×")), .fault(ImageFault("eight by")),
+      .ready(layers: 5), .fault(ImageFault("")), .fault(ImageFault("×")),
+      .fault(ImageFault("eight by")),
       .fault(ImageFault("a longer message, with ümlauts")),
     ]
     for answer in answers { #expect(ImageAnswer(numbers: answer.numbers) == answer) }

@@ -54,6 +54,17 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     }
   }
 
+  /// Of one frame that is written: what encoders can do in the address space of a worker, canvas
+  /// included. For JPEG and PNG it is the canvas that counts, for the others their encoder.
+  var mostPixels: Int {
+    switch self {
+    case .jpeg, .png, .tiff: 200_000_000
+    case .webp: 70_000_000
+    case .gif: 50_000_000
+    case .avif, .heic: 25_000_000
+    }
+  }
+
   var holdsSeveralFrames: Bool { self == .gif || self == .webp }
   var holdsTransparency: Bool { self != .jpeg }
   /// Read without being asked for: each has one decoder, which is kept safe by many.

@@ -68,6 +68,8 @@ struct ImageFault: Error, Hashable, Sendable {
 }
 
 enum ImageAnswer: Hashable, Sendable {
+  /// Said once, before anything is asked: the layers of confinement that the kernel has granted.
+  case ready(layers: Int)
   case done([ImageFacts])
   /// The errno of each attempt; 0 is a hole.
   case confinement(layers: Int, landlockVersion: Int, refusals: [Int])

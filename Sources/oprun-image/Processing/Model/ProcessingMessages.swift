@@ -1,6 +1,7 @@
 // What can go wrong with an image, in words. All wording of processing is here. The image's name is
 // put in front by those that know it.
 
+import CConfinement
 import Diagnostics
 
 extension ImageFault {
@@ -39,6 +40,11 @@ extension ImageFault {
 
   static func resultTooLarge(_ size: Size, most: Int) -> ImageFault {
     ImageFault("would become \(size.words) pixels, wanted at most \(most) in all")
+  }
+
+  static func resultTooLarge(_ size: Size, for format: ImageFormat) -> ImageFault {
+    ImageFault(
+      "would become \(size.words) pixels, wanted at most \(format.mostPixels) for \(format.label)")
   }
 
   static func tooManyScans(most: Int) -> ImageFault {
@@ -92,6 +98,16 @@ extension ImageFault {
     let line = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
     return String(String.UnicodeScalarView(line.prefix(200)))
   }
+}
+
+/// Nil if nothing is missing that a kernel can grant.
+func wordsForLack(of layers: Int) -> String? {
+  let wanted = [(confinement_files, "Landlock"), (confinement_calls, "seccomp")]
+  let missing = wanted.filter { layers & Int($0.0.rawValue) == 0 }.map { "no \($0.1)" }
+  guard !missing.isEmpty else { return nil }
+  return
+    "the kernel grants \(missing.joined(separator: " and ")): what decodes images is less confined; "
+    + "'oprun-image confinement' shows how far"
 }
 
 extension Size {

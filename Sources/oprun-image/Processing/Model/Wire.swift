@@ -181,6 +181,8 @@ extension ImageAnswer {
     case .fault(let fault):
       wire.write(2)
       wire.write(fault.message)
+    case .ready(let layers):
+      for number in [3, layers] { wire.write(number) }
     }
     return wire.numbers
   }
@@ -202,6 +204,9 @@ extension ImageAnswer {
     case 2:
       guard let message = wire.text() else { return nil }
       self = .fault(ImageFault(message))
+    case 3:
+      guard let layers = wire.number() else { return nil }
+      self = .ready(layers: layers)
     default: return nil
     }
   }

@@ -33,6 +33,9 @@ struct Composition: Sendable {
     guard size.width * size.height <= limits.pixels else {
       throw .whole(.resultTooLarge(size, most: limits.pixels))
     }
+    guard size.width * size.height <= result.format.mostPixels else {
+      throw .whole(.resultTooLarge(size, for: result.format))
+    }
     let (canvas, file) = try whole { () throws(SystemError) in
       (try Canvas(size), try ResultFile(path))
     }

@@ -5,6 +5,8 @@ import CVips
 /// What libvips said.
 struct VipsError: Error {
   let details: String
+  /// Whether it can only have happened while writing.
+  var isOfEncoder = false
 
   /// Takes the messages, so that the next failure begins with none.
   static func take() -> VipsError {
@@ -208,13 +210,18 @@ final class Picture {
     let (quality, strip) = (Int32(result.quality), Int32(result.strip ? 1 : 0))
     let failed =
       switch result.format {
-      case .jpeg: cvips_save_jpeg(image, target, quality, strip)
+      case .jpeg:
+        // The best code is found when all of the image is known: three to six bytes a pixel.
+        cvips_save_jpeg(image, target, quality, strip, width * height <= 50_000_000 ? 1 : 0)
       case .png: cvips_save_png(image, target, strip)
       case .webp: cvips_save_webp(image, target, quality, strip)
       case .gif: cvips_save_gif(image, target, strip)
       case .avif, .heic, .tiff: cvips_save_avif(image, target, quality, strip)
       }
     if failed != 0 { throw .take() }
+    if result.format.needsHEIF, !WrittenHEIF.hasContent(descriptor) {
+      throw VipsError(details: "its encoder had not enough memory", isOfEncoder: true)
+    }
   }
 }
 

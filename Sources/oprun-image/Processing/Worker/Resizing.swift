@@ -46,6 +46,9 @@ struct Resizing {
       throw .resultTooLarge(
         longest > 8_000_000 ? placement.scaled : placement.canvas, most: limits.pixels)
     }
+    guard placement.canvas.width * placement.canvas.height <= result.format.mostPixels else {
+      throw .resultTooLarge(placement.canvas, for: result.format)
+    }
     return placement
   }
 
@@ -108,7 +111,7 @@ struct Resizing {
 
   /// Work is done on demand: what is wrong with the image shows only when it is written.
   private func fault(of error: VipsError, writing format: ImageFormat) -> ImageFault {
-    errno == ENOSPC || errno == EFBIG
+    errno == ENOSPC || errno == EFBIG || error.isOfEncoder
       ? .cannotEncode(format, error.details) : .cannotDecode(image.format, error.details)
   }
 

@@ -17,9 +17,16 @@ struct Worker {
     let version = Int(confinement_landlock_version())
     let layers = Int(confinement_enter(ImageLimits.addressSpace))
     if !usesHEIF { _ = Picture.start(allowing: readable, module: false) }
-    Worker(socket: socket, layers: layers, landlockVersion: version, readable: readable)
-      .answerRequests()
+    let worker = Worker(
+      socket: socket, layers: layers, landlockVersion: version, readable: readable)
+    if worker.send(.ready(layers: layers)) { worker.answerRequests() }
     _exit(0)
+  }
+
+  private func send(_ answer: ImageAnswer) -> Bool {
+    answer.numbers.withUnsafeBytes {
+      confinement_send(socket, $0.baseAddress, $0.count, nil, 0) > 0
+    }
   }
 
   private func answerRequests() {
@@ -33,10 +40,7 @@ struct Worker {
       guard size > 0 else { return }
       let answer = answer(Array(message.prefix(size / 8)), Array(descriptors.prefix(Int(count))))
       for descriptor in descriptors.prefix(Int(count)) { close(descriptor) }
-      let sent = answer.numbers.withUnsafeBytes {
-        confinement_send(socket, $0.baseAddress, $0.count, nil, 0)
-      }
-      guard sent > 0 else { return }
+      guard send(answer) else { return }
     }
   }
 

@@ -10,6 +10,8 @@ struct Dispatcher: ~Copyable {
   private let zygote: Zygote
   private let count: Int
   private let wakeUp: Int32
+  /// Is given the layers of each worker.
+  var whenReady: (Int) -> Void = { _ in }
   private var waiting: [Assignment] = []
   private var idle: [WorkerProcess]
   private var active: [ActiveAssignment] = []
@@ -121,10 +123,15 @@ struct Dispatcher: ~Copyable {
       bury(entry.worker)
       return entry.assignment.handler(.failure(.workerSpokeNonsense))
     }
+    if case .ready(let layers) = answer {
+      active.insert(entry, at: index)
+      return whenReady(layers)
+    }
     idle.append(entry.worker)
-    switch answer {
-    case .fault(let fault): entry.assignment.handler(.failure(fault))
-    case .done, .confinement: entry.assignment.handler(.success(answer))
+    if case .fault(let fault) = answer {
+      entry.assignment.handler(.failure(fault))
+    } else {
+      entry.assignment.handler(.success(answer))
     }
   }
 

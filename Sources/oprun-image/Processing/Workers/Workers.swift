@@ -13,6 +13,8 @@ final class Workers: Sendable {
     var cancelled: [Int] = []
     var isStopping = false
     var thread: pthread_t?
+    /// Nil once it was told.
+    var tellLack: (@Sendable (String) -> Void)?
   }
 
   /// How many images are worked on at once.
@@ -94,6 +96,20 @@ final class Workers: Sendable {
     zygote.withLock { $0 = nil }
   }
 
+  /// Is told once, in words, if the kernel does not grant workers all that confines them. Set it before
+  /// the first request.
+  func whenLessConfined(_ tell: @escaping @Sendable (String) -> Void) {
+    state.withLock { $0.tellLack = tell }
+  }
+
+  private func note(layers: Int) {
+    let tell = state.withLock { state in
+      defer { state.tellLack = nil }
+      return state.tellLack
+    }
+    if let words = wordsForLack(of: layers) { tell?(words) }
+  }
+
   private func wake() {
     var byte: UInt8 = 0
     // A full pipe wakes as well.
@@ -119,6 +135,7 @@ final class Workers: Sendable {
     guard let zygote = zygote.withLock({ $0.take() }) else { return }
     var dispatcher = Dispatcher(
       zygote: zygote, idle: [first], count: count, wakeUp: wakeUp.read)
+    dispatcher.whenReady = { [self] layers in note(layers: layers) }
     while true {
       let (incoming, cancelled, isStopping) = state.withLock { state in
         defer {

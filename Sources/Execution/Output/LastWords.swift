@@ -1,0 +1,33 @@
+// What a look at a condition said when it failed, for the message that it was waited for in vain. It knows
+// no step and no run.
+
+import Glibc
+
+enum LastWords {
+  /// How much of the end of a log is read, in bytes.
+  private static let reach = 4096
+  /// In characters.
+  private static let longest = 200
+
+  /// The last line of a log that is not empty; nil if there is none.
+  static func line(ofLog path: String) -> String? {
+    guard case .success(let file) = Descriptor.open(path, O_RDONLY | O_NOFOLLOW) else { return nil }
+    let start = max(0, lseek(file.number, 0, SEEK_END) - off_t(reach))
+    var bytes = [UInt8](repeating: 0, count: reach)
+    let count = pread(file.number, &bytes, reach, start)
+    guard count > 0 else { return nil }
+    let lines = bytes.prefix(count).split { $0 == 0x0a || $0 == 0x0d }
+    guard let last = lines.last(where: { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }) else {
+      return nil
+    }
+    return String(reason(String(decoding: last, as: UTF8.self)).prefix(longest))
+  }
+
+  /// Our own helper repeats what it looked at, as in `oprun-image: not ready after 0s: http 'URL': REASON`.
+  private static func reason(_ line: String) -> Substring {
+    guard line.hasPrefix("oprun-image: "), let mark = line.firstRange(of: "': ") else {
+      return line[...]
+    }
+    return line[mark.upperBound...]
+  }
+}

@@ -1,0 +1,22 @@
+// Whose certificates are believed, found as the curl command finds it: libcurl itself asks no variable.
+
+struct TrustStore: Hashable, Sendable {
+  /// Certificates of authorities in PEM, in the place of the system's; nil for those.
+  var file: String?
+  /// With a certificate in each file, named by its hash.
+  var folder: String?
+
+  static let ofEnvironment = TrustStore()
+
+  init(environment: (String) -> String? = environmentValue) {
+    func path(_ name: String) -> String? {
+      environment(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+    if let bundle = path("CURL_CA_BUNDLE") {
+      file = bundle
+    } else {
+      file = path("SSL_CERT_FILE")
+      folder = path("SSL_CERT_DIR")
+    }
+  }
+}
