@@ -47,7 +47,8 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution", "Reporting",
+        "BuiltinSteps", "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution",
+        "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
