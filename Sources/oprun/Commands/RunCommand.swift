@@ -4,6 +4,7 @@ import Diagnostics
 import Execution
 import Glibc
 import Pipelines
+import Processors
 import Reporting
 import Scheduling
 
@@ -28,7 +29,7 @@ extension Tool {
 
   private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
     var options = PlanningOptions(
-      processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+      processorCount: availableProcessorCount,
       maxParallel: invocation.count(Options.jobs),
       failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
       timeout: invocation.duration(Options.timeout),
