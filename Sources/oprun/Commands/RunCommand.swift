@@ -77,6 +77,7 @@ extension Tool {
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
     screenOptions.masker = options.secrets.masker
+    screenOptions.backlogFolder = options.directory.path
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
@@ -122,6 +123,12 @@ struct RunWatch: RunObserver {
   }
 
   mutating func endTurn() { console.endTurn() }
+
+  var pendingOutput: [Int32] { console.pendingOutput }
+
+  mutating func resumeOutput() { console.resumeOutput() }
+
+  mutating func abandonOutput() { console.abandonOutput() }
 }
 
 extension CommandEnd {
