@@ -205,7 +205,9 @@ class Bench:
 
     def runners(self):
         cache, vips = self.scratch / "cache", "vipsthumbnail --size 300x -o"
-        each = f"find {self.scratch}/in -type f -print0 | xargs -0 -P {os.cpu_count()} -n 50"
+        def each(pattern):
+            return (f"find {self.scratch}/in -name '{pattern}' -print0 "
+                    f"| xargs -0 -P {os.cpu_count()} -n 20")
 
         def first():
             shutil.rmtree(cache, ignore_errors=True)
@@ -231,9 +233,10 @@ class Bench:
                 lambda out: f"vipsthumbnail --size 300x -o {out}/%s.jpg[Q=80,strip] {self.scratch}/in/*.jpg;"
                             f"vipsthumbnail --size 300x -o {out}/%s.png[strip] {self.scratch}/in/*.png"),
             "curl, then vipsthumbnail, one for each processor": after_curl(
-                lambda out: f"{each} vipsthumbnail --size 300x -o {out}/%s.jpg[Q=80,strip]"),
+                lambda out: f"{each('*.jpg')} vipsthumbnail --size 300x -o {out}/%s.jpg[Q=80,strip];"
+                            f"{each('*.png')} vipsthumbnail --size 300x -o {out}/%s.png[strip]"),
             "curl, then mogrify -thumbnail, one for each processor": after_curl(
-                lambda out: f"{each} mogrify -path {out} -quality 80 "
+                lambda out: f"{each('*.*g')} mogrify -path {out} -quality 80 "
                             f"-define jpeg:size=600x600 -thumbnail 300x"),
         }
         return runners

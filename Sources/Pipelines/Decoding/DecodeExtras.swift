@@ -5,10 +5,10 @@ import Scheduling
 
 extension Decoder {
   mutating func extra(from fields: Fields<StepKey>) -> ExtraModel {
-    var extra = ExtraModel()
-    extra.condition = fields[.condition].flatMap { condition($0, StepKey.condition.row) }
-    extra.matrix = fields[.matrix].flatMap { matrix($0, fields) }
-    extra.waits = fields[.waitFor].map { waits($0) } ?? []
+    let extra = ExtraModel(
+      condition: fields[.condition].flatMap { condition($0, StepKey.condition.row) },
+      matrix: fields[.matrix].flatMap { matrix($0, fields) },
+      waits: fields[.waitFor].map { waits($0) } ?? [])
     if !fields.holds(.matrix) {
       for key in [StepKey.maxParallel, .failFast] {
         if let value = fields[key] {

@@ -11,7 +11,7 @@ extension Decoder {
     guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
       return text(value, row()).map { .plain($0) }
     }
-    return template(node, keptAs: keep(node))
+    return template(node)
   }
 
   /// The same, but not "".
@@ -20,17 +20,25 @@ extension Decoder {
     guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
       return filledText(value, row()).map { .plain($0) }
     }
-    return template(node, keptAs: keep(node))
+    return template(node)
   }
 
-  private mutating func template(_ node: NodeIndex, keptAs text: String?) -> Text? {
-    guard text != nil else { return nil }
-    let content = tree.withBytes(of: node) { Array($0) }
+  /// Of a scalar with expressions.
+  private mutating func template(_ node: NodeIndex) -> Text? {
+    guard admits(node) else { return nil }
+    let content = content(of: node)
     let source = source
     guard
       let template = Template(parsing: content, tree.origin(node), in: source, log: &log)
     else { return nil }
     return template.literal.map { .plain($0) } ?? .template(template)
+  }
+
+  /// Of a scalar: a part of the file, if it reads as it is written.
+  private func content(of node: NodeIndex) -> ArraySlice<UInt8> {
+    if tree.nodes[node].isInArena { return tree.withBytes(of: node) { Array($0)[...] } }
+    let span = tree.textSpan(node)
+    return bytes[(Int(span.start) - start)..<(Int(span.end) - start)]
   }
 
   /// One whole expression, with or without `${{ }}` around it.
@@ -40,8 +48,8 @@ extension Decoder {
       reportType(value, row())
       return nil
     }
-    guard keep(node) != nil else { return nil }
-    let content = tree.withBytes(of: node) { Array($0) }
+    guard admits(node) else { return nil }
+    let content = content(of: node)
     let source = source
     return Expression(parsingCondition: content, tree.origin(node), in: source, log: &log)
   }
@@ -65,15 +73,16 @@ extension Decoder {
   }
 
   private mutating func scalarValue(_ node: NodeIndex) -> ValueModel? {
-    guard let text = keep(node) else { return nil }
     if tree.nodes[node].hasExpression {
-      return template(node, keptAs: text).map { text in
+      return template(node).map { text in
         switch text {
         case .plain(let text): .constant(.string(text))
         case .template(let template): .template(template)
         }
       }
     }
+    guard admits(node) else { return nil }
+    let text = tree.string(node)
     if isNull(node) { return .constant(.null) }
     if let boolean = plainBoolean(node) { return .constant(.bool(boolean)) }
     guard let number = plainNumber(node) else { return .constant(.string(text)) }

@@ -4,6 +4,10 @@ import Diagnostics
 
 /// Turns nodes into a model. Everything wrong is reported and left out; decoding goes on.
 struct Decoder {
+  /// The file, for texts that stay in it.
+  let bytes: [UInt8]
+  /// Where the file starts on the number line.
+  let start: Int
   var tree: Tree
   var log: DiagnosticLog
   var model = PipelineModel()
@@ -15,7 +19,9 @@ struct Decoder {
   var keptTextCount = 0
   var keptByteCount = 0
 
-  init(tree: Tree, log: DiagnosticLog) {
+  init(bytes: [UInt8], start: Int, tree: Tree, log: DiagnosticLog) {
+    self.bytes = bytes
+    self.start = start
     self.tree = tree
     self.log = log
     // Memory that is not touched costs nothing, growing an array costs twice its size.

@@ -25,17 +25,18 @@ extension Decoder {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
-    return keep(node)
+    return admits(node) ? tree.string(node) : nil
   }
 
-  mutating func keep(_ node: NodeIndex) -> String? {
+  /// Counts a text that the model keeps; false, and reported, beyond the limits.
+  mutating func admits(_ node: NodeIndex) -> Bool {
     keptTextCount += 1
     keptByteCount += tree.withBytes(of: node) { $0.count }
     guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {
       report(node) { DecodingMessage.tooManyTexts(at: $0) }
-      return nil
+      return false
     }
-    return tree.string(node)
+    return true
   }
 
   /// A text that is not "".

@@ -7,11 +7,29 @@ extension Expression {
   package func evaluated(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> Value {
-    if let constant { return constant }
-    var folding = Folding(self, bindings, isFinal: true, constants: [])
+    if let value = knownMember(bindings) { return value }
+    var folding = Folding(self, bindings, for: .value, constants: [])
     guard let value = try folding.run() else {
       preconditionFailure("an evaluation that fails says so")
     }
+    return value
+  }
+
+  /// Nil if some of it is not known yet. What can never have a value is an error, as in `folded`.
+  package func valueIfKnown(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> Value? {
+    if let value = knownMember(bindings) { return value }
+    var folding = Folding(self, bindings, for: .knownValue, constants: [])
+    return try folding.run()
+  }
+
+  /// Of `root.name` and nothing else, as most expressions are: needs no walk.
+  func knownMember(_ bindings: some ExpressionBindings) -> Value? {
+    guard template.nodes[root].kind == .member, template.nodes[root - 1].kind == .root,
+      let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
+      case .known(let value) = bindings.member(memberName(of: root), of: context)
+    else { return nil }
     return value
   }
 
@@ -20,39 +38,45 @@ extension Expression {
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
     -> Expression
   {
-    try folded(with: bindings, constants: constants)
-  }
-
-  func folded(
-    with bindings: some ExpressionBindings, constants: consuming [Value]
-  ) throws(EvaluationFailure) -> Expression {
-    var folding = Folding(self, bindings, isFinal: false, constants: constants)
+    var folding = Folding(self, bindings, for: .rest, constants: constants)
     _ = try folding.run()
-    return Expression(
-      content: content, origin: origin, base: base, nodes: folding.nodes,
-      root: folding.nodes.count - 1, constants: folding.constants)
+    let rest = Template(
+      content: content, origin: origin, parts: [], nodes: folding.nodes,
+      constants: folding.constants)
+    return Expression(template: rest, base: base, root: folding.nodes.count - 1)
   }
 
   /// The value, if the expression is nothing but one.
   package var constant: Value? { literal(root) }
 }
 
-/// Builds the nodes of the folded expression behind those that are given.
+/// What a walk over an expression is for.
+enum FoldingGoal {
+  /// Its value: what is not known fails.
+  case value
+  /// Its value, if all of it is known.
+  case knownValue
+  /// What is left of it, as nodes.
+  case rest
+}
+
+/// Finds the value of an expression, or builds the nodes of what is left of it.
 struct Folding<Bindings: ExpressionBindings> {
   let expression: Expression
   private let bindings: Bindings
-  /// Nothing may be left: what is not known fails.
-  private let isFinal: Bool
+  private let goal: FoldingGoal
+  /// Empty unless the goal is the rest.
   private(set) var nodes: [ExpressionNode] = []
   private(set) var constants: [Value]
 
   /// New constants are added to those given, which begin with the expression's own.
   init(
-    _ expression: Expression, _ bindings: Bindings, isFinal: Bool, constants: consuming [Value]
+    _ expression: Expression, _ bindings: Bindings, for goal: FoldingGoal,
+    constants: consuming [Value]
   ) {
     self.expression = expression
     self.bindings = bindings
-    self.isFinal = isFinal
+    self.goal = goal
     self.constants = constants
   }
 
@@ -74,6 +98,7 @@ struct Folding<Bindings: ExpressionBindings> {
 extension Folding {
   /// Takes the place of everything since `start`.
   private mutating func put(_ value: Value, for node: Int, since start: Int) -> Value {
+    guard goal == .rest else { return value }
     nodes.removeLast(nodes.count - start)
     var constant = expression.nodes[node]
     if expression.literal(node) == nil {
@@ -88,6 +113,7 @@ extension Folding {
 
   /// The node itself, over the operands that were written since `start`.
   private mutating func leave(_ node: Int, since start: Int) -> Value? {
+    guard goal == .rest else { return nil }
     var left = expression.nodes[node]
     left.size = UInt16(clamping: nodes.count - start + 1)
     nodes.append(left)
@@ -96,6 +122,7 @@ extension Folding {
 
   /// A node with all its operands, as they are.
   private mutating func copy(_ node: Int) {
+    guard goal == .rest else { return }
     nodes.append(
       contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
   }
@@ -150,7 +177,7 @@ extension Folding {
     switch bindings.value(of: root) {
     case .known(let value): return put(value, for: node, since: start)
     case .later, .missing:
-      if isFinal { throw fault(ExpressionMessage.notYetKnown(root.name), node) }
+      if goal == .value { throw fault(ExpressionMessage.notYetKnown(root.name), node) }
       return leave(node, since: start)
     }
   }
@@ -260,7 +287,9 @@ extension Folding {
     }
     guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
     // A script must still be able to tell what was quoted.
-    if function == .quote, node == expression.root, !isFinal { return leave(node, since: start) }
+    if function == .quote, node == expression.root, goal == .rest {
+      return leave(node, since: start)
+    }
     do throws(ArgumentFault) {
       if let value = try function.call(values, bindings) {
         return put(value, for: node, since: start)
@@ -268,7 +297,7 @@ extension Folding {
     } catch {
       throw fault(error.words, error.argument.map { operands[$0] } ?? node)
     }
-    if isFinal { throw fault(ExpressionMessage.notYetKnown("\(function.row.name)()"), node) }
+    if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(function.row.name)()"), node) }
     return leave(node, since: start)
   }
 }
@@ -312,7 +341,7 @@ extension Folding {
     switch bindings.member(name, of: root) {
     case .known(let value): return put(value, for: node, since: start)
     case .later:
-      if isFinal { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }
+      if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }
       return leave(node, since: start)
     case .missing:
       if isLenient { return put(.null, for: node, since: start) }

@@ -73,18 +73,20 @@ package struct Expression: Hashable, Sendable {
   package static let maxByteCount = 65_535
   package static let maxDepth = 64
 
-  /// The whole text that the expression is a part of.
-  let content: [UInt8]
-  package let origin: TextOrigin
-  /// Where the expression begins in `content`.
+  /// The whole text that the expression is a part of; one without parts, if it is all of it.
+  let template: Template
+  /// Where the expression begins in the text.
   let base: Int
-  /// Of every expression of a template.
-  let nodes: [ExpressionNode]
+  /// The last of its nodes.
   let root: Int
-  let constants: [Value]
 }
 
 extension Expression {
+  var content: ArraySlice<UInt8> { template.content }
+  package var origin: TextOrigin { template.origin }
+  var nodes: [ExpressionNode] { template.nodes }
+  var constants: [Value] { template.constants }
+
   func range(of node: Int) -> Range<Int> {
     base + Int(nodes[node].start)..<base + Int(nodes[node].end)
   }
@@ -124,7 +126,7 @@ extension Expression {
   /// Of a call, or a name that stands for nothing.
   func nameRange(of node: Int) -> Range<Int> {
     let start = range(of: node).lowerBound
-    let end = content[start...].firstIndex { !isNameByte($0) } ?? content.count
+    let end = content[start...].firstIndex { !isNameByte($0) } ?? content.endIndex
     return start..<end
   }
 

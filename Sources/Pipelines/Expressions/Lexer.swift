@@ -27,19 +27,19 @@ struct ExpressionFault: Error {
 }
 
 struct Lexer {
-  let content: [UInt8]
+  let content: ArraySlice<UInt8>
   /// Where the next token is looked for.
   var place: Int
   /// In a template `}}` is the end, elsewhere only the end of the text.
   let endsAtBraces: Bool
 
   mutating func next() throws(ExpressionFault) -> Token {
-    while place < content.count, isBlank(content[place]) { place += 1 }
-    guard place < content.count else { return token(.end, byteCount: 0) }
+    while place < content.endIndex, isBlank(content[place]) { place += 1 }
+    guard place < content.endIndex else { return token(.end, byteCount: 0) }
     let byte = content[place]
     if isNameStart(byte) { return name() }
     if isDecimalDigit(byte)
-      || byte == UInt8(ascii: "-") && place + 1 < content.count
+      || byte == UInt8(ascii: "-") && place + 1 < content.endIndex
         && isDecimalDigit(content[place + 1])
     {
       return try number()
@@ -54,9 +54,11 @@ struct Lexer {
 
   /// The name after a dot, which may hold `-`.
   mutating func memberName() -> Token? {
-    guard place < content.count, isNameStart(content[place]) else { return nil }
+    guard place < content.endIndex, isNameStart(content[place]) else { return nil }
     let start = place
-    while place < content.count, isNameByte(content[place]) || content[place] == UInt8(ascii: "-") {
+    while place < content.endIndex,
+      isNameByte(content[place]) || content[place] == UInt8(ascii: "-")
+    {
       place += 1
     }
     return Token(kind: .name, start: start, end: place)
@@ -68,7 +70,7 @@ struct Lexer {
   }
 
   private func follows(_ character: Unicode.Scalar) -> Bool {
-    place + 1 < content.count && content[place + 1] == UInt8(ascii: character)
+    place + 1 < content.endIndex && content[place + 1] == UInt8(ascii: character)
   }
 
   private mutating func token(_ kind: Token.Kind, byteCount: Int) -> Token {
@@ -78,7 +80,7 @@ struct Lexer {
 
   private mutating func name() -> Token {
     let start = place
-    while place < content.count, isNameByte(content[place]) { place += 1 }
+    while place < content.endIndex, isNameByte(content[place]) { place += 1 }
     return Token(kind: .name, start: start, end: place)
   }
 
@@ -111,14 +113,14 @@ struct Lexer {
 
   private func characterRange() -> Range<Int> {
     var end = place + 1
-    while end < content.count, content[end] & 0xC0 == 0x80 { end += 1 }
+    while end < content.endIndex, content[end] & 0xC0 == 0x80 { end += 1 }
     return place..<end
   }
 
   private mutating func number() throws(ExpressionFault) -> Token {
     let start = place
     place += 1
-    while place < content.count {
+    while place < content.endIndex {
       let byte = content[place]
       let isExponentSign =
         (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-"))
@@ -135,7 +137,7 @@ struct Lexer {
   private mutating func singleQuoted() throws(ExpressionFault) -> Token {
     let start = place
     place += 1
-    while place < content.count {
+    while place < content.endIndex {
       if content[place] == UInt8(ascii: "'") {
         if !follows("'") {
           place += 1
@@ -151,10 +153,10 @@ struct Lexer {
   private mutating func doubleQuoted() throws(ExpressionFault) -> Token {
     let start = place
     place += 1
-    while place < content.count, content[place] != UInt8(ascii: "\"") {
+    while place < content.endIndex, content[place] != UInt8(ascii: "\"") {
       place += content[place] == UInt8(ascii: "\\") ? 2 : 1
     }
-    guard place < content.count else {
+    guard place < content.endIndex else {
       throw ExpressionFault(ExpressionMessage.openString, at: start..<start + 1)
     }
     place += 1

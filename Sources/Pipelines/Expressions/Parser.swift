@@ -13,11 +13,12 @@ struct ExpressionParser {
 
   /// Starts at `place`, where an expression begins. Nodes are added to those given.
   init(
-    _ content: [UInt8], at place: Int, endsAtBraces: Bool, nodes: consuming [ExpressionNode]
+    _ content: ArraySlice<UInt8>, at place: Int, endsAtBraces: Bool,
+    nodes: consuming [ExpressionNode]
   ) throws(ExpressionFault) {
     lexer = Lexer(content: content, place: place, endsAtBraces: endsAtBraces)
     self.nodes = nodes
-    if self.nodes.isEmpty { self.nodes.reserveCapacity(16) }
+    if self.nodes.isEmpty { self.nodes.reserveCapacity(4) }
     token = try lexer.next()
     base = token.start
     lastEnd = token.start

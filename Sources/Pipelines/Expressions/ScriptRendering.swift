@@ -17,29 +17,14 @@ extension Template {
     log: inout DiagnosticLog
   ) {
     let script = ScriptText(self, language)
-    for (number, expression) in expressions.enumerated() {
+    var number = 0
+    for part in parts where !part.isLiteral {
+      let expression = expression(part)
       expression.checkText(in: scope, source, log: &log)
       if let words = script.objection(to: expression, number) {
         log.report(at: expression.span(in: source)) { words.diagnostic(at: $0) }
       }
-    }
-  }
-
-  /// Reports values that are known, after folding, and must not stand where they would.
-  package func checkKnownValues(
-    for language: ScriptLanguage, _ source: SourceText, log: inout DiagnosticLog
-  ) {
-    let script = ScriptText(self, language)
-    let expressions = expressions
-    let values = expressions.map { $0.isQuote ? nil : $0.constant?.text }
-    for (number, expression) in expressions.enumerated() {
-      guard let text = values[number],
-        let words = script.objection(to: text, of: expression, number)
-      else { continue }
-      log.report(at: expression.span(in: source)) { words.diagnostic(at: $0) }
-    }
-    if let (words, number) = script.objection(toAll: values.map { $0.map { Array($0.utf8) } }) {
-      log.report(at: expressions[number].span(in: source)) { words.diagnostic(at: $0) }
+      number += 1
     }
   }
 
@@ -47,44 +32,102 @@ extension Template {
   package func renderedScript(
     for language: ScriptLanguage, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String {
+    guard let script = try script(for: language, .value, with: bindings) else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return script
+  }
+
+  /// Nil if some of the values are not known yet; those that are may fail already.
+  package func renderedScriptIfKnown(
+    for language: ScriptLanguage, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try script(for: language, .knownValue, with: bindings)
+  }
+
+  private func script(
+    for language: ScriptLanguage, _ goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
     let script = ScriptText(self, language)
-    let expressions = expressions
-    var values: [[UInt8]] = []
+    var values: [String?] = []
+    values.reserveCapacity(parts.count)
     var byteCount = 0
-    for (number, expression) in expressions.enumerated() {
-      let text = try expression.text(with: bindings)
-      byteCount += text.utf8.count
+    for part in parts where !part.isLiteral {
+      let expression = expression(part)
+      let text = try expression.text(for: goal, with: bindings)
+      byteCount += text?.utf8.count ?? 0
       let isTooLong = byteCount > Function.maxResultByteCount
-      if let words = script.objection(to: expression, number)
-        ?? script.objection(to: text, of: expression, number)
+      if let words = script.objection(to: expression, values.count)
+        ?? text.flatMap({ script.objection(to: $0, of: expression, values.count) })
         ?? (isTooLong ? ExpressionMessage.resultTooLong : nil)
       {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
-      values.append(Array(text.utf8))
+      values.append(text)
     }
     if let (words, number) = script.objection(toAll: values) {
       let expression = expressions[number]
       throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
     }
-    return String(decoding: script.inserting(values, in: script.range) ?? [], as: UTF8.self)
+    return inserting(values)
   }
 }
 
-/// A script with marks where values go, and what may go there.
+/// What may go into a script, and where.
 private struct ScriptText {
-  private let marked: [UInt8]
-  private let places: [ShellPlace]
-  private let lines: [DocumentLine]
-  private let commandWords: [CommandWord]
   private let language: ScriptLanguage
-  /// Offsets of the marks.
-  private let marks: [Int]
-
-  /// All of it.
-  var range: Range<Int> { 0..<marked.count }
+  /// Nil where each value is a part of a plain word.
+  private let scan: ScriptScan?
 
   init(_ template: Template, _ language: ScriptLanguage) {
+    self.language = language
+    scan = language == .other || template.isPlainCommand ? nil : ScriptScan(template)
+  }
+
+  private func place(_ number: Int) -> ShellPlace { scan?.places[number] ?? ShellPlace() }
+
+  /// To any value of an expression at its place.
+  func objection(to expression: Expression, _ number: Int) -> FaultWords? {
+    let place = place(number)
+    if let refusal = place.refusal { return ExpressionMessage.refused(refusal) }
+    guard expression.isQuote else { return nil }
+    if language == .other { return ExpressionMessage.quoteForOtherLanguage }
+    return place.allowsQuotes ? nil : ExpressionMessage.quote(in: place)
+  }
+
+  /// To one value at its place.
+  func objection(to text: String, of expression: Expression, _ number: Int) -> FaultWords? {
+    if expression.isQuote { return nil }
+    if text.isEmpty { return ExpressionMessage.emptyInScript }
+    if !text.utf8.allSatisfy(isInert) { return ExpressionMessage.unsafe(text) }
+    let place = place(number)
+    if place.isNumeric, !isInteger(text) { return ExpressionMessage.notNumeric(text) }
+    if case .codeArgument(let command) = place.context, text.contains("=") {
+      return ExpressionMessage.assignment(text, command)
+    }
+    if place.isBeforeRedirection, text.utf8.allSatisfy(isDecimalDigit) {
+      return ExpressionMessage.descriptor(text)
+    }
+    return nil
+  }
+
+  /// To values that together make a word or a line which means something else; and the number of the
+  /// first of them. Nil is a value that is not known.
+  func objection(toAll values: [String?]) -> (FaultWords, Int)? {
+    scan?.objection(to: values.map { $0.map { Array($0.utf8) } })
+  }
+}
+
+/// A script with marks where values go, as the scanner sees it.
+private struct ScriptScan {
+  let places: [ShellPlace]
+  private let marked: [UInt8]
+  /// Offsets of the marks.
+  private let marks: [Int]
+  private let lines: [DocumentLine]
+  private let commandWords: [CommandWord]
+
+  init(_ template: Template) {
     var marked: [UInt8] = []
     var marks: [Int] = []
     for part in template.parts {
@@ -97,13 +140,6 @@ private struct ScriptText {
     }
     self.marked = marked
     self.marks = marks
-    self.language = language
-    if marks.isEmpty || language == .other || isPlainCommand(marked) {
-      places = Array(repeating: ShellPlace(), count: marks.count)
-      lines = []
-      commandWords = []
-      return
-    }
     var scanner = ShellScanner(marked)
     scanner.scan()
     let isComplete = scanner.places.count == marks.count
@@ -114,32 +150,7 @@ private struct ScriptText {
     commandWords = scanner.commandWords
   }
 
-  /// To any value of an expression at its place.
-  func objection(to expression: Expression, _ number: Int) -> FaultWords? {
-    if let refusal = places[number].refusal { return ExpressionMessage.refused(refusal) }
-    guard expression.isQuote else { return nil }
-    if language == .other { return ExpressionMessage.quoteForOtherLanguage }
-    return places[number].allowsQuotes ? nil : ExpressionMessage.quote(in: places[number])
-  }
-
-  /// To one value at its place.
-  func objection(to text: String, of expression: Expression, _ number: Int) -> FaultWords? {
-    if expression.isQuote { return nil }
-    let place = places[number]
-    if text.isEmpty { return ExpressionMessage.emptyInScript }
-    if !text.utf8.allSatisfy(isInert) { return ExpressionMessage.unsafe(text) }
-    if place.isNumeric, !isInteger(text) { return ExpressionMessage.notNumeric(text) }
-    if case .codeArgument(let command) = place.context, text.contains("=") {
-      return ExpressionMessage.assignment(text, command)
-    }
-    if place.isBeforeRedirection, text.utf8.allSatisfy(isDecimalDigit) {
-      return ExpressionMessage.descriptor(text)
-    }
-    return nil
-  }
-
-  /// To values that together make a word or a line which means something else.
-  func objection(toAll values: [[UInt8]?]) -> (FaultWords, Int)? {
+  func objection(to values: [[UInt8]?]) -> (FaultWords, Int)? {
     for line in lines {
       guard let text = inserting(values, in: line.range) else { continue }
       let joined = String(decoding: text, as: UTF8.self).replacing("\\\n", with: "")
@@ -160,7 +171,7 @@ private struct ScriptText {
   }
 
   /// Nil if one of the values is not known.
-  func inserting(_ values: [[UInt8]?], in range: Range<Int>) -> [UInt8]? {
+  private func inserting(_ values: [[UInt8]?], in range: Range<Int>) -> [UInt8]? {
     var result: [UInt8] = []
     var number = firstMark(atOrAfter: range.lowerBound)
     for byte in marked[range] {

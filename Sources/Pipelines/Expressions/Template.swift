@@ -3,7 +3,8 @@
 
 package import Diagnostics
 
-package struct Template: Hashable, Sendable {
+/// Copies share it: there is one for each text that is written, and one for what is left of it.
+package final class Template: Sendable {
   /// A stretch of the text.
   struct Part: Hashable, Sendable {
     /// Of an expression: from `${{` to `}}`.
@@ -18,11 +19,28 @@ package struct Template: Hashable, Sendable {
     var range: Range<Int> { Int(start)..<Int(end) }
   }
 
-  let content: [UInt8]
+  /// Most often a part of the file itself.
+  let content: ArraySlice<UInt8>
   package let origin: TextOrigin
   let parts: [Part]
+  /// Of all its expressions.
   let nodes: [ExpressionNode]
+  /// What folding put in place of nodes.
   let constants: [Value]
+  /// No shell gives a meaning to what stands around the values.
+  let isPlainCommand: Bool
+
+  init(
+    content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
+    constants: [Value] = [], isPlainCommand: Bool = false
+  ) {
+    self.content = content
+    self.origin = origin
+    self.parts = parts
+    self.nodes = nodes
+    self.constants = constants
+    self.isPlainCommand = isPlainCommand
+  }
 
   static func literal(_ range: Range<Int>) -> Part {
     Part(
@@ -31,10 +49,20 @@ package struct Template: Hashable, Sendable {
   }
 }
 
+extension Template: Hashable {
+  package static func == (left: Template, right: Template) -> Bool {
+    left === right
+      || left.origin == right.origin && left.content == right.content && left.nodes == right.nodes
+        && left.constants == right.constants
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(origin) }
+}
+
 extension Template {
   /// Reads the text of a scalar. Everything wrong with it is reported, and then there is no template.
-  package init?(
-    parsing content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+  package convenience init?(
+    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     log: inout DiagnosticLog
   ) {
     var reader = TemplateReader(content: content)
@@ -43,8 +71,10 @@ extension Template {
       log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
     }
     guard reader.faults.isEmpty else { return nil }
+    let pieces = reader.parts.lazy.filter(\.isLiteral).map { content[$0.range] }
     self.init(
-      content: content, origin: origin, parts: reader.parts, nodes: reader.nodes, constants: [])
+      content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
+      isPlainCommand: reader.parts.first?.isLiteral == true && Pipelines.isPlainCommand(pieces))
   }
 
   /// The text itself, if there is no expression in it.
@@ -67,29 +97,28 @@ extension Template {
   }
 
   func expression(_ part: Part) -> Expression {
-    Expression(
-      content: content, origin: origin, base: Int(part.base), nodes: nodes, root: Int(part.root),
-      constants: constants)
+    Expression(template: self, base: Int(part.base), root: Int(part.root))
   }
 }
 
 extension Expression {
   /// Reads a condition: one expression, bare or in `${{ … }}`. What is wrong is reported.
   package init?(
-    parsingCondition content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+    parsingCondition content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     log: inout DiagnosticLog
   ) {
-    let blanks = content.prefix { $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }.count
-    if content[blanks...].starts(with: "${{".utf8) {
+    let text = content.drop { $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }
+    if text.starts(with: "${{".utf8) {
       self.init(parsingBraced: content, origin, in: source, log: &log)
       return
     }
     do throws(ExpressionFault) {
-      var parser = try ExpressionParser(content, at: 0, endsAtBraces: false, nodes: [])
+      var parser = try ExpressionParser(
+        content, at: content.startIndex, endsAtBraces: false, nodes: [])
       let base = try parser.parse().lowerBound
       self.init(
-        content: content, origin: origin, base: base, nodes: parser.nodes,
-        root: parser.nodes.count - 1, constants: [])
+        template: Template(content: content, origin: origin, parts: [], nodes: parser.nodes),
+        base: base, root: parser.nodes.count - 1)
     } catch {
       log.report(error.words.diagnostic(at: origin.span(of: error.range, in: content, source)))
       return nil
@@ -97,7 +126,7 @@ extension Expression {
   }
 
   private init?(
-    parsingBraced content: [UInt8], _ origin: TextOrigin, in source: SourceText,
+    parsingBraced content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     log: inout DiagnosticLog
   ) {
     guard let template = Template(parsing: content, origin, in: source, log: &log) else {
@@ -119,16 +148,19 @@ extension Expression {
 
 /// Finds the parts of a text.
 private struct TemplateReader {
-  let content: [UInt8]
+  let content: ArraySlice<UInt8>
   var parts: [Template.Part] = []
   var nodes: [ExpressionNode] = []
   var faults: [ExpressionFault] = []
 
-  init(content: [UInt8]) { self.content = content }
+  init(content: ArraySlice<UInt8>) {
+    self.content = content
+    parts.reserveCapacity(3)
+  }
 
   mutating func read() {
-    var literalStart = 0
-    var place = 0
+    var literalStart = content.startIndex
+    var place = literalStart
     while let opening = nextOpening(from: place) {
       let isEscaped = opening > literalStart && content[opening - 1] == UInt8(ascii: "$")
       addLiteral(literalStart..<(isEscaped ? opening - 1 : opening))
@@ -138,12 +170,12 @@ private struct TemplateReader {
       place = readExpression(at: opening)
       literalStart = place
     }
-    addLiteral(literalStart..<content.count)
+    addLiteral(literalStart..<content.endIndex)
   }
 
   private func nextOpening(from start: Int) -> Int? {
     var place = start
-    while place + 2 < content.count {
+    while place + 2 < content.endIndex {
       if content[place] == UInt8(ascii: "$"), content[place + 1] == UInt8(ascii: "{"),
         content[place + 2] == UInt8(ascii: "{")
       {
@@ -167,7 +199,7 @@ private struct TemplateReader {
       var parser = try ExpressionParser(
         content, at: opening + 3, endsAtBraces: true, nodes: consume known)
       let range = try parser.parse()
-      guard parser.end < content.count else {
+      guard parser.end < content.endIndex else {
         throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
       }
       nodes = parser.nodes
@@ -187,12 +219,12 @@ private struct TemplateReader {
   /// Where to go on after a mistake: behind the next `}}`.
   private func closing(after opening: Int) -> Int {
     var place = opening + 3
-    while place + 1 < content.count {
+    while place + 1 < content.endIndex {
       if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
         return place + 2
       }
       place += 1
     }
-    return content.count
+    return content.endIndex
   }
 }

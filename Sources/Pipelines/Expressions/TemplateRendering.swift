@@ -16,21 +16,63 @@ extension Template {
   package func rendered(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String {
-    var bytes: [UInt8] = []
-    for part in parts {
-      if part.isLiteral {
-        bytes += content[part.range]
-      } else {
-        let expression = expression(part)
-        bytes += try expression.text(with: bindings).utf8
-        if bytes.count > Function.maxResultByteCount {
-          throw EvaluationFailure(
-            ExpressionMessage.resultTooLong, in: expression,
-            at: expression.range(of: expression.root))
+    guard let text = try rendered(.value, with: bindings) else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return text
+  }
+
+  /// Nil if some of the values are not known yet.
+  package func renderedIfKnown(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try rendered(.knownValue, with: bindings)
+  }
+
+  private func rendered(
+    _ goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    var values: [String?] = []
+    var byteCount = 0
+    for part in parts where !part.isLiteral {
+      let expression = expression(part)
+      guard let text = try expression.text(for: goal, with: bindings) else { return nil }
+      byteCount += text.utf8.count
+      if byteCount > Function.maxResultByteCount {
+        throw EvaluationFailure(
+          ExpressionMessage.resultTooLong, in: expression,
+          at: expression.range(of: expression.root))
+      }
+      values.append(text)
+    }
+    return inserting(values)
+  }
+
+  /// Nil if one of the values is not known.
+  func inserting(_ values: [String?]) -> String? {
+    var byteCount = 0
+    for part in parts where part.isLiteral { byteCount += part.range.count }
+    for value in values {
+      guard let value else { return nil }
+      byteCount += value.utf8.count
+    }
+    return String(unsafeUninitializedCapacity: byteCount) { buffer in
+      var place = 0
+      var number = 0
+      func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        place = buffer[place...].update(fromContentsOf: bytes)
+      }
+      for part in parts {
+        if part.isLiteral {
+          content[part.range].withUnsafeBufferPointer(append)
+        } else {
+          var value = values[number] ?? ""
+          value.withUTF8(append)
+          number += 1
         }
       }
+      return place
     }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Puts values in place of all that is known already.
@@ -43,13 +85,16 @@ extension Template {
       // Moved, so that no other owner makes it copy what is there.
       let known = constants
       constants = []
-      let folded = try expression(parts[number]).folded(with: bindings, constants: consume known)
-      nodes += folded.nodes
-      constants = folded.constants
+      var folding = Folding(
+        expression(parts[number]), bindings, for: .rest, constants: consume known)
+      _ = try folding.run()
+      nodes += folding.nodes
+      constants = folding.constants
       parts[number].root = UInt32(truncatingIfNeeded: nodes.count - 1)
     }
     return Template(
-      content: content, origin: origin, parts: parts, nodes: nodes, constants: constants)
+      content: content, origin: origin, parts: parts, nodes: nodes, constants: constants,
+      isPlainCommand: isPlainCommand)
   }
 
   /// As it could be written; what is known stands in it as text.
@@ -70,8 +115,12 @@ extension Expression {
   }
 
   /// The value as it stands in a text.
-  func text(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> String {
-    let value = try evaluated(with: bindings)
+  func text(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    guard
+      let value = goal == .value ? try evaluated(with: bindings) : try valueIfKnown(with: bindings)
+    else { return nil }
     if let text = value.text { return text }
     throw EvaluationFailure(
       ExpressionMessage.noText(value.type.words), in: self, at: range(of: root))

@@ -26,10 +26,10 @@ extension Tree {
 extension TextOrigin {
   /// The place of a part of the text; `content` is the whole text. O(length of the scalar) if it is
   /// not written byte for byte.
-  func span(of range: Range<Int>, in content: [UInt8], _ source: SourceText) -> Span {
+  func span(of range: Range<Int>, in content: ArraySlice<UInt8>, _ source: SourceText) -> Span {
     if isWritten {
-      return Span(
-        start: Int(span.start) + range.lowerBound, end: Int(span.start) + range.upperBound)
+      let start = Int(span.start) - content.startIndex
+      return Span(start: start + range.lowerBound, end: start + range.upperBound)
     }
     var alignment = ScalarAlignment(source[span])
     return alignment.place(of: range, in: content).map {
@@ -74,11 +74,11 @@ private struct ScalarAlignment {
   }
 
   /// Nil if the two do not fit each other.
-  mutating func place(of range: Range<Int>, in content: [UInt8]) -> Range<Int>? {
+  mutating func place(of range: Range<Int>, in content: ArraySlice<UInt8>) -> Range<Int>? {
     var start: Int?
     var end = place
-    var index = 0
-    while index < content.count {
+    var index = content.startIndex
+    while index < content.endIndex {
       guard let unit = nextUnit(reading: content[index]) else { return nil }
       if start == nil, index + unit.byteCount > range.lowerBound { start = unit.range.lowerBound }
       index += unit.byteCount
@@ -88,7 +88,7 @@ private struct ScalarAlignment {
       if range.isEmpty, let start { return start..<start }
       end = unit.range.upperBound
     }
-    return range.lowerBound >= content.count ? end..<end : nil
+    return range.lowerBound >= content.endIndex ? end..<end : nil
   }
 
   /// A stretch of the file that reads as some bytes.

@@ -9,7 +9,7 @@ package enum Value: Hashable, Sendable {
   case number(Double)
   case string(String)
   case list([Value])
-  case map(ValueMap)
+  indirect case map(ValueMap)
 }
 
 /// Names and their values in the order they were written. Equal to a map with the same members in
@@ -17,6 +17,7 @@ package enum Value: Hashable, Sendable {
 package struct ValueMap: Hashable, Sendable {
   package private(set) var names: [String] = []
   package private(set) var values: [Value] = []
+  /// By name; empty while there are so few that looking at each is faster.
   private var places: [String: Int] = [:]
 
   package init() {}
@@ -28,18 +29,39 @@ package struct ValueMap: Hashable, Sendable {
 
   package var count: Int { names.count }
 
+  /// A map with the same names in the same order; there must be a value for each.
+  package func with(_ values: [Value]) -> ValueMap {
+    precondition(values.count == count)
+    var map = self
+    map.values = values
+    return map
+  }
+
   /// Setting nil changes nothing.
   package subscript(name: String) -> Value? {
-    get { places[name].map { values[$0] } }
+    get { place(of: name).map { values[$0] } }
     set {
       guard let newValue else { return }
-      if let place = places[name] {
+      if let place = place(of: name) {
         values[place] = newValue
       } else {
-        places[name] = names.count
         names.append(name)
         values.append(newValue)
+        addPlace()
       }
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    places.isEmpty ? names.firstIndex(of: name) : places[name]
+  }
+
+  /// Of the last name.
+  private mutating func addPlace() {
+    if !places.isEmpty {
+      places[names[count - 1]] = count - 1
+    } else if count > 8 {
+      for (place, name) in names.enumerated() { places[name] = place }
     }
   }
 

@@ -6,21 +6,24 @@ extension Decoder {
   /// From the bytes of one file to its model. The nodes are gone when it returns.
   /// `isPart`: others add what it lacks.
   static func decode(
-    _ bytes: UnsafeBufferPointer<UInt8>, start: Int, isPart: Bool, log: inout DiagnosticLog
+    _ bytes: [UInt8], start: Int, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel {
-    let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    let text = UnsafeBufferPointer(rebasing: bytes[mark...])
-    var decoder = Decoder(tree: Tree(source: text, base: start + mark), log: log)
-    decoder.isPart = isPart
-    do throws(Diagnostic) {
-      try decoder.read(text, base: start + mark)
-    } catch {
-      // What comes of a file that cannot be read to its end would be guesses.
-      log.report(error)
-      return PipelineModel()
+    bytes.withUnsafeBufferPointer { buffer in
+      let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+      let text = UnsafeBufferPointer(rebasing: buffer[mark...])
+      let tree = Tree(source: text, base: start + mark)
+      var decoder = Decoder(bytes: bytes, start: start, tree: tree, log: log)
+      decoder.isPart = isPart
+      do throws(Diagnostic) {
+        try decoder.read(text, base: start + mark)
+      } catch {
+        // What comes of a file that cannot be read to its end would be guesses.
+        log.report(error)
+        return PipelineModel()
+      }
+      log = decoder.log
+      return decoder.model
     }
-    log = decoder.log
-    return decoder.model
   }
 
   private mutating func read(

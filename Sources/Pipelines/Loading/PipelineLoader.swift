@@ -65,9 +65,7 @@ struct PipelineLoader {
   ) -> PipelineModel {
     byteCount += bytes.count
     let start = sources.add(path: path, bytes: bytes)
-    return bytes.withUnsafeBufferPointer {
-      Decoder.decode($0, start: start, isPart: isPart, log: &log)
-    }
+    return Decoder.decode(bytes, start: start, isPart: isPart, log: &log)
   }
 
   // MARK: Included files

@@ -20,7 +20,8 @@ enum CommandModel: Hashable, Sendable {
   case script(Text)
   /// Never empty.
   case arguments([Text])
-  case uses(UsesModel)
+  /// Rare and large.
+  indirect case uses(UsesModel)
 }
 
 extension CommandModel {
@@ -118,17 +119,25 @@ struct OutputModel: NamedModel, Sendable {
   let value: Text
 }
 
-/// What few steps have.
-struct ExtraModel {
-  var condition: Expression?
-  var matrix: MatrixModel?
-  var waits: [WaitModel] = []
+/// What few steps have. A class, so that looking at it copies nothing.
+final class ExtraModel: Sendable {
+  let condition: Expression?
+  let matrix: MatrixModel?
+  let waits: [WaitModel]
+
+  init(condition: Expression?, matrix: MatrixModel?, waits: [WaitModel]) {
+    self.condition = condition
+    self.matrix = matrix
+    self.waits = waits
+  }
 
   var isEmpty: Bool { condition == nil && matrix == nil && waits.isEmpty }
+  /// Whether something besides a matrix may be left for the run.
+  var decidesLate: Bool { condition != nil || !waits.isEmpty }
 }
 
 /// One instance of the step for each combination of the axes.
-struct MatrixModel {
+struct MatrixModel: Sendable {
   let span: Span
   var axes: [AxisModel] = []
   var included: ValueModel?

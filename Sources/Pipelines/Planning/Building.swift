@@ -66,12 +66,12 @@ struct PlanBuilder {
       let place = planner.place(of: operation)
       do throws(EvaluationFailure) {
         let step = try step(operation, at: place)
-        if step.late != nil || planner.groups[operation] != nil { gated.append(id) }
+        if step.late != nil || place.isGroup { gated.append(id) }
         steps.append(step)
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
-      if let group = planner.groups[operation] {
+      if let group = planner.group(operation) {
         groups[id] = GroupPlan(
           kind: group.kind, members: group.members.compactMap { numbers[$0] },
           isFailFast: group.isFailFast,
@@ -104,13 +104,11 @@ struct PlanBuilder {
     let values = planner.values(at: place)
     let settings = try pools[place.unit].settings(of: place.step, values)
     let command = try command(at: place, unit, values, settings)
-    var step = PlannedStep(
+    let parts = try lateParts(operation, at: place, values, settings, command)
+    return PlannedStep(
       id: planner.id(of: operation), span: unit.model.steps[place.step].id.span,
-      action: command.shown, settings: settings.settings)
-    if let parts = try lateParts(operation, at: place, values, settings, command) {
-      step.late = LateStep(parts, in: scope(of: operation, at: place))
-    }
-    return step
+      action: command.shown, settings: settings.settings,
+      late: parts.map { LateStep($0, in: scope(of: operation, at: place)) })
   }
 
   /// Most scripts stand in the file as they are.
@@ -145,16 +143,17 @@ struct PlanBuilder {
   ) throws(EvaluationFailure) -> LateParts? {
     let unit = planner.units[place.unit]
     let extra = unit.extra(of: place.step)
-    if let group = planner.groups[operation] { return try groupParts(group, operation, at: place) }
-    let inputs = lateInputs(of: unit)
-    if settings.late == nil, extra == nil, unit.parent == nil, case .known = command { return nil }
+    if let group = planner.group(operation) { return try groupParts(group, operation, at: place) }
+    if settings.late == nil, extra?.decidesLate != true, unit.parent == nil, case .known = command {
+      return nil
+    }
     var parts = LateParts()
     parts.conditions = try conditions(of: operation, at: place)
     if case .late(let command) = command { parts.command = command }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
     parts.waits = try waits(of: extra, settings, values)
-    parts.hasLateInputs = inputs != nil
+    parts.hasLateInputs = lateInputs(of: unit) != nil
     return parts.isEmpty ? nil : parts
   }
 

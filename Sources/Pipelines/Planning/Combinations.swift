@@ -27,36 +27,58 @@ package struct KnownMatrix {
 
   /// In order: the last axis changes fastest; what is included comes last.
   func instances() throws(MatrixFault) -> [Instance] {
-    var combinations = try product()
-    combinations.removeAll { combination in
-      excluded.contains { $0.matches(combination) }
-    }
-    let originals = combinations
-    for entry in included { add(entry, to: &combinations, originals) }
-    try check(count: combinations.count)
-    return try named(combinations)
-  }
-
-  private func product() throws(MatrixFault) -> [ValueMap] {
-    guard !axes.isEmpty else { return [] }
-    try check(
-      count: axes.contains { $0.values.isEmpty }
-        ? 0
-        : axes.reduce(1) { count, axis in
-          let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
-          return overflow ? .max : product
-        })
-    var result = [ValueMap()]
-    for axis in axes {
-      result = result.flatMap { combination in
-        axis.values.map { value in
-          var extended = combination
-          extended[axis.name] = value
-          return extended
-        }
+    var instances = try product()
+    if !excluded.isEmpty {
+      instances.removeAll { instance in
+        excluded.contains { $0.matches(instance.values) }
       }
     }
-    return result
+    let originals = included.isEmpty ? [] : instances.map(\.values)
+    for entry in included { add(entry, to: &instances, originals) }
+    try check(count: instances.count)
+    if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
+    return instances
+  }
+
+  /// Whether no value of an axis reads as another one, or as the end of one.
+  private func isDistinct(_ axis: (name: String, values: [Value])) -> Bool {
+    let texts = axis.values.map(instanceText)
+    return Set(texts).count == texts.count
+      && !texts.contains { $0.utf8.contains(UInt8(ascii: ",")) }
+  }
+
+  private func checkNames(of instances: [Instance]) throws(MatrixFault) {
+    var suffixes: Set<String> = []
+    for instance in instances where !suffixes.insert(instance.suffix).inserted {
+      throw MatrixFault(message: "has two instances \(quoted(instance.suffix))")
+    }
+  }
+
+  private func product() throws(MatrixFault) -> [Instance] {
+    guard !axes.isEmpty else { return [] }
+    let count =
+      axes.contains { $0.values.isEmpty }
+      ? 0
+      : axes.reduce(1) { count, axis in
+        let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
+        return overflow ? .max : product
+      }
+    try check(count: count)
+    let names = ValueMap(axes.map { ($0.name, .null) })
+    let texts = axes.indices.map { axis in
+      axes[axis].values.map { (axis == 0 ? "[" : ",") + suffixPart(axes[axis].name, $0) }
+    }
+    var places = axes.map { _ in 0 }
+    return (0..<count).map { number in
+      var rest = number
+      for axis in axes.indices.reversed() {
+        (rest, places[axis]) = rest.quotientAndRemainder(dividingBy: axes[axis].values.count)
+      }
+      var suffix = ""
+      for axis in axes.indices { suffix += texts[axis][places[axis]] }
+      let values = axes.indices.map { axes[$0].values[places[$0]] }
+      return Instance(values: names.with(values), suffix: suffix + "]")
+    }
   }
 
   private func check(count: Int) throws(MatrixFault) {
@@ -66,35 +88,32 @@ package struct KnownMatrix {
       message: "has \(number) instances; \(Self.maxInstanceCount) is the limit")
   }
 
-  /// Extends the combinations whose axes it agrees with; is one of its own if there are none.
+  /// Extends the instances whose axes it agrees with; is one of its own if there are none.
   private func add(
-    _ entry: ValueMap, to combinations: inout [ValueMap], _ originals: [ValueMap]
+    _ entry: ValueMap, to instances: inout [Instance], _ originals: [ValueMap]
   ) {
     let shared = entry.names.filter { name in axes.contains { $0.name == name } }
     let matching = originals.indices.filter { index in
       shared.allSatisfy { originals[index][$0] == entry[$0] }
     }
-    guard !matching.isEmpty else { return combinations.append(entry) }
+    guard !matching.isEmpty else {
+      return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
+    }
     for index in matching {
-      for (name, value) in zip(entry.names, entry.values) { combinations[index][name] = value }
+      for (name, value) in zip(entry.names, entry.values) { instances[index].values[name] = value }
     }
   }
 
-  private func named(_ combinations: [ValueMap]) throws(MatrixFault) -> [Instance] {
-    var suffixes: Set<String> = []
-    var instances: [Instance] = []
-    for values in combinations {
-      let axisNames = axes.map(\.name).filter { values[$0] != nil }
-      let isProduct = axisNames.count == axes.count && !axes.isEmpty
-      let names = isProduct ? axisNames : values.names
-      let parts = names.map { "\($0)=\(instanceText(values[$0] ?? .null))" }
-      let suffix = "[" + parts.joined(separator: ",") + "]"
-      guard suffixes.insert(suffix).inserted else {
-        throw MatrixFault(message: "has two instances \(quoted(suffix))")
-      }
-      instances.append(Instance(values: values, suffix: suffix))
-    }
-    return instances
+  /// With the axes alone, if it has them all.
+  private func suffix(ofIncluded entry: ValueMap) -> String {
+    let axisNames = axes.map(\.name)
+    let hasAll = !axes.isEmpty && axisNames.allSatisfy { entry[$0] != nil }
+    let names = hasAll ? axisNames : entry.names
+    return "[" + names.map { suffixPart($0, entry[$0] ?? .null) }.joined(separator: ",") + "]"
+  }
+
+  private func suffixPart(_ name: String, _ value: Value) -> String {
+    "\(name)=\(instanceText(value))"
   }
 }
 

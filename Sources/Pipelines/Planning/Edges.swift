@@ -71,7 +71,7 @@ extension Planner {
           PlanningMessage.tooManyEdges(at: $0)
         }
       }
-      if let group = groups[operation] {
+      if let group = group(operation) {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }

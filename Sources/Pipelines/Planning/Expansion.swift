@@ -74,9 +74,9 @@ extension Planner {
   }
 
   func uses(at place: Place) -> UsesModel? {
-    let model = units[place.unit].model
-    guard case .uses(let number) = model.steps[place.step].action else { return nil }
-    return model.uses[Int(number)]
+    let unit = units[place.unit]
+    guard case .uses(let number) = unit.model.steps[place.step].action else { return nil }
+    return unit.model.uses[Int(number)]
   }
 
   // MARK: Nested pipelines

@@ -6,17 +6,14 @@ extension KnownValues {
   /// A text but a script.
   func fold(_ text: Text) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
-    let folded = try template.folded(with: self)
-    return folded.isConstant ? .plain(try rendered(folded)) : .template(folded)
+    if let text = try template.renderedIfKnown(with: self) {
+      try spend(text, on: template)
+      return .plain(text)
+    }
+    return .template(try template.folded(with: self))
   }
 
   /// What many steps repeat adds up.
-  private func rendered(_ template: Template) throws(EvaluationFailure) -> String {
-    let text = try template.rendered(with: self)
-    try spend(text, on: template)
-    return text
-  }
-
   private func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
     guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {
       return
@@ -27,21 +24,24 @@ extension KnownValues {
 
   func foldScript(_ text: Text, for language: ScriptLanguage) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
-    let folded = try template.folded(with: self)
-    guard folded.isConstant else { return .template(folded) }
-    let script = try folded.renderedScript(for: language, with: self)
-    try spend(script, on: folded)
-    return .plain(script)
+    if let script = try template.renderedScriptIfKnown(for: language, with: self) {
+      try spend(script, on: template)
+      return .plain(script)
+    }
+    return .template(try template.folded(with: self))
   }
 
   func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {
     switch value {
     case .constant: return value
     case .template(let template):
-      let folded = try template.folded(with: self)
-      guard folded.isConstant else { return .template(folded) }
-      if let constant = folded.single?.constant { return .constant(constant) }
-      return .constant(.string(try rendered(folded)))
+      if let single = template.single {
+        if let value = try single.valueIfKnown(with: self) { return .constant(value) }
+      } else if let text = try template.renderedIfKnown(with: self) {
+        try spend(text, on: template)
+        return .constant(.string(text))
+      }
+      return .template(try template.folded(with: self))
     case .list(let items):
       var folded: [ValueModel] = []
       for item in items { folded.append(try fold(item)) }
@@ -74,11 +74,6 @@ extension KnownValues {
           kind: uses.kind, span: uses.span, with: try fold(uses.with), model: uses.model))
     }
   }
-}
-
-extension Template {
-  /// Every expression in it has become a value.
-  var isConstant: Bool { expressions.allSatisfy { $0.constant != nil } }
 }
 
 extension Text {

@@ -35,31 +35,50 @@ final class TextBudget {
   }
 }
 
-/// The values of one unit, and of one instance of a step.
-struct KnownValues: ExpressionBindings {
+/// What the expressions of one unit can be given.
+private final class UnitValues {
   let inputs: UnitInputs
   let budget: TextBudget
-  private let host: HostFacts
+  let host: Value
   /// What oprun inherited; nil while planning is not for a run: variables are known later then.
-  private let inherited: [String: String]?
-  /// Nil if there is no matrix, or it is not known.
-  var matrix: ValueMap?
+  let inherited: [String: String]?
 
-  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget = TextBudget()) {
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget) {
     self.inputs = inputs
     self.budget = budget
-    host = options.host
+    host = options.host.value
     inherited = options.demandsAllParameters ? options.environment : nil
   }
+}
+
+/// The values of one unit, and of one instance of a step.
+final class KnownValues: ExpressionBindings {
+  private let unit: UnitValues
+  /// Nil if there is no matrix, or it is not known.
+  let matrix: ValueMap?
+
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget = TextBudget()) {
+    unit = UnitValues(inputs: inputs, options, budget)
+    matrix = nil
+  }
+
+  private init(_ unit: UnitValues, _ matrix: ValueMap) {
+    self.unit = unit
+    self.matrix = matrix
+  }
+
+  func with(_ matrix: ValueMap) -> KnownValues { KnownValues(unit, matrix) }
+
+  var budget: TextBudget { unit.budget }
 
   func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {
     case .params:
-      if let value = inputs.params[name] { return .known(value) }
-      return inputs.paramTypes.contains { $0.name == name } ? .later : .missing
+      if let value = unit.inputs.params[name] { return .known(value) }
+      return unit.inputs.paramTypes.contains { $0.0 == name } ? .later : .missing
     case .env: return variable(name)
-    case .matrix: return matrix.map { .known($0[name] ?? .null) } ?? .later
-    case .host: return member(name, of: host.value)
+    case .matrix: return matrix == nil ? .later : .known(matrix?[name] ?? .null)
+    case .host: return member(name, of: unit.host)
     case .steps, .run, .secrets: return .later
     }
   }
@@ -67,11 +86,11 @@ struct KnownValues: ExpressionBindings {
   func value(of root: ContextRoot) -> Resolution {
     switch root {
     case .params:
-      let values = inputs.paramTypes.map { ($0.name, inputs.params[$0.name]) }
+      let values = unit.inputs.paramTypes.map { ($0.0, unit.inputs.params[$0.0]) }
       guard values.allSatisfy({ $0.1 != nil }) else { return .later }
       return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
     case .matrix: return matrix.map { .known(.map($0)) } ?? .later
-    case .host: return .known(host.value)
+    case .host: return .known(unit.host)
     case .env, .steps, .run, .secrets: return .later
     }
   }
@@ -82,12 +101,12 @@ struct KnownValues: ExpressionBindings {
   }
 
   private func variable(_ name: String) -> Resolution {
-    switch inputs.variable(name)?.value {
+    switch unit.inputs.variable(name)?.value {
     case .plain(let text): return .known(.string(text))
     case .template: return .later
     case nil: break
     }
-    guard let inherited else { return .later }
+    guard let inherited = unit.inherited else { return .later }
     return .known(inherited[name].map { .string($0) } ?? .null)
   }
 }

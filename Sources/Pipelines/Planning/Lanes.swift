@@ -101,7 +101,7 @@ struct SpecPool {
   mutating func spec(of operation: Int, in planner: inout Planner) -> OperationSpec {
     let place = planner.place(of: operation)
     let unit = planner.units[place.unit]
-    let group = planner.groups[operation]
+    let group = planner.group(operation)
     if let group, !group.isExpanding { return groupSpec }
     let details = unit.model.steps[place.step].details
     let number = details < 0 ? -1 : Int(unit.model.details[Int(details)].placement)

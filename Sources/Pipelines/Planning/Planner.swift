@@ -25,6 +25,7 @@ struct Planner {
   private let budget = TextBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
+  private var unitValues: [KnownValues] = []
 
   /// Reports everything that is wrong to `log`, which it goes on with.
   init(
@@ -63,10 +64,18 @@ struct Planner {
     places.isEmpty ? Place(unit: 0, step: operation) : places[operation]
   }
 
+  /// Most operations are none.
+  func group(_ operation: Int) -> GroupDraft? {
+    place(of: operation).isGroup ? groups[operation] : nil
+  }
+
   func id(of operation: Int) -> String {
     let place = place(of: operation)
-    let id = units[place.unit].prefix + units[place.unit].id(of: place.step, text)
-    return place.instance.map { id + instances[$0].suffix } ?? id
+    let unit = units[place.unit]
+    var id = unit.id(of: place.step, text)
+    if !unit.prefix.isEmpty { id = unit.prefix + id }
+    if let instance = place.instance { id += instances[instance].suffix }
+    return id
   }
 
   @discardableResult
@@ -77,14 +86,14 @@ struct Planner {
     indices[model] = index
     units.append(
       Unit(model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs))
+    unitValues.append(KnownValues(inputs: inputs, options, budget))
     return units.count - 1
   }
 
   /// What a step's expressions can be given now.
   func values(at place: Place) -> KnownValues {
-    var values = KnownValues(inputs: units[place.unit].inputs, options, budget)
-    values.matrix = place.instance.map { instances[$0].values }
-    return values
+    let values = unitValues[place.unit]
+    return place.instance.map { values.with(instances[$0].values) } ?? values
   }
 
   /// Reports why an expression has no value.

@@ -94,7 +94,7 @@ struct StepScope: ExpressionScope {
   }
 
   private var inputTypes: [(String, ExpressionType)] {
-    unit.inputs.paramTypes.map { ($0.name, $0.type) }
+    unit.inputs.paramTypes
   }
 
   private func matrixMember(_ name: String) -> ScopeMember {

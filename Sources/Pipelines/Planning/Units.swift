@@ -72,7 +72,7 @@ struct Place: Hashable {
 
 /// One combination of a matrix.
 struct Instance {
-  let values: ValueMap
+  var values: ValueMap
   /// `[os=linux,swift=6]`.
   let suffix: String
 }
@@ -85,7 +85,8 @@ struct UnitInputs {
   var lateParams: [String: ValueModel] = [:]
   /// Those of them that are made of secrets: they are used as secrets are.
   var secretParams: Set<String> = []
-  var paramTypes: [(name: String, type: ExpressionType)] = []
+  /// In file order.
+  var paramTypes: [(String, ExpressionType)] = []
   /// From `dotenv` files and `env`, later ones over earlier ones.
   var environment: [VariableModel] = []
   /// Numbers in `environment` by name.

@@ -5,16 +5,17 @@ import Diagnostics
 extension JSONValue {
   /// What a text of YAML is; nil if it cannot be read.
   init?(yaml: String) {
-    let value = Array(yaml.utf8).withUnsafeBufferPointer { bytes -> JSONValue? in
-      var tree = Tree(source: bytes, base: 0)
+    let bytes = Array(yaml.utf8)
+    let value = bytes.withUnsafeBufferPointer { text -> JSONValue? in
+      var tree = Tree(source: text, base: 0)
       do throws(Diagnostic) {
-        let check = try TextCheck(bytes, base: 0)
-        var reader = TreeReader(bytes, check: check, base: 0)
+        let check = try TextCheck(text, base: 0)
+        var reader = TreeReader(text, check: check, base: 0)
         while try reader.nextStep(into: &tree) != nil {}
       } catch {
         return nil
       }
-      return Decoder(tree: tree, log: DiagnosticLog()).jsonValue(0)
+      return Decoder(bytes: bytes, start: 0, tree: tree, log: DiagnosticLog()).jsonValue(0)
     }
     guard let value else { return nil }
     self = value

@@ -142,7 +142,7 @@ struct SampleFile {
   func expression(_ scope: SampleScope = SampleScope()) -> Result<Expression, Report> {
     var log = DiagnosticLog()
     let expression = sources.withText(at: origin.span) { source in
-      let expression = Expression(parsingCondition: bytes, origin, in: source, log: &log)
+      let expression = Expression(parsingCondition: bytes[...], origin, in: source, log: &log)
       expression?.check(in: scope, source, log: &log)
       return expression
     }
@@ -192,7 +192,7 @@ func faults(_ text: String, _ scope: SampleScope = SampleScope()) -> String {
   let file = SampleFile(text)
   var log = DiagnosticLog()
   file.sources.withText(at: file.origin.span) { source in
-    Expression(parsingCondition: file.bytes, file.origin, in: source, log: &log)?
+    Expression(parsingCondition: file.bytes[...], file.origin, in: source, log: &log)?
       .checkCondition(in: scope, source, log: &log)
   }
   return log.isEmpty ? "" : file.report(&log)

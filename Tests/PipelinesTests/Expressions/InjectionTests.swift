@@ -19,7 +19,7 @@ private func script(_ place: String, _ value: String, quoted: Bool) throws -> St
   var log = DiagnosticLog()
   let template = try #require(
     file.sources.withText(at: file.origin.span) { source in
-      Template(parsing: file.bytes, file.origin, in: source, log: &log)
+      Template(parsing: file.bytes[...], file.origin, in: source, log: &log)
     })
   return try? template.renderedScript(for: .shell, with: OneValue(value: value))
 }
@@ -114,7 +114,7 @@ struct InjectionTests {
     var log = DiagnosticLog()
     let template = try #require(
       file.sources.withText(at: file.origin.span) { source in
-        Template(parsing: file.bytes, file.origin, in: source, log: &log)
+        Template(parsing: file.bytes[...], file.origin, in: source, log: &log)
       })
     for value in hostileValues {
       #expect(try template.rendered(with: OneValue(value: value)) == "--name=\(value)")

@@ -1,27 +1,43 @@
 // The scripts that need no scanner: one command without any of the shell's signs.
 
 /// Whether a script is one plain command with values among its arguments: each is a part of a word
-/// then. `text` holds a `valueMark` for each value.
-func isPlainCommand(_ text: [UInt8]) -> Bool {
-  guard let start = text.firstIndex(where: { $0 != UInt8(ascii: " ") }),
-    let end = text[start...].firstIndex(of: UInt8(ascii: " "))
-  else { return false }
-  for byte in text where !isInert(byte) && byte != UInt8(ascii: " ") && byte != valueMark {
-    return false
+/// then. The pieces are what stands before, between and behind the values.
+func isPlainCommand(_ pieces: some Sequence<ArraySlice<UInt8>>) -> Bool {
+  var isFirst = true
+  for piece in pieces {
+    guard piece.withUnsafeBufferPointer({ isPlain($0) && (!isFirst || beginsPlainly($0)) }) else {
+      return false
+    }
+    isFirst = false
   }
-  let name = text[start..<end]
-  guard !name.contains(valueMark), !name.contains(UInt8(ascii: "=")), !holdsShell(text) else {
-    return false
-  }
-  return !ShellWords.special.contains(ShellWords.program(name))
+  return !isFirst
 }
 
-/// Whether some word ends as the names of shells do.
-private func holdsShell(_ text: [UInt8]) -> Bool {
-  for place in text.indices.dropFirst(2) where text[place] == UInt8(ascii: " ") {
-    if text[place - 1] == UInt8(ascii: "h"), text[place - 2] == UInt8(ascii: "s") { return true }
+/// Whether there are no signs of the shell, and no word ends as the names of shells do.
+private func isPlain(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+  var last: UInt8 = 0
+  var lastButOne: UInt8 = 0
+  for byte in piece {
+    if byte == UInt8(ascii: " ") {
+      if last == UInt8(ascii: "h"), lastButOne == UInt8(ascii: "s") { return false }
+    } else if !isInert(byte) {
+      return false
+    }
+    lastButOne = last
+    last = byte
   }
-  return false
+  return true
+}
+
+/// Whether the first word is whole, and names a command that gives its arguments no meaning of their
+/// own.
+private func beginsPlainly(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
+  guard let start = piece.firstIndex(where: { $0 != UInt8(ascii: " ") }),
+    let end = piece[start...].firstIndex(of: UInt8(ascii: " "))
+  else { return false }
+  let name = piece[start..<end]
+  return !name.contains(UInt8(ascii: "="))
+    && !ShellWords.special.contains(ShellWords.program(name))
 }
 
 /// `[A-Za-z0-9_@%+=:,./-]`: no shell takes any of them for more than a character of a word.

@@ -114,9 +114,12 @@ enum ShellWords {
   static let arithmeticTests: Set<String> = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
 
   /// A command without the directory it is in.
-  static func program(_ word: some Collection<UInt8>) -> String {
-    let name = word.split(separator: UInt8(ascii: "/")).last
-    return name.map { String(decoding: $0, as: UTF8.self) } ?? ""
+  static func program(_ word: some BidirectionalCollection<UInt8>) -> String {
+    let slash = UInt8(ascii: "/")
+    guard let last = word.lastIndex(where: { $0 != slash }) else { return "" }
+    let path = word[...last]
+    let start = path.lastIndex(of: slash).map { path.index(after: $0) } ?? path.startIndex
+    return String(decoding: path[start...], as: UTF8.self)
   }
 
   /// Whether `bytes` is a name and `=` or `+=` stands behind it.
