@@ -54,6 +54,19 @@ struct SyntaxErrorTests {
         """)
   }
 
+  @Test func `an expression between brackets needs quotes`() {
+    #expect(
+      errors("steps:\n  - {id: a, run: echo ${{ params.x }}}\n") == """
+        pipeline.yml:2:24: error: expected ',' or '}' in the map
+         2 |   - {id: a, run: echo ${{ params.x }}}
+           |                        ^
+           |     ~ the map begins here
+          help: put the text with '${{' in quotes: between brackets, '{' begins a map
+        pipeline.yml: 1 error
+
+        """)
+  }
+
   @Test func `bad indentation is shown with what it should fit`() {
     #expect(
       errors("steps:\n  - id: a\n    run: x\n   name: y\n") == """

@@ -68,6 +68,8 @@ struct Folding<Bindings: ExpressionBindings> {
   /// Empty unless the goal is the rest.
   private(set) var nodes: [ExpressionNode] = []
   private(set) var constants: [Value]
+  /// A part of it has a value; without one nothing changes.
+  private(set) var hasValues = false
 
   /// New constants are added to those given, which begin with the expression's own.
   init(
@@ -98,6 +100,7 @@ struct Folding<Bindings: ExpressionBindings> {
 extension Folding {
   /// Takes the place of everything since `start`.
   private mutating func put(_ value: Value, for node: Int, since start: Int) -> Value {
+    hasValues = true
     guard goal == .rest else { return value }
     nodes.removeLast(nodes.count - start)
     var constant = expression.nodes[node]

@@ -3,8 +3,12 @@
 import Diagnostics
 
 extension Expression {
-  /// `params.branch == 'main'`.
+  /// `params.branch == 'main'`: as it is written, if nothing is folded and it is on one line.
   package var description: String {
+    let written = content[range(of: root)]
+    if template.isAsWritten, !written.contains(UInt8(ascii: "\n")) {
+      return String(decoding: written, as: UTF8.self)
+    }
     var text = ""
     write(root, in: .conditional, to: &text)
     return text

@@ -29,10 +29,12 @@ package final class Template: Sendable {
   let constants: [Value]
   /// No shell gives a meaning to what stands around the values.
   let isPlainCommand: Bool
+  /// It reads as it is written: nothing is folded, and nothing escaped.
+  let isAsWritten: Bool
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], isPlainCommand: Bool = false
+    constants: [Value] = [], isPlainCommand: Bool = false, isAsWritten: Bool = false
   ) {
     self.content = content
     self.origin = origin
@@ -40,6 +42,7 @@ package final class Template: Sendable {
     self.nodes = nodes
     self.constants = constants
     self.isPlainCommand = isPlainCommand
+    self.isAsWritten = isAsWritten
   }
 
   static func literal(_ range: Range<Int>) -> Part {
@@ -74,7 +77,8 @@ extension Template {
     let pieces = reader.parts.lazy.filter(\.isLiteral).map { content[$0.range] }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      isPlainCommand: reader.parts.first?.isLiteral == true && Pipelines.isPlainCommand(pieces))
+      isPlainCommand: reader.parts.first?.isLiteral == true && Pipelines.isPlainCommand(pieces),
+      isAsWritten: !reader.hasEscapes)
   }
 
   /// The text itself, if there is no expression in it.
@@ -117,7 +121,8 @@ extension Expression {
         content, at: content.startIndex, endsAtBraces: false, nodes: [])
       let base = try parser.parse().lowerBound
       self.init(
-        template: Template(content: content, origin: origin, parts: [], nodes: parser.nodes),
+        template: Template(
+          content: content, origin: origin, parts: [], nodes: parser.nodes, isAsWritten: true),
         base: base, root: parser.nodes.count - 1)
     } catch {
       log.report(error.words.diagnostic(at: origin.span(of: error.range, in: content, source)))
@@ -152,6 +157,7 @@ private struct TemplateReader {
   var parts: [Template.Part] = []
   var nodes: [ExpressionNode] = []
   var faults: [ExpressionFault] = []
+  var hasEscapes = false
 
   init(content: ArraySlice<UInt8>) {
     self.content = content
@@ -166,7 +172,10 @@ private struct TemplateReader {
       addLiteral(literalStart..<(isEscaped ? opening - 1 : opening))
       literalStart = opening
       place = opening + 3
-      if isEscaped { continue }
+      if isEscaped {
+        hasEscapes = true
+        continue
+      }
       place = readExpression(at: opening)
       literalStart = place
     }

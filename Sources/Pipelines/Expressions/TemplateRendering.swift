@@ -78,6 +78,7 @@ extension Template {
   /// Puts values in place of all that is known already.
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Template
   {
+    guard try hasValues(with: bindings) else { return self }
     var parts = parts
     var nodes: [ExpressionNode] = []
     var constants = constants
@@ -97,9 +98,20 @@ extension Template {
       isPlainCommand: isPlainCommand)
   }
 
-  /// As it could be written; what is known stands in it as text.
+  /// Whether anything in it is known.
+  private func hasValues(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Bool {
+    for part in parts where !part.isLiteral {
+      var folding = Folding(expression(part), bindings, for: .knownValue, constants: [])
+      if try folding.run() != nil || folding.hasValues { return true }
+    }
+    return false
+  }
+
+  /// As it is written, if nothing in it is known; else as it could be written, with what is known as
+  /// text.
   package var description: String {
-    parts.map { part in
+    if isAsWritten { return String(decoding: content, as: UTF8.self) }
+    return parts.map { part in
       if part.isLiteral { return String(decoding: content[part.range], as: UTF8.self) }
       let expression = expression(part)
       return expression.constant?.text ?? "${{ \(expression.description) }}"

@@ -15,10 +15,7 @@ package enum Value: Hashable, Sendable {
 /// Names and their values in the order they were written. Equal to a map with the same members in
 /// any order.
 package struct ValueMap: Hashable, Sendable {
-  package private(set) var names: [String] = []
-  package private(set) var values: [Value] = []
-  /// By name; empty while there are so few that looking at each is faster.
-  private var places: [String: Int] = [:]
+  private var members = OrderedMap<Value>()
 
   package init() {}
 
@@ -27,42 +24,22 @@ package struct ValueMap: Hashable, Sendable {
     for (name, value) in members { self[name] = value }
   }
 
-  package var count: Int { names.count }
+  package var names: [String] { members.names }
+  package var values: [Value] { members.values }
+  package var count: Int { members.count }
 
   /// A map with the same names in the same order; there must be a value for each.
   package func with(_ values: [Value]) -> ValueMap {
     precondition(values.count == count)
     var map = self
-    map.values = values
+    map.members.values = values
     return map
   }
 
   /// Setting nil changes nothing.
   package subscript(name: String) -> Value? {
-    get { place(of: name).map { values[$0] } }
-    set {
-      guard let newValue else { return }
-      if let place = place(of: name) {
-        values[place] = newValue
-      } else {
-        names.append(name)
-        values.append(newValue)
-        addPlace()
-      }
-    }
-  }
-
-  private func place(of name: String) -> Int? {
-    places.isEmpty ? names.firstIndex(of: name) : places[name]
-  }
-
-  /// Of the last name.
-  private mutating func addPlace() {
-    if !places.isEmpty {
-      places[names[count - 1]] = count - 1
-    } else if count > 8 {
-      for (place, name) in names.enumerated() { places[name] = place }
-    }
+    get { members[name] }
+    set { members[name] = newValue }
   }
 
   package static func == (left: ValueMap, right: ValueMap) -> Bool {

@@ -247,11 +247,12 @@ struct PlanBuilder {
       }
     }
     guard let condition = unit.extra(of: place.step)?.condition else { return result }
-    let folded = try condition.folded(with: planner.values(at: place))
-    if folded.constant == .bool(true) { return result }
+    let values = planner.values(at: place)
+    if try condition.valueIfKnown(with: values) == .bool(true) { return result }
     result.append(
       LateCondition(
-        expression: folded, written: condition.description, scope: scope(of: operation, at: place),
+        expression: try condition.folded(with: values), written: condition.description,
+        scope: scope(of: operation, at: place),
         group: nil))
     return result
   }

@@ -15,7 +15,7 @@ extension Planner {
       switch combinations(of: matrix, at: place) {
       case .known(let combinations):
         let first = instances.count
-        instances += combinations
+        if first == 0 { instances = combinations } else { instances += combinations }
         let kind = GroupPlan.Kind.matrix
         var draft = groupDraft(kind, matrix, at: place)
         draft.members = combinations.indices.map { index in
@@ -41,7 +41,7 @@ extension Planner {
       return addNested(uses, model: model, path: path, at: place, depth: depth)
     }
     places.append(place)
-    setOperation(places.count - 1, at: place)
+    if place.instance == nil { setOperation(places.count - 1, at: place) }
     return places.count - 1
   }
 

@@ -108,7 +108,9 @@ struct SpecPool {
     var spec =
       number < 0
       ? plainSpec(place, &planner) : placedSpec(number, place, &planner)
-    if place.instance != nil, let pool = planner.groups[unit.operation(of: place.step)]?.pool {
+    if place.instance != nil, !planner.lanes.pools.isEmpty,
+      let pool = planner.groups[unit.operation(of: place.step)]?.pool
+    {
       spec.claims.append(Claim(pool, amount: 1_000_000))
     }
     return spec

@@ -103,7 +103,7 @@ struct LateWait: Sendable {
 /// What the names in late expressions stand for.
 package final class LateScope: Sendable {
   /// By the names in `depends_on`.
-  let steps: [String: OperationID]
+  let steps: OrderedMap<OperationID>
   /// The same, where `match: matrix` stands for any number of instances.
   let matches: [String: [MatchedInstance]]
   /// For status functions.
@@ -135,7 +135,7 @@ package final class LateScope: Sendable {
 
 /// What a step waits for, by name and all together.
 struct LateDependencies {
-  var steps: [String: OperationID] = [:]
+  var steps = OrderedMap<OperationID>()
   var matches: [String: [MatchedInstance]] = [:]
   var all: [OperationID] = []
 }

@@ -138,13 +138,14 @@ extension StepScope {
       return unit.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
     }
     let dependency = unit.model.dependencyRange(of: step).first {
-      text.string(unit.model.dependencies[$0].step.span) == name
+      text[unit.model.dependencies[$0].step.span].elementsEqual(name.utf8)
     }
     if let dependency {
       let edge = unit.model.dependencies[dependency]
       let target = unit.index.find(edge.step.span) ?? instanceStep(name)
       let isOne =
-        name.contains("[") || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
+        name.utf8.contains(UInt8(ascii: "["))
+        || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
       return .known(target.map { type(ofStep: $0, isOne: isOne) } ?? .any)
     }
     guard unit.index.find(name) != nil else { return .unknown }
@@ -158,12 +159,16 @@ extension StepScope {
 
   private func type(ofStep step: Int, isOne: Bool) -> ExpressionType {
     let outputs = outputType(ofStep: step)
+    if outputs == .openMap, unit.extra(of: step)?.matrix == nil { return Self.openStep }
     let isList = unit.extra(of: step)?.matrix != nil && !isOne
     let item = ExpressionType.map([
       ("matrix", .openMap), ("outcome", .string), ("outputs", outputs),
     ])
     return .map([("outputs", isList ? .list(of: item) : outputs), ("outcome", .string)])
   }
+
+  /// Of a step that does not say what it gives, as most.
+  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", .string)])
 
   private func outputType(ofStep step: Int) -> ExpressionType {
     if case .uses(let number) = unit.model.steps[step].action,

@@ -62,12 +62,26 @@ final class Unit {
 
 /// Which step of which unit an operation comes from.
 struct Place: Hashable {
-  let unit: Int
-  let step: Int
-  /// A number of `Planner.instances`, if the step has a matrix that is known.
-  var instance: Int?
+  private let unitNumber: Int32
+  private let stepNumber: Int32
+  /// −1 is none.
+  private var instanceNumber: Int32 = -1
   /// It stands for several others.
   var isGroup = false
+
+  init(unit: Int, step: Int) {
+    unitNumber = Int32(unit)
+    stepNumber = Int32(step)
+  }
+
+  var unit: Int { Int(unitNumber) }
+  var step: Int { Int(stepNumber) }
+
+  /// A number of `Planner.instances`, if the step has a matrix that is known.
+  var instance: Int? {
+    get { instanceNumber < 0 ? nil : Int(instanceNumber) }
+    set { instanceNumber = newValue.map { Int32($0) } ?? -1 }
+  }
 }
 
 /// One combination of a matrix.

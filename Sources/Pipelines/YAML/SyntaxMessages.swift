@@ -76,7 +76,15 @@ private struct SyntaxFault {
     }
     return Diagnostic(
       "expected ',' or '\(bracket)' in the \(what)", at: place,
-      secondary: [.init(opening, "the \(what) begins here")])
+      secondary: [.init(opening, "the \(what) begins here")],
+      help: isExpression
+        ? "put the text with '${{' in quotes: between brackets, '{' begins a map" : nil)
+  }
+
+  /// The place is the brace of `${{`.
+  private var isExpression: Bool {
+    let start = Int(place.start) - base
+    return character == UInt8(ascii: "{") && start > 0 && text[start - 1] == UInt8(ascii: "$")
   }
 
   private func badIndentation(_ what: String, expected: String) -> Diagnostic {

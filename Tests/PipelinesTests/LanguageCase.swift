@@ -6,7 +6,7 @@ import Pipelines
 import Scheduling
 import Testing
 
-/// A block of a file in this folder that ends in `.cases`:
+/// A block of a file in `Tests/Language`:
 ///
 ///     === what it shows
 ///     --- pipeline.yml
@@ -40,7 +40,7 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
     }
   }()
 
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  static let folder = repository.appending(path: "Tests/Language")
 
   private static func read(_ text: String, from file: String) -> [LanguageCase] {
     var blocks: [[String]] = []
