@@ -38,7 +38,8 @@ let package = Package(
     module("Diagnostics"),
     module("Scheduling"),
     module("Masking"),
-    module("OperationKit", ["Scheduling"]),
+    module("Processors", ["CLinux"]),
+    module("OperationKit", ["Processors", "Scheduling"]),
     module("BuiltinSteps"),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
     module(
@@ -47,14 +48,15 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "Diagnostics", "Scheduling", "Masking", "Pipelines", "Execution", "Reporting",
+        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Pipelines",
+        "Execution", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "oprun-image",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "OperationKit", "CCurl", "CCrypto", "CVips", "CConfinement",
-        "CLinux",
+        "BuiltinSteps", "Diagnostics", "OperationKit", "Processors", "CCurl", "CCrypto", "CVips",
+        "CConfinement", "CLinux",
       ],
       swiftSettings: settings),
 
@@ -67,7 +69,7 @@ let package = Package(
       "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
     tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
-    tests("oprunTests", ["oprun", "Pipelines", "Reporting"]),
+    tests("oprunTests", ["oprun", "Pipelines", "Processors", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(
       "oprunImageTests",

@@ -34,10 +34,16 @@ package struct SourceMap: Sendable {
     return bytes
   }
 
-  /// The index of the file that holds the place. Needs at least one file.
+  /// The index of the file that holds the place. Needs at least one file. Logarithmic.
   package func fileIndex(at offset: Int) -> Int {
     precondition(!files.isEmpty, "a span needs a file to point into")
-    return files.lastIndex { $0.start <= offset } ?? 0
+    var first = 0
+    var end = files.count
+    while first < end {
+      let middle = (first + end) / 2
+      if files[middle].start <= offset { first = middle + 1 } else { end = middle }
+    }
+    return max(0, first - 1)
   }
 }
 

@@ -39,10 +39,12 @@ package func run(
 /// One run in progress.
 final class RunLoop {
   var machine: RunMachine
-  private let processes: LocalProcesses
+  let processes: LocalProcesses
   let builder: CommandBuilder
-  private var signals: Signals
-  private var readiness: Readiness
+  var signals: Signals
+  var readiness: Readiness
+  /// Descriptors whose readers are waited for.
+  var watchedReaders: [Int32] = []
   private let start = monotonicNow()
   private var notices: [String] = []
   let options: RunOptions
@@ -52,7 +54,8 @@ final class RunLoop {
   /// Commands that cannot run, and why: a value that has no place in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
 
-  private static let signalToken = Int(UInt32.max)
+  static let signalToken = Int(UInt32.max)
+  static let readerToken = signalToken - 1
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
@@ -100,18 +103,19 @@ final class RunLoop {
       perform(&observer)
       if let end = machine.end { return leave(end, &observer) }
       observer.endTurn()
-      turn()
+      turn(&observer)
     }
   }
 
-  private var now: Nanoseconds { monotonicNow() - start }
+  var now: Nanoseconds { monotonicNow() - start }
 
   /// Waits for news and passes it on.
-  private func turn() {
+  private func turn(_ observer: inout some RunObserver) {
+    watchReaders(of: &observer)
     let due = [machine.deadline, processes.deadline].compactMap { $0 }.min()
     let tokens = readiness.wait(nanoseconds: due.map { $0 - now })
     let time = now
-    for token in tokens where token != RunLoop.signalToken {
+    for token in tokens where token < RunLoop.readerToken {
       processes.absorb(token: token, at: time)
     }
     if tokens.contains(RunLoop.signalToken) {
@@ -121,6 +125,7 @@ final class RunLoop {
     }
     processes.examineLeftovers(at: time)
     machine.advance(to: time)
+    if tokens.contains(RunLoop.readerToken) { observer.resumeOutput() }
   }
 
   /// Does what the machine asks and tells it the news, until both have nothing more.
@@ -216,6 +221,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd, _ observer: inout some RunObserver) -> RunEnd {
     processes.endStrays()
     observer.endTurn()
+    awaitReaders(of: &observer, after: end)
     return end
   }
 }

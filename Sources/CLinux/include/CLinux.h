@@ -74,6 +74,9 @@ void clinux_close_on_exec_from(int first);
 // Closes all descriptors from 3 on except one.
 void clinux_close_all_but(int kept);
 
+// Processors that the calling thread may run on; 0 if the kernel does not say.
+int clinux_bound_processor_count(void);
+
 // A file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
 

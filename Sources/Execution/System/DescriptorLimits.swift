@@ -12,8 +12,9 @@ struct DescriptorLimits {
 
   /// A pipe's two ends and a log.
   static let perCommand = 3
-  /// epoll, signals, children, the guardian, the control group, a listing of /proc, the console.
-  static let reserved = 17
+  /// epoll, signals, children, the guardian, the control group, a listing of /proc, the console and
+  /// its backlogs.
+  static let reserved = 21
 
   init() {
     var limit = rlimit()

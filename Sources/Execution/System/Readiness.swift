@@ -15,10 +15,12 @@ struct Readiness: ~Copyable {
     epoll = Descriptor(owning: number)
   }
 
-  /// Watches for something to read; `token` comes back from `wait`.
-  func add(_ descriptor: Int32, token: Int) throws(SystemError) {
+  /// Watches for something to read, or for room to write; `token` comes back from `wait`.
+  func add(
+    _ descriptor: Int32, token: Int, for interest: EPOLL_EVENTS = EPOLLIN
+  ) throws(SystemError) {
     var event = epoll_event()
-    event.events = EPOLLIN.rawValue
+    event.events = interest.rawValue
     event.data.u64 = UInt64(token)
     guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
       throw .last("cannot watch a descriptor")

@@ -2,10 +2,11 @@
 // these have nothing to do because operations block.
 
 import Glibc
+internal import Processors
 internal import Scheduling
 
 enum Elasticity {
-  static let processors = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+  static let processors = availableProcessorCount
   static let leastWidth = max(2, processors)
   static let largestWidth = max(64, 4 * processors)
   static let tick: UInt32 = 10_000

@@ -1,5 +1,6 @@
 // Texts as numbers, durations, sizes and ids. Knows bytes, nothing of nodes or keys.
 
+import BuiltinSteps
 import Scheduling
 
 /// A plain decimal integer: an optional sign and digits.
@@ -48,53 +49,11 @@ private func appending(_ digit: UInt8, to value: Int) -> Int? {
   return overflow || overflowToo ? nil : sum
 }
 
-/// `250ms`, `30s`, `1h30m`: whole numbers with units, the largest first, each unit once.
-func parseDuration(_ text: UnsafeBufferPointer<UInt8>) -> Nanoseconds? {
-  let units: [(name: StaticString, length: Nanoseconds)] = [
-    ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000),
-    ("s", 1_000_000_000), ("ms", 1_000_000),
-  ]
-  var rest = text[...]
-  var total: Nanoseconds = 0
-  var nextUnit = 0
-  while !rest.isEmpty {
-    let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-    guard let count = parseInteger(UnsafeBufferPointer(rebasing: digits)) else { return nil }
-    rest = rest[digits.endIndex...]
-    let name = rest.prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
-    guard
-      let unit = units[nextUnit...].firstIndex(where: {
-        name.elementsEqual(
-          UnsafeBufferPointer(start: $0.name.utf8Start, count: $0.name.utf8CodeUnitCount))
-      })
-    else { return nil }
-    rest = rest[name.endIndex...]
-    nextUnit = unit + 1
-    let (product, overflow) = Nanoseconds(count).multipliedReportingOverflow(by: units[unit].length)
-    let (sum, overflowToo) = total.addingReportingOverflow(product)
-    if overflow || overflowToo { return nil }
-    total = sum
-  }
-  return text.isEmpty ? nil : total
-}
+/// `250ms`, `30s`, `1h30m`.
+func parseDuration(_ text: UnsafeBufferPointer<UInt8>) -> Nanoseconds? { nanoseconds(text) }
 
-/// `512K`, `2M`, `1G`, `1T`: bytes in powers of 1024.
-func parseSize(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
-  let shift: Int
-  switch text.last {
-  case UInt8(ascii: "K"): shift = 10
-  case UInt8(ascii: "M"): shift = 20
-  case UInt8(ascii: "G"): shift = 30
-  case UInt8(ascii: "T"): shift = 40
-  default: return nil
-  }
-  let digits = UnsafeBufferPointer(rebasing: text.dropLast())
-  guard let count = parseInteger(digits), count >= 0, digits.first != UInt8(ascii: "+") else {
-    return nil
-  }
-  let (bytes, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
-  return overflow ? nil : bytes
-}
+/// `512K`, `2M`, `1G`, `1T`.
+func parseSize(_ text: UnsafeBufferPointer<UInt8>) -> Int? { byteCount(text) }
 
 /// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
 func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

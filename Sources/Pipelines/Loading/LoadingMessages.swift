@@ -45,6 +45,10 @@ enum LoadingMessage {
         + "\(PipelineLoader.maxDepth) levels, which is the limit", at: span)
   }
 
+  static func tooManyUses(at span: Span) -> Diagnostic {
+    Diagnostic("more than 10,000 uses of pipeline files, which is the limit", at: span)
+  }
+
   static func setTwice(_ key: String, first: Span, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(key)) is set in two files", at: span, secondary: [.init(first, "also here")])

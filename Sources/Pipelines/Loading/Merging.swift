@@ -4,36 +4,46 @@
 import Diagnostics
 import Scheduling
 
+/// Where each name of a merged model is defined.
+struct Definitions {
+  fileprivate var queues: [String: Span] = [:]
+  fileprivate var resources: [String: Span] = [:]
+  fileprivate var params: [String: Span] = [:]
+  fileprivate var environment: [String: Span] = [:]
+  fileprivate var secrets: [String: Span] = [:]
+  fileprivate var outputs: [String: Span] = [:]
+}
+
 extension PipelineModel {
-  /// Adds what another file says after what is here. Linear in the other model.
-  mutating func merge(_ other: PipelineModel, log: inout DiagnosticLog) {
+  /// Adds what another file says after what is here. `definitions` belong to this model: of what was
+  /// merged before. Linear in the other model.
+  mutating func merge(
+    _ other: PipelineModel, _ definitions: inout Definitions, log: inout DiagnosticLog
+  ) {
     mergeScalars(other, &log)
-    append(other.queues, to: \.queues, "queue", &log)
-    append(other.resources, to: \.resources, "resource", &log)
-    append(other.params, to: \.params, "parameter", &log)
-    append(other.environment, to: \.environment, "variable", &log)
-    append(other.secrets, to: \.secrets, "secret", &log)
-    append(other.outputs, to: \.outputs, "output", &log)
+    queues += fresh(other.queues, "queue", &definitions.queues, &log)
+    resources += fresh(other.resources, "resource", &definitions.resources, &log)
+    params += fresh(other.params, "parameter", &definitions.params, &log)
+    environment += fresh(other.environment, "variable", &definitions.environment, &log)
+    secrets += fresh(other.secrets, "secret", &definitions.secrets, &log)
+    outputs += fresh(other.outputs, "output", &definitions.outputs, &log)
     dotenv += other.dotenv
     mergeSteps(other)
   }
 
-  private mutating func append<Item: NamedModel>(
-    _ items: [Item], to list: WritableKeyPath<Self, [Item]>, _ what: String,
-    _ log: inout DiagnosticLog
-  ) {
-    guard !items.isEmpty else { return }
-    var places: [String: Span] = [:]
-    for item in self[keyPath: list] { places[item.name] = item.span }
-    for item in items {
-      if let first = places[item.name] {
-        log.report(at: item.span) {
-          LoadingMessage.definedTwice(what, item.name, first: first, at: $0)
-        }
-      } else {
-        self[keyPath: list].append(item)
+  /// The items whose names are not defined yet; from now on they are.
+  private func fresh<Item: NamedModel>(
+    _ items: [Item], _ what: String, _ places: inout [String: Span], _ log: inout DiagnosticLog
+  ) -> [Item] {
+    let fresh = items.filter { item in
+      guard let first = places[item.name] else { return true }
+      log.report(at: item.span) {
+        LoadingMessage.definedTwice(what, item.name, first: first, at: $0)
       }
+      return false
     }
+    for item in fresh { places[item.name] = item.span }
+    return fresh
   }
 
   /// Keys that hold one thing. A file's own name and version say nothing of the whole.

@@ -17,6 +17,10 @@ struct PipelineLoader {
   /// What was included in the pipeline that is being read, and where.
   private var included: [String: Span] = [:]
   private var byteCount = 0
+  /// Named in `dotenv`, whether they are there or not.
+  private var variableFileCount = 0
+  /// Steps that use pipeline files, in all files.
+  private var useCount = 0
 
   static let maxFileCount = 1000
   static let maxDepth = 32
@@ -41,6 +45,7 @@ struct PipelineLoader {
       included = outer
     }
     var model = merged(decode(path, bytes), at: FilePlace(path: path))
+    guard countUses(of: model) else { return PipelineModel() }
     if model.steps.isEmpty, log.isEmpty, let first = model.includes.first {
       log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
     }
@@ -68,33 +73,47 @@ struct PipelineLoader {
   private mutating func merged(_ model: PipelineModel, at place: FilePlace) -> PipelineModel {
     guard !model.includes.isEmpty else { return model }
     var result = PipelineModel()
-    for reference in model.includes {
-      guard let (path, bytes) = read(reference, from: place, as: "included file") else { continue }
+    var definitions = Definitions()
+    for reference in model.includes where !log.isFull {
+      guard let path = path(of: reference, from: place) else { continue }
       if let first = included[path] {
         log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
         continue
       }
+      guard let bytes = read(path, reference, from: place, as: "included file") else { continue }
       included[path] = reference.span
       open.append(path)
       let part = merged(decode(path, bytes, isPart: true), at: FilePlace(path: path))
       open.removeLast()
-      result.merge(part, log: &log)
+      result.merge(part, &definitions, log: &log)
     }
-    result.merge(model, log: &log)
+    result.merge(model, &definitions, log: &log)
     result.includes = model.includes
     return result
   }
 
   // MARK: Nested pipelines
 
+  /// False if there are too many, which is reported: each would become steps of its own.
+  private mutating func countUses(of model: PipelineModel) -> Bool {
+    for uses in model.uses {
+      guard case .file = uses.kind else { continue }
+      useCount += 1
+      guard useCount <= Planner.maxUnitCount else {
+        log.report(at: uses.span) { LoadingMessage.tooManyUses(at: $0) }
+        return false
+      }
+    }
+    return true
+  }
+
   /// The number of the model; nil if there is none, which is reported.
   private mutating func nested(_ reference: Reference) -> Int? {
     let place = FilePlace(
       path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
-    if let path = place.resolve(reference.name), let number = numbers[path], !open.contains(path) {
-      return number
-    }
-    guard let (path, bytes) = read(reference, from: place, as: "pipeline") else { return nil }
+    guard let path = path(of: reference, from: place) else { return nil }
+    if let number = numbers[path] { return number }
+    guard let bytes = read(path, reference, from: place, as: "pipeline") else { return nil }
     let number = models.count
     numbers[path] = number
     models.append(PipelineModel())
@@ -105,9 +124,11 @@ struct PipelineLoader {
   // MARK: Files of variables
 
   private mutating func addVariables(to model: inout PipelineModel) {
-    for reference in model.dotenv {
+    for reference in model.dotenv where !log.isFull {
       let isOptional = reference.name.hasSuffix("?")
       let path = isOptional ? String(reference.name.dropLast()) : reference.name
+      guard checkLimits(reference) else { return }
+      variableFileCount += 1
       switch files.read(path, nil) {
       case .failure(let failure):
         log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
@@ -115,6 +136,7 @@ struct PipelineLoader {
         guard !isOptional else { continue }
         log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
       case .success(let bytes?):
+        byteCount += bytes.count
         do throws(VariableFileFault) {
           for (name, value) in try variables(in: bytes) {
             model.fileVariables.append(
@@ -131,10 +153,8 @@ struct PipelineLoader {
 
   // MARK: Reading
 
-  /// The path and bytes of a file that another one names.
-  private mutating func read(
-    _ reference: Reference, from place: FilePlace, as what: String
-  ) -> (path: String, bytes: [UInt8])? {
+  /// The path of a file that another one names; nil if it may not name it, which is reported.
+  private mutating func path(of reference: Reference, from place: FilePlace) -> String? {
     guard let path = place.resolve(reference.name) else {
       log.report(at: reference.span) { LoadingMessage.outside(reference.name, at: $0) }
       return nil
@@ -144,56 +164,33 @@ struct PipelineLoader {
       log.report(at: reference.span) { LoadingMessage.circle(Array(circle), at: $0) }
       return nil
     }
-    guard open.count <= Self.maxDepth, sources.files.count < Self.maxFileCount,
+    return path
+  }
+
+  /// False if no more may be read, which is reported.
+  private mutating func checkLimits(_ reference: Reference) -> Bool {
+    let fileCount = sources.files.count + variableFileCount
+    if open.count <= Self.maxDepth, fileCount < Self.maxFileCount,
       byteCount <= TextCheck.maxByteCount
-    else {
-      log.report(at: reference.span) { LoadingMessage.tooMuch(at: $0) }
-      return nil
+    {
+      return true
     }
+    log.report(at: reference.span) { LoadingMessage.tooMuch(at: $0) }
+    return false
+  }
+
+  /// The bytes of a file; nil if they cannot be had, which is reported.
+  private mutating func read(
+    _ path: String, _ reference: Reference, from place: FilePlace, as what: String
+  ) -> [UInt8]? {
+    guard checkLimits(reference) else { return nil }
     switch files.read(path, place.directory) {
-    case .success(let bytes?): return (path, bytes)
+    case .success(let bytes?): return bytes
     case .success(nil):
       log.report(at: reference.span) { LoadingMessage.missing(what, path, at: $0) }
     case .failure(let failure):
       log.report(at: reference.span) { Diagnostic(failure.message, at: $0, help: failure.help) }
     }
     return nil
-  }
-}
-
-extension Decoder {
-  /// From the bytes of one file to its model. The nodes are gone when it returns.
-  /// `isPart`: others add what it lacks.
-  static func decode(
-    _ bytes: [UInt8], start: Int, isPart: Bool, log: inout DiagnosticLog
-  ) -> PipelineModel {
-    bytes.withUnsafeBufferPointer { buffer in
-      let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-      let text = UnsafeBufferPointer(rebasing: buffer[mark...])
-      let tree = Tree(source: text, base: start + mark)
-      var decoder = Decoder(bytes: bytes, start: start, tree: tree, log: log)
-      decoder.isPart = isPart
-      do throws(Diagnostic) {
-        try decoder.read(text, base: start + mark)
-      } catch {
-        // What comes of a file that cannot be read to its end would be guesses.
-        log.report(error)
-        return PipelineModel()
-      }
-      log = decoder.log
-      return decoder.model
-    }
-  }
-
-  private mutating func read(
-    _ text: UnsafeBufferPointer<UInt8>, base: Int
-  ) throws(Diagnostic) {
-    let check = try TextCheck(text, base: base)
-    var reader = TreeReader(text, check: check, base: base)
-    while let step = try reader.nextStep(into: &tree) {
-      decodeStep(step)
-      if log.isFull { return }
-    }
-    decodePipeline(root: 0, readSteps: reader.stepList)
   }
 }

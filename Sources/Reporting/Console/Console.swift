@@ -60,6 +60,12 @@ package final class Console: RunObserver {
     screen.flush()
   }
 
+  package var pendingOutput: [Int32] { screen.pendingDescriptors }
+
+  package func resumeOutput() { screen.resume() }
+
+  package func abandonOutput() { screen.abandon() }
+
   private func tell(_ event: RunEvent) {
     switch event.kind {
     case .retrying(let operation, let attempt, let delay):

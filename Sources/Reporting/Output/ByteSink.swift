@@ -10,8 +10,11 @@ package import Masking
 /// After the first failed write it is silent: everything is accepted, nothing is written.
 package final class ByteSink {
   package let descriptor: Int32
+  /// In place of the descriptor, where writing must not wait.
+  let outlet: Outlet?
   /// Nobody reads any more, or the device is full.
-  package private(set) var hasFailed = false
+  package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
+  private var isSilent = false
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
@@ -24,8 +27,13 @@ package final class ByteSink {
   /// Bytes accepted so far: what was appended between two moments is as long as the difference.
   var position: Int { flushed + count }
 
-  package init(descriptor: Int32, capacity: Int = 64 << 10) {
+  package convenience init(descriptor: Int32, capacity: Int = 64 << 10) {
+    self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
+  }
+
+  init(descriptor: Int32, outlet: Outlet?, capacity: Int = 64 << 10) {
     self.descriptor = descriptor
+    self.outlet = outlet
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
@@ -83,26 +91,40 @@ package final class ByteSink {
   }
 
   /// Tells the sink that a write past it (by `sendfile`) failed.
-  func fail() { hasFailed = true }
+  func fail() {
+    isSilent = true
+    outlet?.abandon()
+  }
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
+    if let outlet { return outlet.write(bytes) }
     guard let start = bytes.baseAddress else { return }
     var written = 0
-    while written < bytes.count, !hasFailed {
+    while written < bytes.count, !isSilent {
       let result = Glibc.write(descriptor, start + written, bytes.count - written)
       if result >= 0 {
         written += result
       } else if errno == EAGAIN {
-        waitUntilWritable()
+        _ = waitUntilWritable()
       } else if errno != EINTR {
-        hasFailed = true
+        isSilent = true
       }
     }
   }
 
-  /// A descriptor shared with another program may be non-blocking without our doing.
-  func waitUntilWritable() {
+  /// A descriptor shared with another program may be non-blocking without our doing. False if the
+  /// reader shall not be waited for.
+  func waitUntilWritable() -> Bool {
+    if let outlet { return outlet.waitAMoment() }
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     while poll(&entry, 1, -1) < 0, errno == EINTR {}
+    return true
+  }
+
+  /// What the kernel may copy to, once everything gathered is written; nil if bytes must come
+  /// through `write`.
+  var copyTarget: Int32? {
+    guard let outlet else { return descriptor }
+    return outlet.isOpenForCopies ? outlet.descriptor : nil
   }
 }

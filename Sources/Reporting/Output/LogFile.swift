@@ -60,15 +60,19 @@ struct LogFile: ~Copyable {
     sink.flush()
     var position = range.lowerBound
     while position < range.upperBound, !sink.hasFailed {
+      guard let target = sink.copyTarget else {
+        return copyByHand(position..<range.upperBound, to: sink, buffer: buffer)
+      }
       var offset = off_t(position)
-      let result = sendfile(
-        sink.descriptor, descriptor, &offset, min(range.upperBound - position, 1 << 30))
+      let result = sendfile(target, descriptor, &offset, min(range.upperBound - position, 1 << 30))
       if result > 0 {
         position += result
       } else if result == 0 {
         return position
       } else if errno == EAGAIN {
-        sink.waitUntilWritable()
+        guard sink.waitUntilWritable() else {
+          return copyByHand(position..<range.upperBound, to: sink, buffer: buffer)
+        }
       } else if errno == EINVAL || errno == ENOSYS {
         // A file opened for appending and some devices cannot be the end of a sendfile.
         return copyByHand(position..<range.upperBound, to: sink, buffer: buffer)

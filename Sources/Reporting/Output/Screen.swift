@@ -10,6 +10,9 @@ package struct ScreenOptions: Sendable {
   package var usesASCII = false
   /// For everything that is written.
   package var masker: Masker?
+  /// Where what readers do not take at once is kept, so that nobody waits for them; nil: they are
+  /// waited for.
+  package var backlogFolder: String?
 
   package init() {}
 }
@@ -40,11 +43,16 @@ package final class Screen {
   package init(
     output: Int32, messages: Int32, options: ScreenOptions, environment: (String) -> String?
   ) {
-    self.output = ByteSink(descriptor: output)
-    self.messages = ByteSink(descriptor: messages)
+    isShared = Terminal.isSameTarget(output, messages)
+    let outlet = options.backlogFolder.flatMap { Outlet(output, backlog: $0 + "/@output") }
+    // One backlog for what goes to one place, or the order would be lost.
+    let other =
+      isShared
+      ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: $0 + "/@messages") }
+    self.output = ByteSink(descriptor: output, outlet: outlet)
+    self.messages = ByteSink(descriptor: messages, outlet: other)
     self.output.masker = options.masker
     self.messages.masker = options.masker
-    isShared = Terminal.isSameTarget(output, messages)
     filtersOutput = Terminal.isTerminal(output)
     colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)
     colorsMessages = options.color.isOn(
@@ -65,6 +73,8 @@ package final class Screen {
   func flush() {
     output.flush()
     messages.flush()
+    output.outlet?.endTurn()
+    messages.outlet?.endTurn()
   }
 
   /// Writes part of a log to the output; answers where it stopped.
@@ -85,6 +95,32 @@ package final class Screen {
       position += used
     }
     return position
+  }
+}
+
+// Readers that stand still.
+extension Screen {
+  /// Descriptors whose readers have something to take.
+  var pendingDescriptors: [Int32] {
+    let output = output.outlet.flatMap { $0.isBehind ? $0.descriptor : nil }
+    let messages = messages.outlet.flatMap { $0.isBehind && !isShared ? $0.descriptor : nil }
+    switch (output, messages) {
+    case (nil, nil): return []
+    case (let one?, nil), (nil, let one?): return [one]
+    case (let one?, let other?): return [one, other]
+    }
+  }
+
+  /// Writes what readers take now.
+  func resume() {
+    output.outlet?.resume(buffer: scratch)
+    if !isShared { messages.outlet?.resume(buffer: scratch) }
+  }
+
+  /// What readers have not taken is not written any more.
+  func abandon() {
+    if output.outlet?.isBehind == true { output.outlet?.abandon() }
+    if messages.outlet?.isBehind == true { messages.outlet?.abandon() }
   }
 }
 

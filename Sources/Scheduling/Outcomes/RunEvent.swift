@@ -182,4 +182,17 @@ package protocol RunObserver {
   mutating func observe(_ event: RunEvent)
   /// Nothing more happens until the kernel has news: the moment to write what was gathered.
   mutating func endTurn()
+  /// Descriptors whose readers have not taken yet what they were given. They are not waited for
+  /// while the run goes on; at its end they are.
+  var pendingOutput: [Int32] { get }
+  /// One of them takes more.
+  mutating func resumeOutput()
+  /// What is pending will not be taken.
+  mutating func abandonOutput()
+}
+
+extension RunObserver {
+  package var pendingOutput: [Int32] { [] }
+  package mutating func resumeOutput() {}
+  package mutating func abandonOutput() {}
 }

@@ -4,6 +4,7 @@ import Diagnostics
 import Execution
 import Glibc
 import Pipelines
+import Processors
 import Reporting
 
 extension Tool {
@@ -57,7 +58,7 @@ extension Tool {
 
   private func hostFacts() -> HostFacts {
     var facts = HostFacts()
-    facts.processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    facts.processorCount = availableProcessorCount
     var system = utsname()
     guard uname(&system) == 0 else { return facts }
     facts.name = text(of: system.nodename)

@@ -4,6 +4,7 @@ import Diagnostics
 import Execution
 import Glibc
 import Pipelines
+import Processors
 import Reporting
 import Scheduling
 
@@ -28,7 +29,7 @@ extension Tool {
 
   private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
     var options = PlanningOptions(
-      processorCount: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+      processorCount: availableProcessorCount,
       maxParallel: invocation.count(Options.jobs),
       failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
       timeout: invocation.duration(Options.timeout),
@@ -76,6 +77,7 @@ extension Tool {
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
     screenOptions.masker = options.secrets.masker
+    screenOptions.backlogFolder = options.directory.path
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
@@ -121,6 +123,12 @@ struct RunWatch: RunObserver {
   }
 
   mutating func endTurn() { console.endTurn() }
+
+  var pendingOutput: [Int32] { console.pendingOutput }
+
+  mutating func resumeOutput() { console.resumeOutput() }
+
+  mutating func abandonOutput() { console.abandonOutput() }
 }
 
 extension CommandEnd {

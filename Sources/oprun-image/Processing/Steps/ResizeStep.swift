@@ -2,8 +2,8 @@
 
 import BuiltinSteps
 import Diagnostics
-import Glibc
 import OperationKit
+import Processors
 
 struct ResizeStep {
   let settings: ResizeSettings
@@ -45,9 +45,8 @@ struct ResizeStep {
 extension Workers {
   /// Before there is a second thread.
   static func start(_ reading: ReadingSettings, usesHEIF: Bool) throws(SystemError) -> Workers {
-    let processors = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    return try start(
-      count: reading.workers > 0 ? reading.workers : processors, readable: reading.formats,
-      usesHEIF: usesHEIF)
+    try start(
+      count: reading.workers > 0 ? reading.workers : availableProcessorCount,
+      readable: reading.formats, usesHEIF: usesHEIF)
   }
 }

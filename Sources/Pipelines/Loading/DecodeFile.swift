@@ -1,0 +1,40 @@
+// From the bytes of one file to its model: the text is checked, read and decoded in one go.
+
+import Diagnostics
+
+extension Decoder {
+  /// From the bytes of one file to its model. The nodes are gone when it returns.
+  /// `isPart`: others add what it lacks.
+  static func decode(
+    _ bytes: [UInt8], start: Int, isPart: Bool, log: inout DiagnosticLog
+  ) -> PipelineModel {
+    bytes.withUnsafeBufferPointer { buffer in
+      let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+      let text = UnsafeBufferPointer(rebasing: buffer[mark...])
+      let tree = Tree(source: text, base: start + mark)
+      var decoder = Decoder(bytes: bytes, start: start, tree: tree, log: log)
+      decoder.isPart = isPart
+      do throws(Diagnostic) {
+        try decoder.read(text, base: start + mark)
+      } catch {
+        // What comes of a file that cannot be read to its end would be guesses.
+        log.report(error)
+        return PipelineModel()
+      }
+      log = decoder.log
+      return decoder.model
+    }
+  }
+
+  private mutating func read(
+    _ text: UnsafeBufferPointer<UInt8>, base: Int
+  ) throws(Diagnostic) {
+    let check = try TextCheck(text, base: base)
+    var reader = TreeReader(text, check: check, base: base)
+    while let step = try reader.nextStep(into: &tree) {
+      decodeStep(step)
+      if log.isFull { return }
+    }
+    decodePipeline(root: 0, readSteps: reader.stepList)
+  }
+}

@@ -1,0 +1,44 @@
+// The limit on processor time of control groups (version 2), as a number of processors. Pure: it is
+// given the texts of the kernel's files.
+
+/// What the groups of a process grant it, its own and all around it: the least counts. Nil: they
+/// limit nothing.
+///
+/// `membership` is the text of `/proc/self/cgroup`; `read` gives the bytes of a file, or nil.
+package func grantedProcessorCount(
+  _ membership: [UInt8], read: (String) -> [UInt8]?
+) -> Int? {
+  let lines = membership.split(separator: UInt8(ascii: "\n"))
+  guard let own = lines.first(where: { $0.starts(with: "0::/".utf8) }) else { return nil }
+  // The whole hierarchy, or beside version 1.
+  let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
+  guard let root = roots.first(where: { read("\($0)/cgroup.controllers") != nil }) else {
+    return nil
+  }
+  var names = String(decoding: own.dropFirst(4), as: UTF8.self).split(separator: "/")
+  // From inside a namespace, groups outside of it have such names; only its root can be seen.
+  if names.contains("..") { names = [] }
+  var granted: Int?
+  while true {
+    let folder = names.reduce(root) { "\($0)/\($1)" }
+    if let limit = read("\(folder)/cpu.max").flatMap(grantedProcessorCount(cpuMax:)) {
+      granted = min(granted ?? limit, limit)
+    }
+    if names.popLast() == nil { return granted }
+  }
+}
+
+/// The text of `cpu.max`, as `150000 100000`: processor time for each stretch of time. Rounded up: a
+/// part of a processor is one that can be used. Nil: no limit, or no such text.
+package func grantedProcessorCount(cpuMax text: [UInt8]) -> Int? {
+  let fields = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
+  guard fields.count == 2, let quota = number(fields[0]), let period = number(fields[1]),
+    period > 0
+  else { return nil }
+  let (whole, rest) = quota.quotientAndRemainder(dividingBy: period)
+  return max(1, Int(clamping: whole) + (rest > 0 ? 1 : 0))
+}
+
+private func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+  UInt64(String(decoding: digits, as: UTF8.self))
+}

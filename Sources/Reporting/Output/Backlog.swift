@@ -1,0 +1,56 @@
+// What a reader has not taken yet, in order: a file without a name, so that memory does not grow with
+// it. It knows bytes alone.
+
+import Glibc
+
+/// A queue of bytes on disk. The file is made when it is first needed, and takes no room while the
+/// queue is empty.
+struct Backlog: ~Copyable {
+  private let path: String
+  private var file: Int32 = -1
+  /// Taken up to here.
+  private var start = 0
+  private var end = 0
+
+  /// `path` is free, and used for a moment only.
+  init(path: String) { self.path = path }
+
+  deinit { if file >= 0 { close(file) } }
+
+  var isEmpty: Bool { start == end }
+
+  /// False if they cannot be kept: the disk is full, or there is no such folder.
+  mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    if file < 0 {
+      file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      if file >= 0 { unlink(path) }
+    }
+    var count = 0
+    while count < bytes.count {
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[count...])
+      let result = pwrite(file, rest.baseAddress, rest.count, off_t(end))
+      guard result > 0 || errno == EINTR else { return false }
+      count += max(0, result)
+      end += max(0, result)
+    }
+    return true
+  }
+
+  /// The oldest bytes, as many as fit; they stay until they are dropped.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> UnsafeRawBufferPointer {
+    let wanted = min(buffer.count, end - start)
+    let count = pread(file, buffer.baseAddress, wanted, off_t(start))
+    return UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
+  }
+
+  mutating func drop(_ count: Int) {
+    start += count
+    if isEmpty { clear() }
+  }
+
+  mutating func clear() {
+    start = 0
+    end = 0
+    if file >= 0 { ftruncate(file, 0) }
+  }
+}

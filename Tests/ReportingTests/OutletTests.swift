@@ -1,0 +1,97 @@
+// Streams whose reader stands still: who writes does not wait, and nothing is lost.
+
+import Foundation
+import Testing
+
+@testable import Reporting
+
+struct OutletTests {
+  private let path = NSTemporaryDirectory() + "/backlog-\(UUID().uuidString)"
+
+  /// Two connected descriptors; what is written to the second comes out of the first.
+  private func ends(isSocket: Bool) -> [Int32] {
+    var ends: [Int32] = [0, 0]
+    let result =
+      isSocket ? socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) : pipe(&ends)
+    #expect(result == 0)
+    return ends
+  }
+
+  private func bytes(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+  }
+
+  private func read(_ end: Int32, _ count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let result = Glibc.read(end, &bytes, count)
+    return Array(bytes.prefix(max(0, result)))
+  }
+
+  @Test(arguments: [false, true])
+  func `everything arrives in order, however late it is taken`(isSocket: Bool) throws {
+    let ends = ends(isSocket: isSocket)
+    let outlet = try #require(Outlet(ends[1], backlog: path))
+    let sent = bytes(3_000_000)
+    var taken: [UInt8] = []
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+    defer { buffer.deallocate() }
+    for start in stride(from: 0, to: sent.count, by: 100_000) {
+      sent[start..<(start + 100_000)].withUnsafeBytes { outlet.write($0) }
+      outlet.endTurn()
+      taken += read(ends[0], 1 + start % 5000)
+      outlet.resume(buffer: buffer)
+    }
+    #expect(outlet.isBehind)
+    while outlet.isBehind {
+      taken += read(ends[0], 1 << 20)
+      outlet.resume(buffer: buffer)
+    }
+    while taken.count < sent.count { taken += read(ends[0], 1 << 20) }
+    let isSame = taken == sent
+    #expect(isSame)
+    #expect(!outlet.hasFailed)
+    for end in ends { close(end) }
+  }
+
+  @Test func `the descriptor stays as others know it, and the folder empty`() throws {
+    let ends = ends(isSocket: false)
+    let outlet = try #require(Outlet(ends[1], backlog: path))
+    bytes(100_000).withUnsafeBytes { outlet.write($0) }
+    #expect(outlet.isBehind)
+    #expect(fcntl(ends[1], F_GETFL) & O_NONBLOCK == 0)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    for end in ends { close(end) }
+  }
+
+  @Test func `a reader that goes away makes it silent`() throws {
+    let ends = ends(isSocket: true)
+    let outlet = try #require(Outlet(ends[1], backlog: path))
+    bytes(1_000_000).withUnsafeBytes { outlet.write($0) }
+    #expect(outlet.isBehind)
+    close(ends[0])
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
+    defer { buffer.deallocate() }
+    outlet.resume(buffer: buffer)
+    #expect(outlet.hasFailed && !outlet.isBehind)
+    bytes(10).withUnsafeBytes { outlet.write($0) }
+    #expect(!outlet.isBehind)
+    close(ends[1])
+  }
+
+  @Test func `what cannot be kept is given up`() throws {
+    let ends = ends(isSocket: false)
+    let outlet = try #require(Outlet(ends[1], backlog: "/nonexistent/backlog"))
+    bytes(1_000_000).withUnsafeBytes { outlet.write($0) }
+    #expect(outlet.hasFailed && !outlet.isBehind)
+    for end in ends { close(end) }
+  }
+
+  @Test func `files and devices that never wait need none`() throws {
+    let file = try TemporaryFile()
+    #expect(Outlet(file.descriptor, backlog: path) == nil)
+    let null = open("/dev/null", O_WRONLY)
+    #expect(Outlet(null, backlog: path) == nil)
+    #expect(Outlet(-1, backlog: path) == nil)
+    close(null)
+  }
+}
