@@ -3,6 +3,7 @@
 import CLinux
 import Diagnostics
 import Glibc
+import Masking
 import Pipelines
 import Scheduling
 
@@ -26,6 +27,7 @@ final class CommandBuilder {
   /// Where oprun was started; absolute.
   let workspace: String
   private let added: [EnvironmentVariable]
+  private let masker: Masker?
   private let own: [EnvironmentVariable]
   private let nullInput: Descriptor
   /// By the settings, which are kept: another object could get the number of one that is gone.
@@ -36,23 +38,21 @@ final class CommandBuilder {
   /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
 
-  /// `added` is what the command line gives every command; the file's variables win over it.
-  init(
-    plan: Plan, runID: String, directory: RunDirectory, added: [EnvironmentVariable]
-  ) throws(SystemError) {
+  init(plan: Plan, options: RunOptions) throws(SystemError) {
     guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
     defer { free(folder) }
     workspace = String(cString: folder)
     runSettings = plan.settings
     helper = CommandBuilder.neighbour(named: "oprun-image")
-    self.added = added
+    added = options.environment
+    masker = options.secrets.masker
     own = [
       EnvironmentVariable(name: "OPRUN", value: "1"),
-      EnvironmentVariable(name: "OPRUN_RUN_ID", value: runID),
+      EnvironmentVariable(name: "OPRUN_RUN_ID", value: options.runID),
       EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
     ]
-    let isAbsolute = directory.path.hasPrefix("/")
-    self.directory = isAbsolute ? directory : RunDirectory(path: "\(workspace)/\(directory.path)")
+    let path = options.directory.path
+    directory = path.hasPrefix("/") ? options.directory : RunDirectory(path: "\(workspace)/\(path)")
     nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
   }
 
@@ -67,7 +67,7 @@ final class CommandBuilder {
       environment: environment,
       ownVariables: [
         "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(command.attempt)",
-        "OPRUN_OUTPUT=\(directory.outputs(of: step, key.trial))",
+        "OPRUN_OUTPUT=\(outputs(of: key, step: step))",
       ] + command.variables,
       directory: settings.workingDirectory, input: nullInput.number, output: -1, script: nil,
       nice: settings.nice)
@@ -75,15 +75,22 @@ final class CommandBuilder {
     if let text = settings.standardInput { launch.input = try memoryFile(text) }
     return CommandRequest(
       key: key, settings: settings, launch: launch,
-      logPath: directory.log(of: step, key.trial))
+      logPath: log(of: key, step: step))
   }
 
   /// The file behind `OPRUN_OUTPUT`.
   func outputs(of key: CommandKey, step: String) -> String {
-    directory.outputs(of: step, key.trial)
+    directory.outputs(of: fileName(of: key, step), key.trial)
   }
 
-  func log(of key: CommandKey, step: String) -> String { directory.log(of: step, key.trial) }
+  func log(of key: CommandKey, step: String) -> String {
+    directory.log(of: fileName(of: key, step), key.trial)
+  }
+
+  /// Ids of instances may hold secrets; names of files do not.
+  private func fileName(of key: CommandKey, _ step: String) -> String {
+    masker?.name(step, number: key.operation.index) ?? step
+  }
 
   /// Closes what was opened for this request alone; the new process has its own copies.
   func release(_ request: CommandRequest) {

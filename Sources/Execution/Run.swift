@@ -14,9 +14,9 @@ package struct RunOptions: Sendable {
   package var directory: RunDirectory
   /// Allowed failures make the exit status 1.
   package var isStrict = false
-  /// For every command; the file's variables win.
+  /// For every command; the file's variables win over these.
   package var environment: [EnvironmentVariable] = []
-  /// Masked in logs and events.
+  /// Masked in logs, in the names of files and in events.
   package var secrets = Secrets.none
 
   package init(runID: String, directory: RunDirectory) {
@@ -75,8 +75,7 @@ final class RunLoop {
     machine = RunMachine(
       plan: plan, isStrict: options.isStrict, commandLimit: limits.commandCount,
       seed: UInt64(bitPattern: start))
-    builder = try CommandBuilder(
-      plan: plan, runID: options.runID, directory: options.directory, added: options.environment)
+    builder = try CommandBuilder(plan: plan, options: options)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     processes = LocalProcesses(
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),

@@ -21,6 +21,12 @@ package final class Masker: Sendable {
   /// For tests: these texts and no forms of them; none shorter than four bytes.
   init(exactly patterns: Set<[UInt8]>) { automaton = Automaton(patterns) }
 
+  /// A name, masked. Names that are alike once they are masked stay apart by their numbers.
+  package func name(_ text: String, number: Int) -> String {
+    let masked = mask(text)
+    return masked.contains("***") ? "\(masked)~\(number)" : masked
+  }
+
   /// A whole text, masked.
   package func mask(_ text: String) -> String {
     var stream = MaskingStream(self)

@@ -15,7 +15,7 @@ package final class Console: RunObserver {
   package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
     self.screen = screen
     self.mode = mode
-    operations = RunOperations(plan: plan, directory: directory)
+    operations = RunOperations(plan: plan, directory: directory, masker: screen.messages.masker)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
     output =

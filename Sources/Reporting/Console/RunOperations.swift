@@ -2,6 +2,7 @@
 // expanded to. The one place that knows what they are called, where their logs are, which of them
 // stand for others, and what they waited for.
 
+import Masking
 import Pipelines
 import Scheduling
 
@@ -20,13 +21,15 @@ final class RunOperations {
   /// As it was when the run started.
   let plan: Plan
   private let directory: RunDirectory
+  private let masker: Masker?
   /// Their numbers follow those of the plan's steps.
   private var instances: [Instance] = []
   private var instancesOfGroup: [OperationID: [OperationID]] = [:]
 
-  init(plan: Plan, directory: RunDirectory) {
+  init(plan: Plan, directory: RunDirectory, masker: Masker?) {
     self.plan = plan
     self.directory = directory
+    self.masker = masker
   }
 
   var count: Int { plan.steps.count + instances.count }
@@ -62,7 +65,9 @@ extension RunOperations {
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
   func log(of stream: Stream) -> String {
-    directory.log(of: id(stream.operation) ?? RunDirectory.runHookName, stream.trial)
+    let id = id(stream.operation) ?? RunDirectory.runHookName
+    let name = masker?.name(id, number: stream.operation.index) ?? id
+    return directory.log(of: name, stream.trial)
   }
 
   /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.
