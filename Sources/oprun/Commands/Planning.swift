@@ -37,6 +37,7 @@ extension Tool {
   /// What a listing is made with: parameters may be unknown.
   func listingOptions(_ invocation: Invocation) -> PlanningOptions {
     var options = PlanningOptions()
+    options.processorCount = availableProcessorCount
     options.demandsAllParameters = false
     setParameters(of: &options, invocation)
     return options
