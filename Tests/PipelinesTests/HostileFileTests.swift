@@ -141,6 +141,16 @@ struct QuadraticTrapTests {
     #expect(try plan(text).graph.edgeCount == 200_000)
   }
 
+  @Test func `100,000 entries of exclude and of include`() throws {
+    let axis = (0..<64).map(String.init).joined(separator: ", ")
+    let entries = (0..<100_000).map { "{x: \($0 % 63), y: \($0)}" }.joined(separator: ", ")
+    let step = "id: t, run: x, matrix: {x: [\(axis)], y: [\(axis)]"
+    #expect(
+      try plan("steps:\n  - {\(step), exclude: [\(entries)]}}\n").steps.count == 4096 - 64 + 1)
+    let known = (0..<100_000).map { "{x: \($0 % 63), y: \($0 % 64)}" }.joined(separator: ", ")
+    #expect(try plan("steps:\n  - {\(step), include: [\(known)]}}\n").steps.count == 4096 + 1)
+  }
+
   @Test func `100,000 misspelt names among 100,000 steps`() {
     let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [t\($0)]}\n" }.joined()
     #expect(messages("steps:\n" + steps).count == 1000)

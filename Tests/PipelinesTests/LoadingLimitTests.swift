@@ -130,6 +130,18 @@ struct LoadingLimitTests {
         """)
   }
 
+  @Test func `ten thousand uses are within the limit`() {
+    let text =
+      "steps:\n" + (1...10_000).map { "  - {id: s\($0), uses: ./one.yml}\n" }.joined()
+    #expect(errors(text) { _ in Self.step } == "no errors")
+  }
+
+  @Test func `100,000 inputs of a nested pipeline`() {
+    let names = (0..<100_000).map { "p\($0): 1" }.joined(separator: ", ")
+    let nested = Array("params: {\(names)}\nsteps: [{id: a, run: echo}]\n".utf8)
+    #expect(errors("steps: [{id: n, uses: ./one.yml, with: {\(names)}}]\n") { _ in nested } == "no errors")
+  }
+
   @Test func `uses count over all files`() {
     let many = "steps:\n" + (1...6000).map { "  - {id: s\($0), uses: ./leaf.yml}\n" }.joined()
     let shown = errors("steps: [{id: a, uses: ./one.yml}, {id: b, uses: ./two.yml}]\n") { path in

@@ -47,7 +47,14 @@ package struct ValueMap: Hashable, Sendable {
   }
 
   package func hash(into hasher: inout Hasher) {
-    hasher.combine(Set(names))
+    var members = 0
+    for (name, value) in zip(names, values) {
+      var member = Hasher()
+      member.combine(name)
+      member.combine(value)
+      members ^= member.finalize()
+    }
+    hasher.combine(members)
   }
 }
 

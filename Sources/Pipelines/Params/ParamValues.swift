@@ -80,7 +80,7 @@ extension ParamModel {
 
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
   func refusal(of value: Value) -> String? {
-    if let choices, !choices.contains(value) {
+    if let choices, !choices.isEmpty, !choices.contains(value) {
       let names = choices.map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
       return "must be one of \(names), not \(value.text.map(quoted) ?? value.json)"
     }
@@ -103,4 +103,10 @@ extension ParamModel {
 
   /// Why its default is not allowed.
   func refusal() -> String? { defaultValue.flatMap { refusal(of: $0) } }
+}
+
+extension PipelineModel {
+  var paramsByName: [String: ParamModel] {
+    Dictionary(params.lazy.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
 }

@@ -132,14 +132,16 @@ extension Planner {
       let inputs = StepScope(
         unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
         step: scope.step, matrix: scope.matrix)
-      for member in uses.with { check(member, of: uses, in: inputs) }
+      let params = uses.model.map { models[$0].paramsByName } ?? [:]
+      for member in uses.with { check(member, for: params[member.name], in: inputs) }
       checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
     }
   }
 
   /// What a pipeline file is given has the type of its parameter; other names are reported already.
-  private mutating func check(_ member: MemberModel, of uses: UsesModel, in scope: StepScope) {
-    let param = uses.model.flatMap { models[$0].params.first { $0.name == member.name } }
+  private mutating func check(
+    _ member: MemberModel, for param: ParamModel?, in scope: StepScope
+  ) {
     guard let param else { return check(member.value, in: scope) }
     if case .template(let template) = member.value, template.single == nil, param.kind != .string {
       log.report(at: member.span) {

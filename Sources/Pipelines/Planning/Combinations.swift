@@ -29,12 +29,15 @@ package struct KnownMatrix {
   func instances() throws(MatrixFault) -> [Instance] {
     var instances = try product()
     if !excluded.isEmpty {
-      instances.removeAll { instance in
-        excluded.contains { $0.matches(instance.values) }
+      var search = InstanceSearch(instances.map(\.values))
+      var isExcluded = instances.map { _ in false }
+      for entry in excluded {
+        for index in search.indices(of: entry, by: entry.names) { isExcluded[index] = true }
       }
+      instances = zip(instances, isExcluded).filter { !$1 }.map(\.0)
     }
-    let originals = included.isEmpty ? [] : instances.map(\.values)
-    for entry in included { add(entry, to: &instances, originals) }
+    var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
+    for entry in included { add(entry, to: &instances, &search) }
     try check(count: instances.count)
     if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
     return instances
@@ -90,12 +93,10 @@ package struct KnownMatrix {
 
   /// Extends the instances whose axes it agrees with; is one of its own if there are none.
   private func add(
-    _ entry: ValueMap, to instances: inout [Instance], _ originals: [ValueMap]
+    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch
   ) {
     let shared = entry.names.filter { name in axes.contains { $0.name == name } }
-    let matching = originals.indices.filter { index in
-      shared.allSatisfy { originals[index][$0] == entry[$0] }
-    }
+    let matching = originals.indices(of: entry, by: shared)
     guard !matching.isEmpty else {
       return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
     }
@@ -117,10 +118,29 @@ package struct KnownMatrix {
   }
 }
 
-extension ValueMap {
-  /// Whether all of its members are equal to those of another map.
-  fileprivate func matches(_ other: ValueMap) -> Bool {
-    zip(names, values).allSatisfy { other[$0] == $1 }
+/// Finds the instances that an entry of `include` or `exclude` agrees with. Most entries name the
+/// same axes: for the first few sets of names there is a table.
+private struct InstanceSearch {
+  private let instances: [ValueMap]
+  private var tables: [[String]: [[Value?]: [Int]]] = [:]
+
+  private static let maxTableCount = 16
+
+  init(_ instances: [ValueMap]) { self.instances = instances }
+
+  mutating func indices(of entry: ValueMap, by names: [String]) -> [Int] {
+    let wanted = names.map { entry[$0] }
+    if let table = tables[names] { return table[wanted] ?? [] }
+    guard tables.count < Self.maxTableCount else {
+      return instances.indices.filter { values(of: $0, names) == wanted }
+    }
+    let table = Dictionary(grouping: instances.indices) { values(of: $0, names) }
+    tables[names] = table
+    return table[wanted] ?? []
+  }
+
+  private func values(of instance: Int, _ names: [String]) -> [Value?] {
+    names.map { instances[instance][$0] }
   }
 }
 

@@ -105,8 +105,9 @@ extension Planner {
   ) -> UnitInputs {
     var inputs = UnitInputs(model, options: options, log: &log)
     let known = values(at: place)
+    let params = model.paramsByName
     for member in uses.with {
-      guard let param = model.params.first(where: { $0.name == member.name }) else {
+      guard let param = params[member.name] else {
         log.report(at: member.span) {
           PlanningMessage.unknownInput(member.name, known: model.params.map(\.name), at: $0)
         }

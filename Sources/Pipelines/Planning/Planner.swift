@@ -55,7 +55,8 @@ struct Planner {
   static let maxUnitCount = 10_000
 
   var isWithinLimits: Bool {
-    operationCount <= PipelineModel.maxStepCount && units.count <= Self.maxUnitCount
+    // The first unit is the file that is run.
+    operationCount <= PipelineModel.maxStepCount && units.count - 1 <= Self.maxUnitCount
   }
 
   var operationCount: Int { places.isEmpty ? models[0].steps.count : places.count }
