@@ -59,7 +59,7 @@ private struct PipelineInput: ~Copyable {
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
     case S_IFDIR:
-      throw InputFailure("\(name) is a directory, not a pipeline file")
+      throw InputFailure("\(name) is a directory, not a file")
     default:
       throw InputFailure(
         "\(name) is no regular file", help: "'-' reads the pipeline from standard input")

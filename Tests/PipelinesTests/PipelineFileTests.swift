@@ -32,7 +32,7 @@ struct PipelineFileTests {
 
   @Test func `what cannot be a pipeline file is refused without waiting`() throws {
     let path = folder.path()
-    #expect(failure(path)?.message == "'\(path)' is a directory, not a pipeline file")
+    #expect(failure(path)?.message == "'\(path)' is a directory, not a file")
     let missing = path + "missing.yml"
     #expect(failure(missing)?.message == "cannot open '\(missing)': no such file or directory")
     let fifo = path + "fifo"
