@@ -179,6 +179,8 @@ enum BeyondSchema {
     /which is the limit/,
     // Circles, and sums.
     /in a circle/, /the pool has/, /leads out of the directory/,
+    // Addresses: a port is a number with a limit.
+    /'tcp' must be 'host:port'/, /'http' must be a URL/,
     // How a text is written.
     /an id must be written as it is/, /NUL|U\+|line break|cannot hold the character/,
   ]

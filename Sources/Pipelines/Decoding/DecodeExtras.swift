@@ -107,6 +107,11 @@ extension Decoder {
     let target =
       kind == .command
       ? command(value, key) : filledTemplate(value, key.row).map { .script($0) }
+    if case .script(.plain(let text))? = target, let wanted = kind.wanted(insteadOf: text) {
+      log.report(at: span(value)) {
+        DecodingMessage.badCondition(key.row.key, wanted: wanted, found: text, at: $0)
+      }
+    }
     return target.map {
       WaitModel(kind: kind, target: $0, every: every ?? 1_000_000_000, timeout: timeout)
     }
@@ -116,3 +121,24 @@ extension Decoder {
 private let waitKinds: [(key: WaitKey, kind: WaitModel.Kind)] = [
   (.file, .file), (.tcp, .tcp), (.http, .http), (.command, .command),
 ]
+
+extension WaitModel.Kind {
+  /// What such a condition looks like; nil if the text could be one.
+  fileprivate func wanted(insteadOf text: String) -> String? {
+    switch self {
+    case .tcp: isAddress(text) ? nil : "'host:port'"
+    case .http: isURL(text) ? nil : "a URL of http or https"
+    case .file, .command: nil
+    }
+  }
+}
+
+private func isAddress(_ text: String) -> Bool {
+  guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else { return false }
+  return UInt16(text[text.index(after: colon)...]) ?? 0 > 0
+}
+
+private func isURL(_ text: String) -> Bool {
+  let start = text.lowercased()
+  return ["http://", "https://"].contains { start.hasPrefix($0) && start.count > $0.count }
+}

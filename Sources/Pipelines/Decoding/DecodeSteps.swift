@@ -42,7 +42,7 @@ extension Decoder {
   private mutating func reportMissing(in fields: Fields<StepKey>) {
     let hasAction = fields.holds(.run) || fields.holds(.uses)
     if hasAction, fields.holds(.id) {
-      if fields.holds(.run), fields.holds(.uses), let run = fields[.run] {
+      if fields.isWritten(.uses), let run = fields[.run] {
         report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
       }
       return

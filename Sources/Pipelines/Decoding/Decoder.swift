@@ -45,6 +45,8 @@ struct Fields<Key: ObjectKey> {
   /// Of the map they were read from.
   let map: NodeIndex
   fileprivate var present: UInt64 = 0
+  /// Those that others were taken for.
+  fileprivate var presumed: UInt64 = 0
   fileprivate var usable: UInt64 = 0
   private var nodes = InlineArray<40, Int32>(repeating: 0)
 
@@ -56,7 +58,10 @@ struct Fields<Key: ObjectKey> {
   }
 
   /// Whether the key is written, be it refused.
-  func holds(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
+  func holds(_ key: Key) -> Bool { (present | presumed) & Self.bit(key) != 0 }
+
+  /// The same, but not for a key that another one was taken for.
+  func isWritten(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
 
   /// Whether a key is there that is not among these.
   func holdsMore(than keys: UInt64) -> Bool { usable & ~keys != 0 }
@@ -70,7 +75,7 @@ struct Fields<Key: ObjectKey> {
   }
 
   /// Counts a mistyped key as written, so that it is not missing too.
-  fileprivate mutating func presume(_ key: Key) { present |= Self.bit(key) }
+  fileprivate mutating func presume(_ key: Key) { presumed |= Self.bit(key) }
 
   fileprivate mutating func refuse(_ key: Key) { usable &= ~Self.bit(key) }
 }
@@ -129,7 +134,8 @@ extension Decoder {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let name = tree.string(key)
-        let close = suggestion(for: name, among: table.rows.lazy.map(\.key))
+        let close =
+          Key.elsewhere[name]?.row.key ?? suggestion(for: name, among: table.rows.lazy.map(\.key))
         report(key) { DecodingMessage.unknownKey(name, owner, suggestion: close, at: $0) }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }

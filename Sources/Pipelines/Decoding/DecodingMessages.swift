@@ -100,6 +100,12 @@ enum DecodingMessage {
       help: "nothing may stand around '${{ }}'")
   }
 
+  static func badCondition(
+    _ key: String, wanted: String, found: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("\(quoted(key)) must be \(wanted), not \(quoted(found))", at: span)
+  }
+
   static func oneWait(at span: Span) -> Diagnostic {
     Diagnostic("a condition has one of 'file', 'tcp', 'http' and 'command'", at: span)
   }

@@ -57,10 +57,13 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   var row: KeyRow { get }
   /// Whether `x-…` keys may stand beside.
   static var allowsExtensions: Bool { get }
+  /// By what other tools call them.
+  static var elsewhere: [String: Self] { get }
 }
 
 extension ObjectKey {
   package static var allowsExtensions: Bool { false }
+  package static var elsewhere: [String: Self] { [:] }
 }
 
 /// Finds a key by its bytes: no text is made of the keys of a file.

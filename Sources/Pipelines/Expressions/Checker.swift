@@ -98,9 +98,14 @@ struct ExpressionChecker<Scope: ExpressionScope> {
 
   private mutating func unknownName(_ node: Int) -> ExpressionType {
     let name = expression.text(expression.range(of: node))
-    let known = ContextRoot.allCases.map(\.name) + ["null", "true", "false"]
-    return report(
-      ExpressionMessage.unknownName(name, suggestion: suggestion(for: name, among: known)), node)
+    let roots = ContextRoot.allCases.map(\.name)
+    let close = suggestion(for: name, among: roots + ["null", "true", "false"])
+    let next = expression.content[expression.range(of: node).upperBound...].first
+    guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
+      return report(ExpressionMessage.unknownName(name, suggestion: close), node)
+    }
+    let meant = ContextRoot.elsewhere[name]?.name ?? close
+    return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
   }
 
   private mutating func list(_ node: Int) -> ExpressionType {

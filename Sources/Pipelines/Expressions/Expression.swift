@@ -9,6 +9,12 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
 
   package var name: String { word.description }
 
+  /// By what other tools call them.
+  static let elsewhere: [String: ContextRoot] = [
+    "inputs": .params, "vars": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
+    "runner": .host,
+  ]
+
   private var word: StaticString {
     switch self {
     case .params: "params"

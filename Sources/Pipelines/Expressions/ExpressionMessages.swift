@@ -84,6 +84,15 @@ extension ExpressionMessage {
       help: didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
   }
 
+  /// Of a name with members.
+  static func unknownRoot(
+    _ name: String, suggestion: String?, among known: [String]
+  ) -> FaultWords {
+    FaultWords(
+      "unknown name \(quoted(name))",
+      help: didYouMean(suggestion) ?? "the names are \(known.joined(separator: ", "))")
+  }
+
   static func unknownFunction(_ name: String, suggestion: String?) -> FaultWords {
     FaultWords("unknown function \(quoted(name))", help: didYouMean(suggestion))
   }
