@@ -57,8 +57,7 @@ struct GraphJSON {
       sink.write(decimal: Int(expected / 1_000_000))
     }
     fields.writeCommand(of: operation, to: sink)
-    sink.write(field: "line")
-    sink.write(decimal: lines[operation])
+    lines.writeFields(of: operation, to: sink)
     sink.write("}")
   }
 

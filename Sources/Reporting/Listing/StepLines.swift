@@ -1,4 +1,4 @@
-// The line of every step, in one pass over the file instead of one pass for each.
+// The file and the line of every step, in one pass over the file instead of one pass for each.
 
 import Diagnostics
 import Pipelines
@@ -6,12 +6,17 @@ import Scheduling
 
 struct StepLines {
   private var lines: [Int32]
+  /// By their numbers among the files of the plan.
+  private var files: [Int32]
+  private let plan: Plan
 
   init(_ plan: Plan) {
+    self.plan = plan
     lines = [Int32](repeating: 0, count: plan.steps.count)
+    files = lines
     let order = plan.steps.indices.sorted { plan.steps[$0].span.start < plan.steps[$1].span.start }
     var rest = order[...]
-    for file in plan.sources.files {
+    for (number, file) in plan.sources.files.enumerated() {
       var line: Int32 = 1
       var offset = file.start
       while let step = rest.first, Int(plan.steps[step].span.start) <= file.range.upperBound {
@@ -22,10 +27,20 @@ struct StepLines {
         }
         offset = target
         lines[step] = line
+        files[step] = Int32(truncatingIfNeeded: number)
         rest.removeFirst()
       }
     }
   }
 
-  subscript(operation: OperationID) -> Int { Int(lines[operation.index]) }
+  /// The fields of an operation that say where it is written.
+  func writeFields(of operation: OperationID, to sink: ByteSink) {
+    let file = Int(files[operation.index])
+    if file > 0 {
+      sink.write(field: "file")
+      sink.write(json: plan.sources.files[file].path)
+    }
+    sink.write(field: "line")
+    sink.write(decimal: Int(lines[operation.index]))
+  }
 }

@@ -53,8 +53,7 @@ extension Plan {
         !fields.membership.holds($0) && !fields.membership.repeats($0)
       }
       sink.write(jsonList: edges) { sink.write(json: steps[$0.from.index].id) }
-      sink.write(field: "line")
-      sink.write(decimal: lines[operation])
+      lines.writeFields(of: operation, to: sink)
       sink.write("}")
     }
     sink.writeNewline()
