@@ -223,7 +223,11 @@ extension ExpressionMessage {
 extension ExpressionMessage {
   static func noText(_ found: String) -> FaultWords {
     let help =
-      found == "null" ? "give it a value: x ?? ''" : "join(x, ' ') or toJSON(x) make a text of it"
+      switch found {
+      case "null": "give it a value: x ?? ''"
+      case "a map": "toJSON(x) makes a text of it"
+      default: "join(x, ' ') or toJSON(x) make a text of it"
+      }
     return FaultWords("\(found) cannot stand in a text", help: help)
   }
 }

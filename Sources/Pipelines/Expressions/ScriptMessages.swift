@@ -3,23 +3,23 @@
 import Diagnostics
 
 extension ExpressionMessage {
-  private static let throughEnvironment =
-    "pass it through 'env' and write \"$NAME\" here"
+  static let throughEnvironment = "pass it through 'env' and write \"$NAME\" here"
+  static let throughEnvironmentOrQuoted =
+    "pass it through 'env' and write \"$NAME\", or insert quote(…)"
+  static let throughEnvironmentAlone = "pass the value through 'env'"
 
   static let nulInScript = FaultWords("the character '\\u{0}' cannot stand in a script")
 
-  static let emptyInScript = FaultWords(
-    "the value is empty, and would leave a gap in the script",
-    help: "pass it through 'env' and write \"$NAME\", or insert quote(…)")
+  static func emptyInScript(help: String) -> FaultWords {
+    FaultWords("the value is empty, and would leave a gap in the script", help: help)
+  }
 
   static let quoteForOtherLanguage = FaultWords(
     "quote() writes a word for a shell, and this script is not for one",
-    help: "pass the value through 'env'")
+    help: throughEnvironmentAlone)
 
-  static func unsafe(_ text: String) -> FaultWords {
-    FaultWords(
-      "the value \(quoted(text)) could become code in a script",
-      help: "pass it through 'env' and write \"$NAME\", or insert quote(…)")
+  static func unsafe(_ text: String, help: String) -> FaultWords {
+    FaultWords("the value \(quoted(text)) could become code in a script", help: help)
   }
 
   static func notNumeric(_ text: String) -> FaultWords {

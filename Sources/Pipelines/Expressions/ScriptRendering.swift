@@ -105,9 +105,11 @@ private struct ScriptText {
   /// To one value at its place.
   func objection(to text: String, of expression: Expression, _ number: Int) -> FaultWords? {
     if expression.isQuote { return nil }
-    if text.isEmpty { return ExpressionMessage.emptyInScript }
-    if !text.utf8.allSatisfy(isInert) { return ExpressionMessage.unsafe(text) }
     let place = place(number)
+    if text.isEmpty { return ExpressionMessage.emptyInScript(help: wayOut(of: place)) }
+    if !text.utf8.allSatisfy(isInert) {
+      return ExpressionMessage.unsafe(text, help: wayOut(of: place))
+    }
     if place.isNumeric, !isInteger(text) { return ExpressionMessage.notNumeric(text) }
     if case .codeArgument(let command) = place.context, text.contains("=") {
       return ExpressionMessage.assignment(text, command)
@@ -116,6 +118,13 @@ private struct ScriptText {
       return ExpressionMessage.descriptor(text)
     }
     return nil
+  }
+
+  /// What to do with a value that may be anything.
+  private func wayOut(of place: ShellPlace) -> String {
+    if language == .other { return ExpressionMessage.throughEnvironmentAlone }
+    return place.allowsQuotes
+      ? ExpressionMessage.throughEnvironmentOrQuoted : ExpressionMessage.throughEnvironment
   }
 
   /// To values that together make a word or a line which means something else; and the number of the
