@@ -102,6 +102,12 @@ extension RunLoop: RunFacts {
     return members.map { ($0, machine.plan.steps[$0.index].late?.matrix ?? ValueMap()) }
   }
 
+  func keptList(of group: OperationID) -> Value? { lists[group] }
+
+  func keep(_ list: Value, of group: OperationID) {
+    if ending(of: group) != nil { lists[group] = list }
+  }
+
   func runMember(_ name: String) -> String? {
     switch name {
     case "id": options.runID

@@ -50,6 +50,8 @@ final class RunLoop {
   let options: RunOptions
   private let masker: Masker?
   var outputs = OutputStore()
+  /// The outputs of all instances of groups that have ended.
+  var lists: [OperationID: Value] = [:]
   private var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that has no place in them.
   var refusals: [OperationID: [StepPart: String]] = [:]

@@ -46,9 +46,15 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   }
 
   private func value(of step: OperationID) -> Value {
-    let outputs: Value =
-      facts.instances(of: step).map { list($0) } ?? .map(facts.outputs(of: step))
-    return .map(ValueMap([("outputs", outputs), ("outcome", outcome(of: step))]))
+    .map(ValueMap([("outputs", outputs(of: step)), ("outcome", outcome(of: step))]))
+  }
+
+  private func outputs(of step: OperationID) -> Value {
+    if let list = facts.keptList(of: step) { return list }
+    guard let instances = facts.instances(of: step) else { return .map(facts.outputs(of: step)) }
+    let list = list(instances)
+    facts.keep(list, of: step)
+    return list
   }
 
   private func list(_ instances: [(OperationID, ValueMap)]) -> Value {

@@ -170,6 +170,10 @@ package protocol RunFacts {
   /// The members of a group of instances, in order, with their values of the matrix; nil if the
   /// operation is none.
   func instances(of operation: OperationID) -> [(OperationID, ValueMap)]?
+  /// The outputs of a group's instances as one value, if they were made before: many steps may ask.
+  func keptList(of group: OperationID) -> Value?
+  /// Kept if the group has ended, and they will not change.
+  func keep(_ list: Value, of group: OperationID)
   /// Of `run`: `id`, `pipeline`, `workspace`.
   func runMember(_ name: String) -> String?
   /// Nil if there is no such secret.
