@@ -151,6 +151,27 @@ struct QuadraticTrapTests {
     #expect(try plan("steps:\n  - {\(step), include: [\(known)]}}\n").steps.count == 4096 + 1)
   }
 
+  @Test func `100,000 parameters, each used`() throws {
+    let params = (0..<100_000).map { "p\($0): v" }.joined(separator: ", ")
+    let words = (0..<100_000).map { "'${{ params.p\($0) }}'" }.joined(separator: ", ")
+    let steps = "steps:\n  - {id: t, run: [echo, \(words)]}\n"
+    #expect(messages("params: {\(params)}\n" + steps) == [])
+  }
+
+  @Test func `50,000 outputs of one step and 50,000 dependencies, each used`() {
+    let names = (0..<50_000).map { "s\($0)" }
+    let list = names.joined(separator: ", ")
+    let steps = names.map { "  - {id: \($0), run: x}\n" }.joined()
+    let declared = names.map { "\($0): string" }.joined(separator: ", ")
+    let outputs = names.map { "'${{ steps.first.outputs.\($0) }}'" }.joined(separator: ", ")
+    let outcomes = names.map { "'${{ steps.\($0).outcome }}'" }.joined(separator: ", ")
+    let text =
+      "steps:\n  - {id: first, run: x, outputs: {\(declared)}}\n" + steps
+      + "  - {id: t, depends_on: [first], run: [echo, \(outputs)]}\n"
+      + "  - {id: u, depends_on: [\(list)], run: [echo, \(outcomes)]}\n"
+    #expect(messages(text) == [])
+  }
+
   @Test func `100,000 misspelt names among 100,000 steps`() {
     let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [t\($0)]}\n" }.joined()
     #expect(messages("steps:\n" + steps).count == 1000)

@@ -31,9 +31,20 @@ package struct ExpressionType: Hashable, Sendable {
     package let types: [ExpressionType]
     /// Whether there may be others, of any type.
     package let isOpen: Bool
+    /// By name; empty while there are few.
+    private let places: [String: Int]
+
+    init(names: [String], types: [ExpressionType], isOpen: Bool) {
+      self.names = names
+      self.types = types
+      self.isOpen = isOpen
+      places =
+        names.count > 8
+        ? Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first }) : [:]
+    }
 
     package subscript(name: String) -> ExpressionType? {
-      names.firstIndex(of: name).map { types[$0] }
+      (places.isEmpty ? names.firstIndex(of: name) : places[name]).map { types[$0] }
     }
   }
 

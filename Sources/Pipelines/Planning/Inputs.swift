@@ -5,7 +5,7 @@ import Diagnostics
 extension UnitInputs {
   /// Types only; the values come from the command line, or from the using step.
   init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
-    paramTypes = model.params.map { ($0.name, $0.type) }
+    for param in model.params { paramTypes[param.name] = param.type }
   }
 
   /// Of the pipeline itself. What is wrong with what was given is in `faults`.

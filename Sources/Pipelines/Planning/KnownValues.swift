@@ -75,7 +75,7 @@ final class KnownValues: ExpressionBindings {
     switch root {
     case .params:
       if let value = unit.inputs.params[name] { return .known(value) }
-      return unit.inputs.paramTypes.contains { $0.0 == name } ? .later : .missing
+      return unit.inputs.paramTypes[name] == nil ? .missing : .later
     case .env: return variable(name)
     case .matrix: return matrix == nil ? .later : .known(matrix?[name] ?? .null)
     case .host: return member(name, of: unit.host)
@@ -86,7 +86,7 @@ final class KnownValues: ExpressionBindings {
   func value(of root: ContextRoot) -> Resolution {
     switch root {
     case .params:
-      let values = unit.inputs.paramTypes.map { ($0.0, unit.inputs.params[$0.0]) }
+      let values = unit.inputs.paramTypes.names.map { ($0, unit.inputs.params[$0]) }
       guard values.allSatisfy({ $0.1 != nil }) else { return .later }
       return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
     case .matrix: return matrix.map { .known(.map($0)) } ?? .later

@@ -54,7 +54,8 @@ struct StepScope: ExpressionScope {
     switch root {
     case .params:
       unit.inputs.secretParams.contains(name) && !place.allowsSecrets
-        ? .refused(ScopeMessage.secretsOutside) : known(inputTypes, name)
+        ? .refused(ScopeMessage.secretsOutside)
+        : unit.inputs.paramTypes[name].map { .known($0) } ?? .unknown
     case .env: variable(name)
     case .steps: stepMember(name)
     case .matrix: matrixMember(name)
@@ -73,7 +74,7 @@ struct StepScope: ExpressionScope {
 
   private func names(of root: ContextRoot) -> [String] {
     switch root {
-    case .params: inputTypes.map(\.0)
+    case .params: unit.inputs.paramTypes.names
     case .env: unit.inputs.environment.map(\.name)
     case .steps: dependencyNames
     case .matrix: matrix?.map(\.0) ?? []
@@ -94,7 +95,7 @@ struct StepScope: ExpressionScope {
   }
 
   private var inputTypes: [(String, ExpressionType)] {
-    unit.inputs.paramTypes
+    Array(zip(unit.inputs.paramTypes.names, unit.inputs.paramTypes.values))
   }
 
   private func matrixMember(_ name: String) -> ScopeMember {
@@ -137,10 +138,7 @@ extension StepScope {
     guard let step else {
       return unit.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
     }
-    let dependency = unit.model.dependencyRange(of: step).first {
-      text[unit.model.dependencies[$0].step.span].elementsEqual(name.utf8)
-    }
-    if let dependency {
+    if let dependency = dependency(named: name, of: step) {
       let edge = unit.model.dependencies[dependency]
       let target = unit.index.find(edge.step.span) ?? instanceStep(name)
       let isOne =
@@ -150,6 +148,20 @@ extension StepScope {
     }
     guard unit.index.find(name) != nil else { return .unknown }
     return .refused(ScopeMessage.noDependency(name))
+  }
+
+  private func dependency(named name: String, of step: Int) -> Int? {
+    let range = unit.model.dependencyRange(of: step)
+    guard range.count > 16 else {
+      return range.first {
+        text[unit.model.dependencies[$0].step.span].elementsEqual(name.utf8)
+      }
+    }
+    if unit.dependencies.step != step {
+      let names = range.lazy.map { (text.string(unit.model.dependencies[$0].step.span), $0) }
+      unit.dependencies = (step, Dictionary(names, uniquingKeysWith: { first, _ in first }))
+    }
+    return unit.dependencies.places[name]
   }
 
   /// Of `test[os=linux]`: `test`.
@@ -171,6 +183,13 @@ extension StepScope {
   private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", .string)])
 
   private func outputType(ofStep step: Int) -> ExpressionType {
+    if let known = unit.outputTypes[step] { return known }
+    let type = declaredType(ofStep: step)
+    if type.members != nil { unit.outputTypes[step] = type }
+    return type
+  }
+
+  private func declaredType(ofStep step: Int) -> ExpressionType {
     if case .uses(let number) = unit.model.steps[step].action,
       case .file = unit.model.uses[Int(number)].kind
     {

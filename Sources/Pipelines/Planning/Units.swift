@@ -18,6 +18,10 @@ final class Unit {
   var operations: [Int32] = []
   /// The operation that stands for all of it; −1 for the pipeline itself.
   var group = -1
+  /// Of steps that were asked about and say so: what they give.
+  var outputTypes: [Int: ExpressionType] = [:]
+  /// Of the step that was asked about last, if it has many: its dependencies by name.
+  var dependencies: (step: Int, places: [String: Int]) = (-1, [:])
 
   init(
     model: PipelineModel, index: StepIndex, prefix: String, parent: Place?, inputs: UnitInputs
@@ -100,7 +104,7 @@ struct UnitInputs {
   /// Those of them that are made of secrets: they are used as secrets are.
   var secretParams: Set<String> = []
   /// In file order.
-  var paramTypes: [(String, ExpressionType)] = []
+  var paramTypes = OrderedMap<ExpressionType>()
   /// From `dotenv` files and `env`, later ones over earlier ones.
   var environment: [VariableModel] = []
   /// Numbers in `environment` by name.
