@@ -73,8 +73,7 @@ extension Template {
   /// Whether anything in it is known.
   private func hasValues(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Bool {
     for part in parts where !part.isLiteral {
-      var folding = Folding(expression(part), bindings, for: .knownValue, constants: [])
-      if try folding.run() != nil || folding.hasValues { return true }
+      if try expression(part).hasKnownParts(bindings) { return true }
     }
     return false
   }
