@@ -141,8 +141,8 @@ struct PlanBuilder {
     _ command: StepCommand
   ) throws(EvaluationFailure) -> LateParts? {
     let unit = planner.units[place.unit]
-    let extra = unit.extra(of: place.step)
     if let group = planner.group(operation) { return try groupParts(group, operation, at: place) }
+    let extra = unit.extra(of: place.step)
     if settings.late == nil, extra?.decidesLate != true, unit.parent == nil, case .known = command {
       return nil
     }
