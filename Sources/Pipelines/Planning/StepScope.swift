@@ -146,8 +146,8 @@ extension StepScope {
         || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
       return .known(target.map { type(ofStep: $0, isOne: isOne) } ?? .any)
     }
-    guard unit.index.find(name) != nil else { return .unknown }
-    return .refused(ScopeMessage.noDependency(name))
+    guard let other = unit.index.find(name) else { return .unknown }
+    return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
   }
 
   private func dependency(named name: String, of step: Int) -> Int? {
@@ -234,6 +234,10 @@ enum ScopeMessage {
       "the value of variable '\(name)' is known only to the command",
       help: "write the expression itself here")
   }
+
+  static let itself = FaultWords(
+    "a step knows neither its outputs nor its outcome",
+    help: "its hooks find OPRUN_STATUS in their environment")
 
   static func noDependency(_ name: String) -> FaultWords {
     FaultWords(
