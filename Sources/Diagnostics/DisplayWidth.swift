@@ -12,7 +12,8 @@ package func displayWidth(of scalar: Unicode.Scalar) -> Int {
 
 /// Columns that a text takes in a terminal.
 package func displayWidth(of text: String) -> Int {
-  text.unicodeScalars.reduce(0) { $0 + displayWidth(of: $1) }
+  if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
+  return text.unicodeScalars.reduce(0) { $0 + displayWidth(of: $1) }
 }
 
 /// Unicode 16, EastAsianWidth W and F.

@@ -1,5 +1,6 @@
 // One line for each operation that ended, as it ends, on the messages stream.
 
+import Diagnostics
 import Pipelines
 import Scheduling
 
@@ -25,13 +26,13 @@ struct ProgressLines {
     sink = screen.messages
     let plan = operations.plan
     let shown = plan.steps.indices.lazy.filter { !plan.standsForOthers(OperationID($0)) }
-    let widest = shown.map { plan.steps[$0].id.utf8.count }.max() ?? 0
+    let widest = shown.map { displayWidth(of: plan.steps[$0].id) }.max() ?? 0
     nameWidth = min(Self.widestName, widest)
   }
 
   /// From now on an operation may have this name.
   mutating func makeRoom(for name: String) {
-    nameWidth = min(Self.widestName, max(nameWidth, name.utf8.count))
+    nameWidth = min(Self.widestName, max(nameWidth, displayWidth(of: name)))
   }
 
   /// Columns that are left for how something ended.
@@ -44,7 +45,7 @@ struct ProgressLines {
     sink.write(UInt8(ascii: " "))
     let name = operations.name(operation)
     sink.write(name)
-    sink.write(spaces: max(0, nameWidth - name.utf8.count) + 2)
+    sink.write(spaces: max(0, nameWidth - displayWidth(of: name)) + 2)
   }
 
   mutating func write(_ settled: SettledOperation) {
