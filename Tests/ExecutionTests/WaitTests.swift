@@ -29,6 +29,29 @@ import Testing
         + "6:c=succeeded 6:end=1")
   }
 
+  @Test func `hooks of what waited in vain run in a slot, without an attempt`() {
+    var hooks = Hooks()
+    hooks.onSuccess = [.script("hook")]
+    hooks.onFailure = [.script("hook"), .script("hook")]
+    hooks.onComplete = [.script("hook")]
+    let run = Simulation(
+      graph: "a; b; c: a", scripts: ["a.wait.1": "1@0", "b": "ok@9"],
+      settings: ["a": StepSettings(hooks: hooks)], decisions: ["a": "wait 2 5"], width: 1)
+    #expect(
+      run.timeline()
+        == "0:+b 0:look(a) 0:a?it 2:look(a) 4:look(a) 9:-b=0 9:b=succeeded 9:+a.on_failure.1 "
+        + "10:-a.on_failure.1=0 10:+a.on_failure.2 11:-a.on_failure.2=0 11:+a.on_complete.1 "
+        + "12:-a.on_complete.1=0 12:a=timedOut<it 12:c=blocked<a 12:end=1")
+    let stopped = Simulation(
+      graph: "a; b", scripts: ["a.wait.1": "1@0", "b": "ok@9"],
+      settings: ["a": StepSettings(hooks: hooks)], decisions: ["a": "wait 2 5"],
+      width: 1, signals: [(7, 15)])
+    #expect(
+      stopped.timeline()
+        == "0:+b 0:look(a) 0:a?it 2:look(a) 4:look(a) 7:signal15 7:stopping(signal15) "
+        + "7:a=cancelled<signal15 7:stop(b) 7:-b=sig15 7:b=cancelled<signal15 7:end=143")
+  }
+
   @Test func `a look that never ends is ended by the limit`() {
     let run = Simulation(
       graph: "a", scripts: ["a.wait.1": "hang"], decisions: ["a": "wait 2 5"])

@@ -57,6 +57,13 @@ struct ActiveOperation {
     }
   }
 
+  /// It has waited in vain, and makes no attempt.
+  mutating func endInVain(_ words: String) {
+    ending = Ending(.timedOut, isAllowed: settings.allowFailure == .always)
+    cause = .wait(words)
+    planHooks(for: Ending(.timedOut))
+  }
+
   /// A failed hook turns success into failure, never hides an earlier failure, and ends the list
   /// that it is in.
   mutating func hookFailed(_ kind: HookKind) {

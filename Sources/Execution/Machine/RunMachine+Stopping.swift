@@ -169,7 +169,9 @@ extension RunMachine {
       let failed = failedSteps.map { plan.steps[$0.index].id }.joined(separator: " ")
       return variables + ["OPRUN_FAILED_STEPS=\(failed)"]
     }
-    guard let end = state.attemptEnd else { return variables }
+    guard let end = state.attemptEnd else {
+      return variables + ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL=", "OPRUN_DURATION_MS=0"]
+    }
     switch end.status {
     case .exited(let code), .notStarted(_, let code):
       variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]

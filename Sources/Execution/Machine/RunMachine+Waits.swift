@@ -75,10 +75,18 @@ extension RunMachine {
   mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
     guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
     if timer.purpose == .probeDue { return probe(timer.operation) }
-    let isAllowed = wait.step.settings.allowFailure == .always
     endWait(of: timer.operation)
     let words = wait.probes[wait.index].words + (wait.obstacle.map { ": \($0)" } ?? "")
-    end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
+    let settings = wait.step.settings
+    if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
+      let isAllowed = settings.allowFailure == .always
+      return end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
+    }
+    // Hooks run in a slot, as all commands do.
+    plan.steps[timer.operation.index] = wait.step
+    vainWaits[timer.operation] = words
+    gated.remove(timer.operation)
+    scheduler.resume(timer.operation)
   }
 
   /// It waits no longer; a look that goes on is ended.

@@ -30,6 +30,8 @@ struct RunMachine {
   var waits: [OperationID: Wait] = [:]
   /// What they waited for has come.
   var metConditions: Set<OperationID> = []
+  /// Operations that have waited in vain and get a slot for their hooks alone: what they waited for.
+  var vainWaits: [OperationID: String] = [:]
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -120,6 +122,10 @@ struct RunMachine {
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     var state =
       active[operation] ?? ActiveOperation(settings: plan.steps[operation.index].settings)
+    if let words = vainWaits.removeValue(forKey: operation) {
+      state.endInVain(words)
+      return continueHooks(of: operation, &state, at: now)
+    }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
     if let limit = state.settings.timeout {
