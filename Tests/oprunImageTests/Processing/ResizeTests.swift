@@ -195,4 +195,19 @@ struct ResizeTests {
     #expect(look(try Pixels(decoding: try folder.bytes("dot-50.jpg"))) == "50 × 20 rrrr")
     #expect(look(try Pixels(decoding: try folder.bytes("line-50.jpg"))) == "50 × 20 rrrr")
   }
+
+  @Test(arguments: [(640, 480, 641, 480), (640, 480, 640, 481), (20, 10, 21, 10)])
+  func `contain can leave a border of one pixel`(
+    width: Int, height: Int, boxWidth: Int, boxHeight: Int
+  ) throws {
+    let folder = try folder("in.png", .plain(width, height, [255, 0, 0, 255]))
+    let end = try folder.run(
+      "resize", "--from=in.png", "--to=out.png", "--width=\(boxWidth)", "--height=\(boxHeight)",
+      "--fit=contain", "--background=black")
+    #expect(end.errors == "")
+    let pixels = try Pixels(decoding: try folder.bytes("out.png"))
+    let shape: [Int] = [pixels.width, pixels.height]
+    #expect(shape == [boxWidth, boxHeight])
+    #expect(pixels.letters([(0, 0), (boxWidth - 1, boxHeight - 1)]) == "rk")
+  }
 }

@@ -127,7 +127,8 @@ struct Resizing {
 extension Picture {
   /// Cut from the scaled picture, or laid onto a background.
   func placed(_ placement: Placement, background: Color) throws(VipsError) -> Picture {
-    if placement.left >= 0, placement.top >= 0 {
+    let (scaled, canvas) = (placement.scaled, placement.canvas)
+    if scaled.width >= canvas.width, scaled.height >= canvas.height {
       return try part(left: placement.left, top: placement.top, placement.canvas)
     }
     var picture = try inBytes(gray: false)
