@@ -87,6 +87,12 @@ struct UsageError: Error, Hashable {
       help: "tell them apart in '--to', for instance by '{index}'", step: step)
   }
 
+  static func partIsTarget(_ path: String, _ part: String, _ step: String) -> UsageError {
+    UsageError(
+      "\(quoted(path)) is written to \(quoted(part)) first, which is another item's name",
+      help: "tell them apart in '--to', for instance by '{index}'", step: step)
+  }
+
   static func wrongCacheAction(_ words: [String]) -> UsageError {
     UsageError(
       "'cache' wants 'stat' or 'clear', found \(words.isEmpty ? "nothing" : quoted(words[0]))",

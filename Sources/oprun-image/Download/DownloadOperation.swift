@@ -7,6 +7,8 @@ final class DownloadTask: Sendable {
   struct End: Sendable {
     let result: Result<Acquired, ItemFailure>
     let attemptCount: Int
+    /// Of all attempts.
+    let receivedByteCount: Int
     let nanoseconds: Int64
     /// When it ended, by the monotonic clock.
     let time: Int64
@@ -16,6 +18,7 @@ final class DownloadTask: Sendable {
   private let body: @Sendable () throws(ItemFailure) -> Acquired
   private let whenOver: @Sendable (End) -> Void
   private let started = Guarded<Int64?>(nil)
+  private let received = Guarded(0)
   private let outcome = Guarded<End?>(nil)
 
   init(
@@ -37,13 +40,22 @@ final class DownloadTask: Sendable {
       return start ?? 0
     }
     let result = Result { () throws(ItemFailure) in try body() }
+    let receivedByteCount = received.withLock { count in
+      switch result {
+      case .success(let acquired): count += acquired.receivedByteCount
+      case .failure(let failure): count += failure.receivedByteCount
+      }
+      return count
+    }
     if case .failure(let failure) = result,
       let delay = policy.delay(after: failure, attempt: number, chance: .random(in: 0...1))
     {
       return delay
     }
     let now = monotonicTime()
-    let end = End(result: result, attemptCount: number, nanoseconds: now - start, time: now)
+    let end = End(
+      result: result, attemptCount: number, receivedByteCount: receivedByteCount,
+      nanoseconds: now - start, time: now)
     outcome.withLock { $0 = end }
     whenOver(end)
     return nil
