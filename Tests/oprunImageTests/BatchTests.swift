@@ -33,6 +33,37 @@ struct BatchTests {
     #expect(admission.next() == 3)
   }
 
+  @Test func `a source that pauses holds no place, and gets the next one when it comes back`() {
+    var admission = Admission(["a", "a", "a", "a"], perHost: 1, window: 2)
+    var begun = (0..<2).map { _ in admission.next() }
+    #expect(begun == [0, nil])
+    admission.paused(0)
+    begun = (0..<2).map { _ in admission.next() }
+    #expect(begun == [1, nil])
+    // There is no place now, but the next one is its.
+    var mayGoOn = admission.resume(0)
+    #expect(!mayGoOn)
+    admission.downloaded(1)
+    admission.finished(1)
+    begun = [admission.next()]
+    mayGoOn = admission.resume(0)
+    begun.append(admission.next())
+    #expect(begun == [nil, nil] && mayGoOn)
+    admission.paused(0)
+    for source in 2...3 {
+      begun.append(admission.next())
+      admission.downloaded(source)
+      admission.finished(source)
+    }
+    #expect(begun == [nil, nil, 2, 3])
+    #expect(!admission.isOver)
+    mayGoOn = admission.resume(0)
+    #expect(mayGoOn)
+    admission.downloaded(0)
+    admission.finished(0)
+    #expect(admission.isOver)
+  }
+
   @Test func `a hundred thousand sources of one host are begun in linear time`() {
     var admission = Admission(
       [String](repeating: "a", count: 100_000), perHost: 6, window: 64)

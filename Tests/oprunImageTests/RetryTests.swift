@@ -62,6 +62,23 @@ struct RetryTests {
     #expect(order.all == ["/1", "/2", "/3", "/1"])
   }
 
+  @Test func `an item that waits holds no place with its host either`() throws {
+    let order = LogOfPaths()
+    let server = try LoopbackServer { request, connection in
+      order.append(request.path)
+      if request.path == "/1", request.number == 0 {
+        connection.answer("503 Busy")
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let end = try Workspace().run(
+      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
+      "--to={name}", "--allow-private", "--retry-delay=400ms", "--per-host=1")
+    #expect(end.status == 0)
+    #expect(order.all == ["/1", "/2", "/3", "/1"])
+  }
+
   @Test func `a wait of more than five minutes is not taken`() throws {
     let server = try LoopbackServer { _, connection in
       connection.answer("503 Busy", ["Retry-After: 301"])

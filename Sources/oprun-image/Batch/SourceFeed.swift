@@ -25,6 +25,15 @@ final class SourceFeed: Sendable {
     news.send()
   }
 
+  /// The source will try again later.
+  func paused(_ source: Int) {
+    admission.withLock { $0.paused(source) }
+    news.send()
+  }
+
+  /// Whether a source that has paused may go on now; if not, it is to ask again soon.
+  func resume(_ source: Int) -> Bool { admission.withLock { $0.resume(source) } }
+
   /// All that follows from the source is done.
   func finished(_ source: Int) {
     admission.withLock { $0.finished(source) }

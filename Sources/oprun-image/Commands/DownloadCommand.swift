@@ -136,7 +136,7 @@ extension Program {
     let policy = inputs.retryPolicy
     feed.run { number in
       let order = plan.orders[number]
-      let task = DownloadTask(policy) { () throws(ItemFailure) in
+      let task = DownloadTask(policy, number, of: feed) { () throws(ItemFailure) in
         let target = plan.targets[order.items[0]]
         return try downloader.download(order.source, to: target, keepsInCache: keepsInCache)
       } whenOver: { end in

@@ -15,17 +15,23 @@ final class DownloadTask: Sendable {
   }
 
   let policy: RetryPolicy
+  private let feed: SourceFeed
+  private let source: Int
   private let body: @Sendable () throws(ItemFailure) -> Acquired
   private let whenOver: @Sendable (End) -> Void
   private let started = Guarded<Int64?>(nil)
   private let received = Guarded(0)
   private let outcome = Guarded<End?>(nil)
 
+  /// `source` is its number in the feed, where it has a place now.
   init(
-    _ policy: RetryPolicy, _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
-    whenOver: @escaping @Sendable (End) -> Void = { _ in }
+    _ policy: RetryPolicy, _ source: Int, of feed: SourceFeed,
+    _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
+    whenOver: @escaping @Sendable (End) -> Void
   ) {
     self.policy = policy
+    self.feed = feed
+    self.source = source
     self.body = body
     self.whenOver = whenOver
   }
@@ -50,6 +56,7 @@ final class DownloadTask: Sendable {
     if case .failure(let failure) = result,
       let delay = policy.delay(after: failure, attempt: number, chance: .random(in: 0...1))
     {
+      feed.paused(source)
       return delay
     }
     let now = monotonicTime()
@@ -62,9 +69,17 @@ final class DownloadTask: Sendable {
   }
 }
 
+extension DownloadTask {
+  /// Whether there is a place for another attempt now; if not, ask again soon.
+  func mayResume() -> Bool { feed.resume(source) }
+}
+
 final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in it changes
   private let task: DownloadTask
   private let number: Int
+
+  /// Between two looks for a place.
+  private static let look: Int64 = 100_000_000
 
   init(_ task: DownloadTask, attempt number: Int = 1) {
     self.task = task
@@ -72,8 +87,12 @@ final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in i
   }
 
   override func main() {
-    guard let delay = task.attempt(number) else { return }
-    let next = DownloadOperation(task, attempt: number + 1)
+    if number > 1, !task.mayResume() { return go(on: number, after: Self.look) }
+    if let delay = task.attempt(number) { go(on: number + 1, after: delay) }
+  }
+
+  private func go(on number: Int, after delay: Int64) {
+    let next = DownloadOperation(task, attempt: number)
     let due = monotonicTime() + delay
     // An operation that waits for a condition holds no place in the queue.
     next.addCondition(.when(every: .nanoseconds(delay)) { monotonicTime() >= due })

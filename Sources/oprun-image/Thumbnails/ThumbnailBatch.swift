@@ -54,7 +54,8 @@ final class ThumbnailBatch: Sendable {
   private func begin(_ number: Int) {
     let order = plan.orders[number]
     unfinished.withLock { $0[number] = order.items.count }
-    let task = DownloadTask(policy) { [downloader, kept] () throws(ItemFailure) in
+    let task = DownloadTask(policy, number, of: feed) {
+      [downloader, kept] () throws(ItemFailure) in
       try downloader.acquire(order.source, in: kept.cache, isUnread: kept.areAll)
     } whenOver: { [feed] _ in
       feed.downloaded(number)
