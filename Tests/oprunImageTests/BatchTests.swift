@@ -104,6 +104,16 @@ struct BatchTests {
     #expect(lines[20...] == ["… and 10 more", "1000 images, 30 failed in 0ms"])
   }
 
+  @Test func `the bar is no wider than the terminal`() {
+    let words = "37/1000 images, 2 failed, 41 MB/s"
+    #expect(
+      BatchProgress.line(37, of: 1000, words, columns: 80)
+        == "[                    ] 37/1000 images, 2 failed, 41 MB/s")
+    #expect(BatchProgress.line(37, of: 1000, words, columns: 40) == words)
+    #expect(BatchProgress.line(37, of: 1000, words, columns: 20) == "37/1000 images, 2 f")
+    #expect(BatchProgress.line(1000, of: 1000, words, columns: nil).hasPrefix("[#########"))
+  }
+
   @Test func `outputs that oprun would refuse are left out`() {
     var outputs = StepOutputs()
     outputs.add("manifest", json: "\"m\"")
