@@ -124,4 +124,18 @@ struct ComposeTests {
       #expect(end.errors.contains(expected), "\(end.errors)")
     }
   }
+
+  @Test func `a pattern that finds the composition of before is told`() throws {
+    let folder = try folder()
+    #expect(try folder.run("compose", "--images=*.png", "--to=4-all.png").status == 0)
+    let again = try folder.run("compose", "--images=*.png", "--to=./4-all.png")
+    #expect(
+      again.errors == """
+        oprun-image: './4-all.png' would be written in the place of '4-all.png', which is read
+          help: give 'to' another folder or another name
+        try 'oprun-image compose --help'
+
+        """)
+    #expect(again.status == 2)
+  }
 }

@@ -210,4 +210,36 @@ struct ResizeTests {
     #expect(shape == [boxWidth, boxHeight])
     #expect(pixels.letters([(0, 0), (boxWidth - 1, boxHeight - 1)]) == "rk")
   }
+
+  @Test(arguments: ["{name}.{ext}", "../{name}.{ext}", "other.png"])
+  func `what is read is never written over`(pattern: String) throws {
+    let folder = try folder("in.png", .plain(40, 20, [255, 0, 0, 255]))
+    try folder.makeFolder("sub")
+    let other = try Pixels.plain(30, 20, [255, 0, 0, 255]).encoded("png")
+    try folder.write(other, to: "other.png")
+    let before = [try folder.bytes("in.png"), other]
+    let end = try folder.run(
+      "resize", "--from=in.png", "--from=sub/../other.png",
+      "--to=\(pattern.hasPrefix("..") ? "sub/" : "")\(pattern)", "--width=10")
+    #expect(end.status == 2)
+    #expect(before == [try folder.bytes("in.png"), try folder.bytes("other.png")])
+  }
+
+  @Test func `the file that would be written over is named; a link to it is replaced`() throws {
+    let folder = try folder("in.png", .plain(40, 20, [255, 0, 0, 255]))
+    let before = try folder.bytes("in.png")
+    let end = try folder.run("resize", "--from=in.png", "--to=./{name}.png", "--width=10")
+    #expect(
+      end.errors == """
+        oprun-image: './in.png' would be written in the place of 'in.png', which is read
+          help: give 'to' another folder or another name
+        try 'oprun-image resize --help'
+
+        """)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("out.png"), withDestinationPath: "in.png")
+    #expect(try folder.run("resize", "--from=in.png", "--to=out.png", "--width=10").errors == "")
+    #expect(try folder.bytes("in.png") == before)
+    #expect(try Pixels(decoding: try folder.bytes("out.png")).width == 10)
+  }
 }

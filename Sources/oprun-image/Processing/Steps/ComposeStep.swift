@@ -14,6 +14,11 @@ struct ComposeStep {
     let step = inputs.step
     files = try FilePatterns.files(inputs.texts("images"), of: "images", step)
     target = inputs.text("to") ?? ""
+    if let replaced = FileIdentity(replacedAt: target),
+      let source = files.first(where: { FileIdentity(readAt: $0) == replaced })
+    {
+      throw .replacesSource(target, source, step)
+    }
     let ext = fileName(ofPath: target).ext
     guard let format = ImageFormat(word: ext) else { throw .unknownExtension(ext, step) }
     if format == .tiff || format == .heic { throw .unwritable(format, step) }

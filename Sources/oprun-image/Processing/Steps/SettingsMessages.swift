@@ -103,6 +103,14 @@ extension UsageError {
       help: "'{index}' in 'to' keeps them apart", step: step.name)
   }
 
+  static func replacesSource(
+    _ path: String, _ source: String, _ step: BuiltinStep
+  ) -> UsageError {
+    UsageError(
+      "\(quoted(path)) would be written in the place of \(quoted(source)), which is read",
+      help: "give 'to' another folder or another name", step: step.name)
+  }
+
   static func noRoom(_ count: Int, _ step: BuiltinStep) -> UsageError {
     UsageError("'width' and 'height' leave no pixel for each of \(count) images", step: step.name)
   }
