@@ -1,6 +1,7 @@
 // `oprun-image resize`, from files to files, pixels compared.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_image
@@ -241,5 +242,20 @@ struct ResizeTests {
     #expect(try folder.run("resize", "--from=in.png", "--to=out.png", "--width=10").errors == "")
     #expect(try folder.bytes("in.png") == before)
     #expect(try Pixels(decoding: try folder.bytes("out.png")).width == 10)
+  }
+
+  @Test func `a disk that is full is told as that`() throws {
+    let folder = try folder("in.png", .noise(400, 400))
+    try folder.makeFolder("disk")
+    let child = try Child(
+      script: """
+        cd '\(folder.url.path)' && exec unshare -rm sh -c '
+          mount -t tmpfs -o size=16k none disk && exec "$@"' sh '\(ImageFolder.program)' \
+          resize --from=in.png --to=disk/ --width=300 --manifest=m.json </dev/null >.stdout 2>.stderr
+        """)
+    #expect(child.wait() == 1)
+    #expect(
+      try folder.text(".stderr")
+        == "failed: in.png: cannot be written as PNG: no space left on device\n")
   }
 }
