@@ -108,7 +108,14 @@ struct ComposeTests {
     let folder = try folder()
     let cases: [([String], String)] = [
       (["--images=*.jpg", "--to=out.png"], "'images' matches no file: '*.jpg'"),
-      (["--images=*.png", "--to=out"], "'to' ends in '.', which says nothing of the format"),
+      (
+        ["--images=*.png", "--to=out"],
+        "'to' wants a file that ends in a format, as 'sheet.jpg', found 'out'"
+      ),
+      (
+        ["--images=*.png", "--to=out.png/"],
+        "'to' wants a file that ends in a format, as 'sheet.jpg', found 'out.png/'"
+      ),
       (
         ["--images=*.png", "--to=out.png", "--layout=row", "--width=2"],
         "'width' and 'height' leave no pixel for each of 3 images"

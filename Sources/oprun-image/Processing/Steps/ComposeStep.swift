@@ -20,7 +20,8 @@ struct ComposeStep {
       throw .replacesSource(target, source, step)
     }
     let ext = fileName(ofPath: target).ext
-    guard let format = ImageFormat(word: ext) else { throw .unknownExtension(ext, step) }
+    guard !target.hasSuffix("/"), !Files.isFolder(target), let format = ImageFormat(word: ext)
+    else { throw .noImageFile(target, step) }
     if format == .tiff || format == .heic { throw .unwritable(format, step) }
     layout = Layout.Options(
       kind: inputs.choice("layout"),

@@ -85,6 +85,12 @@ extension UsageError {
       help: "give 'format', or end it in '.{ext}'", step: step.name)
   }
 
+  static func noImageFile(_ path: String, _ step: BuiltinStep) -> UsageError {
+    UsageError(
+      "'to' wants a file that ends in a format, as 'sheet.jpg', found \(quoted(path))",
+      step: step.name)
+  }
+
   static func badColor(_ text: String, _ step: BuiltinStep) -> UsageError {
     UsageError("'background' wants \(Color.wanted), found \(quoted(text))", step: step.name)
   }
