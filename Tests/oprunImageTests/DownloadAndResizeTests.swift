@@ -99,6 +99,23 @@ struct DownloadAndResizeTests {
     }
   }
 
+  @Test func `nothing is left of contents that must not be kept`() throws {
+    let photo = try Pixels.noise(100, 100).encoded("jpg")
+    let server = try LoopbackServer { _, connection in
+      connection.write(
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(photo.count)\r\n\r\n")
+      connection.isKept = connection.write(photo)
+    }
+    for _ in 0..<10 {
+      let workspace = try Workspace()
+      let end = try run(
+        workspace, server, (1...8).map { "\($0).jpg" }, "--to={name}.{ext}", "--width=10")
+      #expect(end.status == 0)
+      let parts = try FileManager.default.contentsOfDirectory(atPath: workspace.path("cache/parts"))
+      #expect(parts == [])
+    }
+  }
+
   @Test func `a damaged source is noticed as soon as it is needed again`() throws {
     let server = try gallery()
     let workspace = try Workspace()

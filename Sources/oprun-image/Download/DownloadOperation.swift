@@ -70,6 +70,11 @@ final class DownloadTask: Sendable {
 }
 
 extension DownloadTask {
+  /// The content has been worked on, by all who wanted it.
+  func release() {
+    if case .success(let acquired)? = end?.result { acquired.removePassing?() }
+  }
+
   /// Whether there is a place for another attempt now; if not, ask again soon.
   func mayResume() -> Bool { feed.resume(source) }
 }
