@@ -54,6 +54,12 @@ struct UsageError: Error, Hashable {
       step: step.name)
   }
 
+  static func givenTwice(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
+    UsageError(
+      "'--\(key.option)' is given twice",
+      help: step.key("\(key.name)s").map { "'--\($0.option)' takes several" }, step: step.name)
+  }
+
   static func missingKey(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
     UsageError("'--\(key.option)' is needed: \(key.type.wanted)", step: step.name)
   }
