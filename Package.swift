@@ -74,8 +74,8 @@ let package = Package(
     tests(
       "oprunImageTests",
       [
-        "oprun", "oprun-image", "BuiltinSteps", "TestSupport", "CVips", "CVipsTesting",
-        "CConfinement",
+        "oprun", "oprun-image", "BuiltinSteps", "Diagnostics", "TestSupport", "CVips",
+        "CVipsTesting", "CConfinement",
       ]),
     tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
     tests("TeardownTests", ["oprun", "TestSupport"]),

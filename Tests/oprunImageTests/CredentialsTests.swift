@@ -1,6 +1,7 @@
 // Names and passwords: from `.netrc` as curl users expect, and from URLs. Who gets them, and that nobody
 // is shown them.
 
+import Diagnostics
 import Foundation
 import Testing
 

@@ -3,53 +3,6 @@
 
 import Diagnostics
 
-extension Expression {
-  package func evaluated(
-    with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) -> Value {
-    if let value = knownMember(bindings) { return value }
-    var folding = Folding(self, bindings, for: .value, constants: [])
-    guard let value = try folding.run() else {
-      preconditionFailure("an evaluation that fails says so")
-    }
-    return value
-  }
-
-  /// Nil if some of it is not known yet. What can never have a value is an error, as in `folded`.
-  package func valueIfKnown(
-    with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) -> Value? {
-    if let value = knownMember(bindings) { return value }
-    var folding = Folding(self, bindings, for: .knownValue, constants: [])
-    return try folding.run()
-  }
-
-  /// Of `root.name` and nothing else, as most expressions are: needs no walk.
-  func knownMember(_ bindings: some ExpressionBindings) -> Value? {
-    guard template.nodes[root].kind == .member, template.nodes[root - 1].kind == .root,
-      let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
-      case .known(let value) = bindings.member(memberName(of: root), of: context)
-    else { return nil }
-    return value
-  }
-
-  /// Puts values in place of all that is known already. What can never have a value is an error,
-  /// unless it stands where it might never be asked for.
-  package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
-    -> Expression
-  {
-    var folding = Folding(self, bindings, for: .rest, constants: constants)
-    _ = try folding.run()
-    let rest = Template(
-      content: content, origin: origin, parts: [], nodes: folding.nodes,
-      constants: folding.constants)
-    return Expression(template: rest, base: base, root: folding.nodes.count - 1)
-  }
-
-  /// The value, if the expression is nothing but one.
-  package var constant: Value? { literal(root) }
-}
-
 /// What a walk over an expression is for.
 enum FoldingGoal {
   /// Its value: what is not known fails.

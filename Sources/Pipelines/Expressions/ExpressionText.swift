@@ -35,8 +35,11 @@ extension Expression {
     if let value = literal(node) { return value.write(to: &text) }
     switch nodes[node].kind {
     case .member:
+      // A dot behind a number would be one of its own.
+      let isNumber = literal(node - 1)?.type == .number
+      text += isNumber ? "(" : ""
       write(node - 1, in: .postfix, to: &text)
-      text += "." + memberName(of: node)
+      text += (isNumber ? ")." : ".") + memberName(of: node)
     case .index:
       let (owner, index) = pair(of: node)
       write(owner, in: .postfix, to: &text)

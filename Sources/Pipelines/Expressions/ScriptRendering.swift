@@ -49,13 +49,13 @@ extension Template {
     for language: ScriptLanguage, _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
     let script = ScriptText(self, language)
-    var text = RenderedText(of: self)
+    var text = RenderedText(self)
     // Those that other places depend on.
     var values: [String?] = []
     var number = 0
     for part in parts {
       if part.isLiteral {
-        text.append(content[part.range])
+        text.append(part)
         continue
       }
       let expression = expression(part)

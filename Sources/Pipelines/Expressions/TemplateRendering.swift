@@ -32,10 +32,10 @@ extension Template {
   private func rendered(
     _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
-    var text = RenderedText(of: self)
+    var text = RenderedText(self)
     for part in parts {
       if part.isLiteral {
-        text.append(content[part.range])
+        text.append(part)
         continue
       }
       let expression = expression(part)
@@ -73,8 +73,7 @@ extension Template {
   /// Whether anything in it is known.
   private func hasValues(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Bool {
     for part in parts where !part.isLiteral {
-      var folding = Folding(expression(part), bindings, for: .knownValue, constants: [])
-      if try folding.run() != nil || folding.hasValues { return true }
+      if try expression(part).hasKnownParts(bindings) { return true }
     }
     return false
   }
@@ -93,15 +92,23 @@ extension Template {
 
 /// A text in the making: what is written, and values.
 struct RenderedText {
+  private let template: Template
   private var bytes: [UInt8] = []
   private var valueByteCount = 0
   private var isKnown = true
 
-  init(of template: Template) {
+  init(_ template: Template) {
+    self.template = template
     bytes.reserveCapacity(template.content.count + 32)
   }
 
-  mutating func append(_ written: ArraySlice<UInt8>) { bytes += written }
+  /// What is written there.
+  mutating func append(_ part: Template.Part) {
+    let start = Int(part.start) - template.content.startIndex
+    template.content.withUnsafeBufferPointer {
+      bytes += UnsafeBufferPointer(rebasing: $0[start..<start + part.range.count])
+    }
+  }
 
   /// Nil is not known yet. Returns what is wrong: there may be no end to what values make.
   mutating func append(_ value: String?) -> FaultWords? {

@@ -141,8 +141,8 @@ struct PlanBuilder {
     _ command: StepCommand
   ) throws(EvaluationFailure) -> LateParts? {
     let unit = planner.units[place.unit]
-    let extra = unit.extra(of: place.step)
     if let group = planner.group(operation) { return try groupParts(group, operation, at: place) }
+    let extra = unit.extra(of: place.step)
     if settings.late == nil, extra?.decidesLate != true, unit.parent == nil, case .known = command {
       return nil
     }
@@ -310,16 +310,18 @@ extension Planner {
     for number in unit.model.dependencyRange(of: place.step) {
       let dependency = unit.model.dependencies[number]
       let name = text.string(dependency.step.span)
-      let targets = self.targets(of: dependency, at: place).filter { numbers[$0] != nil }
-      found.all += targets.compactMap { numbers[$0] }
+      let targets = targets(of: dependency, at: place)
+      for target in targets {
+        if let number = numbers[target] { found.all.append(number) }
+      }
       if dependency.traits.contains(.matched), !unit.pairs(dependency, with: place.step) {
         found.matches[name] = targets.compactMap { target in
           guard let number = numbers[target] else { return nil }
           let values = self.place(of: target).instance.map { instances[$0].values } ?? ValueMap()
           return MatchedInstance(operation: number, values: values)
         }
-      } else if let target = targets.first {
-        found.steps[name] = numbers[target]
+      } else {
+        found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
     if unit.model.isSequence, place.step > 0,

@@ -7,6 +7,7 @@ import Scheduling
 extension Planner {
   mutating func expand(unit: Int, depth: Int) {
     for step in units[unit].model.steps.indices {
+      if !isWithinLimits { return }
       let place = Place(unit: unit, step: step)
       guard let matrix = units[unit].extra(of: step)?.matrix else {
         add(place, depth: depth)
@@ -29,7 +30,6 @@ extension Planner {
         addGroup(groupDraft(.expanding(axes), matrix, at: place), at: place)
       case .invalid: add(place, depth: depth)
       }
-      if !isWithinLimits { return }
     }
   }
 

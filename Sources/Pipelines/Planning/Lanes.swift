@@ -92,6 +92,8 @@ extension Lanes {
 struct SpecPool {
   private var plain: [OperationSpec?]
   private var placed: [[OperationSpec?]]
+  /// Of the instances before, if all of that step have the same.
+  private var last: (place: Place, spec: OperationSpec)?
 
   init(_ planner: Planner) {
     plain = Array(repeating: nil, count: planner.units.count)
@@ -100,6 +102,7 @@ struct SpecPool {
 
   mutating func spec(of operation: Int, in planner: inout Planner) -> OperationSpec {
     let place = planner.place(of: operation)
+    if place.instance != nil, let last, last.place.isOfSameStep(as: place) { return last.spec }
     let unit = planner.units[place.unit]
     let group = planner.group(operation)
     if let group, !group.isExpanding { return groupSpec }
@@ -113,6 +116,8 @@ struct SpecPool {
     {
       spec.claims.append(Claim(pool, amount: 1_000_000))
     }
+    let isShared = number < 0 ? plain[place.unit] != nil : placed[place.unit][number] != nil
+    if place.instance != nil, isShared { last = (place, spec) }
     return spec
   }
 

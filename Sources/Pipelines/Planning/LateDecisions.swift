@@ -1,5 +1,6 @@
 // What becomes of a late step once its dependencies have ended.
 
+import Diagnostics
 package import Scheduling
 
 /// What is decided about a step.
@@ -134,10 +135,12 @@ extension WaitModel.Kind {
   }
 
   func words(_ target: Action) -> String {
-    switch target {
-    case .script(let text): "\(self) \(text)"
-    case .arguments(let words), .helper(let words): "\(self) \(words.joined(separator: " "))"
-    }
+    let text =
+      switch target {
+      case .script(let text): self == .http ? withoutCredentials(text) : text
+      case .arguments(let words), .helper(let words): words.joined(separator: " ")
+      }
+    return "\(self) \(text)"
   }
 }
 

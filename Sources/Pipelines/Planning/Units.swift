@@ -74,6 +74,10 @@ struct Place: Hashable {
     stepNumber = Int32(step)
   }
 
+  func isOfSameStep(as other: Place) -> Bool {
+    unitNumber == other.unitNumber && stepNumber == other.stepNumber
+  }
+
   var unit: Int { Int(unitNumber) }
   var step: Int { Int(stepNumber) }
 

@@ -3,6 +3,7 @@
 
 import Foundation
 import TestSupport
+import Testing
 
 /// Owns a folder, removed with the runner. Scripts run inside it and find no programs but ours.
 final class ScriptRunner {
@@ -41,7 +42,11 @@ final class ScriptRunner {
 
   private func sh(_ script: String, environment: [String: String]) throws {
     let place = folder.path(percentEncoded: false)
-    _ = try Child(script: "cd '\(place)' && { \(script)\n}", environment: environment).wait()
+    let child = try Child(
+      script: "cd '\(place)' && { \(script)\n} 2>errors", environment: environment)
+    let status = child.wait()
+    let errors = try String(contentsOf: folder.appending(path: "errors"), encoding: .utf8)
+    try #require(status == 0, "the scripts could not be run: status \(status) \(errors)")
   }
 
   /// What each script did; `head` comes first in every one.
