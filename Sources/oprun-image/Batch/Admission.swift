@@ -6,8 +6,9 @@ struct Admission: Sendable {
     var waiting: [Int] = []
     var next = 0
     var active = 0
-    /// Sources that paused, and want a place again.
-    var returning: Set<Int> = []
+    /// Sources that paused, and want a place again. There are some only while no place is free.
+    var returning: [Int] = []
+    var nextReturning = 0
     var hasTurn = false
 
     var hasMore: Bool { next < waiting.count }
@@ -69,41 +70,54 @@ struct Admission: Sendable {
     turns.append(number)
   }
 
-  /// Who comes back goes before those that were not begun.
   private func mayBegin(_ number: Int) -> Bool {
-    let host = hosts[number]
-    return host.hasMore && host.active + host.returning.count < perHost
+    hosts[number].hasMore && hosts[number].active < perHost
   }
 
-  /// The source needs its host no more.
-  mutating func downloaded(_ source: Int) {
+  /// The source needs its host no more. Who comes back goes before those that were not begun: its
+  /// number is answered, and it has the place.
+  @discardableResult
+  mutating func downloaded(_ source: Int) -> Int? {
     let number = hostOf[source]
     hosts[number].active -= 1
-    giveTurn(number)
+    guard hosts[number].nextReturning < hosts[number].returning.count else {
+      hosts[number].returning = []
+      hosts[number].nextReturning = 0
+      giveTurn(number)
+      return nil
+    }
+    let next = hosts[number].returning[hosts[number].nextReturning]
+    hosts[number].nextReturning += 1
+    goOn(next)
+    return next
   }
 
   /// All that follows from the source is done.
   mutating func finished(_ source: Int) { unfinished -= 1 }
 
   /// The source will try again later, and needs nothing until then.
-  mutating func paused(_ source: Int) {
+  @discardableResult
+  mutating func paused(_ source: Int) -> Int? {
     unfinished -= 1
     pausedCount += 1
-    downloaded(source)
+    return downloaded(source)
   }
 
-  /// Whether a source that has paused may go on now; if not, it has the next place and is to ask again.
+  /// Whether a source that has paused may go on now; if not, it gets a place as soon as one is free.
   mutating func resume(_ source: Int) -> Bool {
     let number = hostOf[source]
     guard hosts[number].active < perHost else {
-      hosts[number].returning.insert(source)
+      hosts[number].returning.append(source)
       return false
     }
-    hosts[number].returning.remove(source)
-    hosts[number].active += 1
+    goOn(source)
+    return true
+  }
+
+  private mutating func goOn(_ source: Int) {
+    hosts[hostOf[source]].active += 1
     pausedCount -= 1
     unfinished += 1
-    return true
   }
 
   /// Whether everything was begun and has finished.

@@ -75,29 +75,34 @@ extension DownloadTask {
     if case .success(let acquired)? = end?.result { acquired.removePassing?() }
   }
 
-  /// Whether there is a place for another attempt now; if not, ask again soon.
-  func mayResume() -> Bool { feed.resume(source) }
+  /// Whether there is a place for another attempt now; if not, it is told when there is.
+  func mayResume(whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
+    feed.resume(source, whenFree: goOn)
+  }
 }
 
 final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in it changes
   private let task: DownloadTask
   private let number: Int
+  private let hasPlace: Bool
 
-  /// Between two looks for a place.
-  private static let look: Int64 = 100_000_000
-
-  init(_ task: DownloadTask, attempt number: Int = 1) {
+  init(_ task: DownloadTask, attempt number: Int = 1, hasPlace: Bool = true) {
     self.task = task
     self.number = number
+    self.hasPlace = hasPlace
   }
 
   override func main() {
-    if number > 1, !task.mayResume() { return go(on: number, after: Self.look) }
-    if let delay = task.attempt(number) { go(on: number + 1, after: delay) }
-  }
-
-  private func go(on number: Int, after delay: Int64) {
-    let next = DownloadOperation(task, attempt: number)
+    if !hasPlace {
+      let gate = BlockOperation()
+      guard task.mayResume(whenFree: { gate.start() }) else {
+        let next = DownloadOperation(task, attempt: number)
+        next.addDependency(gate)
+        return produce(next)
+      }
+    }
+    guard let delay = task.attempt(number) else { return }
+    let next = DownloadOperation(task, attempt: number + 1, hasPlace: false)
     let due = monotonicTime() + delay
     // An operation that waits for a condition holds no place in the queue.
     next.addCondition(.when(every: .nanoseconds(delay)) { monotonicTime() >= due })
