@@ -8,6 +8,13 @@ struct Output: Sendable {
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// Of a terminal; nil if it does not say.
+  var columnCount: Int? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return Int(size.ws_col)
+  }
+
   func write(_ text: String) {
     var text = text
     text.withUTF8 { bytes in

@@ -33,6 +33,35 @@ struct BatchTests {
     #expect(admission.next() == 3)
   }
 
+  @Test func `a source that pauses holds no place, and gets the next one when it comes back`() {
+    var admission = Admission(["a", "a", "a", "a"], perHost: 1, window: 2)
+    var begun = (0..<2).map { _ in admission.next() }
+    #expect(begun == [0, nil])
+    admission.paused(0)
+    begun = (0..<2).map { _ in admission.next() }
+    #expect(begun == [1, nil])
+    // There is no place now, but the next one is its.
+    var mayGoOn = admission.resume(0)
+    #expect(!mayGoOn)
+    begun = [admission.downloaded(1)]
+    admission.finished(1)
+    begun.append(admission.next())
+    #expect(begun == [0, nil])
+    admission.paused(0)
+    for source in 2...3 {
+      begun.append(admission.next())
+      admission.downloaded(source)
+      admission.finished(source)
+    }
+    #expect(begun == [0, nil, 2, 3])
+    #expect(!admission.isOver)
+    mayGoOn = admission.resume(0)
+    #expect(mayGoOn)
+    admission.downloaded(0)
+    admission.finished(0)
+    #expect(admission.isOver)
+  }
+
   @Test func `a hundred thousand sources of one host are begun in linear time`() {
     var admission = Admission(
       [String](repeating: "a", count: 100_000), perHost: 6, window: 64)
@@ -71,6 +100,16 @@ struct BatchTests {
     #expect(lines.count == 22)
     #expect(lines[1] == "http://a/7    failed: answers 500")
     #expect(lines[20...] == ["… and 10 more", "1000 images, 30 failed in 0ms"])
+  }
+
+  @Test func `the bar is no wider than the terminal`() {
+    let words = "37/1000 images, 2 failed, 41 MB/s"
+    #expect(
+      BatchProgress.line(37, of: 1000, words, columns: 80)
+        == "[                    ] 37/1000 images, 2 failed, 41 MB/s")
+    #expect(BatchProgress.line(37, of: 1000, words, columns: 40) == words)
+    #expect(BatchProgress.line(37, of: 1000, words, columns: 20) == "37/1000 images, 2 f")
+    #expect(BatchProgress.line(1000, of: 1000, words, columns: nil).hasPrefix("[#########"))
   }
 
   @Test func `outputs that oprun would refuse are left out`() {

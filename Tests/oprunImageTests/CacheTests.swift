@@ -64,6 +64,12 @@ struct CacheTests {
     #expect(statistics.byteCount == 5)
   }
 
+  @Test func `the first content is counted once`() throws {
+    let bench = try CacheBench()
+    try bench.keep("hello", as: "a")
+    #expect(bench.cache.usage == 5)
+  }
+
   @Test func `a damaged content is noticed, removed, and not used`() throws {
     let bench = try CacheBench()
     let path = try #require(try bench.keep("hello", as: "a")).path

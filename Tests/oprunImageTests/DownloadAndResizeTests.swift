@@ -74,6 +74,48 @@ struct DownloadAndResizeTests {
     #expect(workspace.content("b/.oprun-download-and-resize.json").contains("\"cached\":true"))
   }
 
+  @Test func `what was made beside other sizes is not taken for what is made alone`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    func run(_ folder: String, _ cache: String, _ widths: Int...) throws {
+      let end = try workspace.run(
+        words: [
+          "download-and-resize", "--url=\(server.url)/photo.jpg", "--allow-private",
+          "--to=\(folder)/{width}.webp", "--cache-dir=\(cache)",
+        ] + widths.map { "--width=\($0)" })
+      #expect(end.status == 0)
+    }
+    try run("alone", "cache-a", 30)
+    try run("alone", "cache-a", 20)
+    try run("both", "cache-a", 30, 20)
+    try run("both-fresh", "cache-b", 30, 20)
+    for file in ["20.webp", "30.webp"] {
+      func bytes(_ folder: String) -> Data? {
+        FileManager.default.contents(atPath: workspace.path("\(folder)/\(file)"))
+      }
+      #expect(bytes("both") == bytes("both-fresh"))
+      // Else this would show nothing.
+      if file == "20.webp" { #expect(bytes("both") != bytes("alone")) }
+    }
+  }
+
+  @Test func `nothing is left of contents that must not be kept`() throws {
+    let photo = try Pixels.noise(100, 100).encoded("jpg")
+    let server = try LoopbackServer { _, connection in
+      connection.write(
+        "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: \(photo.count)\r\n\r\n")
+      connection.isKept = connection.write(photo)
+    }
+    for _ in 0..<10 {
+      let workspace = try Workspace()
+      let end = try run(
+        workspace, server, (1...8).map { "\($0).jpg" }, "--to={name}.{ext}", "--width=10")
+      #expect(end.status == 0)
+      let parts = try FileManager.default.contentsOfDirectory(atPath: workspace.path("cache/parts"))
+      #expect(parts == [])
+    }
+  }
+
   @Test func `a damaged source is noticed as soon as it is needed again`() throws {
     let server = try gallery()
     let workspace = try Workspace()

@@ -156,4 +156,76 @@ struct DownloadTests {
         """)
     #expect(workspace.files == [])
   }
+
+  @Test func `a target that another item writes its part to is refused before anything`() throws {
+    let workspace = try Workspace()
+    for name in ["x.part", "x.part.from"] {
+      let end = try workspace.run(
+        "download", "--urls=http://a/\(name)", "--urls=http://b/x", "--to=out/")
+      #expect(end.status == 2)
+      #expect(
+        end.errors
+          == """
+          oprun-image: 'out/x' is written to 'out/x.part' first, which is another item's name
+            help: tell them apart in '--to', for instance by '{index}'
+          try 'oprun-image download --help'
+
+          """.replacing("x.part'", with: "\(name)'"))
+    }
+    #expect(workspace.files == [])
+  }
+
+  @Test func `nothing is left beside a target that cannot be replaced`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    try workspace.write("", to: "in/hello.txt/inside")
+    let end = try workspace.run(
+      "download", "--url=\(server.url)/hello.txt", "--to=in/", "--allow-private")
+    #expect(
+      end.errors
+        == "failed: http://SERVER/hello.txt: cannot write 'in/hello.txt': is a directory\n")
+    #expect(workspace.files == ["in/.oprun-download.json", "in/hello.txt/inside"])
+  }
+
+  @Test func `a list can be a link, a pipe, and of Windows`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    try workspace.write("\u{feff}\(server.url)/hello.txt\r\n\r\n# no more\r\n", to: "real")
+    try FileManager.default.createSymbolicLink(
+      atPath: workspace.path("link"), withDestinationPath: "real")
+    guard mkfifo(workspace.path("pipe"), 0o600) == 0 else { throw POSIXError(.EIO) }
+    let text = workspace.content("real")
+    let pipe = workspace.path("pipe")
+    Thread.detachNewThread { try? text.write(toFile: pipe, atomically: false, encoding: .utf8) }
+    for list in ["real", "link", "pipe"] {
+      let end = try workspace.run(
+        "download", "--list=\(list)", "--to=\(list)-out", "--allow-private")
+      #expect(end.errors == "")
+      #expect(workspace.content("\(list)-out") == "hello\n")
+    }
+    let missing = try workspace.run("download", "--list=no", "--to=out/")
+    #expect(
+      missing.errors == """
+        oprun-image: the list: cannot open 'no': no such file or directory
+        try 'oprun-image download --help'
+
+        """)
+  }
+
+  @Test func `an answer of the future is not believed for longer than max_age`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let words = ["download", "--url=\(server.url)/hello.txt", "--to=a", "--allow-private"]
+    #expect(try workspace.run(words: words).status == 0)
+    let folder = workspace.path("cache/records")
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder)
+    where name.contains("/") {
+      let record = workspace.content("cache/records/\(name)")
+      try workspace.write(
+        record.replacing(/confirmed [0-9]+/, with: "confirmed 99999999999"),
+        to: "cache/records/\(name)")
+    }
+    #expect(try workspace.run(words: words).status == 0)
+    #expect(server.requests.count == 2)
+  }
 }

@@ -52,6 +52,22 @@ struct InputTests {
     #expect(inputs.pairs("headers").map(\.value) == ["Bearer x"])
   }
 
+  @Test func `what is no list is given once`() {
+    #expect(
+      fault("download", "--url=http://a/1", "--url=http://a/2", "--to=b/") == """
+        oprun-image: '--url' is given twice
+          help: '--urls' takes several
+        try 'oprun-image download --help'
+
+        """)
+    #expect(
+      fault("download", "--url=http://a/1", "--to=b/", "--cache", "--cache=false") == """
+        oprun-image: '--cache' is given twice
+        try 'oprun-image download --help'
+
+        """)
+  }
+
   @Test func `what is wrong is said with what was wanted`() {
     #expect(
       fault("downlaod") == """

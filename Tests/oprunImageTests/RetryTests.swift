@@ -62,6 +62,23 @@ struct RetryTests {
     #expect(order.all == ["/1", "/2", "/3", "/1"])
   }
 
+  @Test func `an item that waits holds no place with its host either`() throws {
+    let order = LogOfPaths()
+    let server = try LoopbackServer { request, connection in
+      order.append(request.path)
+      if request.path == "/1", request.number == 0 {
+        connection.answer("503 Busy")
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let end = try Workspace().run(
+      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
+      "--to={name}", "--allow-private", "--retry-delay=400ms", "--per-host=1")
+    #expect(end.status == 0)
+    #expect(order.all == ["/1", "/2", "/3", "/1"])
+  }
+
   @Test func `a wait of more than five minutes is not taken`() throws {
     let server = try LoopbackServer { _, connection in
       connection.answer("503 Busy", ["Retry-After: 301"])
@@ -88,6 +105,8 @@ struct RetryTests {
     #expect(policy.delay(after: told, attempt: 1, chance: 0) == 2_000_000_000)
     let patient = RetryPolicy(limit: 99, delay: 1_000_000_000)
     #expect(patient.delay(after: failure, attempt: 60, chance: 1) == RetryPolicy.longestDelay)
+    let slow = RetryPolicy(limit: 99, delay: 86_400_000_000_000)
+    #expect(slow.delay(after: failure, attempt: 60, chance: 1) == RetryPolicy.longestDelay)
   }
 
   @Test func `Retry-After is a number or a date`() {
@@ -183,6 +202,55 @@ struct ResumeTests {
     let server = try halting { $0.answer("200 OK", [], "helloworld") }
     #expect(try run(server, "--resume=false").1.status == 0)
     #expect(server.requests.last?.headers["range"] == nil)
+  }
+
+  @Test func `bytes of all attempts count as received`() throws {
+    let resumed = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v1\""], "world")
+    }
+    #expect(
+      try run(resumed).1.output
+        == "x  10 B  TIME  attempt 2\n1 file, 10 B received in TIME\n")
+    let renewed = try halting { $0.answer("200 OK", ["ETag: \"v2\""], "something") }
+    #expect(
+      try run(renewed).1.output
+        == "x  9 B  TIME  attempt 2\n1 file, 14 B received in TIME\n")
+    let failing = try halting { $0.answer("404 Not Found") }
+    let (workspace, _) = try run(failing)
+    #expect(workspace.content(".oprun-download.json").contains("\"files\":[],\"bytes\":5,"))
+  }
+
+  @Test func `a part that is all there was is fetched again`() throws {
+    let server = try LoopbackServer { request, connection in
+      switch request.number {
+      case 0:
+        connection.write(
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n5\r\nhello\r\n")
+      case 1: connection.answer("416 Range Not Satisfiable", ["Content-Range: bytes */5"])
+      default: connection.answer("200 OK", [], "hello")
+      }
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "hello")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-", nil])
+  }
+
+  @Test func `a part that was damaged is fetched again if the hash shows it`() throws {
+    let server = try LoopbackServer { request, connection in
+      switch request.number {
+      case 0:
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nHELLO")
+      case 1: connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
+      default: connection.answer("200 OK", [], "helloworld")
+      }
+    }
+    let hash = "936a185caaa266bb9cbe981e9e05cb78cd732b0b3280eb944412bb6f8f8f07af"
+    let (workspace, end) = try run(server, "--sha256=\(hash)")
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-", nil])
   }
 
   @Test func `a part survives the end of the program, kill -9 included`() throws {

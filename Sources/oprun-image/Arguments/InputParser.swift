@@ -41,7 +41,7 @@ struct InputParser {
     let attached = parts.count > 1 ? String(parts[1]) : nil
     if parts[0] == Self.fromEnvironment { return try readFromEnvironment(attached) }
     let key = try key(String(parts[0].dropFirst(2)))
-    if attached == nil, key.type == .boolean { return inputs.add(.boolean(true), to: key) }
+    if attached == nil, key.type == .boolean { return try add("true", to: key) }
     guard let text = attached ?? rest.popFirst() else {
       throw .missingValue(of: key, inputs.step)
     }
@@ -68,6 +68,9 @@ struct InputParser {
   private mutating func add(_ text: String, to key: BuiltinKey) throws(UsageError) {
     guard let value = key.type.value(of: text) else {
       throw .wrongValue(text, for: key, inputs.step)
+    }
+    guard key.type.isRepeatable || !inputs.isGiven(key.name) else {
+      throw .givenTwice(key, inputs.step)
     }
     inputs.add(value, to: key)
   }

@@ -16,9 +16,10 @@ struct Inputs: Sendable {
 
   /// Of a list or a map one more element, of anything else the value that counts.
   mutating func add(_ value: BuiltinValue, to key: BuiltinKey) {
-    switch key.type {
-    case .list, .map: values[key.name, default: []].append(value)
-    default: values[key.name] = [value]
+    if key.type.isRepeatable {
+      values[key.name, default: []].append(value)
+    } else {
+      values[key.name] = [value]
     }
   }
 
@@ -83,5 +84,15 @@ struct Inputs: Sendable {
 
   private static func noDefault(_ name: String) -> String {
     "'\(name)' is read as if it had a default, or as another type"
+  }
+}
+
+extension BuiltinType {
+  /// Whether an option of it can be given several times.
+  var isRepeatable: Bool {
+    switch self {
+    case .list, .map: true
+    default: false
+    }
   }
 }

@@ -54,6 +54,12 @@ struct UsageError: Error, Hashable {
       step: step.name)
   }
 
+  static func givenTwice(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
+    UsageError(
+      "'--\(key.option)' is given twice",
+      help: step.key("\(key.name)s").map { "'--\($0.option)' takes several" }, step: step.name)
+  }
+
   static func missingKey(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
     UsageError("'--\(key.option)' is needed: \(key.type.wanted)", step: step.name)
   }
@@ -84,6 +90,12 @@ struct UsageError: Error, Hashable {
   static func sameTarget(_ path: String, _ step: String) -> UsageError {
     UsageError(
       "two items would be written to \(quoted(path))",
+      help: "tell them apart in '--to', for instance by '{index}'", step: step)
+  }
+
+  static func partIsTarget(_ path: String, _ part: String, _ step: String) -> UsageError {
+    UsageError(
+      "\(quoted(path)) is written to \(quoted(part)) first, which is another item's name",
       help: "tell them apart in '--to', for instance by '{index}'", step: step)
   }
 

@@ -6,6 +6,10 @@ struct Admission: Sendable {
     var waiting: [Int] = []
     var next = 0
     var active = 0
+    /// Sources that paused, and want a place again. There are some only while no place is free.
+    var returning: [Int] = []
+    var nextReturning = 0
+    var hasTurn = false
 
     var hasMore: Bool { next < waiting.count }
   }
@@ -16,10 +20,12 @@ struct Admission: Sendable {
   private var turns: [Int] = []
   private var nextTurn = 0
   private var unfinished = 0
+  private var pausedCount = 0
   private let perHost: Int
   private let window: Int
 
-  /// `hosts` names the host of each source. At most `window` sources are begun and not finished.
+  /// `hosts` names the host of each source. At most `window` sources are begun and not finished, but
+  /// for those that pause.
   init(_ names: [String], perHost: Int, window: Int) {
     var numbers: [String: Int] = [:]
     var hosts: [Host] = []
@@ -33,37 +39,87 @@ struct Admission: Sendable {
     self.hosts = hosts
     self.perHost = perHost
     self.window = window
-    turns = Array(hosts.indices)
+    for host in hosts.indices { giveTurn(host) }
   }
 
   /// The next source to begin; nil if one must end first, or there is none.
   mutating func next() -> Int? {
-    guard unfinished < window, nextTurn < turns.count else { return nil }
-    let number = turns[nextTurn]
-    nextTurn += 1
-    let source = hosts[number].waiting[hosts[number].next]
-    hosts[number].next += 1
-    hosts[number].active += 1
-    unfinished += 1
-    if hosts[number].active < perHost, hosts[number].hasMore { turns.append(number) }
-    if nextTurn > 1024, nextTurn * 2 > turns.count {
-      turns.removeFirst(nextTurn)
-      nextTurn = 0
+    guard unfinished < window else { return nil }
+    while nextTurn < turns.count {
+      let number = turns[nextTurn]
+      nextTurn += 1
+      hosts[number].hasTurn = false
+      guard mayBegin(number) else { continue }
+      let source = hosts[number].waiting[hosts[number].next]
+      hosts[number].next += 1
+      hosts[number].active += 1
+      unfinished += 1
+      giveTurn(number)
+      if nextTurn > 1024, nextTurn * 2 > turns.count {
+        turns.removeFirst(nextTurn)
+        nextTurn = 0
+      }
+      return source
     }
-    return source
+    return nil
   }
 
-  /// The source needs its host no more.
-  mutating func downloaded(_ source: Int) {
+  private mutating func giveTurn(_ number: Int) {
+    guard !hosts[number].hasTurn, mayBegin(number) else { return }
+    hosts[number].hasTurn = true
+    turns.append(number)
+  }
+
+  private func mayBegin(_ number: Int) -> Bool {
+    hosts[number].hasMore && hosts[number].active < perHost
+  }
+
+  /// The source needs its host no more. Who comes back goes before those that were not begun: its
+  /// number is answered, and it has the place.
+  @discardableResult
+  mutating func downloaded(_ source: Int) -> Int? {
     let number = hostOf[source]
-    let wasFull = hosts[number].active == perHost
     hosts[number].active -= 1
-    if wasFull, hosts[number].hasMore { turns.append(number) }
+    guard hosts[number].nextReturning < hosts[number].returning.count else {
+      hosts[number].returning = []
+      hosts[number].nextReturning = 0
+      giveTurn(number)
+      return nil
+    }
+    let next = hosts[number].returning[hosts[number].nextReturning]
+    hosts[number].nextReturning += 1
+    goOn(next)
+    return next
   }
 
   /// All that follows from the source is done.
   mutating func finished(_ source: Int) { unfinished -= 1 }
 
+  /// The source will try again later, and needs nothing until then.
+  @discardableResult
+  mutating func paused(_ source: Int) -> Int? {
+    unfinished -= 1
+    pausedCount += 1
+    return downloaded(source)
+  }
+
+  /// Whether a source that has paused may go on now; if not, it gets a place as soon as one is free.
+  mutating func resume(_ source: Int) -> Bool {
+    let number = hostOf[source]
+    guard hosts[number].active < perHost else {
+      hosts[number].returning.append(source)
+      return false
+    }
+    goOn(source)
+    return true
+  }
+
+  private mutating func goOn(_ source: Int) {
+    hosts[hostOf[source]].active += 1
+    pausedCount -= 1
+    unfinished += 1
+  }
+
   /// Whether everything was begun and has finished.
-  var isOver: Bool { unfinished == 0 && hosts.allSatisfy { !$0.hasMore } }
+  var isOver: Bool { unfinished == 0 && pausedCount == 0 && hosts.allSatisfy { !$0.hasMore } }
 }

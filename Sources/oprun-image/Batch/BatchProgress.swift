@@ -20,6 +20,7 @@ final class BatchProgress: Sendable {
   private let output: Output
   private let meter: Meter
   private let started = monotonicTime()
+  private let hasBar: Bool
   private let counts = Guarded(Counts(lastLine: monotonicTime()))
 
   private static let frame: UInt32 = 200_000
@@ -30,6 +31,7 @@ final class BatchProgress: Sendable {
     self.noun = noun
     self.output = output
     self.meter = meter
+    hasBar = output.isTerminal && !Self.keepsLines(environmentValue)
     _ = Threads.start { [self] in
       while !counts.withLock({ $0.isOver }) {
         usleep(Self.frame)
@@ -72,8 +74,9 @@ final class BatchProgress: Sendable {
       let text = Self.text(
         done: counts.done, failed: counts.failed, total: total, noun: noun,
         bytesPerSecond: Int(Double(meter.byteCount) / (Double(max(1, now - started)) / 1e9)))
-      if output.isTerminal {
-        output.write("\r\u{1b}[K\(Self.bar(counts.done, of: total)) \(text)")
+      if hasBar {
+        let line = Self.line(counts.done, of: total, text, columns: output.columnCount)
+        output.write("\r\u{1b}[K\(line)")
         counts.isShown = true
       } else if now - counts.lastLine >= Self.lineInterval, text != counts.lastText {
         counts.lastLine = now
@@ -96,6 +99,20 @@ final class BatchProgress: Sendable {
     if failed > 0 { parts.append("\(failed) failed") }
     if bytesPerSecond > 0 { parts.append("\(shownBytes(bytesPerSecond))/s") }
     return parts.joined(separator: ", ")
+  }
+
+  /// Whether lines that are written over are of no use: on a terminal that cannot, and in CI, whose
+  /// terminal is a log.
+  static func keepsLines(_ variable: (String) -> String?) -> Bool {
+    let ci = variable("CI") ?? ""
+    return variable("TERM") == "dumb" || !["", "0", "false"].contains(ci)
+  }
+
+  /// Short enough not to go on in the next row, where it could not be written over.
+  static func line(_ done: Int, of total: Int, _ words: String, columns: Int?) -> String {
+    let whole = "\(bar(done, of: total)) \(words)"
+    guard let columns, whole.count >= columns else { return whole }
+    return String(words.prefix(max(0, columns - 1)))
   }
 
   static func bar(_ done: Int, of total: Int) -> String {

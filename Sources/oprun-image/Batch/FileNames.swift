@@ -6,13 +6,30 @@ import Diagnostics
 /// another folder, hides the file or moves a cursor.
 func fileName(ofPath path: String) -> (name: String, ext: String) {
   let last = path.split(separator: "/").last ?? ""
-  var safe = ""
+  var safe = String.UnicodeScalarView()
   for scalar in last.unicodeScalars {
-    safe.unicodeScalars.append(escape(scalar) == nil && scalar != "\\" ? scalar : "_")
-    if safe.utf8.count >= 180 { break }
+    safe.append(escape(scalar) == nil && scalar != "\\" ? scalar : "_")
   }
-  if safe.hasPrefix(".") { safe = "_" + safe.dropFirst() }
+  if safe.first == "." { safe.replaceSubrange(...safe.startIndex, with: "_".unicodeScalars) }
   if safe.isEmpty { return ("index", "") }
-  guard let dot = safe.lastIndex(of: "."), dot != safe.startIndex else { return (safe, "") }
-  return (String(safe[..<dot]), String(safe[safe.index(after: dot)...]))
+  guard let dot = safe.lastIndex(of: "."), dot != safe.startIndex else {
+    return (cut(safe[...], to: longestName), "")
+  }
+  let ext = cut(safe[safe.index(after: dot)...], to: longestExtension)
+  return (cut(safe[..<dot], to: longestName - ext.utf8.count), ext)
+}
+
+/// A name has 255 bytes on Linux; that of a part and of what is known of it is longer.
+private let longestName = 180
+private let longestExtension = 30
+
+private func cut(_ text: Substring.UnicodeScalarView, to byteCount: Int) -> String {
+  var kept = String.UnicodeScalarView()
+  var left = byteCount
+  for scalar in text {
+    left -= UTF8.width(scalar)
+    if left < 0 { break }
+    kept.append(scalar)
+  }
+  return String(kept)
 }

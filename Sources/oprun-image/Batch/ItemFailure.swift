@@ -7,6 +7,8 @@ struct ItemFailure: Error, Hashable, Sendable {
   var mayPass = false
   /// In seconds, if a server has said when to come back.
   var retryAfter: Int?
+  /// Bytes that came all the same.
+  var receivedByteCount = 0
 
   init(_ message: String, mayPass: Bool = false, retryAfter: Int? = nil) {
     self.message = message

@@ -3,31 +3,54 @@
 import OperationKit
 
 final class SourceFeed: Sendable {
-  private let admission: Guarded<Admission>
+  private struct State: Sendable {
+    var admission: Admission
+    /// Who waits for a place, by the number of the source.
+    var waiting: [Int: @Sendable () -> Void] = [:]
+  }
+
+  private let state: Guarded<State>
   private let news = Signal()
 
   init(hosts: [String], perHost: Int, window: Int) {
-    admission = Guarded(Admission(hosts, perHost: perHost, window: window))
+    state = Guarded(State(admission: Admission(hosts, perHost: perHost, window: window)))
   }
 
   /// Begins each source by its number and returns when all have finished.
   func run(_ begin: (Int) -> Void) {
-    while !admission.withLock({ $0.isOver }) {
-      while let source = admission.withLock({ $0.next() }) { begin(source) }
-      if admission.withLock({ $0.isOver }) { return }
+    while !state.withLock({ $0.admission.isOver }) {
+      while let source = state.withLock({ $0.admission.next() }) { begin(source) }
+      if state.withLock({ $0.admission.isOver }) { return }
       news.wait()
     }
   }
 
   /// The source needs its host no more.
-  func downloaded(_ source: Int) {
-    admission.withLock { $0.downloaded(source) }
+  func downloaded(_ source: Int) { handOver { $0.downloaded(source) } }
+
+  /// The source will try again later.
+  func paused(_ source: Int) { handOver { $0.paused(source) } }
+
+  private func handOver(_ leave: (inout Admission) -> Int?) {
+    let goOn = state.withLock { state in
+      leave(&state.admission).flatMap { state.waiting.removeValue(forKey: $0) }
+    }
+    goOn?()
     news.send()
+  }
+
+  /// Whether a source that has paused may go on now; if not, it is told when it may.
+  func resume(_ source: Int, whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      if state.admission.resume(source) { return true }
+      state.waiting[source] = goOn
+      return false
+    }
   }
 
   /// All that follows from the source is done.
   func finished(_ source: Int) {
-    admission.withLock { $0.finished(source) }
+    state.withLock { $0.admission.finished(source) }
     news.send()
   }
 }

@@ -173,8 +173,9 @@ extension Cache {
         return object
       }
       guard makeRoom(for: record.size) else { return nil }
-      try part.publish(as: path)
+      // First, so that who dies between the two leaves too much on the books, not too little.
       setUsage(usage + record.size)
+      try part.publish(as: path)
       try note(record, for: key)
       let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW)
       file.lock(LOCK_SH)

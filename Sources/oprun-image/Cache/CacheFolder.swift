@@ -22,7 +22,10 @@ struct CacheFolder: Hashable, Sendable {
     guard lstat(path, &status) == 0 else {
       throw SystemError("cannot use the cache \(quoted(path))", errno: errno)
     }
-    guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw SystemError("cannot use the cache \(quoted(path))", errno: ENOTDIR)
+    }
+    guard status.st_uid == geteuid(),
       status.st_mode & (S_IWGRP | S_IWOTH) == 0
     else {
       throw SystemError(

@@ -98,6 +98,11 @@ extension Program {
         plan.orders.append(DownloadPlan.Order(source: source, items: [item]))
       }
     }
+    for path in plan.targets {
+      for other in PartFile.names(beside: path) where takers[other] != nil {
+        throw .partIsTarget(path, other, "download")
+      }
+    }
     return plan
   }
 
@@ -131,7 +136,7 @@ extension Program {
     let policy = inputs.retryPolicy
     feed.run { number in
       let order = plan.orders[number]
-      let task = DownloadTask(policy) { () throws(ItemFailure) in
+      let task = DownloadTask(policy, number, of: feed) { () throws(ItemFailure) in
         let target = plan.targets[order.items[0]]
         return try downloader.download(order.source, to: target, keepsInCache: keepsInCache)
       } whenOver: { end in
@@ -154,12 +159,12 @@ extension DownloadPlan {
   fileprivate func result(of item: Int, _ end: DownloadTask.End, isFirst: Bool) -> ItemResult {
     var result = results[item]
     result.attemptCount = isFirst ? end.attemptCount : 0
+    result.receivedByteCount = isFirst ? end.receivedByteCount : 0
     result.milliseconds = Int(end.nanoseconds / 1_000_000)
     do throws(ItemFailure) {
       let acquired = try end.result.get()
       if !isFirst { try copy(acquired.path, acquired.digest, to: targets[item]) }
       result.files = [ItemFile(path: targets[item], byteCount: acquired.size)]
-      result.receivedByteCount = isFirst ? acquired.receivedByteCount : 0
       result.isCached = acquired.isCached || !isFirst
       result.note = acquired.note
     } catch { result.error = error.message }

@@ -29,9 +29,14 @@ extension Inputs {
 
   /// A URL on each line, after a blank its hash; empty lines and those with `#` do not count.
   private func listedURLs(in path: String) throws(UsageError) -> [ListedURL] {
-    guard let text = Files.text(of: path, upTo: 256 << 20) else {
-      throw UsageError("cannot read the list \(quoted(path))", step: step.name)
+    var text: Substring
+    do throws(SystemError) {
+      text = try Files.namedText(of: path, upTo: 256 << 20)[...]
+    } catch {
+      throw UsageError("the list: \(error.message)", step: step.name)
     }
+    // Editors of Windows begin a text with it.
+    if text.first == "\u{feff}" { text.removeFirst() }
     guard !isGiven("sha256") else {
       throw UsageError("'--sha256' and '--list': write the hashes into the list", step: step.name)
     }

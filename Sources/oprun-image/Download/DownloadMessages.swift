@@ -54,6 +54,10 @@ extension ItemFailure {
         + (found.map(quoted) ?? "none"))
   }
 
+  static func noSuchRange(from start: Int) -> ItemFailure {
+    ItemFailure("has nothing from byte \(start) on, where a part of it ends", mayPass: true)
+  }
+
   static func unwantedRange(_ found: String?) -> ItemFailure {
     ItemFailure("sends a part that was not asked for: \(found.map(quoted) ?? "206")")
   }
@@ -70,8 +74,9 @@ extension ItemFailure {
     ItemFailure("ended after \(found) bytes, \(wanted) were announced", mayPass: true)
   }
 
-  static func wrongHash(wanted: Digest, found: Digest) -> ItemFailure {
-    ItemFailure("has the SHA-256 \(found.hexadecimal), wanted: \(wanted.hexadecimal)")
+  static func wrongHash(wanted: Digest, found: Digest, mayPass: Bool) -> ItemFailure {
+    ItemFailure(
+      "has the SHA-256 \(found.hexadecimal), wanted: \(wanted.hexadecimal)", mayPass: mayPass)
   }
 
   static func stalled(_ nanoseconds: Int64) -> ItemFailure {

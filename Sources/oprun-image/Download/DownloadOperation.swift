@@ -7,22 +7,31 @@ final class DownloadTask: Sendable {
   struct End: Sendable {
     let result: Result<Acquired, ItemFailure>
     let attemptCount: Int
+    /// Of all attempts.
+    let receivedByteCount: Int
     let nanoseconds: Int64
     /// When it ended, by the monotonic clock.
     let time: Int64
   }
 
   let policy: RetryPolicy
+  private let feed: SourceFeed
+  private let source: Int
   private let body: @Sendable () throws(ItemFailure) -> Acquired
   private let whenOver: @Sendable (End) -> Void
   private let started = Guarded<Int64?>(nil)
+  private let received = Guarded(0)
   private let outcome = Guarded<End?>(nil)
 
+  /// `source` is its number in the feed, where it has a place now.
   init(
-    _ policy: RetryPolicy, _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
-    whenOver: @escaping @Sendable (End) -> Void = { _ in }
+    _ policy: RetryPolicy, _ source: Int, of feed: SourceFeed,
+    _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
+    whenOver: @escaping @Sendable (End) -> Void
   ) {
     self.policy = policy
+    self.feed = feed
+    self.source = source
     self.body = body
     self.whenOver = whenOver
   }
@@ -37,31 +46,63 @@ final class DownloadTask: Sendable {
       return start ?? 0
     }
     let result = Result { () throws(ItemFailure) in try body() }
+    let receivedByteCount = received.withLock { count in
+      switch result {
+      case .success(let acquired): count += acquired.receivedByteCount
+      case .failure(let failure): count += failure.receivedByteCount
+      }
+      return count
+    }
     if case .failure(let failure) = result,
       let delay = policy.delay(after: failure, attempt: number, chance: .random(in: 0...1))
     {
+      feed.paused(source)
       return delay
     }
     let now = monotonicTime()
-    let end = End(result: result, attemptCount: number, nanoseconds: now - start, time: now)
+    let end = End(
+      result: result, attemptCount: number, receivedByteCount: receivedByteCount,
+      nanoseconds: now - start, time: now)
     outcome.withLock { $0 = end }
     whenOver(end)
     return nil
   }
 }
 
+extension DownloadTask {
+  /// The content has been worked on, by all who wanted it.
+  func release() {
+    if case .success(let acquired)? = end?.result { acquired.removePassing?() }
+  }
+
+  /// Whether there is a place for another attempt now; if not, it is told when there is.
+  func mayResume(whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
+    feed.resume(source, whenFree: goOn)
+  }
+}
+
 final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in it changes
   private let task: DownloadTask
   private let number: Int
+  private let hasPlace: Bool
 
-  init(_ task: DownloadTask, attempt number: Int = 1) {
+  init(_ task: DownloadTask, attempt number: Int = 1, hasPlace: Bool = true) {
     self.task = task
     self.number = number
+    self.hasPlace = hasPlace
   }
 
   override func main() {
+    if !hasPlace {
+      let gate = BlockOperation()
+      guard task.mayResume(whenFree: { gate.start() }) else {
+        let next = DownloadOperation(task, attempt: number)
+        next.addDependency(gate)
+        return produce(next)
+      }
+    }
     guard let delay = task.attempt(number) else { return }
-    let next = DownloadOperation(task, attempt: number + 1)
+    let next = DownloadOperation(task, attempt: number + 1, hasPlace: false)
     let due = monotonicTime() + delay
     // An operation that waits for a condition holds no place in the queue.
     next.addCondition(.when(every: .nanoseconds(delay)) { monotonicTime() >= due })

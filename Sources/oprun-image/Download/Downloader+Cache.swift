@@ -1,14 +1,21 @@
 // Contents that go into the cache, to be worked on there.
 
 import Glibc
+import Synchronization
 
-/// A content that there is no room for: it goes when nobody uses it any more.
+/// A content that must not stay, or that there is no room for: it goes when nobody uses it any more.
 private final class PassingContent: Sendable {
   private let part: PartFile
+  private let isGone = Atomic(false)
 
   init(_ part: PartFile) { self.part = part }
 
-  deinit { part.discard() }
+  deinit { remove() }
+
+  /// Once: the name can be another's afterwards.
+  func remove() {
+    if !isGone.exchange(true, ordering: .relaxed) { part.discard() }
+  }
 }
 
 extension Downloader {
@@ -48,7 +55,11 @@ extension Downloader {
       }
       if let object { acquired = self.acquired(object) }
     }
-    if acquired.hold == nil { acquired.hold = PassingContent(part) }
+    if acquired.hold == nil {
+      let passing = PassingContent(part)
+      acquired.hold = passing
+      acquired.removePassing = { passing.remove() }
+    }
     acquired.isCached = false
     acquired.receivedByteCount = fetched.receivedByteCount
     acquired.note = fetched.note

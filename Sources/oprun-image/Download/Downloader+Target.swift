@@ -18,7 +18,7 @@ extension Downloader {
     if let record, isAtHand, isBelieved(record, source) {
       return try atHand(record, object, target)
     }
-    let part = try system { try PartFile.open(at: target + ".part", mode: 0o666) }
+    let part = try system { try PartFile.open(at: PartFile.name(beside: target), mode: 0o666) }
     let validators = isAtHand ? record?.validators : nil
     guard let fetched = try fetch(source, unless: validators ?? Validators(), into: part) else {
       guard let record else { throw ItemFailure("the record of it is gone") }
@@ -31,10 +31,7 @@ extension Downloader {
   private func publish(
     _ fetched: Fetched, _ part: PartFile, _ source: Source, to target: String, keepsInCache: Bool
   ) throws(ItemFailure) -> Acquired {
-    try system {
-      try part.synchronize()
-      try part.publish(as: target)
-    }
+    try system { try part.finish(as: target) }
     if let cache, !fetched.facts.forbidsKeeping {
       if keepsInCache {
         try keep(fetched, from: target, source, in: cache)
@@ -83,11 +80,8 @@ extension Downloader {
 
 /// Copies a content whose hash is known, whole or not at all.
 func copy(_ path: String, _ digest: Digest, to target: String) throws(ItemFailure) {
-  let part = try copy(path, digest, toPart: target + ".part", mode: 0o666)
-  try system {
-    try part.synchronize()
-    try part.publish(as: target)
-  }
+  let part = try copy(path, digest, toPart: PartFile.name(beside: target), mode: 0o666)
+  try system { try part.finish(as: target) }
 }
 
 func copy(

@@ -38,7 +38,6 @@ struct Downloader: Sendable {
     do throws(ItemFailure) {
       let mayResume = mayResume && validators.areMissing
       try system { try part.prepare(key: source.key, mayResume: mayResume) }
-      let before = part.size
       let request = FetchRequest(url: source.url, key: source.key, validators: validators)
       switch try fetcher.fetch(request, into: part) {
       case .unchanged:
@@ -50,21 +49,26 @@ struct Downloader: Sendable {
       case .content(let facts):
         let digest = part.digest()
         if let expected = source.expected, digest != expected {
-          throw .wrongHash(wanted: expected, found: digest)
+          let isResumed = part.receivedByteCount < part.size
+          // What was there before may be at fault, and is not gone on with again.
+          try system { try part.restart() }
+          throw .wrongHash(wanted: expected, found: digest, mayPass: isResumed)
         }
-        let received = part.size - (part.size > before ? before : 0)
         return Fetched(
-          digest: digest, size: part.size, receivedByteCount: received, facts: facts)
+          digest: digest, size: part.size, receivedByteCount: part.receivedByteCount, facts: facts)
       }
     } catch {
       if error.mayPass { part.leave() } else { part.discard() }
-      throw error
+      var failure = error
+      failure.receivedByteCount = part.receivedByteCount
+      throw failure
     }
   }
 
   /// Whether what a record says need not be asked about.
   func isBelieved(_ record: CacheRecord, _ source: Source) -> Bool {
-    source.expected != nil || calendarTime() - record.confirmed < maxAge
+    // A clock that was set back makes nothing younger.
+    source.expected != nil || (0..<maxAge).contains(calendarTime() - record.confirmed)
   }
 
   /// What is known, unless it is of no use.

@@ -59,6 +59,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
       switch head.status {
       case 200: return try beginContent()
       case 206: return continueContent()
+      case 416 where part.size > 0: return try startOver()
       default: use = .ignored
       }
       return true
@@ -90,6 +91,13 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     use = .content
     expectedSize = range.last + 1
     return true
+  }
+
+  /// What is there may be all there is, or of no use: nobody can tell.
+  private func startOver() throws(SystemError) -> Bool {
+    let size = part.size
+    try part.restart()
+    return refuse(.noSuchRange(from: size))
   }
 
   func take(body: UnsafeRawBufferPointer) -> Bool {

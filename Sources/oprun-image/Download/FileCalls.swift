@@ -124,6 +124,25 @@ enum Files {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// The whole of a file that the user has named; it can be a link or a pipe.
+  static func namedText(of path: String, upTo limit: Int) throws(SystemError) -> String {
+    let file = try OpenFile(path, O_RDONLY)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    while true {
+      let count = read(file.descriptor, &buffer, buffer.count)
+      if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SystemError("cannot read \(quoted(path))", errno: errno)
+      }
+      bytes += buffer[..<count]
+      guard bytes.count <= limit else {
+        throw SystemError("cannot read \(quoted(path))", errno: EFBIG)
+      }
+    }
+  }
+
   /// Replaces a file in one step.
   static func write(_ text: String, to path: String, mode: mode_t = 0o666) throws(SystemError) {
     let temporary =

@@ -39,8 +39,19 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   private let file: OpenFile
   private var hash = SHA256()
   private(set) var size = 0
+  /// Bytes that came while it was open; those that were dropped again count, too.
+  private(set) var receivedByteCount = 0
   /// What the bytes that are there belong to; nil if they are of no use.
   private(set) var origin: PartOrigin?
+
+  /// What there may be beside a target until it is whole: its part, and what is known of that.
+  static func names(beside target: String) -> [String] {
+    [name(beside: target), originName(beside: name(beside: target))]
+  }
+
+  static func name(beside target: String) -> String { target + ".part" }
+
+  private static func originName(beside part: String) -> String { part + ".from" }
 
   /// Opens or makes `path`; if another process is at it, one with a name of our own.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
@@ -63,7 +74,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     return lstat(path, &named) == 0 && named.st_ino == file.status.st_ino
   }
 
-  private var originPath: String { path + ".from" }
+  private var originPath: String { PartFile.originName(beside: path) }
 
   /// Looks for what an earlier try left of the same thing; empties the file if there is nothing.
   func prepare(key: Digest, mayResume: Bool) throws(SystemError) {
@@ -96,6 +107,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     try file.write(bytes)
     hash.update(bytes)
     size += bytes.count
+    receivedByteCount += bytes.count
   }
 
   /// The hash of all bytes. Once.
@@ -109,6 +121,17 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     try Files.rename(path, to: target)
     Files.remove(originPath)
     file.lock(LOCK_SH)
+  }
+
+  /// Brings it to the disk and gives it its final name. If that cannot be, nothing is left of it.
+  func finish(as target: String) throws(SystemError) {
+    do throws(SystemError) {
+      try synchronize()
+      try publish(as: target)
+    } catch {
+      discard()
+      throw error
+    }
   }
 
   /// Leaves it for a later try, if there is something to go on with.

@@ -15,7 +15,7 @@ struct RetryPolicy: Hashable, Sendable {
   /// to 1 and decides over the second half of the delay.
   func delay(after failure: ItemFailure, attempt: Int, chance: Double) -> Int64? {
     guard failure.mayPass, attempt <= limit else { return nil }
-    let doubled = delay << Int64(min(attempt - 1, 20))
+    let doubled = min(delay, Self.longestDelay) << Int64(min(attempt - 1, 20))
     let full = min(doubled, Self.longestDelay)
     let drawn = full / 2 + Int64(Double(full / 2) * chance)
     return max(drawn, Int64(failure.retryAfter ?? 0) * 1_000_000_000)

@@ -37,6 +37,8 @@ struct Acquired: Sendable {
   var note: String?
   /// Keeps the file there.
   var hold: (any Sendable)?
+  /// Removes the file now if it would go with `hold`: the program can end before that does.
+  var removePassing: (@Sendable () -> Void)?
 
   init(path: String, digest: Digest, size: Int) {
     self.path = path

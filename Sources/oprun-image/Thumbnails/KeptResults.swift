@@ -9,7 +9,7 @@ struct KeptResults: Sendable {
   let settings: ResizeSettings
 
   /// Raised whenever our own part in making images changes what comes out.
-  private static let generation = 1
+  private static let generation = 2
 
   /// Of one result. All that decides over its bytes is in it.
   private func key(_ source: Digest, _ result: ResultSpec) -> Digest {
@@ -19,8 +19,9 @@ struct KeptResults: Sendable {
       "\(result.box.width ?? 0)x\(result.box.height ?? 0)", result.fit.rawValue,
       "\(result.format.rawValue)", "\(result.quality)", "\(result.strip)",
       "\(background.red),\(background.green),\(background.blue),\(background.alpha)",
-      "\(settings.allFrames)",
-      "\(settings.limits.pixels)",
+      "\(settings.allFrames)", "\(settings.limits.pixels)",
+      // All are made from one decoding, which is as fine as the largest needs.
+      settings.boxes.map(\.words).joined(separator: ", "),
     ]
     return SHA256.hash(parts.joined(separator: "\n"))
   }

@@ -54,21 +54,26 @@ final class ThumbnailBatch: Sendable {
   private func begin(_ number: Int) {
     let order = plan.orders[number]
     unfinished.withLock { $0[number] = order.items.count }
-    let task = DownloadTask(policy) { [downloader, kept] () throws(ItemFailure) in
+    let task = DownloadTask(policy, number, of: feed) {
+      [downloader, kept] () throws(ItemFailure) in
       try downloader.acquire(order.source, in: kept.cache, isUnread: kept.areAll)
     } whenOver: { [feed] _ in
       feed.downloaded(number)
     }
     let download = DownloadOperation(task)
     for item in order.items {
-      let thumbnails = ThumbnailOperation(item, task, self) { self.ended($0, item, of: number) }
+      let thumbnails = ThumbnailOperation(item, task, self) {
+        self.ended($0, item, of: number, task)
+      }
       thumbnails.addDependency(download)
       processing.queue.addOperation(thumbnails)
     }
     downloads.addOperation(download)
   }
 
-  private func ended(_ result: ItemResult, _ item: ThumbnailPlan.Item, of number: Int) {
+  private func ended(
+    _ result: ItemResult, _ item: ThumbnailPlan.Item, of number: Int, _ task: DownloadTask
+  ) {
     var result = result
     result.origin = plan.results[item.number].origin
     results.withLock { $0[item.number] = result }
@@ -79,6 +84,9 @@ final class ThumbnailBatch: Sendable {
       unfinished[number] = nil
       return true
     }
-    if isLast { feed.finished(number) }
+    if isLast {
+      task.release()
+      feed.finished(number)
+    }
   }
 }

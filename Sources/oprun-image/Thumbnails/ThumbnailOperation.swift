@@ -79,9 +79,8 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     result.attemptCount = end.attemptCount
     result.milliseconds = Int((end.nanoseconds + monotonicTime() - end.time) / 1_000_000)
     result.isCached = isCached
-    if case .success(let source) = end.result {
-      result.receivedByteCount = source.receivedByteCount
-    }
+    if item.isFirst { result.receivedByteCount = end.receivedByteCount }
+    if case .success(let source) = end.result { result.note = source.note }
     switch files {
     case .success(let files): result.files = files
     case .failure(let failure): result.error = failure.message

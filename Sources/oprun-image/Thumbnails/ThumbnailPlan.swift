@@ -17,6 +17,8 @@ struct ThumbnailPlan: Sendable {
     let name: String
     /// Fills `{index}`: from 1 on.
     let index: Int
+    /// Of those that want the same source; what came over the network is counted with it.
+    var isFirst = true
   }
 
   var orders: [Order] = []
@@ -42,9 +44,10 @@ struct ThumbnailPlan: Sendable {
         if taker == source { continue }
         throw .sameTarget(path, step.name)
       }
-      let item = Item(number: results.count, name: name, index: index + 1)
+      var item = Item(number: results.count, name: name, index: index + 1)
       results.append(ItemResult(origin: source.shown))
       if let order = known[source] {
+        item.isFirst = false
         orders[order].items.append(item)
       } else {
         known[source] = orders.count

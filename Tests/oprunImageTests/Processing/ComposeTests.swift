@@ -108,7 +108,14 @@ struct ComposeTests {
     let folder = try folder()
     let cases: [([String], String)] = [
       (["--images=*.jpg", "--to=out.png"], "'images' matches no file: '*.jpg'"),
-      (["--images=*.png", "--to=out"], "'to' ends in '.', which says nothing of the format"),
+      (
+        ["--images=*.png", "--to=out"],
+        "'to' wants a file that ends in a format, as 'sheet.jpg', found 'out'"
+      ),
+      (
+        ["--images=*.png", "--to=out.png/"],
+        "'to' wants a file that ends in a format, as 'sheet.jpg', found 'out.png/'"
+      ),
       (
         ["--images=*.png", "--to=out.png", "--layout=row", "--width=2"],
         "'width' and 'height' leave no pixel for each of 3 images"
@@ -123,5 +130,19 @@ struct ComposeTests {
       #expect(end.status != 0)
       #expect(end.errors.contains(expected), "\(end.errors)")
     }
+  }
+
+  @Test func `a pattern that finds the composition of before is told`() throws {
+    let folder = try folder()
+    #expect(try folder.run("compose", "--images=*.png", "--to=4-all.png").status == 0)
+    let again = try folder.run("compose", "--images=*.png", "--to=./4-all.png")
+    #expect(
+      again.errors == """
+        oprun-image: './4-all.png' would be written in the place of '4-all.png', which is read
+          help: give 'to' another folder or another name
+        try 'oprun-image compose --help'
+
+        """)
+    #expect(again.status == 2)
   }
 }

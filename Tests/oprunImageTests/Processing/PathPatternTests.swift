@@ -40,6 +40,24 @@ struct PathPatternTests {
     #expect(path == String(repeating: "ä", count: 75) + ".jpg")
   }
 
+  @Test func `where there is no extension, there is no dot for it`() throws {
+    func path(_ pattern: String, ext: String) throws -> String {
+      try PathPattern(pattern, of: .download).path(
+        PathPattern.Values(name: "photo", ext: ext, box: Box(), index: 1))
+    }
+    #expect(try path("out/{name}-{index}.{ext}", ext: "") == "out/photo-1")
+    #expect(try path("out.{ext}/{name}", ext: "") == "out/photo")
+    #expect(try path("{ext}-{name}.{ext}", ext: "gz") == "gz-photo.gz")
+    #expect(try path("out/.{ext}", ext: "") == "out/.")
+  }
+
+  @Test func `a name of a URL that is too long keeps its extension`() {
+    let long = fileName(ofPath: "/" + String(repeating: "ä", count: 300) + ".jpeg")
+    #expect(long.name == String(repeating: "ä", count: 88) && long.ext == "jpeg")
+    let odd = fileName(ofPath: "/a." + String(repeating: "x", count: 5000))
+    #expect(odd.name == "a" && odd.ext == String(repeating: "x", count: 30))
+  }
+
   @Test func `mistakes are told`() {
     #expect(
       fault("{nmae}.jpg")

@@ -1,6 +1,7 @@
 // `oprun-image resize`, from files to files, pixels compared.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_image
@@ -194,5 +195,67 @@ struct ResizeTests {
     #expect(end.status == 0, "\(end.errors)")
     #expect(look(try Pixels(decoding: try folder.bytes("dot-50.jpg"))) == "50 × 20 rrrr")
     #expect(look(try Pixels(decoding: try folder.bytes("line-50.jpg"))) == "50 × 20 rrrr")
+  }
+
+  @Test(arguments: [(640, 480, 641, 480), (640, 480, 640, 481), (20, 10, 21, 10)])
+  func `contain can leave a border of one pixel`(
+    width: Int, height: Int, boxWidth: Int, boxHeight: Int
+  ) throws {
+    let folder = try folder("in.png", .plain(width, height, [255, 0, 0, 255]))
+    let end = try folder.run(
+      "resize", "--from=in.png", "--to=out.png", "--width=\(boxWidth)", "--height=\(boxHeight)",
+      "--fit=contain", "--background=black")
+    #expect(end.errors == "")
+    let pixels = try Pixels(decoding: try folder.bytes("out.png"))
+    let shape: [Int] = [pixels.width, pixels.height]
+    #expect(shape == [boxWidth, boxHeight])
+    #expect(pixels.letters([(0, 0), (boxWidth - 1, boxHeight - 1)]) == "rk")
+  }
+
+  @Test(arguments: ["{name}.{ext}", "../{name}.{ext}", "other.png"])
+  func `what is read is never written over`(pattern: String) throws {
+    let folder = try folder("in.png", .plain(40, 20, [255, 0, 0, 255]))
+    try folder.makeFolder("sub")
+    let other = try Pixels.plain(30, 20, [255, 0, 0, 255]).encoded("png")
+    try folder.write(other, to: "other.png")
+    let before = [try folder.bytes("in.png"), other]
+    let end = try folder.run(
+      "resize", "--from=in.png", "--from=sub/../other.png",
+      "--to=\(pattern.hasPrefix("..") ? "sub/" : "")\(pattern)", "--width=10")
+    #expect(end.status == 2)
+    #expect(before == [try folder.bytes("in.png"), try folder.bytes("other.png")])
+  }
+
+  @Test func `the file that would be written over is named; a link to it is replaced`() throws {
+    let folder = try folder("in.png", .plain(40, 20, [255, 0, 0, 255]))
+    let before = try folder.bytes("in.png")
+    let end = try folder.run("resize", "--from=in.png", "--to=./{name}.png", "--width=10")
+    #expect(
+      end.errors == """
+        oprun-image: './in.png' would be written in the place of 'in.png', which is read
+          help: give 'to' another folder or another name
+        try 'oprun-image resize --help'
+
+        """)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("out.png"), withDestinationPath: "in.png")
+    #expect(try folder.run("resize", "--from=in.png", "--to=out.png", "--width=10").errors == "")
+    #expect(try folder.bytes("in.png") == before)
+    #expect(try Pixels(decoding: try folder.bytes("out.png")).width == 10)
+  }
+
+  @Test func `a disk that is full is told as that`() throws {
+    let folder = try folder("in.png", .noise(400, 400))
+    try folder.makeFolder("disk")
+    let child = try Child(
+      script: """
+        cd '\(folder.url.path)' && exec unshare -rm sh -c '
+          mount -t tmpfs -o size=16k none disk && exec "$@"' sh '\(ImageFolder.program)' \
+          resize --from=in.png --to=disk/ --width=300 --manifest=m.json </dev/null >.stdout 2>.stderr
+        """)
+    #expect(child.wait() == 1)
+    #expect(
+      try folder.text(".stderr")
+        == "failed: in.png: cannot be written as PNG: no space left on device\n")
   }
 }

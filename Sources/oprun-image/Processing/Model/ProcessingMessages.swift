@@ -60,6 +60,10 @@ extension ImageFault {
     ImageFault("cannot be written as \(format.label): \(printable(details))")
   }
 
+  static func noSpace(_ format: ImageFormat) -> ImageFault {
+    .cannotEncode(format, "no space left on device")
+  }
+
   static func noCodec(_ format: ImageFormat) -> ImageFault {
     ImageFault("this libvips does not know \(format.label)")
   }

@@ -14,8 +14,14 @@ struct ComposeStep {
     let step = inputs.step
     files = try FilePatterns.files(inputs.texts("images"), of: "images", step)
     target = inputs.text("to") ?? ""
+    if let replaced = FileIdentity(replacedAt: target),
+      let source = files.first(where: { FileIdentity(readAt: $0) == replaced })
+    {
+      throw .replacesSource(target, source, step)
+    }
     let ext = fileName(ofPath: target).ext
-    guard let format = ImageFormat(word: ext) else { throw .unknownExtension(ext, step) }
+    guard !target.hasSuffix("/"), !Files.isFolder(target), let format = ImageFormat(word: ext)
+    else { throw .noImageFile(target, step) }
     if format == .tiff || format == .heic { throw .unwritable(format, step) }
     layout = Layout.Options(
       kind: inputs.choice("layout"),

@@ -76,16 +76,28 @@ struct PathPattern: Hashable, Sendable {
   }
 
   func path(_ values: Values) -> String {
-    pieces.map { piece in
-      switch piece {
-      case .text(let text): text
-      case .field(.name): PathPattern.harmless(values.name)
-      case .field(.ext): values.ext
-      case .field(.width): values.box.width.map(String.init) ?? "auto"
-      case .field(.height): values.box.height.map(String.init) ?? "auto"
-      case .field(.index): String(values.index)
+    var path = ""
+    for piece in pieces {
+      // What has no extension needs no dot before it.
+      if piece == .field(.ext), values.ext.isEmpty, path.hasSuffix("."), path != ".",
+        !path.hasSuffix("/.")
+      {
+        path.removeLast()
       }
-    }.joined()
+      path += text(of: piece, values)
+    }
+    return path
+  }
+
+  private func text(of piece: Piece, _ values: Values) -> String {
+    switch piece {
+    case .text(let text): text
+    case .field(.name): PathPattern.harmless(values.name)
+    case .field(.ext): values.ext
+    case .field(.width): values.box.width.map(String.init) ?? "auto"
+    case .field(.height): values.box.height.map(String.init) ?? "auto"
+    case .field(.index): String(values.index)
+    }
   }
 
   /// A single part of a path: no slash, no control character, no dot in front, never empty, and

@@ -18,9 +18,12 @@ struct ResizeStep {
   /// What each file will be called is known before anything is written.
   private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
     var owners: [String: String] = [:]
+    var sources: [FileIdentity: String] = [:]
+    var paths: [String] = []
     for (index, file) in files.enumerated() {
       // What is no image fails later, as an item.
       guard let image = try? SourceImage(file, reading: settings.reading.formats) else { continue }
+      if let identity = FileIdentity(readAt: file) { sources[identity] = file }
       for result in settings.results(for: image.format) {
         let path = settings.pattern.path(
           PathPattern.Values(
@@ -29,6 +32,12 @@ struct ResizeStep {
         if let owner = owners.updateValue(file, forKey: path) {
           throw .collision(path, owner, file, step)
         }
+        paths.append(path)
+      }
+    }
+    for path in paths {
+      if let source = FileIdentity(replacedAt: path).flatMap({ sources[$0] }) {
+        throw .replacesSource(path, source, step)
       }
     }
   }

@@ -85,6 +85,12 @@ extension UsageError {
       help: "give 'format', or end it in '.{ext}'", step: step.name)
   }
 
+  static func noImageFile(_ path: String, _ step: BuiltinStep) -> UsageError {
+    UsageError(
+      "'to' wants a file that ends in a format, as 'sheet.jpg', found \(quoted(path))",
+      step: step.name)
+  }
+
   static func badColor(_ text: String, _ step: BuiltinStep) -> UsageError {
     UsageError("'background' wants \(Color.wanted), found \(quoted(text))", step: step.name)
   }
@@ -101,6 +107,14 @@ extension UsageError {
     UsageError(
       "\(quoted(first)) and \(quoted(second)) would both be written to \(quoted(path))",
       help: "'{index}' in 'to' keeps them apart", step: step.name)
+  }
+
+  static func replacesSource(
+    _ path: String, _ source: String, _ step: BuiltinStep
+  ) -> UsageError {
+    UsageError(
+      "\(quoted(path)) would be written in the place of \(quoted(source)), which is read",
+      help: "give 'to' another folder or another name", step: step.name)
   }
 
   static func noRoom(_ count: Int, _ step: BuiltinStep) -> UsageError {

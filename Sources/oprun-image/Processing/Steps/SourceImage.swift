@@ -46,3 +46,28 @@ final class SourceImage: Sendable {
     }
   }
 }
+
+/// Which file it is, whatever it is called.
+struct FileIdentity: Hashable, Sendable {
+  private let device: UInt
+  private let number: UInt
+
+  /// What is read by this name; nil if there is nothing.
+  init?(readAt path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// What would be replaced by a file of this name: of a link, the link. Nil if there is nothing.
+  init?(replacedAt path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    device = UInt(status.st_dev)
+    number = UInt(status.st_ino)
+  }
+}

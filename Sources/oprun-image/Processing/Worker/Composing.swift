@@ -51,7 +51,8 @@ enum Composing {
       if isOpaque { picture = try picture.flattened(onto: result.background) }
       try picture.write(to: output, result)
     } catch {
-      throw .cannotEncode(result.format, error.details)
+      throw FullDisk.holds(output)
+        ? .noSpace(result.format) : .cannotEncode(result.format, error.details)
     }
     return ImageFacts(size: size, frames: 1, bytes: Int(lseek(output, 0, SEEK_END)))
   }

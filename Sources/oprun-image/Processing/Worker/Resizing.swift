@@ -22,7 +22,7 @@ struct Resizing {
       do throws(VipsError) {
         try finished.write(to: output, result)
       } catch {
-        throw fault(of: error, writing: result.format)
+        throw fault(of: error, writing: result.format, to: output)
       }
       facts.append(
         ImageFacts(
@@ -110,8 +110,12 @@ struct Resizing {
   }
 
   /// Work is done on demand: what is wrong with the image shows only when it is written.
-  private func fault(of error: VipsError, writing format: ImageFormat) -> ImageFault {
-    errno == ENOSPC || errno == EFBIG || error.isOfEncoder
+  private func fault(
+    of error: VipsError, writing format: ImageFormat, to output: Int32
+  ) -> ImageFault {
+    let isTooLarge = errno == EFBIG
+    if FullDisk.holds(output) { return .noSpace(format) }
+    return isTooLarge || error.isOfEncoder
       ? .cannotEncode(format, error.details) : .cannotDecode(image.format, error.details)
   }
 
@@ -127,7 +131,8 @@ struct Resizing {
 extension Picture {
   /// Cut from the scaled picture, or laid onto a background.
   func placed(_ placement: Placement, background: Color) throws(VipsError) -> Picture {
-    if placement.left >= 0, placement.top >= 0 {
+    let (scaled, canvas) = (placement.scaled, placement.canvas)
+    if scaled.width >= canvas.width, scaled.height >= canvas.height {
       return try part(left: placement.left, top: placement.top, placement.canvas)
     }
     var picture = try inBytes(gray: false)
