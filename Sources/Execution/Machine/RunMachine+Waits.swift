@@ -80,7 +80,8 @@ extension RunMachine {
     let settings = wait.step.settings
     if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
       let isAllowed = settings.allowFailure == .always
-      return end(timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
+      return end(
+        timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
     }
     // Hooks run in a slot, as all commands do.
     plan.steps[timer.operation.index] = wait.step
