@@ -70,17 +70,25 @@ struct PlanBuilder {
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
-      if let group = planner.group(operation) {
-        groups[id] = GroupPlan(
-          kind: group.kind, members: group.members.compactMap { numbers[$0] },
-          isFailFast: group.isFailFast,
-          combinations: group.members.compactMap { member in
-            numbers[member].flatMap { _ in planner.places[member].instance }
-              .map { planner.instances[$0].values }
-          })
-      }
+      if let group = planner.group(operation) { groups[id] = groupPlan(group) }
     }
     return steps
+  }
+
+  private func groupPlan(_ group: GroupDraft) -> GroupPlan {
+    var members: [OperationID] = []
+    var combinations: [ValueMap] = []
+    members.reserveCapacity(group.members.count)
+    if case .matrix = group.kind { combinations.reserveCapacity(group.members.count) }
+    for member in group.members {
+      guard let id = numbers[member] else { continue }
+      members.append(id)
+      if let instance = planner.places[member].instance {
+        combinations.append(planner.instances[instance].values)
+      }
+    }
+    return GroupPlan(
+      kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
   }
 
   /// A step that says no more than id, script and edges, in a pipeline without groups: as most.
@@ -130,6 +138,10 @@ struct PlanBuilder {
     _ command: CommandModel, _ values: KnownValues, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> StepCommand {
     let language = StepSettings.language(of: settings.settings.shell)
+    if case .script(let text) = command {
+      let folded = try values.foldScript(text, for: language)
+      return folded.plain.map { .known(.script($0)) } ?? .late(.script(folded))
+    }
     let folded = try values.fold(command, for: language)
     return folded.constant.map { .known($0) } ?? .late(folded)
   }

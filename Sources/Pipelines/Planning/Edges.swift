@@ -94,8 +94,10 @@ extension Planner {
     _ place: Place, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
     let unit = units[place.unit]
+    let range = unit.model.dependencyRange(of: place.step)
+    if range.isEmpty, inherited.isEmpty, !unit.model.isSequence { return }
     let isFree = unit.extra(of: place.step)?.condition?.callsStatusFunction ?? false
-    for number in unit.model.dependencyRange(of: place.step) {
+    for number in range {
       let dependency = unit.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
       // Nearly always a step, by its name.
