@@ -111,6 +111,7 @@ extension OperationProtocol {
   /// To be called while this operation executes in a queue.
   public func produce(_ operation: Operation) {
     guard let queue = OperationQueue.current, has(.queued), isExecuting else {
+      // A mistake of the calling program, told in release builds too.
       fatalError("an operation is produced by one that no queue executes: '\(self)'")
     }
     for dependent in Engine.shared.waitingOperations(for: self) {

@@ -1,7 +1,4 @@
-// Texts as numbers, durations, sizes and ids. Knows bytes, nothing of nodes or keys.
-
-import BuiltinSteps
-import Scheduling
+// Texts as numbers and ids. Knows bytes, nothing of nodes or keys.
 
 /// A plain decimal integer: an optional sign and digits.
 func parseInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -48,12 +45,6 @@ private func appending(_ digit: UInt8, to value: Int) -> Int? {
   let (sum, overflowToo) = product.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
   return overflow || overflowToo ? nil : sum
 }
-
-/// `250ms`, `30s`, `1h30m`.
-func parseDuration(_ text: UnsafeBufferPointer<UInt8>) -> Nanoseconds? { nanoseconds(text) }
-
-/// `512K`, `2M`, `1G`, `1T`.
-func parseSize(_ text: UnsafeBufferPointer<UInt8>) -> Int? { byteCount(text) }
 
 /// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
 func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -1,6 +1,7 @@
 // Single values of a map: a node that must be a text, a number, a duration, and so on. Each function
 // gives nil for what is not; it is reported then, in the words of the key's row.
 
+import BuiltinSteps
 import Diagnostics
 import Scheduling
 
@@ -104,7 +105,7 @@ extension Decoder {
     _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, isZeroAllowed: Bool = false
   ) -> Nanoseconds? {
     guard let node = scalar(value, row()) else { return nil }
-    guard let duration = tree.withBytes(of: node, parseDuration) else {
+    guard let duration = tree.withBytes(of: node, { nanoseconds($0) }) else {
       reportUnit(value, row(), units: DecodingMessage.durationUnits)
       return nil
     }
@@ -117,7 +118,7 @@ extension Decoder {
 
   mutating func size(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int? {
     guard let node = scalar(value, row()) else { return nil }
-    if let size = tree.withBytes(of: node, parseSize) { return size }
+    if let size = tree.withBytes(of: node, { byteCount($0) }) { return size }
     reportUnit(value, row(), units: DecodingMessage.sizeUnits)
     return nil
   }

@@ -49,31 +49,20 @@ extension Template {
     for language: ScriptLanguage, _ goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
     let script = ScriptText(self, language)
-    var text = RenderedText(self)
     // Those that other places depend on.
     var values: [String?] = []
     var number = 0
-    for part in parts {
-      if part.isLiteral {
-        text.append(part)
-        continue
-      }
-      let expression = expression(part)
-      let value = try expression.text(for: goal, with: bindings)
-      if let words = script.objection(to: expression, number)
-        ?? value.flatMap({ script.objection(to: $0, of: expression, number) })
-        ?? text.append(value)
-      {
-        throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
-      }
+    let text = try self.text(for: goal, with: bindings) { expression, value in
+      defer { number += 1 }
       if script.needsAllValues { values.append(value) }
-      number += 1
+      return script.objection(to: expression, number)
+        ?? value.flatMap { script.objection(to: $0, of: expression, number) }
     }
     if let (words, number) = script.objection(toAll: values) {
       let expression = expressions[number]
       throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
     }
-    return text.result
+    return text
   }
 }
 

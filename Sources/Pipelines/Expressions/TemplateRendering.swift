@@ -16,7 +16,7 @@ extension Template {
   package func rendered(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String {
-    guard let text = try rendered(.value, with: bindings) else {
+    guard let text = try self.text(for: .value, with: bindings) else {
       preconditionFailure("an evaluation that fails says so")
     }
     return text
@@ -26,11 +26,14 @@ extension Template {
   package func renderedIfKnown(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
-    try rendered(.knownValue, with: bindings)
+    try text(for: .knownValue, with: bindings)
   }
 
-  private func rendered(
-    _ goal: FoldingGoal, with bindings: some ExpressionBindings
+  /// What is written and the values, in order; nil if one is not known. `objection` sees each value
+  /// before it is let in, and nil for one that is not known.
+  func text(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings,
+    objection: (Expression, String?) -> FaultWords? = { _, _ in nil }
   ) throws(EvaluationFailure) -> String? {
     var text = RenderedText(self)
     for part in parts {
@@ -40,7 +43,7 @@ extension Template {
       }
       let expression = expression(part)
       let value = try expression.text(for: goal, with: bindings)
-      if let words = text.append(value) {
+      if let words = objection(expression, value) ?? text.append(value) {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
     }
