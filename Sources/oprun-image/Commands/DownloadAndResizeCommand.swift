@@ -10,7 +10,7 @@ extension Program {
     let transfers = try inputs.transferSettings()
     let settings = try ResizeSettings(inputs)
     let plan = try ThumbnailPlan(
-      inputs.listedURLs(), headers: transfers.headers, settings, inputs.step)
+      inputs.sources(headers: transfers.headers), settings, inputs.step)
     do throws(SystemError) {
       // Before there is a second thread.
       let workers = try Workers.start(settings.reading, usesHEIF: settings.usesHEIF)

@@ -73,16 +73,13 @@ extension Program {
   private func downloadPlan(
     _ inputs: Inputs, headers: [(name: String, value: String)]
   ) throws(UsageError) -> DownloadPlan {
-    let urls = try inputs.listedURLs()
-    let place = try downloadPlace(inputs, itemCount: urls.count)
+    let sources = try inputs.sources(headers: headers)
+    let place = try downloadPlace(inputs, itemCount: sources.count)
     var plan = DownloadPlan()
     plan.folder = place.folder
     var orders: [Source: Int] = [:]
     var takers: [String: Source] = [:]
-    for (index, listed) in urls.enumerated() {
-      guard let source = Source(listed.url, headers: headers, expected: listed.expected) else {
-        throw UsageError(ItemFailure.badURL(listed.url).message, step: "download")
-      }
+    for (index, source) in sources.enumerated() {
       let path = place.path(of: source, index: index + 1)
       if let taker = takers.updateValue(source, forKey: path) {
         if taker == source { continue }

@@ -3,51 +3,32 @@
 import BuiltinSteps
 import Diagnostics
 
-/// A URL that was asked for, and its hash if that is known.
-struct ListedURL: Hashable, Sendable {
-  let url: String
-  let expected: Digest?
-}
-
 extension Inputs {
-  /// The URLs in their order, from `url`, `urls` or `list`.
-  func listedURLs() throws(UsageError) -> [ListedURL] {
-    if let path = text("list") { return try listedURLs(in: path) }
+  /// What `url`, `urls` or `list` name, in their order; the headers go with each.
+  func sources(
+    headers: [(name: String, value: String)]
+  ) throws(UsageError) -> [Source] {
+    if let path = text("list") {
+      guard !isGiven("sha256") else {
+        throw UsageError("'--sha256' and '--list': write the hashes into the list", step: step.name)
+      }
+      return try SourceList(path, of: step).sources(headers: headers)
+    }
     let urls = texts("url") + texts("urls")
     let hashes = texts("sha256")
     guard hashes.isEmpty || hashes.count == urls.count else {
       throw UsageError(
         "'--sha256' is given \(hashes.count) times for \(urls.count) URLs", step: step.name)
     }
-    var listed: [ListedURL] = []
+    var sources: [Source] = []
     for (index, url) in urls.enumerated() {
-      listed.append(
-        ListedURL(url: url, expected: try hashes.isEmpty ? nil : digest(hashes[index])))
+      let expected = try hashes.isEmpty ? nil : digest(hashes[index])
+      guard let source = Source(url, headers: headers, expected: expected) else {
+        throw UsageError(ItemFailure.badURL(url).message, step: step.name)
+      }
+      sources.append(source)
     }
-    return listed
-  }
-
-  /// A URL on each line, after a blank its hash; empty lines and those with `#` do not count.
-  private func listedURLs(in path: String) throws(UsageError) -> [ListedURL] {
-    var text: Substring
-    do throws(SystemError) {
-      text = try Files.namedText(of: path, upTo: 256 << 20)[...]
-    } catch {
-      throw UsageError("the list: \(error.message)", step: step.name)
-    }
-    // Editors of Windows begin a text with it.
-    if text.first == "\u{feff}" { text.removeFirst() }
-    guard !isGiven("sha256") else {
-      throw UsageError("'--sha256' and '--list': write the hashes into the list", step: step.name)
-    }
-    var listed: [ListedURL] = []
-    for line in text.split(whereSeparator: \.isNewline) {
-      let words = line.split { $0 == " " || $0 == "\t" }
-      guard let url = words.first, !url.hasPrefix("#") else { continue }
-      let expected = try words.count > 1 ? digest(String(words[1])) : nil
-      listed.append(ListedURL(url: String(url), expected: expected))
-    }
-    return listed
+    return sources
   }
 
   private func digest(_ text: String) throws(UsageError) -> Digest {

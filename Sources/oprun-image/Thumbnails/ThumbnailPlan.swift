@@ -26,16 +26,11 @@ struct ThumbnailPlan: Sendable {
 
   /// The same URL twice is one item, unless `{index}` makes two results of it.
   init(
-    _ urls: [ListedURL], headers: [(name: String, value: String)], _ settings: ResizeSettings,
-    _ step: BuiltinStep
+    _ sources: [Source], _ settings: ResizeSettings, _ step: BuiltinStep
   ) throws(UsageError) {
     var known: [Source: Int] = [:]
     var takers: [String: Source] = [:]
-    for (index, listed) in urls.enumerated() {
-      guard let source = Source(listed.url, headers: headers, expected: listed.expected) else {
-        throw UsageError(
-          ItemFailure.badURL(listed.url).message, step: step.name)
-      }
+    for (index, source) in sources.enumerated() {
       let (name, ext) = fileName(ofPath: source.path)
       // The ending of the URL stands for the format, which shows only when the image is there.
       let path = settings.pattern.path(

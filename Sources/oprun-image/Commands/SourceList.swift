@@ -1,0 +1,102 @@
+// The file that `list` names: a URL on each line, and after a blank its hash. It knows nothing of what is
+// done with them.
+
+import BuiltinSteps
+import Diagnostics
+
+struct SourceList {
+  private let path: String
+  private let step: BuiltinStep
+  private let text: String
+
+  /// Reads the whole file; it can be a link or a pipe.
+  init(_ path: String, of step: BuiltinStep) throws(UsageError) {
+    self.path = path
+    self.step = step
+    do throws(SystemError) {
+      text = try Files.namedText(of: path, upTo: 256 << 20)
+    } catch {
+      throw UsageError("the list: \(error.message)", step: step.name)
+    }
+  }
+
+  /// Throws with all lines that are wrong. Empty ones and those with `#` do not count.
+  func sources(
+    headers: [(name: String, value: String)]
+  ) throws(UsageError) -> [Source] {
+    // Editors of Windows begin a text with it.
+    let text = text.first == "\u{feff}" ? text.dropFirst() : text[...]
+    var sources: [Source] = []
+    var mistakes = ListMistakes(path)
+    for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: Self.endsLine)
+      .enumerated()
+    {
+      let words = line.split { $0 == " " || $0 == "\t" }
+      guard let url = words.first, !url.hasPrefix("#") else { continue }
+      let expected = words.count > 1 ? Digest(String(words[1])) : nil
+      guard let source = Source(String(url), headers: headers, expected: expected) else {
+        mistakes.add(line: index + 1, .badURL(url))
+        continue
+      }
+      if words.count > 1, expected == nil {
+        mistakes.add(line: index + 1, .badHash(words[1]))
+      } else if words.count > 2 {
+        mistakes.add(line: index + 1, .surplus(words[2]))
+      } else {
+        sources.append(source)
+      }
+    }
+    if let error = mistakes.error(step) { throw error }
+    return sources
+  }
+
+  /// The line ends of Unix, Windows and old Macs, which are what editors count lines by.
+  private static func endsLine(_ character: Character) -> Bool {
+    character == "\n" || character == "\r\n" || character == "\r"
+  }
+}
+
+/// What is wrong with a line of a list.
+enum ListMistake {
+  case badURL(Substring)
+  case badHash(Substring)
+  case surplus(Substring)
+
+  var words: String {
+    switch self {
+    case .badURL(let text):
+      "wants a URL of http or https, found \(quoted(withoutCredentials(String(text))))"
+    case .badHash(let text):
+      "wants a SHA-256 of 64 hexadecimal digits after the URL, found \(quoted(String(text)))"
+    case .surplus(let text):
+      "wants nothing after the URL and its SHA-256, found \(quoted(String(text)))"
+    }
+  }
+}
+
+/// The first mistakes of a list, and how many there are.
+struct ListMistakes {
+  static let shownCount = 20
+
+  private let path: String
+  private var lines: [String] = []
+  private var count = 0
+
+  init(_ path: String) { self.path = path }
+
+  mutating func add(line: Int, _ mistake: ListMistake) {
+    count += 1
+    if lines.count < Self.shownCount {
+      lines.append("\(printable(path)):\(line): \(mistake.words)")
+    }
+  }
+
+  /// Nil if there is none.
+  func error(_ step: BuiltinStep) -> UsageError? {
+    guard count > 0 else { return nil }
+    let rest = count - lines.count
+    let more = rest > 0 ? ["… and \(rest) more"] : []
+    let head = "the list has \(count) wrong line\(count == 1 ? "" : "s")"
+    return UsageError(([head] + lines + more).joined(separator: "\n  "), step: step.name)
+  }
+}
