@@ -218,4 +218,22 @@ struct DownloadAndResizeTests {
     #expect(workspace.files.count == 122)
     #expect(server.peakCount <= 6)
   }
+
+  @Test func `many copies of one image open no more files than a few`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    let urls = [String](repeating: "\(server.url)/drawing.png", count: 300)
+    try workspace.write(urls.joined(separator: "\n"), to: "urls")
+    let words = [
+      "download-and-resize", "--list=urls", "--to=out/{index}.{ext}", "--width=20",
+      "--allow-private", "--workers=2",
+    ]
+    // Without room in the cache, each copy is made anew.
+    for more in [[], ["--cache-size=1K", "--cache-dir=small"]] {
+      let end = try workspace.start(words: words + more, openFiles: 80).wait()
+      #expect(end.status == 0, "\(end.output)")
+      #expect(end.output.hasPrefix("300 images, "))
+    }
+    #expect(server.requests.count == 2)
+  }
 }

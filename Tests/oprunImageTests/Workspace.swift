@@ -33,7 +33,8 @@ final class Workspace: Sendable {
   }
 
   func start(
-    program: String = "oprun-image", words: [String], environment: [String: String] = [:]
+    program: String = "oprun-image", words: [String], environment: [String: String] = [:],
+    openFiles: Int? = nil
   ) throws -> RunningProgram {
     let mark = UUID().uuidString
     let variables = environment.map { "export \($0)=\(quotedForShell($1))" }.sorted()
@@ -42,6 +43,7 @@ final class Workspace: Sendable {
         cd \(quotedForShell(folder.path)) || exit 99
         unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY OPRUN_OUTPUT
         unset CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR
+        \(openFiles.map { "ulimit -n \($0)" } ?? "")
         export OPRUN_IMAGE_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no
         \(variables.joined(separator: "\n"))
         exec </dev/null >out.\(mark) 2>err.\(mark)

@@ -46,6 +46,8 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     let name = item.name
     let resizeItem = ResizeItem(label: name, name: name, index: item.index) { _ in image }
     let operation = ResizeOperation(resizeItem, batch.settings, batch.processing)
+    // Before further items are begun: each holds an open file from then on.
+    operation.queuePriority = .high
     operation.completionBlock = { [self, batch] in
       withExtendedLifetime(source) {}
       switch operation.result {
