@@ -11,6 +11,7 @@ struct Program {
   func perform(_ words: [String]) -> Int32 {
     // A reader that went away must not end the work.
     signal(SIGPIPE, SIG_IGN)
+    Nursery.serveIfLoaded(for: words)
     do throws(UsageError) {
       switch try Request(words) {
       case .version: output.write("\(BuiltinStep.program) \(version)\n")

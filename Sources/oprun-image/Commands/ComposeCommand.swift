@@ -11,7 +11,7 @@ extension Program {
       return ExitStatus.internalError
     }
     defer { workers.stop() }
-    workers.whenLessConfined { say($0) }
+    workers.whenTroubled { say($0) }
     let composition = Composition(
       files: step.files, limits: step.limits, reading: step.reading,
       processing: ImageProcessing(workers))

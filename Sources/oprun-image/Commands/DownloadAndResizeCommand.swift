@@ -18,7 +18,7 @@ extension Program {
       let meter = Meter()
       let progress = BatchProgress(
         total: plan.results.count, noun: "image", output: errors, meter: meter)
-      workers.whenLessConfined { progress.tell($0) }
+      workers.whenTroubled { progress.tell($0) }
       let cache = try inputs.openCache { progress.tell($0) }
       guard let downloader = inputs.downloader(transfers, cache, meter) else {
         say("no thread for the downloads")

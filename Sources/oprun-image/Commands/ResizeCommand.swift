@@ -14,7 +14,7 @@ extension Program {
     defer { workers.stop() }
     let progress = BatchProgress(
       total: step.files.count, noun: "image", output: errors, meter: Meter())
-    workers.whenLessConfined { progress.tell($0) }
+    workers.whenTroubled { progress.tell($0) }
     let results = Guarded(step.files.map(ItemResult.init))
     let processing = ImageProcessing(workers)
     let operations = step.files.indices.lazy.map { index in

@@ -45,10 +45,22 @@ private func ticks(_ process: Int32) -> Int {
   return (Int(rest[11]) ?? 0) + (Int(rest[12]) ?? 0)
 }
 
+/// Whether a file that a process has open for writing, and that has no name, is not empty.
+private func hasWritten(_ process: Int32) -> Bool {
+  let folder = "/proc/\(process)/fd"
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  return names.contains { name in
+    let path = "\(folder)/\(name)"
+    let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: path)) ?? ""
+    var status = stat()
+    return target.contains("/#") && stat(path, &status) == 0 && status.st_size > 0
+  }
+}
+
 private func wait(_ condition: () -> Bool) -> Bool {
-  for _ in 0..<2000 {
+  for _ in 0..<4000 {
     if condition() { return true }
-    usleep(5000)
+    usleep(2500)
   }
   return false
 }
@@ -122,6 +134,61 @@ private func wait(_ condition: () -> Bool) -> Bool {
       try folder.text(".stderr")
         == "failed: slow.jpg: the process that decoded it was killed by signal 9\n")
     #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
+  }
+
+  private let loss =
+    "the process that starts those for images was killed by signal 9; it is started again, and so are "
+    + "the images in work\n"
+
+  /// On a busy machine there is progress, too.
+  private func told(in folder: ImageFolder) throws -> String {
+    try folder.text(".stderr").replacing(/(?m)^[0-9]+\/5 images\n/, with: "")
+  }
+
+  @Test func `what starts workers is started again, and images in work are tried once more`() throws
+  {
+    let folder = try folderWithSlowImage()
+    let child = try folder.start(words)
+    let worker = try #require(busyWorker(of: child))
+    let zygote = try #require(descendants(of: child.processID).first { $0 != worker })
+    kill(zygote, SIGKILL)
+    #expect(child.wait() == 0)
+    #expect(try told(in: folder) == loss)
+    #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 5)
+  }
+
+  @Test func `an image in work is tried no third time, and the others are made`() throws {
+    let folder = try folderWithSlowImage()
+    let child = try folder.start(words)
+    var worker: Int32 = 0
+    for _ in 1...2 {
+      worker = try #require(busyWorker(of: child, besides: worker))
+      let zygote = try #require(descendants(of: child.processID).first { $0 != worker })
+      kill(zygote, SIGKILL)
+    }
+    #expect(child.wait() == 1)
+    let failure = "failed: slow.jpg: the process that decoded it was killed by signal 9\n"
+    // The last two come from different threads.
+    let told = try told(in: folder)
+    #expect([loss + failure + loss, loss + loss + failure].contains(told), "\(told)")
+    #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
+  }
+
+  @Test func `a composition that is written when its worker is killed is whole`() throws {
+    let folder = try ImageFolder()
+    try folder.write(try slowImage.get(), to: "slow.jpg")
+    let words = ["compose", "--images=slow.jpg", "--workers=1", "--width=2500", "--quality=90"]
+    try folder.run(words + ["--to=whole.png"])
+    let child = try folder.start(words + ["--to=again.png"])
+    // Only a file without a name shows that writing has begun.
+    var worker: Int32?
+    _ = wait {
+      worker = descendants(of: child.processID).last.flatMap { hasWritten($0) ? $0 : nil }
+      return worker != nil
+    }
+    kill(try #require(worker), SIGKILL)
+    #expect(child.wait() == 0)
+    #expect(try folder.bytes("again.png") == folder.bytes("whole.png"))
   }
 
   @Test func `no process is left when the program is killed`() throws {

@@ -2,6 +2,7 @@
 // put in front by those that know it.
 
 import CConfinement
+import CLinux
 import Diagnostics
 
 extension ImageFault {
@@ -87,6 +88,10 @@ extension ImageFault {
     ImageFault("the process that decoded it ended with status \(status)")
   }
 
+  static func zygoteDied(_ times: Int) -> ImageFault {
+    ImageFault("the process that starts those for images has died \(times) times")
+  }
+
   static func pathIsTaken(_ path: String, by owner: String) -> ImageFault {
     ImageFault("would be written to \(quoted(path)), as \(quoted(owner)) is")
   }
@@ -102,6 +107,17 @@ extension ImageFault {
     let line = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
     return String(String.UnicodeScalarView(line.prefix(200)))
   }
+}
+
+/// `status` as wait(2) tells it.
+func wordsForLostZygote(status: Int32) -> String {
+  let how =
+    clinux_exited(status) == 0
+    ? "was killed by signal \(clinux_signal(status))"
+    : "ended with status \(clinux_exit_status(status))"
+  return
+    "the process that starts those for images \(how); it is started again, and so are the images "
+    + "in work"
 }
 
 /// Nil if nothing is missing that a kernel can grant.

@@ -44,6 +44,9 @@ enum Composing {
       throw .cannotEncode(result.format, "out of memory")
     }
     defer { munmap(map, length) }
+    // A worker that died may have begun to write.
+    ftruncate(output, 0)
+    lseek(output, 0, SEEK_SET)
     do throws(VipsError) {
       let pixels = UnsafeRawBufferPointer(start: map, count: length)
       var picture = try Picture(pixels: pixels, size: size)

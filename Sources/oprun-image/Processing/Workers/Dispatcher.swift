@@ -7,11 +7,19 @@ import Diagnostics
 import Glibc
 
 struct Dispatcher: ~Copyable {
-  private let zygote: Zygote
+  /// So often a zygote that was killed is replaced; who kills more of them wants an end.
+  static let mostReplacements = 3
+  /// Workers of a zygote that was killed end within this time, in milliseconds.
+  private static let longestEnd = 2000
+
+  private var zygote: Zygote
+  private var replacements = 0
   private let count: Int
   private let wakeUp: Int32
   /// Is given the layers of each worker.
   var whenReady: (Int) -> Void = { _ in }
+  /// Is told in words of a zygote that was killed.
+  var whenReplaced: (String) -> Void = { _ in }
   private var waiting: [Assignment] = []
   private var idle: [WorkerProcess]
   private var active: [ActiveAssignment] = []
@@ -42,7 +50,11 @@ struct Dispatcher: ~Copyable {
     polled += active.map { pollfd(fd: $0.worker.socket, events: Int16(POLLIN), revents: 0) }
     _ = poll(&polled, nfds_t(polled.count), timeToDeadline())
     if polled[0].revents != 0 { drainWakeUp() }
-    for index in active.indices.reversed() where polled[index + 1].revents != 0 { receive(index) }
+    let ready = active.indices.filter { polled[$0 + 1].revents != 0 }.map { active[$0].worker }
+    for worker in ready {
+      // A zygote that is gone takes all of them along.
+      if let index = active.firstIndex(where: { $0.worker == worker }) { receive(index) }
+    }
     let now = monotonicMilliseconds()
     for index in active.indices where active[index].deadline <= now { kill(index, for: .timedOut) }
     assign()
@@ -71,14 +83,14 @@ struct Dispatcher: ~Copyable {
   private mutating func assign() {
     while !waiting.isEmpty, active.count < count {
       let assignment = waiting.removeFirst()
-      do throws(SystemError) {
+      do throws(ImageFault) {
         if let worker = idle.popLast() {
           try hand(assignment, to: worker)
         } else {
-          try hand(assignment, to: try zygote.fork())
+          try hand(assignment, to: try fork())
         }
       } catch {
-        assignment.handler(.failure(.system(error)))
+        assignment.handler(.failure(error))
       }
     }
   }
@@ -86,14 +98,14 @@ struct Dispatcher: ~Copyable {
   /// A worker that died while it had nothing to do is replaced.
   private mutating func hand(
     _ assignment: Assignment, to worker: WorkerProcess
-  ) throws(SystemError) {
+  ) throws(ImageFault) {
     var worker = worker
     if !send(assignment, to: worker) {
       bury(worker)
-      worker = try zygote.fork()
+      worker = try fork()
       guard send(assignment, to: worker) else {
         bury(worker)
-        throw SystemError("cannot reach a process for images", errno: EPIPE)
+        throw .system(SystemError("cannot reach a process for images", errno: EPIPE))
       }
     }
     let deadline = monotonicMilliseconds() + assignment.request.limits.milliseconds
@@ -137,7 +149,15 @@ struct Dispatcher: ~Copyable {
 
   /// Its worker has died.
   private mutating func end(_ entry: ActiveAssignment) {
-    let status = bury(entry.worker)
+    guard let status = zygote.status(of: entry.worker) else {
+      active.append(entry)
+      return loseWorkers()
+    }
+    close(entry.worker.socket)
+    settle(entry, status: status)
+  }
+
+  private mutating func settle(_ entry: ActiveAssignment, status: Int32) {
     let limits = entry.assignment.request.limits
     let signal = clinux_exited(status) == 0 ? clinux_signal(status) : 0
     switch entry.stopReason {
@@ -163,10 +183,55 @@ struct Dispatcher: ~Copyable {
   }
 
   /// Nobody else can get its number before this.
-  @discardableResult
-  private func bury(_ worker: WorkerProcess) -> Int32 {
+  private func bury(_ worker: WorkerProcess) {
     close(worker.socket)
-    return zygote.status(of: worker) ?? 0
+    _ = zygote.status(of: worker)
+  }
+
+  // MARK: A zygote that was killed
+
+  /// A worker; if the zygote is gone, of another one.
+  private mutating func fork() throws(ImageFault) -> WorkerProcess {
+    do throws(SystemError) {
+      if let worker = try zygote.fork() { return worker }
+      while replacements < Self.mostReplacements {
+        try replaceZygote()
+        if let worker = try zygote.fork() { return worker }
+      }
+    } catch { throw .system(error) }
+    throw .zygoteDied(replacements + 1)
+  }
+
+  private mutating func replaceZygote() throws(SystemError) {
+    replacements += 1
+    loseWorkers()
+    if let status = zygote.reap() { whenReplaced(wordsForLostZygote(status: status)) }
+    try zygote.replace()
+  }
+
+  /// The kernel has killed them, or is about to: they follow the zygote.
+  private mutating func loseWorkers() {
+    let lost = active
+    active = []
+    let deadline = monotonicMilliseconds() + Self.longestEnd
+    for var entry in lost.reversed() {
+      // Two must never write to one file.
+      if !hasEnded(entry.worker, by: deadline) { entry.assignment.isRetried = true }
+      close(entry.worker.socket)
+      settle(entry, status: SIGKILL)
+    }
+    for worker in idle { close(worker.socket) }
+    idle = []
+  }
+
+  private func hasEnded(_ worker: WorkerProcess, by deadline: Int) -> Bool {
+    while true {
+      // POLLHUP is told unasked.
+      var polled = pollfd(fd: worker.socket, events: 0, revents: 0)
+      let left = Int32(clamping: max(0, deadline - monotonicMilliseconds()))
+      if poll(&polled, 1, left) > 0 { return true }
+      if left == 0 { return false }
+    }
   }
 }
 

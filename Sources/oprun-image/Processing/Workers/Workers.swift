@@ -13,8 +13,8 @@ final class Workers: Sendable {
     var cancelled: [Int] = []
     var isStopping = false
     var thread: pthread_t?
-    /// Nil once it was told.
-    var tellLack: (@Sendable (String) -> Void)?
+    var tell: @Sendable (String) -> Void = { _ in }
+    var hasToldLack = false
   }
 
   /// How many images are worked on at once.
@@ -47,7 +47,9 @@ final class Workers: Sendable {
   ) throws(SystemError) -> Workers {
     let zygote = try Zygote.start(readable: readable, usesHEIF: usesHEIF)
     // It makes itself ready while the program finds out what there is to do.
-    let first = try zygote.fork()
+    guard let first = try zygote.fork() else {
+      throw SystemError("cannot start a process for images", errno: EPIPE)
+    }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else {
       throw SystemError("cannot start a process for images", errno: errno)
@@ -96,18 +98,19 @@ final class Workers: Sendable {
     zygote.withLock { $0 = nil }
   }
 
-  /// Is told once, in words, if the kernel does not grant workers all that confines them. Set it before
-  /// the first request.
-  func whenLessConfined(_ tell: @escaping @Sendable (String) -> Void) {
-    state.withLock { $0.tellLack = tell }
+  /// Is told, in words, once if the kernel does not grant workers all that confines them, and whenever
+  /// what they are forked from is started again. Set it before the first request.
+  func whenTroubled(_ tell: @escaping @Sendable (String) -> Void) {
+    state.withLock { $0.tell = tell }
   }
 
   private func note(layers: Int) {
+    guard let words = wordsForLack(of: layers) else { return }
     let tell = state.withLock { state in
-      defer { state.tellLack = nil }
-      return state.tellLack
+      defer { state.hasToldLack = true }
+      return state.hasToldLack ? nil : state.tell
     }
-    if let words = wordsForLack(of: layers) { tell?(words) }
+    tell?(words)
   }
 
   private func wake() {
@@ -136,6 +139,10 @@ final class Workers: Sendable {
     var dispatcher = Dispatcher(
       zygote: zygote, idle: [first], count: count, wakeUp: wakeUp.read)
     dispatcher.whenReady = { [self] layers in note(layers: layers) }
+    dispatcher.whenReplaced = { [self] words in
+      let tell = state.withLock { $0.tell }
+      tell(words)
+    }
     while true {
       let (incoming, cancelled, isStopping) = state.withLock { state in
         defer {

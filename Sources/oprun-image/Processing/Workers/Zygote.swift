@@ -1,6 +1,6 @@
 // The process that workers are forked from: made before the program has a second thread, since only
 // such a process may be forked without loading a program anew. It does nothing else. What the others
-// do in confinement, it never gets to see.
+// do in confinement, it never gets to see. If it is killed, the program is loaded anew as it.
 
 import CConfinement
 import CLinux
@@ -11,6 +11,17 @@ import Glibc
 struct Zygote: ~Copyable {
   private let socket: Int32
   private let processID: Int32
+  private let readable: [ImageFormat]
+  private let usesHEIF: Bool
+  /// Whether the kernel was asked how it ended; its number can be another's then.
+  private var isReaped = false
+
+  private init(socket: Int32, processID: Int32, readable: [ImageFormat], usesHEIF: Bool) {
+    self.socket = socket
+    self.processID = processID
+    self.readable = readable
+    self.usesHEIF = usesHEIF
+  }
 
   /// Forks. Call it before anything starts a thread, also not in a library.
   static func start(readable: [ImageFormat], usesHEIF: Bool) throws(SystemError) -> Zygote {
@@ -29,30 +40,53 @@ struct Zygote: ~Copyable {
       close(ours)
       throw SystemError("cannot start a process for images", errno: error)
     }
-    return Zygote(socket: ours, processID: process)
+    return Zygote(socket: ours, processID: process, readable: readable, usesHEIF: usesHEIF)
+  }
+
+  /// Takes the place of one that is gone: loads the program anew, so that threads do not matter. It ends
+  /// with the thread that calls this.
+  mutating func replace() throws(SystemError) {
+    let (ours, theirs) = try socketPair()
+    defer { close(theirs) }
+    let words = Nursery.words(readable: readable, usesHEIF: usesHEIF, parent: getpid())
+    var process: Int32 = 0
+    let error = spawnProgram(words, socket: theirs, &process)
+    guard error == 0 else {
+      close(ours)
+      throw SystemError("cannot start a process for images", errno: error)
+    }
+    self = Zygote(socket: ours, processID: process, readable: readable, usesHEIF: usesHEIF)
   }
 
   /// Ends it, and with it every worker.
   deinit {
     close(socket)
-    var status: Int32 = 0
-    while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+    if !isReaped { _ = waitForEnd(of: processID) }
   }
 
-  /// Starts a worker that answers at the other end of the socket.
-  func fork() throws(SystemError) -> WorkerProcess {
-    let action = "cannot start a process for images"
+  /// For one that is gone: how it ended, as wait(2) tells it; nil if that was told before. The kernel
+  /// has killed its workers when this returns.
+  mutating func reap() -> Int32? {
+    if isReaped { return nil }
+    isReaped = true
+    return waitForEnd(of: processID)
+  }
+
+  /// Starts a worker that answers at the other end of the socket. Nil if the zygote itself is gone.
+  func fork() throws(SystemError) -> WorkerProcess? {
     let (ours, theirs) = try socketPair()
     defer { close(theirs) }
     let answer = ask([Nursery.fork], sending: [theirs])
     guard let answer, answer > 0 else {
       close(ours)
-      throw SystemError(action, errno: answer.map { Int32(-$0) } ?? EPIPE)
+      guard let answer else { return nil }
+      throw SystemError("cannot start a process for images", errno: Int32(-answer))
     }
     return WorkerProcess(processID: Int32(answer), socket: ours)
   }
 
-  /// Waits until a worker has ended, and tells its status as wait(2) does.
+  /// Waits until a worker has ended, and tells its status as wait(2) does. Nil if the zygote itself is
+  /// gone.
   func status(of worker: WorkerProcess) -> Int32? {
     ask([Nursery.reap, Int64(worker.processID)], sending: []).map(Int32.init(truncatingIfNeeded:))
   }
@@ -74,81 +108,6 @@ struct WorkerProcess: Hashable, Sendable {
   let socket: Int32
 }
 
-/// The zygote's own side.
-private struct Nursery {
-  static let fork: Int64 = 1
-  static let reap: Int64 = 2
-
-  let socket: Int32
-  let readable: [ImageFormat]
-  let usesHEIF: Bool
-
-  func forkOnDemand() -> Never {
-    var workers: Set<Int32> = []
-    while true {
-      var question: [Int64] = [0, 0]
-      var descriptor: Int32 = -1
-      var count: Int32 = 1
-      guard confinement_receive(socket, &question, 16, &descriptor, &count) > 0 else {
-        for worker in workers { kill(worker, SIGKILL) }
-        for worker in workers { _ = waitForEnd(worker) }
-        _exit(0)
-      }
-      var answer: Int64
-      if question[0] == Nursery.fork {
-        answer = startWorker(descriptor)
-        if answer > 0 { workers.insert(Int32(answer)) }
-      } else {
-        let worker = Int32(truncatingIfNeeded: question[1])
-        answer = waitForEnd(worker)
-        workers.remove(worker)
-      }
-      confinement_send(socket, &answer, 8, nil, 0)
-    }
-  }
-
-  private func startWorker(_ descriptor: Int32) -> Int64 {
-    let parent = getpid()
-    let process = clinux_fork()
-    if process == 0 {
-      followParent(parent)
-      leaveCrashesToKernel()
-      clinux_close_all_but(descriptor)
-      let null = open("/dev/null", O_RDWR)
-      for stream: Int32 in 0...2 { dup2(null, stream) }
-      close(null)
-      Worker.run(on: descriptor, readable: readable, usesHEIF: usesHEIF)
-    }
-    let answer = process > 0 ? Int64(process) : Int64(-errno)
-    close(descriptor)
-    return answer
-  }
-
-  private func waitForEnd(_ process: Int32) -> Int64 {
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0 {
-      if errno != EINTR { return 0 }
-    }
-    return Int64(status)
-  }
-}
-
-/// SIGKILL when the parent ends, also if it already has.
-private func followParent(_ parent: Int32) {
-  confinement_die_with_parent()
-  if getppid() != parent { _exit(0) }
-}
-
-/// A terminal sends its signals to all processes of a group; what they mean is the program's business.
-private func leaveSignalsToParent() {
-  for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
-}
-
-/// Swift's runtime can start a program that tells of a crash, which a worker must not.
-private func leaveCrashesToKernel() {
-  for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
-}
-
 private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
   var ends: [Int32] = [-1, -1]
   let error = confinement_socket_pair(&ends)
@@ -156,4 +115,15 @@ private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
     throw SystemError("cannot start a process for images", errno: error)
   }
   return (ends[0], ends[1])
+}
+
+/// The errno; 0 on success.
+private func spawnProgram(_ words: [String], socket: Int32, _ process: inout Int32) -> Int32 {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, socket, Nursery.loadedSocket)
+  let arguments = words.map { strdup($0) } + [nil]
+  defer { for argument in arguments { free(argument) } }
+  return posix_spawn(&process, "/proc/self/exe", &actions, nil, arguments, environ)
 }
