@@ -70,7 +70,7 @@ extension BuiltinKey {
       "max_pixels", .integer(1...1_000_000_000), default: "50000000",
       "No image has more, all frames together."),
     BuiltinKey(
-      "time_limit", .duration, default: "30s", "For one image; two thirds of it processor time."),
+      "time_limit", .timeLimit, default: "30s", "For one image; two thirds of it processor time."),
     BuiltinKey(
       "also_read", .list(.choice(["tiff", "heif"])),
       "Formats to read beside JPEG, PNG, WebP and GIF; 'heif' is AVIF and HEIC."),
