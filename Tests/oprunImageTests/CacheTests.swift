@@ -191,6 +191,55 @@ struct CacheTests {
     #expect(server.requests.count == 1)
   }
 
+  @Test func `who waits for another's turn is told of, and waits no longer than the limit`() throws
+  {
+    let workspace = try Workspace()
+    let path = workspace.path("turn")
+    let owner = try #require(try CacheTurn(path, limit: 0) { _ in })
+    let told = Warnings()
+    let second = 1_000_000_000
+    #expect(
+      try CacheTurn(path, patience: Int64(second / 100), limit: Int64(second / 20)) {
+        told.append($0)
+      } == nil)
+    try "4242\n".write(toFile: path, atomically: false, encoding: .utf8)
+    for patience in [0, second] {
+      #expect(
+        try CacheTurn(path, patience: Int64(patience), limit: Int64(second / 50)) {
+          told.append($0)
+        } == nil)
+    }
+    #expect(told.all == ["another download of this run", "process 4242"])
+    withExtendedLifetime(owner) {}
+  }
+
+  @Test func `a turn that ends is had at once`() throws {
+    let workspace = try Workspace()
+    let path = workspace.path("turn")
+    var owner = try CacheTurn(path, limit: 0) { _ in }
+    let next = try CacheTurn(path, patience: 0, limit: .max) { _ in owner = nil }
+    #expect(next != nil)
+    #expect(owner == nil)
+  }
+
+  @Test func `a download that never gets its turn fails after its time limit`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer() }
+    let workspace = try Workspace()
+    let url = server.url + "/x.png"
+    let folder = try CacheFolder(workspace.path("cache"))
+    let key = try #require(Source(url)).key
+    let owner = try #require(try CacheTurn(folder.turn(key), limit: 0) { _ in })
+    let end = try workspace.run(
+      "download-and-resize", "--url=\(url)", "--to=out/", "--width=10", "--allow-private",
+      "--timeout=50ms", "--retries=1", "--retry-delay=1ms")
+    #expect(end.status == 1)
+    #expect(
+      end.errors == "failed: http://SERVER/x.png: "
+        + "another process has its turn in the cache for more than TIME\n")
+    #expect(server.requests.isEmpty)
+    withExtendedLifetime(owner) {}
+  }
+
   private static func downloader(_ cache: Cache) throws -> Downloader {
     var settings = TransferSettings()
     settings.policy.allowsPrivate = true

@@ -27,16 +27,6 @@ final class CachedObject: Sendable {
   var size: Int { file.size }
 }
 
-/// The right to fetch what a key stands for, given back with its last owner.
-final class CacheTurn: Sendable {
-  private let file: OpenFile
-
-  fileprivate init(_ path: String) throws(SystemError) {
-    file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
-    file.lock(LOCK_EX)
-  }
-}
-
 final class Cache: Sendable {
   /// What makes a file the same that was hashed before in this run.
   struct Fingerprint: Hashable, Sendable {
@@ -78,8 +68,15 @@ final class Cache: Sendable {
       try OpenFile(folder.lock, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600))
   }
 
-  /// Waits until nobody else fetches the same, here or in another process.
-  func turn(_ key: Digest) throws(SystemError) -> CacheTurn { try CacheTurn(folder.turn(key)) }
+  /// Waits until nobody else fetches the same, here or in another process. If that takes seconds, it is
+  /// told, `name` being what is wanted. Nil if it takes longer than the limit, in nanoseconds.
+  func turn(
+    _ key: Digest, named name: String, limit: Int64
+  ) throws(SystemError) -> CacheTurn? {
+    try CacheTurn(folder.turn(key), limit: limit) { owner in
+      self.warn("waiting for \(printable(name)): \(owner) has its turn in the cache")
+    }
+  }
 
   /// What is known of a key. It counts as used.
   func record(_ key: Digest) -> CacheRecord? {

@@ -87,6 +87,12 @@ extension ItemFailure {
     ItemFailure("not done after \(shownDuration(nanoseconds))", mayPass: true)
   }
 
+  static func noTurn(_ nanoseconds: Int64) -> ItemFailure {
+    ItemFailure(
+      "another process has its turn in the cache for more than \(shownDuration(nanoseconds))",
+      mayPass: true)
+  }
+
   /// What libcurl says, in our form.
   static func transfer(_ result: TransferResult, to address: WebAddress) -> ItemFailure {
     if result.tunnelStatus >= 300 {

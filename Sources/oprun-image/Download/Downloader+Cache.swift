@@ -24,7 +24,9 @@ extension Downloader {
   func acquire(
     _ source: Source, in cache: Cache, isUnread: (CachedObject) -> Bool = { _ in false }
   ) throws(ItemFailure) -> Acquired {
-    let turn = try system { try cache.turn(source.key) }
+    let limit = fetcher.settings.limits.total
+    let turn = try system { try cache.turn(source.key, named: source.shown, limit: limit) }
+    guard let turn else { throw .noTurn(limit) }
     defer { withExtendedLifetime(turn) {} }
     let record = record(of: source)
     let object = record.flatMap { record in
