@@ -104,8 +104,9 @@ extension Cache {
   }
 
   private func removeOldParts(before time: Int) {
+    TemporaryFile.removeLeft(in: folder.path + "/")
     let parts = folder.path + "/parts"
-    for name in folder.names(in: parts) {
+    for name in Files.names(in: parts) {
       var status = stat()
       let path = "\(parts)/\(name)"
       if lstat(path, &status) == 0, status.st_mtim.tv_sec < time { _ = removeUnused(path) }

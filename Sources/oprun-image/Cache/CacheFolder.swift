@@ -62,27 +62,13 @@ struct CacheFolder: Hashable, Sendable {
 
   /// Calls with the path, name and status of each file of a kind, whatever their order.
   func forEachFile(of kind: String, _ body: (String, String, stat) -> Void) {
-    for shard in names(in: "\(path)/\(kind)") {
+    for shard in Files.names(in: "\(path)/\(kind)") {
       let folder = "\(path)/\(kind)/\(shard)"
-      for name in names(in: folder) {
+      for name in Files.names(in: folder) {
         var status = stat()
         let path = "\(folder)/\(name)"
         if lstat(path, &status) == 0 { body(path, name, status) }
       }
     }
-  }
-
-  /// The names in a folder but `.` and `..`; none if it cannot be read.
-  func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
   }
 }

@@ -2,7 +2,6 @@
 
 import Diagnostics
 import Glibc
-import Synchronization
 
 /// An open file, closed with its last owner.
 final class OpenFile: Sendable {
@@ -112,6 +111,20 @@ enum Files {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
+  /// The names in a folder but `.` and `..`; none if it cannot be read.
+  static func names(in folder: String) -> [String] {
+    guard let stream = opendir(folder) else { return [] }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The whole of a small file; nil if there is none, or it is no file, or longer.
@@ -145,10 +158,12 @@ enum Files {
 
   /// Replaces a file in one step.
   static func write(_ text: String, to path: String, mode: mode_t = 0o666) throws(SystemError) {
-    let temporary =
-      "\(path).\(getpid()).\(temporaryNumber.wrappingAdd(1, ordering: .relaxed).newValue)"
+    let temporary = TemporaryFile.path(beside: path)
     do throws(SystemError) {
       let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+      guard TemporaryFile.claim(file.descriptor) else {
+        return try write(text, to: path, mode: mode)
+      }
       let bytes = Array(text.utf8)
       let result = bytes.withUnsafeBytes { bytes in
         Result { () throws(SystemError) in try file.write(bytes) }
@@ -161,6 +176,3 @@ enum Files {
     }
   }
 }
-
-/// Makes temporary names of this process different.
-private let temporaryNumber = Atomic<Int>(0)

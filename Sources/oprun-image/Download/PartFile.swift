@@ -51,13 +51,14 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   static func name(beside target: String) -> String { target + ".part" }
 
-  private static func originName(beside part: String) -> String { part + ".from" }
+  static func originName(beside part: String) -> String { part + ".from" }
 
   /// Opens or makes `path`; if another process is at it, one with a name of our own.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
     try Files.makeFolder(of: path)
+    TemporaryFile.removeLeft(in: TemporaryFile.folder(of: path))
     if let part = try PartFile(path, mode: mode) { return part }
-    if let part = try PartFile("\(path).\(getpid())", mode: mode) { return part }
+    if let part = try PartFile(TemporaryFile.path(beside: path), mode: mode) { return part }
     throw SystemError("cannot lock \(quoted(path))", errno: EWOULDBLOCK)
   }
 

@@ -1,6 +1,7 @@
 // Kernels that have no Landlock or no seccomp to offer: images are made all the same, and it is said.
 
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -9,16 +10,20 @@ import Testing
 /// Runs the program where some system calls fail as they do on a kernel that does not know them: a filter
 /// that it inherits answers in the kernel's place.
 private struct OldKernel {
-  /// `landlock`, `seccomp`, `privileges` (that of giving up new ones).
+  /// `landlock`, `seccomp`, `privileges` (that of giving up new ones), `unnamed` (files without a name).
   let lacks: [String]
 
   func run(_ words: [String], in folder: ImageFolder) throws -> (Int32, String, String) {
+    let child = try start(words, in: folder)
+    return (child.wait(), try folder.text(".stdout"), try folder.text(".stderr"))
+  }
+
+  func start(_ words: [String], in folder: ImageFolder) throws -> Child {
     try folder.write(Array(Self.launcher.utf8), to: ".old.py")
     let all = ["python3", "-S", ".old.py", lacks.joined(separator: ","), ImageFolder.program]
     let line = (all + words).map(quotedForShell).joined(separator: " ")
-    let child = try Child(
+    return try Child(
       script: "cd \(quotedForShell(folder.url.path)) && exec \(line) </dev/null >.stdout 2>.stderr")
-    return (child.wait(), try folder.text(".stdout"), try folder.text(".stderr"))
   }
 
   private static let launcher = """
@@ -41,6 +46,10 @@ private struct OldKernel {
         refuse_prctl(22, EINVAL)  # PR_SET_SECCOMP
     if "privileges" in lacks:
         refuse_prctl(38, EINVAL)  # PR_SET_NO_NEW_PRIVS
+    if "unnamed" in lacks:
+        openat, TMPFILE, ANY = 56 if platform.machine() == "aarch64" else 257, 0x400000, 0x45
+        program.extend([(LOAD, 0, 0, 0), (EQUAL, 0, 3, openat), (LOAD, 0, 0, 32),
+                        (ANY, 0, 1, TMPFILE), (ANSWER, 0, 0, ERRNO | 95)])
     program.append((ANSWER, 0, 0, ALLOW))
     code = b"".join(struct.pack("HBBI", *step) for step in program)
     buffer = ctypes.create_string_buffer(code)
@@ -130,5 +139,41 @@ struct OldKernelTests {
     #expect(end.1.contains("capabilities  none\n"))
     let granted = try OldKernel(lacks: ["privileges"]).run(["confinement"], in: ImageFolder())
     #expect(granted.0 == 0, "\(granted.1)")
+  }
+
+  @Test func `what a killed run has left where all files have names goes with the next run`() throws
+  {
+    let folder = try folderWithImages()
+    let words = [
+      "resize", "--from=?.png", "--to=out/{name}.avif", "--width=3000", "--height=3000",
+      "--fit=fill", "--workers=1",
+    ]
+    let kernel = OldKernel(lacks: ["unnamed"])
+    func parts() -> [String] { folder.files().filter { $0.hasSuffix(".part") } }
+    let child = try kernel.start(words, in: folder)
+    for _ in 0..<4000 where parts().isEmpty { usleep(2500) }
+    kill(child.processID, SIGKILL)
+    _ = child.wait()
+    #expect(!parts().isEmpty)
+    for name in [".oprun-1-1.part", ".oprun-2-2.part", ".oprun-mine.part", "a.part"] {
+      try folder.write([1], to: "out/\(name)")
+    }
+    // Somebody is still at it.
+    let used = try OpenFile(folder.path("out/.oprun-2-2.part"), O_RDWR)
+    #expect(used.tryLock(LOCK_EX))
+    // Until the kernel has ended the last of its processes, its files are in use.
+    for _ in 0..<4000 where !areLeft(parts(), in: folder) { usleep(2500) }
+    let (status, _, errors) = try kernel.run(
+      words.map { $0.replacing("3000", with: "20") }, in: folder)
+    #expect(status == 0, "\(errors)")
+    #expect(parts() == ["out/.oprun-2-2.part", "out/.oprun-mine.part", "out/a.part"])
+    withExtendedLifetime(used) {}
+  }
+
+  private func areLeft(_ parts: [String], in folder: ImageFolder) -> Bool {
+    parts.filter { $0 != "out/.oprun-2-2.part" }.allSatisfy { name in
+      guard let file = try? OpenFile(folder.path(name), O_RDWR) else { return false }
+      return file.tryLock(LOCK_EX)
+    }
   }
 }

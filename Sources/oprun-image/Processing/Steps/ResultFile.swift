@@ -15,23 +15,34 @@ final class ResultFile: Sendable {
   private let isNamed: Atomic<Bool>
 
   /// Makes the folder, too. The file has no name if the file system allows that: then nothing is left
-  /// of it, however this process ends.
+  /// of it, however this process ends. What is left of one with a name, the next run removes.
   init(_ path: String) throws(SystemError) {
     try Files.makeFolder(of: path)
-    let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-    let number = resultNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    let folder = String(path[..<slash])
-    let temporary = "\(folder).oprun-\(getpid())-\(number).part"
+    let folder = TemporaryFile.folder(of: path)
+    TemporaryFile.removeLeft(in: folder)
+    var temporary = TemporaryFile.path(beside: path)
     var descriptor = confinement_unnamed_file(folder.isEmpty ? "." : folder)
     let isNamed = descriptor < 0
     if isNamed {
-      descriptor = open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      descriptor = ResultFile.open(temporary)
+      while descriptor >= 0, !TemporaryFile.claim(descriptor) {
+        close(descriptor)
+        temporary = TemporaryFile.path(beside: path)
+        descriptor = ResultFile.open(temporary)
+      }
+    } else {
+      // It has a name for a moment before it gets the right one.
+      flock(descriptor, LOCK_EX | LOCK_NB)
     }
     guard descriptor >= 0 else { throw SystemError("cannot write \(quoted(path))", errno: errno) }
     self.path = path
     self.descriptor = descriptor
     self.temporary = temporary
     self.isNamed = Atomic(isNamed)
+  }
+
+  private static func open(_ path: String) -> Int32 {
+    Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
   }
 
   deinit {
@@ -64,6 +75,3 @@ final class ResultFile: Sendable {
     if isNamed.exchange(false, ordering: .relaxed) { Files.remove(temporary) }
   }
 }
-
-/// Makes temporary names of this process different.
-private let resultNumber = Atomic<Int>(0)
