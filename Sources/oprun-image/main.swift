@@ -3,4 +3,7 @@
 
 import Glibc
 
-exit(Program().perform(Array(CommandLine.arguments.dropFirst())))
+let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+  CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
+}
+exit(Program().perform(words))

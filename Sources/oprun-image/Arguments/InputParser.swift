@@ -23,6 +23,9 @@ struct InputParser {
     }
   }
 
+  /// Names of files that are there already, whatever their bytes are.
+  private static let filesToRead: Set = ["from", "images"]
+
   private mutating func readWords() throws(UsageError) {
     while let word = rest.popFirst(), !inputs.wantsHelp {
       if word == "--help" || word == "-h" {
@@ -66,6 +69,9 @@ struct InputParser {
   }
 
   private mutating func add(_ text: String, to key: BuiltinKey) throws(UsageError) {
+    guard PathText.isWhole(text) || Self.filesToRead.contains(key.name) else {
+      throw .notUTF8(text, for: key, inputs.step)
+    }
     guard let value = key.type.value(of: text) else {
       throw .wrongValue(text, for: key, inputs.step)
     }

@@ -8,7 +8,8 @@ func fileName(ofPath path: String) -> (name: String, ext: String) {
   let last = path.split(separator: "/").last ?? ""
   var safe = String.UnicodeScalarView()
   for scalar in last.unicodeScalars {
-    safe.append(escape(scalar) == nil && scalar != "\\" ? scalar : "_")
+    let isBad = escape(scalar) != nil || scalar == "\\" || PathText.isStray(scalar)
+    safe.append(isBad ? "_" : scalar)
   }
   if safe.first == "." { safe.replaceSubrange(...safe.startIndex, with: "_".unicodeScalars) }
   if safe.isEmpty { return ("index", "") }

@@ -17,7 +17,7 @@ struct ComposeStep {
     if let replaced = FileIdentity(replacedAt: target),
       let source = files.first(where: { FileIdentity(readAt: $0) == replaced })
     {
-      throw .replacesSource(target, source, step)
+      throw .replacesSource(target, PathText.shown(source), step)
     }
     let ext = fileName(ofPath: target).ext
     guard !target.hasSuffix("/"), !Files.isFolder(target), let format = ImageFormat(word: ext)

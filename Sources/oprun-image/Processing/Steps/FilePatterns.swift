@@ -12,7 +12,9 @@ enum FilePatterns {
   ) throws(UsageError) -> [String] {
     var files: [String] = []
     for word in words {
-      if word.contains(where: { "*?[".contains($0) }), access(word, F_OK) != 0 {
+      if word.contains(where: { "*?[".contains($0) }),
+        PathText.withName(word, { access($0, F_OK) }) != 0
+      {
         let found = matches(word)
         if found.isEmpty { throw .noImages([word], key: key, step) }
         files += found
@@ -26,14 +28,17 @@ enum FilePatterns {
   private static func matches(_ pattern: String) -> [String] {
     var found = glob_t()
     defer { globfree(&found) }
-    guard glob(pattern, GLOB_NOSORT, nil, &found) == 0, let paths = found.gl_pathv else {
-      return []
+    guard PathText.withName(pattern, { glob($0, GLOB_NOSORT, nil, &found) }) == 0,
+      let paths = found.gl_pathv
+    else { return [] }
+    let names = (0..<Int(found.gl_pathc)).compactMap { paths[$0] }
+    return names.filter { !isFolder($0) }.sorted { strcmp($0, $1) < 0 }.map {
+      PathText.text(of: $0)
     }
-    let names = (0..<Int(found.gl_pathc)).compactMap { index in
-      paths[index].map { String(cString: $0) }
-    }
-    return names.filter { !Files.isFolder($0) }.sorted {
-      $0.utf8.lexicographicallyPrecedes($1.utf8)
-    }
+  }
+
+  private static func isFolder(_ name: UnsafePointer<CChar>) -> Bool {
+    var status = stat()
+    return stat(name, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

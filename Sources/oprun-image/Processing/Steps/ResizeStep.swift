@@ -30,23 +30,23 @@ struct ResizeStep {
             name: fileName(ofPath: file).name, ext: result.format.fileExtension, box: result.box,
             index: index + 1))
         if let owner = owners.updateValue(file, forKey: path) {
-          throw .collision(path, owner, file, step)
+          throw .collision(path, PathText.shown(owner), PathText.shown(file), step)
         }
         paths.append(path)
       }
     }
     for path in paths {
       if let source = FileIdentity(replacedAt: path).flatMap({ sources[$0] }) {
-        throw .replacesSource(path, source, step)
+        throw .replacesSource(path, PathText.shown(source), step)
       }
     }
   }
 
   func operation(on index: Int, _ processing: ImageProcessing) -> ResizeOperation {
     let file = files[index]
-    let item = ResizeItem(label: file, name: fileName(ofPath: file).name, index: index + 1) {
-      (formats) throws(ImageFault) in try SourceImage(file, reading: formats)
-    }
+    let item = ResizeItem(
+      label: PathText.shown(file), name: fileName(ofPath: file).name, index: index + 1
+    ) { (formats) throws(ImageFault) in try SourceImage(file, reading: formats) }
     return ResizeOperation(item, settings, processing)
   }
 }

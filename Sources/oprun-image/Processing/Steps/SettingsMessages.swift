@@ -97,7 +97,7 @@ extension UsageError {
 
   static func noImages(_ patterns: [String], key: String, _ step: BuiltinStep) -> UsageError {
     UsageError(
-      "'\(key)' matches no file: \(patterns.map { quoted($0) }.joined(separator: ", "))",
+      "'\(key)' matches no file: \(patterns.map { quoted(PathText.shown($0)) }.joined(separator: ", "))",
       step: step.name)
   }
 

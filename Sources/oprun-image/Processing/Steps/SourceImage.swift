@@ -10,9 +10,9 @@ final class SourceImage: Sendable {
   /// Refuses what is no image by its first bytes, before a worker hears of it.
   convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFault) {
     // A FIFO without a writer would hold up the opening.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let descriptor = PathText.withName(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else {
-      throw .system(SystemError("cannot open \(quoted(path))", errno: errno))
+      throw .system(SystemError("cannot open \(quoted(PathText.shown(path)))", errno: errno))
     }
     try self.init(owning: descriptor, reading: formats)
   }
@@ -55,7 +55,7 @@ struct FileIdentity: Hashable, Sendable {
   /// What is read by this name; nil if there is nothing.
   init?(readAt path: String) {
     var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+    guard PathText.withName(path, { stat($0, &status) }) == 0 else { return nil }
     self.init(status)
   }
 

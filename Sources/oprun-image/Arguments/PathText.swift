@@ -1,0 +1,71 @@
+// Names of files as texts that lose nothing: Linux knows bytes, and not all of them are UTF-8. It knows no
+// file.
+
+/// A byte that is no part of UTF-8 stands in the text as a scalar of a range that nobody assigns. A name
+/// that really has such a scalar is taken for four of these bytes, so that every name has a text of its own.
+enum PathText {
+  private static let base: UInt32 = 0x10_FF00
+  private static let stray: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
+
+  static func text(of name: UnsafePointer<CChar>) -> String {
+    var bytes: [UInt8] = []
+    var next = name
+    while next.pointee != 0 {
+      bytes.append(UInt8(bitPattern: next.pointee))
+      next += 1
+    }
+    return text(of: bytes)
+  }
+
+  static func text(of bytes: [UInt8]) -> String {
+    var text = String.UnicodeScalarView()
+    var parser = UTF8.ForwardParser()
+    var rest = bytes.makeIterator()
+    var position = 0
+    while true {
+      var length = 0
+      switch parser.parseScalar(from: &rest) {
+      case .emptyInput: return String(text)
+      case .error(let count): length = count
+      case .valid(let encoded):
+        let scalar = UTF8.decode(encoded)
+        if !isStray(scalar) {
+          text.append(scalar)
+          position += encoded.count
+          continue
+        }
+        length = encoded.count
+      }
+      for byte in bytes[position..<position + length] {
+        if let scalar = Unicode.Scalar(base + UInt32(byte)) { text.append(scalar) }
+      }
+      position += length
+    }
+  }
+
+  /// Calls with the name as the system knows it.
+  static func withName<Value>(_ text: String, _ body: (UnsafePointer<CChar>) -> Value) -> Value {
+    guard text.unicodeScalars.contains(where: isStray) else { return body(text) }
+    var bytes: [CChar] = []
+    for scalar in text.unicodeScalars {
+      if isStray(scalar) {
+        bytes.append(CChar(bitPattern: UInt8(truncatingIfNeeded: scalar.value)))
+      } else {
+        bytes += UTF8.encode(scalar).map { $0.map { CChar(bitPattern: $0) } } ?? []
+      }
+    }
+    return body(bytes + [0])
+  }
+
+  static func isStray(_ scalar: Unicode.Scalar) -> Bool { stray.contains(scalar.value) }
+
+  static func isWhole(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isStray) }
+
+  /// For people and for JSON: `caf\xe9.jpg`.
+  static func shown(_ text: String) -> String {
+    if isWhole(text) { return text }
+    return text.unicodeScalars.map { scalar in
+      isStray(scalar) ? "\\x" + String(scalar.value & 0xFF, radix: 16) : String(scalar)
+    }.joined()
+  }
+}
