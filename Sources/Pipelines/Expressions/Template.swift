@@ -70,6 +70,7 @@ extension Template {
   ) {
     var reader = TemplateReader(content: content)
     reader.read()
+    let source = reader.faults.isEmpty ? source : source.remembering
     for fault in reader.faults {
       log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
     }
