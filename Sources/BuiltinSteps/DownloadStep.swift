@@ -23,7 +23,8 @@ extension BuiltinKey {
   static let urls = BuiltinKey("urls", .list(.text), "Several of them.")
   static let list = BuiltinKey(
     "list", .text,
-    "A file with a URL on each line, and after a blank its SHA-256 if it is known.")
+    "A file with a URL on each line, and after a blank its SHA-256 if it is known; '-' is standard input."
+  )
   static let sha256 = BuiltinKey(
     "sha256", .list(.text),
     "What the content must have as its SHA-256, in hexadecimal, in the order of the URLs.")

@@ -262,6 +262,21 @@ struct CacheTests {
 
         """)
     #expect(try workspace.run("cache", "sweep").status == 2)
+    #expect(
+      try workspace.run("cache", "stat", "all").errors == """
+        oprun-image: 'cache' wants 'stat' or 'clear', found 'stat' 'all'
+        try 'oprun-image cache --help'
+
+        """)
+  }
+
+  @Test func `a cache that is not there is not made to be looked at`() throws {
+    let workspace = try Workspace()
+    let stat = try workspace.run("cache", "stat", "--cache-dir=none/here")
+    #expect(stat.output == "none/here: 0 contents of 0 B, 0 records\n")
+    let clear = try workspace.run("cache", "clear", "--cache-dir=none/here")
+    #expect(clear.output == "removed 0 contents of 0 B, 0 records\n")
+    #expect(!workspace.exists("none"))
   }
 }
 

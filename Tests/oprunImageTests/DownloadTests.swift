@@ -1,6 +1,7 @@
 // `download` as a user sees it: what is fetched, what is not, and what is there afterwards.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import oprun_image
@@ -210,6 +211,42 @@ struct DownloadTests {
         try 'oprun-image download --help'
 
         """)
+  }
+
+  @Test func `a list can be standard input`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    try workspace.write("\(server.url)/hello.txt\n", to: "urls")
+    let child = try Child(
+      script: """
+        cd \(quotedForShell(workspace.folder.path)) && export OPRUN_IMAGE_CACHE=cache
+        exec \(quotedForShell(builtProgram("oprun-image"))) download --list=- --to=in/ \
+          --allow-private <urls >/dev/null
+        """)
+    #expect(child.wait() == 0)
+    #expect(workspace.content("in/hello.txt") == "hello\n")
+  }
+
+  @Test func `what is in the cache is no longer than what may come`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let words = ["download", "--url=\(server.url)/hello.txt", "--allow-private", "--max-age=1h"]
+    #expect(try workspace.run(words: words + ["--to=a", "--cache"]).status == 0)
+    // The smallest size that can be written is 0K.
+    let end = try workspace.run(words: words + ["--to=b", "--max-bytes=0K"])
+    #expect(
+      end.errors
+        == "failed: http://SERVER/hello.txt: longer than 0 bytes, the limit ('max_bytes')\n")
+    #expect(workspace.files == [".oprun-download.json", "a"])
+  }
+
+  @Test func `a manifest that cannot be written is told by its name`() throws {
+    let server = try hello()
+    let workspace = try Workspace()
+    let end = try workspace.run(
+      "download", "--url=\(server.url)/hello.txt", "--to=a", "--allow-private", "--manifest=a/m")
+    #expect(end.status == 1)
+    #expect(end.errors == "oprun-image: cannot write 'a/m': not a directory\n")
   }
 
   @Test func `an answer of the future is not believed for longer than max_age`() throws {

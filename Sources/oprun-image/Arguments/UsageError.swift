@@ -106,9 +106,12 @@ struct UsageError: Error, Hashable {
 
   static func wrongCacheAction(_ words: [String]) -> UsageError {
     UsageError(
-      "'cache' wants 'stat' or 'clear', found \(words.isEmpty ? "nothing" : quoted(words[0]))",
-      help: words.first.flatMap { suggestion(for: $0, among: ["stat", "clear"]) }
-        .map { "did you mean '\($0)'?" },
+      "'cache' wants 'stat' or 'clear', found "
+        + (words.isEmpty ? "nothing" : words.map(quoted).joined(separator: " ")),
+      help: words.count > 1
+        ? nil
+        : words.first.flatMap { suggestion(for: $0, among: ["stat", "clear"]) }
+          .map { "did you mean '\($0)'?" },
       step: "cache")
   }
 }

@@ -10,12 +10,15 @@ extension Program {
       return ExitStatus.failure
     }
     do throws(SystemError) {
-      let cache = try Cache(CacheFolder(path), CacheLimits()) { [self] in say($0) }
+      // To look at a folder that is not there must not make it.
+      let cache =
+        Files.exists(path)
+        ? try Cache(CacheFolder(path), CacheLimits()) { [self] in say($0) } : nil
       if inputs.operands == ["clear"] {
-        let removed = try cache.clear()
+        let removed = try cache?.clear() ?? CacheStatistics()
         output.write(inputs.isOn("json") ? json(removed, path) : "removed \(words(removed))\n")
       } else {
-        let statistics = try cache.statistics()
+        let statistics = try cache?.statistics() ?? CacheStatistics()
         output.write(
           inputs.isOn("json") ? json(statistics, path) : "\(path): \(words(statistics))\n")
       }

@@ -14,7 +14,7 @@ struct SourceList {
     self.path = path
     self.step = step
     do throws(SystemError) {
-      text = try Files.namedText(of: path, upTo: 256 << 20)
+      text = try Files.namedText(of: path == "-" ? "/dev/stdin" : path, upTo: 256 << 20)
     } catch {
       throw UsageError("the list: \(error.message)", step: step.name)
     }

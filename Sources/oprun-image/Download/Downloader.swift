@@ -74,7 +74,9 @@ struct Downloader: Sendable {
   /// What is known, unless it is of no use.
   func record(of source: Source) -> CacheRecord? {
     cache?.record(source.key).flatMap { record in
-      source.expected == nil || source.expected == record.digest ? record : nil
+      let isWanted = source.expected == nil || source.expected == record.digest
+      // An earlier run may have allowed more. The server is asked whether it is still as long.
+      return isWanted && record.size <= fetcher.settings.maxBytes ? record : nil
     }
   }
 

@@ -172,7 +172,7 @@ enum Files {
       try rename(temporary, to: path)
     } catch {
       remove(temporary)
-      throw error
+      throw SystemError("cannot write \(quoted(path))", errno: error.errno)
     }
   }
 }

@@ -72,6 +72,18 @@ struct PathTextTests {
     #expect(errors == "")
   }
 
+  @Test func `a folder is told as one`() throws {
+    let folder = try ImageFolder()
+    try folder.makeFolder("photos")
+    let message = "is a folder, wanted a file; 'FOLDER/*' takes the files in it\n"
+    #expect(
+      try run("resize --from=photos --to=out/ --width=10", in: folder)
+        == (1, "failed: photos: \(message)"))
+    #expect(
+      try run("compose --images=photos --to=sheet.png", in: folder)
+        == (1, "oprun-image: 'photos': \(message)"))
+  }
+
   @Test func `what cannot be done with such a name is said with the name`() throws {
     let folder = try folderWithOldNames()
     let usage = "try 'oprun-image resize --help'\n"

@@ -96,6 +96,8 @@ extension ImageFault {
     ImageFault("would be written to \(quoted(path)), as \(quoted(owner)) is")
   }
 
+  static let isFolder = ImageFault(
+    "is a folder, wanted a file; 'FOLDER/*' takes the files in it")
   static let noFile = ImageFault("is no file")
   static let workerSpokeNonsense = ImageFault("the process that decoded it gave a wrong answer")
   static let cancelled = ImageFault("cancelled")

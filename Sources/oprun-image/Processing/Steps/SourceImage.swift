@@ -34,7 +34,9 @@ final class SourceImage: Sendable {
   ) throws(ImageFault) -> ImageFormat {
     var status = stat()
     fstat(descriptor, &status)
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .noFile }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw status.st_mode & S_IFMT == S_IFDIR ? .isFolder : .noFile
+    }
     var head = [UInt8](repeating: 0, count: FileKind.length)
     let count = pread(descriptor, &head, head.count, 0)
     guard count >= 0 else { throw .system(SystemError("cannot read it", errno: errno)) }
