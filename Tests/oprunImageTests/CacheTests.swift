@@ -235,7 +235,7 @@ struct CacheTests {
     #expect(end.status == 1)
     #expect(
       end.errors == "failed: http://SERVER/x.png: "
-        + "another process has its turn in the cache for more than TIME\n")
+        + "another download has its turn in the cache for more than TIME\n")
     #expect(server.requests.isEmpty)
     withExtendedLifetime(owner) {}
   }

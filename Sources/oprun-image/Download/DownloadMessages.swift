@@ -89,7 +89,7 @@ extension ItemFailure {
 
   static func noTurn(_ nanoseconds: Int64) -> ItemFailure {
     ItemFailure(
-      "another process has its turn in the cache for more than \(shownDuration(nanoseconds))",
+      "another download has its turn in the cache for more than \(shownDuration(nanoseconds))",
       mayPass: true)
   }
 
