@@ -29,8 +29,8 @@ package indirect enum BuiltinType: Hashable, Sendable {
   case text
   case boolean
   case integer(ClosedRange<Int>)
-  /// As `30s`. A limit may not be 0s: of what is bound by it, nothing would ever be done.
-  case duration(isZeroAllowed: Bool)
+  /// As `30s`; may be 0s.
+  case duration
   /// As `2M`.
   case size
   case choice([String])
@@ -39,17 +39,13 @@ package indirect enum BuiltinType: Hashable, Sendable {
   /// Names to texts. On the command line `--headers='Name: value'`, several times.
   case map
 
-  static let duration = duration(isZeroAllowed: true)
-  static let timeLimit = duration(isZeroAllowed: false)
-
   /// In a sentence: "wants …".
   package var wanted: String {
     switch self {
     case .text: "text"
     case .boolean: "true or false"
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    case .duration(true): "a duration such as 30s"
-    case .duration(false): "a duration such as 30s, longer than nothing"
+    case .duration: "a duration such as 30s"
     case .size: "a size such as 2M"
     case .choice(let words):
       words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
@@ -77,8 +73,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .text: text.isEmpty ? nil : .text(text)
     case .boolean: text == "true" ? .boolean(true) : text == "false" ? .boolean(false) : nil
     case .integer(let range): wholeNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
-    case .duration(let isZeroAllowed):
-      nanoseconds(text).flatMap { $0 > 0 || isZeroAllowed ? .duration($0) : nil }
+    case .duration: nanoseconds(text).map(BuiltinValue.duration)
     case .size: byteCount(text).map(BuiltinValue.size)
     case .choice(let words): words.contains(text) ? .text(text) : nil
     case .list(let item): item.value(of: text)

@@ -49,9 +49,12 @@ extension BuiltinKey {
       BuiltinKey(
         "retry_delay", .duration, default: "500ms",
         "Before the second attempt; then twice as long each time, and Retry-After if it is longer."),
-      BuiltinKey("timeout", .timeLimit, default: "1h", "Time limit of one attempt."),
-      BuiltinKey("connect_timeout", .timeLimit, default: "10s", "Until a connection is made."),
-      BuiltinKey("stall_timeout", .timeLimit, default: "30s", "The longest time without a byte."),
+      BuiltinKey("timeout", .duration, default: "1h", "Time limit of one attempt; 0s is none."),
+      BuiltinKey(
+        "connect_timeout", .duration, default: "10s", "Until a connection is made; 0s is no limit."),
+      BuiltinKey(
+        "stall_timeout", .duration, default: "30s",
+        "The longest time without a byte; 0s is no limit."),
       BuiltinKey(
         "max_bytes", .size, default: maxBytes, "No content is longer, received or unpacked."),
       BuiltinKey(

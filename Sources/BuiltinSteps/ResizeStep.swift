@@ -70,7 +70,8 @@ extension BuiltinKey {
       "max_pixels", .integer(1...1_000_000_000), default: "50000000",
       "No image has more, all frames together."),
     BuiltinKey(
-      "time_limit", .timeLimit, default: "30s", "For one image; two thirds of it processor time."),
+      "time_limit", .duration, default: "30s",
+      "For one image; two thirds of it processor time; 0s is none."),
     BuiltinKey(
       "also_read", .list(.choice(["tiff", "heif"])),
       "Formats to read beside JPEG, PNG, WebP and GIF; 'heif' is AVIF and HEIC."),

@@ -227,6 +227,29 @@ struct DownloadTests {
     #expect(workspace.content("in/hello.txt") == "hello\n")
   }
 
+  @Test func `a time limit of nothing is none, in a pipeline as on the command line`() throws {
+    let server = try LoopbackServer { _, connection in
+      usleep(20_000)
+      connection.answer("200 OK", [], "hello")
+    }
+    let workspace = try Workspace()
+    let limits = ["--timeout=0s", "--connect-timeout=0s", "--stall-timeout=0s"]
+    let end = try workspace.run(
+      words: ["download", "--url=\(server.url)/a", "--to=a", "--allow-private"] + limits)
+    #expect(end.errors == "")
+    #expect(end.status == 0)
+    try workspace.write(
+      """
+      steps:
+        - id: get
+          uses: download
+          with: {url: "\(server.url)/b", to: b, allow_private: true, timeout: 0s, stall_timeout: 0s}
+      """, to: "pipeline.yml")
+    let run = try workspace.start(program: "oprun", words: ["run", "pipeline.yml"]).wait()
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(workspace.content("a") + workspace.content("b") == "hellohello")
+  }
+
   @Test func `what is in the cache is no longer than what may come`() throws {
     let server = try hello()
     let workspace = try Workspace()

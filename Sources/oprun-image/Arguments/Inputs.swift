@@ -74,6 +74,12 @@ struct Inputs: Sendable {
     return duration
   }
 
+  /// As a duration, but nothing is no limit, as for curl.
+  func timeLimit(_ name: String) -> Int64 {
+    let limit = duration(name)
+    return limit > 0 ? limit : .max
+  }
+
   /// The chosen word as the type that its words are the raw values of.
   func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
     guard let choice = text(name).flatMap(Choice.init(rawValue:)) else {

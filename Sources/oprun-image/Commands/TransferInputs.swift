@@ -51,8 +51,9 @@ extension Inputs {
     }
     settings.policy.allowsPrivate = isOn("allow_private")
     for entry in texts("allow") { settings.policy.allowedHosts.insert(try authority(entry)) }
-    settings.connectTimeout = duration("connect_timeout")
-    settings.limits = TransferLimits(stall: duration("stall_timeout"), total: duration("timeout"))
+    settings.connectTimeout = timeLimit("connect_timeout")
+    settings.limits = TransferLimits(
+      stall: timeLimit("stall_timeout"), total: timeLimit("timeout"))
     settings.maxBytes = size("max_bytes")
     switch text("proxy") {
     case "environment"?, nil:

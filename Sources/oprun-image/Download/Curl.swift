@@ -122,7 +122,9 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     // What a proxy says of a tunnel is no answer to the request.
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-    set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(request.connectTimeout / 1_000_000)))
+    // Longer times are refused by libcurl, which then takes its own: CURLOPT_CONNECTTIMEOUT_MS(3).
+    let connectTimeout = min(Int64(Int32.max), max(1, request.connectTimeout / 1_000_000))
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout))
     set(CURLOPT_BUFFERSIZE, 256 << 10)
     // Waits for a connection that can carry several transfers, where there may be one.
     if request.url.hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }

@@ -98,6 +98,15 @@ private func wait(_ condition: () -> Bool) -> Bool {
     #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
   }
 
+  @Test func `an image without a time limit is made`() throws {
+    let folder = try ImageFolder()
+    try folder.write(try Pixels.corners(40, 40).encoded("png"), to: "a.png")
+    let end = try folder.run(
+      "resize", "--from=a.png", "--to=out/", "--width=20", "--time-limit=0s")
+    #expect(end.errors == "")
+    #expect(end.status == 0)
+  }
+
   @Test func `an image that takes too much processor time fails alone`() throws {
     let folder = try folderWithSlowImage()
     let end = try folder.run(words + ["--time-limit=3s"])

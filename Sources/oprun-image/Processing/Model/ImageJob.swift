@@ -14,6 +14,8 @@ struct ImageLimits: Hashable, Sendable {
   /// For one image, in milliseconds; two thirds of it may be processor time.
   var milliseconds = 30_000
 
+  /// A year, which is no limit.
+  static let mostMilliseconds = 365 * 86_400_000
   /// What a worker may map into its memory.
   static let addressSpace: UInt64 = 1 << 30
   /// A decoded image larger than this is not kept for several results.

@@ -115,7 +115,7 @@ extension ImageLimits {
   init(_ inputs: Inputs) {
     pixels = inputs.integer("max_pixels")
     bytes = inputs.size("max_bytes")
-    milliseconds = max(1, Int(inputs.duration("time_limit") / 1_000_000))
+    milliseconds = min(Self.mostMilliseconds, Int(inputs.timeLimit("time_limit") / 1_000_000))
     // Who allows more pixels allows longer sides, too.
     side = max(side, pixels > 50_000_000 ? 100_000 : side)
   }
