@@ -28,20 +28,20 @@ package final class Template: Sendable {
   /// What folding put in place of nodes.
   let constants: [Value]
   /// What a shell makes of it; nil if it was not read as a script.
-  let scan: ScriptScan?
+  let script: ScriptReading?
   /// It reads as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], scan: ScriptScan? = nil, isAsWritten: Bool = false
+    constants: [Value] = [], script: ScriptReading? = nil, isAsWritten: Bool = false
   ) {
     self.content = content
     self.origin = origin
     self.parts = parts
     self.nodes = nodes
     self.constants = constants
-    self.scan = scan
+    self.script = script
     self.isAsWritten = isAsWritten
   }
 
@@ -77,7 +77,7 @@ extension Template {
     guard reader.faults.isEmpty else { return nil }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      scan: isScript ? ScriptScan.of(content, reader.parts) : nil,
+      script: isScript ? ScriptReading(content, reader.parts) : nil,
       isAsWritten: !reader.hasEscapes)
   }
 

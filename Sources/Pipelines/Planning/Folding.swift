@@ -156,5 +156,5 @@ extension StepSettings {
     return isShell ? .shell : .other
   }
 
-  private static let shellNames: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
+  private static let shellNames = NameTable(["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"])
 }
