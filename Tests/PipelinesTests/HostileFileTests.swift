@@ -151,6 +151,29 @@ struct QuadraticTrapTests {
     #expect(try plan("steps:\n  - {\(step), include: [\(known)]}}\n").steps.count == 4096 + 1)
   }
 
+  @Test func `thousands of matrices of which exclude leaves nothing are too much`() {
+    let axes = (0..<16).map { "a\($0): [0, 1]" }.joined(separator: ", ")
+    let entries = (0..<16).map { "{a\($0): 1}" }.joined(separator: ", ")
+    let steps = (0..<2_000).map { "  - {id: s\($0), run: x, matrix: *m}\n" }.joined()
+    let found = messages("x-m: &m {\(axes), exclude: [{}, \(entries)]}\nsteps:\n\(steps)")
+    #expect(
+      found.first
+        == "17:23: the matrix of 's14' needs more than 16,000,000 comparisons for 'exclude', which is the limit"
+    )
+  }
+
+  @Test func `exclude that names every set of axes is too much`() {
+    let axes = (0..<12).map { "a\($0): [0, 1]" }.joined(separator: ", ")
+    let entries = (0..<4096).map { set in
+      "{" + (0..<12).filter { set >> $0 & 1 == 1 }.map { "a\($0): 1" }.joined(separator: ", ") + "}"
+    }
+    let matrix = "{\(axes), exclude: [\(entries.joined(separator: ", "))]}"
+    #expect(
+      messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [
+        "1:25: the matrix of 'a' needs more than 16,000,000 comparisons for 'exclude', which is the limit"
+      ])
+  }
+
   @Test func `100,000 parameters, each used`() throws {
     let params = (0..<100_000).map { "p\($0): v" }.joined(separator: ", ")
     let words = (0..<100_000).map { "'${{ params.p\($0) }}'" }.joined(separator: ", ")

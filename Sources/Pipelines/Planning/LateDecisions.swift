@@ -94,8 +94,9 @@ extension LateStep {
     guard let expansion = parts.expansion else { return [] }
     let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
     let instances: [Instance]
+    var budget = ExclusionBudget()
     do throws(MatrixFault) {
-      instances = try matrix.instances()
+      instances = try matrix.instances(&budget)
     } catch {
       throw ExpansionFailure(message: "the matrix \(error.message)")
     }
