@@ -118,7 +118,8 @@ extension Planner {
         if value.holdsSecrets(units[place.unit].inputs.secretParams.contains) {
           inputs.secretParams.insert(param.name)
         }
-        give(value, to: param, at: member.span, &inputs)
+        // Where the type is known to be wrong, the check says the same of this place.
+        give(value, to: param, at: member.value.single?.span(in: text) ?? member.span, &inputs)
       } catch {
         report(error)
       }
@@ -215,6 +216,11 @@ extension Planner {
 }
 
 extension ValueModel {
+  /// The expression that is all of it.
+  fileprivate var single: Expression? {
+    if case .template(let template) = self { template.single } else { nil }
+  }
+
   /// The maps of a list that is known.
   fileprivate var maps: [ValueMap] {
     guard case .list(let items)? = constant else { return [] }
