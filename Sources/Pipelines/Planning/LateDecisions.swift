@@ -65,6 +65,7 @@ extension LateStep {
     for wait in parts.waits {
       let target = try bindings.action(
         of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
+      if case .script(let text) = target { try wait.model.check(text) }
       probes.append(
         Probe(
           action: wait.model.kind.action(target), every: wait.model.every,
