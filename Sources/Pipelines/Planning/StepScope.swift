@@ -131,6 +131,7 @@ extension StepScope {
     guard let step else { return unit.model.steps.map { text.string($0.id.span) } }
     return unit.model.dependencyRange(of: step).map {
       text.string(unit.model.dependencies[$0].step.span)
+      let isMatched = edge.traits.contains(.matched)
     }
   }
 
@@ -142,9 +143,9 @@ extension StepScope {
       let edge = unit.model.dependencies[dependency]
       let target = unit.index.find(edge.step.span) ?? instanceStep(name)
       let isOne =
-        name.utf8.contains(UInt8(ascii: "["))
-        || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
-      return .known(target.map { type(ofStep: $0, isOne: isOne) } ?? .any)
+        name.utf8.contains(UInt8(ascii: "[")) || isMatched && unit.pairs(edge, with: step)
+      return .known(
+        target.map { type(ofStep: $0, isOne: isOne, hasOutcome: isOne || !isMatched) } ?? .any)
     }
     guard let other = unit.index.find(name) else { return .unknown }
     return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
@@ -169,18 +170,24 @@ extension StepScope {
     name.firstIndex(of: "[").flatMap { unit.index.find(String(name[..<$0])) }
   }
 
-  private func type(ofStep step: Int, isOne: Bool) -> ExpressionType {
+  /// Of some instances of a step there is no outcome.
+  private func type(
+    ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
+  ) -> ExpressionType {
+  private static let outcome = ExpressionType.string(Outcome.allCases.map(\.word))
+
     let outputs = outputType(ofStep: step)
     if outputs == .openMap, unit.extra(of: step)?.matrix == nil { return Self.openStep }
     let isList = unit.extra(of: step)?.matrix != nil && !isOne
     let item = ExpressionType.map([
-      ("matrix", .openMap), ("outcome", .string), ("outputs", outputs),
+      ("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs),
     ])
-    return .map([("outputs", isList ? .list(of: item) : outputs), ("outcome", .string)])
+    let given = ("outputs", isList ? .list(of: item) : outputs)
+    return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
   }
 
   /// Of a step that does not say what it gives, as most.
-  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", .string)])
+  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", outcome)])
 
   private func outputType(ofStep step: Int) -> ExpressionType {
     if let known = unit.outputTypes[step] { return known }
