@@ -24,14 +24,24 @@ package struct KnownMatrix {
   private static let maxCombinationCount = 16 * maxInstanceCount
 
   let axes: [(name: String, values: [Value])]
+  private let axisNames: Set<String>
   var included: [ValueMap] = []
   var excluded: [ValueMap] = []
 
+  init(
+    axes: [(name: String, values: [Value])], included: [ValueMap] = [], excluded: [ValueMap] = []
+  ) {
+    self.axes = axes
+    axisNames = Set(axes.map(\.name))
+    self.included = included
+    self.excluded = excluded
+  }
+
   /// In order: the last axis changes fastest; what is included comes last.
-  func instances(_ budget: inout ExclusionBudget) throws(MatrixFault) -> [Instance] {
+  func instances(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
     var instances = try product(&budget)
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
-    for entry in included { add(entry, to: &instances, &search) }
+    for entry in included { try add(entry, to: &instances, &search, &budget) }
     try check(count: instances.count)
     if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
     return instances
@@ -51,9 +61,10 @@ package struct KnownMatrix {
     }
   }
 
-  private func product(_ budget: inout ExclusionBudget) throws(MatrixFault) -> [Instance] {
+  private func product(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
     guard !axes.isEmpty else { return [] }
     let numbers = try combinations(&budget)
+    try budget.spend(values: numbers.count * axes.count)
     let names = ValueMap(axes.map { ($0.name, .null) })
     let texts = axes.indices.map { axis in
       axes[axis].values.map { (axis == 0 ? "[" : ",") + suffixPart(axes[axis].name, $0) }
@@ -72,7 +83,7 @@ package struct KnownMatrix {
   }
 
   /// The numbers of those that are not excluded.
-  private func combinations(_ budget: inout ExclusionBudget) throws(MatrixFault) -> [Int] {
+  private func combinations(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Int] {
     let count =
       axes.contains { $0.values.isEmpty }
       ? 0
@@ -100,10 +111,12 @@ package struct KnownMatrix {
 
   /// Extends the instances whose axes it agrees with; is one of its own if there are none.
   private func add(
-    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch
-  ) {
-    let shared = entry.names.filter { name in axes.contains { $0.name == name } }
-    let matching = originals.indices(of: entry, by: shared)
+    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
+    _ budget: inout MatrixBudget
+  ) throws(MatrixFault) {
+    let shared = entry.names.filter(axisNames.contains)
+    let matching = try originals.indices(of: entry, by: shared, &budget)
+    try budget.spend(values: max(matching.count, 1) * entry.count)
     guard !matching.isEmpty else {
       return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
     }
@@ -114,9 +127,8 @@ package struct KnownMatrix {
 
   /// With the axes alone, if it has them all.
   private func suffix(ofIncluded entry: ValueMap) -> String {
-    let axisNames = axes.map(\.name)
-    let hasAll = !axes.isEmpty && axisNames.allSatisfy { entry[$0] != nil }
-    let names = hasAll ? axisNames : entry.names
+    let hasAll = !axes.isEmpty && axes.allSatisfy { entry[$0.name] != nil }
+    let names = hasAll ? axes.map(\.name) : entry.names
     return "[" + names.map { suffixPart($0, entry[$0] ?? .null) }.joined(separator: ",") + "]"
   }
 
@@ -135,9 +147,12 @@ private struct InstanceSearch {
 
   init(_ instances: [ValueMap]) { self.instances = instances }
 
-  mutating func indices(of entry: ValueMap, by names: [String]) -> [Int] {
+  mutating func indices(
+    of entry: ValueMap, by names: [String], _ budget: inout MatrixBudget
+  ) throws(MatrixFault) -> [Int] {
     let wanted = names.map { entry[$0] }
     if let table = tables[names] { return table[wanted] ?? [] }
+    try budget.spend(comparisons: instances.count * max(names.count, 1))
     guard tables.count < Self.maxTableCount else {
       return instances.indices.filter { values(of: $0, names) == wanted }
     }

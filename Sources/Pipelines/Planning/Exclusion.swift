@@ -1,20 +1,6 @@
 // The combinations of a matrix that `exclude` takes away: found by numbers alone, before anything is
 // made of a combination.
 
-/// How much may still be looked at for `exclude`: each combination counts once for each axis of each
-/// set of axes that entries name.
-struct ExclusionBudget {
-  private var rest = 16_000_000
-
-  mutating func spend(_ count: Int) throws(MatrixFault) {
-    rest -= min(rest, count)
-    guard rest > 0 else {
-      throw MatrixFault(
-        message: "needs more than 16,000,000 comparisons for 'exclude', which is the limit")
-    }
-  }
-}
-
 /// A combination is a number: the last axis changes fastest.
 struct Exclusion {
   private let axes: [ExcludedAxis]
@@ -34,10 +20,10 @@ struct Exclusion {
 
   /// The numbers of the combinations that agree with none of the entries.
   func rest(
-    without entries: [ValueMap], _ budget: inout ExclusionBudget
+    without entries: [ValueMap], _ budget: inout MatrixBudget
   ) throws(MatrixFault) -> [Int] {
     let sets = namedSets(entries)
-    try budget.spend(count * sets.reduce(0) { $0 + max($1.axes.count, 1) })
+    try budget.spend(comparisons: count * sets.reduce(0) { $0 + max($1.axes.count, 1) })
     var isExcluded = [Bool](repeating: false, count: count)
     for set in sets {
       for number in 0..<count where !isExcluded[number] {

@@ -206,7 +206,7 @@ extension Planner {
     let matrixValues = KnownMatrix(
       axes: known, included: included?.maps ?? [], excluded: excluded?.maps ?? [])
     do throws(MatrixFault) {
-      return .known(try matrixValues.instances(&exclusionBudget))
+      return .known(try matrixValues.instances(&matrixBudget))
     } catch {
       let id = units[place.unit].id(of: place.step, text)
       log.report(at: matrix.span) { PlanningMessage.badMatrix(id, error.message, at: $0) }

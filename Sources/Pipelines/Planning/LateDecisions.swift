@@ -95,7 +95,7 @@ extension LateStep {
     guard let expansion = parts.expansion else { return [] }
     let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
     let instances: [Instance]
-    var budget = ExclusionBudget()
+    var budget = MatrixBudget()
     do throws(MatrixFault) {
       instances = try matrix.instances(&budget)
     } catch {

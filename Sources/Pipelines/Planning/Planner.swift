@@ -24,7 +24,7 @@ struct Planner {
   let instanceIndex = InstanceIndex()
   private let budget = TextBudget()
   /// Of all matrices.
-  var exclusionBudget = ExclusionBudget()
+  var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
   private var unitValues: [KnownValues] = []
