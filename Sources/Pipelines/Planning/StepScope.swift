@@ -108,6 +108,7 @@ struct StepScope: ExpressionScope {
   private func variable(_ name: String) -> ScopeMember {
     switch unit.inputs.variable(name)?.value {
     case .plain: .known(.string)
+    case .template(let template) where template.isBroken: .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
     case nil: .known(.string.optional)
     }
