@@ -12,7 +12,7 @@ struct Parameters {
   /// `demandsAll`: a required one that is missing is a fault.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
-    demandsAll: Bool
+    undecodable: [String: UndecodableText], demandsAll: Bool
   ) {
     let names = Set(params.map(\.name))
     for argument in arguments where !names.contains(argument.name) {
@@ -25,6 +25,10 @@ struct Parameters {
         ?? environment[param.variable].map { (param.variable, $0) }
       if let (origin, text) = given {
         take(text, from: origin, for: param)
+      } else if let text = undecodable[param.variable] {
+        faults.append(
+          ParameterMessage.refused(
+            param.name, "must be text in UTF-8, not '\(text.shown)'", param.variable))
       } else if let value = param.defaultValue {
         values[param.name] = value
       } else if !param.isRequired {

@@ -110,7 +110,9 @@ struct StepScope: ExpressionScope {
     case .plain: .known(.string)
     case .template(let template) where template.isBroken: .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
-    case nil: .known(.string.optional)
+    case nil:
+      unit.inputs.undecodable[name] == nil
+        ? .known(.string.optional) : .refused(ScopeMessage.undecodable(name))
     }
   }
 }
@@ -231,6 +233,12 @@ enum ScopeMessage {
     FaultWords(
       "the value of variable '\(name)' is known only to the command",
       help: "write the expression itself here")
+  }
+
+  static func undecodable(_ name: String) -> FaultWords {
+    FaultWords(
+      "the value of variable '\(name)' is not UTF-8",
+      help: "a command can use the variable as it is; expressions work on text")
   }
 
   static let itself = FaultWords(

@@ -117,6 +117,9 @@ struct UnitInputs {
   /// Numbers in `environment` by name.
   var environmentPlaces: [String: Int] = [:]
 
+  /// Inherited variables that are no text.
+  var undecodable: [String: UndecodableText] = [:]
+
   mutating func add(_ variable: VariableModel) {
     if let place = environmentPlaces[variable.name] {
       environment[place] = variable
