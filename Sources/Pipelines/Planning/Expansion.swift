@@ -161,7 +161,7 @@ extension Planner {
   }
 
   private mutating func refuseNested(at place: Place, _ matrix: MatrixModel) {
-    guard let uses = uses(at: place), case .file = uses.kind else { return }
+    guard let uses = uses(at: place), case .file = uses.kind, !hasOpenMatrix(place) else { return }
     log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
   }
 }
