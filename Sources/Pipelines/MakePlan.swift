@@ -60,7 +60,7 @@ package func makePlan(
   // Spans count over all files, one after the other.
   let text = sources.files.count == 1 ? bytes : sources.joined
   return try text.withUnsafeBufferPointer { (text) throws(PlanningFailure) -> Plan in
-    try makePlan(path: path, loader, SourceText(text, start: 0), options)
+    try makePlan(path: path, loader, SourceText(text, start: 0).remembering, options)
   }
 }
 

@@ -18,7 +18,10 @@ enum ExitStatus {
       "1",
       "a step failed (with `--strict` also an allowed failure), or its queue is suspended or has the width 0; with `--dry-run --exit-code`: something would run"
     ),
-    ("2", "the command line or a parameter is wrong, or a secret is missing or cannot be used; nothing ran"),
+    (
+      "2",
+      "the command line or a parameter is wrong, or a secret is missing or cannot be used; nothing ran"
+    ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     ("4", "a named step does not exist; nothing ran"),
     ("70", "internal error, or the system refused what a run needs"),

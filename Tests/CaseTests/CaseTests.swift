@@ -2,6 +2,7 @@
 // OPRUN_BLESS=1 writes what was seen into expected.txt: read the difference before committing it.
 
 import Foundation
+import TestSupport
 import Testing
 
 struct CaseTests {
@@ -23,8 +24,10 @@ struct CaseTests {
     }
   }
 
-  @Test func `the program under test is the one of this build`() {
-    #expect(FileManager.default.isExecutableFile(atPath: buildFolder + "/oprun"))
+  @Test func `the programs under test are there`() {
+    for name in ["oprun", "oprun-image"] {
+      #expect(builtProgram(name) == "\(programFolder.path)/\(name)")
+    }
   }
 }
 

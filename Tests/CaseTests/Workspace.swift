@@ -7,10 +7,6 @@ import TestSupport
 let repository = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-/// Where the `oprun` of the same build lies: beside the test program.
-let buildFolder = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-  .deletingLastPathComponent().path
-
 /// Owns its folder: it is removed with the workspace.
 final class Workspace {
   struct End {
@@ -77,7 +73,7 @@ final class Workspace {
   }
 
   private let environmentOfCases = [
-    "PATH": "\(buildFolder):/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent",
+    "PATH": "\(programFolder.path):/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent",
     "LANG": "C.UTF-8", "TERM": "dumb",
   ]
 

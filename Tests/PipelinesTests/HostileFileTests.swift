@@ -225,6 +225,32 @@ struct QuadraticTrapTests {
     #expect(messages("steps:\n" + steps).count == 1000)
   }
 
+  @Test(arguments: [
+    ("${{ params.x }}", "1003:18: unknown parameter 'x'"),
+    ("é ${{ params.x }}", "1003:20: unknown parameter 'x'"),
+    ("${{ params.x }}\\", "504:11: what the shell makes of this place is not clear"),
+    ("${{ } }}", "1003:11: '}' has no meaning in an expression"),
+  ])
+  func `10,000 errors in one text`(_ line: String, _ last: String) {
+    let text = (0..<10_000).map { _ in "      \(line)\n" }.joined()
+    let found = messages("steps:\n  - id: a\n    run: |\n" + text)
+    #expect(found.count == 1000)
+    #expect(found.last == last)
+  }
+
+  @Test(arguments: [
+    "echo >x; @*", "sudo @ *", "[ @* ]", "x; y@[*", "export A[1]=@*", "echo \"$(@ *",
+    "declare -a x; x=@*", "for i in @ *",
+  ])
+  func `10,000 values in one command of a script`(_ form: String) {
+    let command = form.split(separator: "@", omittingEmptySubsequences: false)
+    let separator = command[1].prefix(while: { $0 != "*" })
+    let values = (0..<10_000).map { _ in "${{ params.x }}\(separator)" }.joined()
+    let script = command[0] + values + command[1].drop { $0 != "*" }.dropFirst()
+    #expect(
+      messages("params: {x: 1}\nsteps:\n  - id: a\n    run: |\n      \(script)\n") == [])
+  }
+
   @Test func `a circle of 100,000 steps`() {
     let steps = (0..<100_000).map {
       "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 100_000)]}\n"

@@ -53,17 +53,7 @@ final class OprunProcess {
     (try? String(contentsOf: folder.appending(path: file), encoding: .utf8)) ?? ""
   }
 
-  /// The program built together with these tests, beside their bundle.
-  static let program: String = {
-    let executable = URL(filePath: CommandLine.arguments[0])
-    var folder = executable.deletingLastPathComponent()
-    while folder.path != "/" {
-      let candidate = folder.appending(path: "oprun")
-      if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate.path }
-      folder.deleteLastPathComponent()
-    }
-    preconditionFailure("oprun was not built beside \(executable.path)")
-  }()
+  static let program = builtProgram("oprun")
 }
 
 /// A pipeline with one step that runs a script, indented as YAML wants it; `keys` are lines of the

@@ -45,7 +45,7 @@ final class Workspace: Sendable {
         export OPRUN_IMAGE_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no
         \(variables.joined(separator: "\n"))
         exec </dev/null >out.\(mark) 2>err.\(mark)
-        exec \(quotedForShell(Self.built(program))) \(words.map(quotedForShell).joined(separator: " "))
+        exec \(quotedForShell(builtProgram(program))) \(words.map(quotedForShell).joined(separator: " "))
         """)
     return RunningProgram(child, self, mark)
   }
@@ -72,18 +72,6 @@ final class Workspace: Sendable {
       let isOurs = name.hasPrefix("cache") || name.hasPrefix("out.") || name.hasPrefix("err.")
       return !Files.isFolder(path(name)) && !isOurs
     }.sorted()
-  }
-
-  /// A program of the same build.
-  private static func built(_ name: String) -> String {
-    let executable = URL(filePath: CommandLine.arguments[0])
-    var folder = executable.deletingLastPathComponent()
-    while folder.path != "/" {
-      let program = folder.appending(path: name).path
-      if FileManager.default.isExecutableFile(atPath: program) { return program }
-      folder = folder.deletingLastPathComponent()
-    }
-    return "/nonexistent/\(name)"
   }
 }
 

@@ -27,8 +27,8 @@ package final class Template: Sendable {
   let nodes: [ExpressionNode]
   /// What folding put in place of nodes.
   let constants: [Value]
-  /// No shell gives a meaning to what stands around the values.
-  let isPlainCommand: Bool
+  /// What a shell makes of it; nil if it was not read as a script.
+  let scan: ScriptScan?
   /// It reads as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
   /// Some of its expressions could not be read, which was reported: the others alone are here, and are
@@ -37,7 +37,7 @@ package final class Template: Sendable {
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], isPlainCommand: Bool = false, isAsWritten: Bool = false,
+    constants: [Value] = [], scan: ScriptScan? = nil, isAsWritten: Bool = false,
     isBroken: Bool = false
   ) {
     self.content = content
@@ -45,7 +45,7 @@ package final class Template: Sendable {
     self.parts = parts
     self.nodes = nodes
     self.constants = constants
-    self.isPlainCommand = isPlainCommand
+    self.scan = scan
     self.isAsWritten = isAsWritten
     self.isBroken = isBroken
   }
@@ -71,21 +71,21 @@ extension Template {
   /// Reads the text of a scalar. Everything wrong with it is reported; if no expression could be read
   /// then, there is no template.
   package convenience init?(
-    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
-    log: inout DiagnosticLog
+    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, isScript: Bool = false,
+    in source: SourceText, log: inout DiagnosticLog
   ) {
     var reader = TemplateReader(content: content)
     reader.read()
     if !reader.faults.isEmpty { reader = reader.readAgain() }
+    let isBroken = !reader.faults.isEmpty
+    let source = isBroken ? source.remembering : source
     for fault in reader.faults {
       log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
     }
-    let isBroken = !reader.faults.isEmpty
     if isBroken, reader.parts.allSatisfy(\.isLiteral) { return nil }
-    let pieces = reader.parts.lazy.filter(\.isLiteral).map { content[$0.range] }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      isPlainCommand: reader.parts.first?.isLiteral == true && Pipelines.isPlainCommand(pieces),
+      scan: isScript && !isBroken ? ScriptScan.of(content, reader.parts) : nil,
       isAsWritten: !reader.hasEscapes, isBroken: isBroken)
   }
 

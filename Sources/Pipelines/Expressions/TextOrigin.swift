@@ -25,14 +25,15 @@ extension Tree {
 
 extension TextOrigin {
   /// The place of a part of the text; `content` is the whole text. O(length of the scalar) if it is
-  /// not written byte for byte.
+  /// not written byte for byte and `source` does not remember places in it.
   func span(of range: Range<Int>, in content: ArraySlice<UInt8>, _ source: SourceText) -> Span {
     if isWritten {
       let start = Int(span.start) - content.startIndex
       return Span(start: start + range.lowerBound, end: start + range.upperBound)
     }
     var alignment = ScalarAlignment(source[span])
-    return alignment.place(of: range, in: content).map {
+    source.places?.turn(to: span)
+    return alignment.place(of: range, in: content, source.places).map {
       Span(start: Int(span.start) + $0.lowerBound, end: Int(span.start) + $0.upperBound)
     } ?? span
   }
@@ -74,11 +75,17 @@ private struct ScalarAlignment {
   }
 
   /// Nil if the two do not fit each other.
-  mutating func place(of range: Range<Int>, in content: ArraySlice<UInt8>) -> Range<Int>? {
+  mutating func place(
+    of range: Range<Int>, in content: ArraySlice<UInt8>, _ places: ScalarPlaces?
+  ) -> Range<Int>? {
     var start: Int?
-    var end = place
     var index = content.startIndex
+    if let mark = places?.mark(before: range.lowerBound) {
+      (index, place) = (mark.index, mark.place)
+    }
+    var end = place
     while index < content.endIndex {
+      places?.note(index, place)
       guard let unit = nextUnit(reading: content[index]) else { return nil }
       if start == nil, index + unit.byteCount > range.lowerBound { start = unit.range.lowerBound }
       index += unit.byteCount

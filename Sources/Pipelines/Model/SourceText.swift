@@ -7,6 +7,8 @@ package struct SourceText {
   private let bytes: UnsafeBufferPointer<UInt8>
   /// Where the bytes begin on the number line of the source map.
   private let start: Int
+  /// In the scalar that was looked at last; without it each place is found anew.
+  private(set) var places: ScalarPlaces?
 
   package init(_ bytes: UnsafeBufferPointer<UInt8>, start: Int) {
     self.bytes = bytes
@@ -16,6 +18,13 @@ package struct SourceText {
   subscript(span: Span) -> UnsafeBufferPointer<UInt8> {
     UnsafeBufferPointer(
       rebasing: bytes[(Int(span.start) - start)..<(Int(span.end) - start)])
+  }
+
+  /// The same text, for finding many places in it.
+  var remembering: SourceText {
+    var text = self
+    if text.places == nil { text.places = ScalarPlaces() }
+    return text
   }
 
   func string(_ span: Span) -> String { String(decoding: self[span], as: UTF8.self) }

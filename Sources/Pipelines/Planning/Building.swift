@@ -59,12 +59,12 @@ struct PlanBuilder {
     steps.reserveCapacity(planner.operationCount)
     for operation in 0..<planner.operationCount {
       guard let id = numbers[operation] else { continue }
-      if let step = plainStep(operation) {
-        steps.append(step)
-        continue
-      }
-      let place = planner.place(of: operation)
       do throws(EvaluationFailure) {
+        if let step = try plainStep(operation) {
+          steps.append(step)
+          continue
+        }
+        let place = planner.place(of: operation)
         steps.append(try step(operation, at: place))
         if steps[steps.count - 1].late != nil || place.isGroup { gated.append(id) }
       } catch {
@@ -92,16 +92,30 @@ struct PlanBuilder {
   }
 
   /// A step that says no more than id, script and edges, in a pipeline without groups: as most.
-  private mutating func plainStep(_ operation: Int) -> PlannedStep? {
+  /// Nil for any other, and while its script is not known.
+  private mutating func plainStep(_ operation: Int) throws(EvaluationFailure) -> PlannedStep? {
     guard planner.places.isEmpty else { return nil }
     let step = planner.units[0].model.steps[operation]
-    guard step.details < 0, case .written(let start, let byteCount) = step.action,
-      let settings = pools[0].plainSettings
+    guard step.details < 0, let settings = pools[0].plainSettings,
+      let script = try plainScript(step.action, settings)
     else { return nil }
-    let script = Span(start: Int(start), end: Int(start) + Int(byteCount))
     return PlannedStep(
-      id: planner.text.string(step.id.span), span: step.id.span,
-      action: .script(planner.text.string(script)), settings: settings)
+      id: planner.text.string(step.id.span), span: step.id.span, action: .script(script),
+      settings: settings)
+  }
+
+  private func plainScript(
+    _ action: ActionModel, _ settings: StepSettings
+  ) throws(EvaluationFailure) -> String? {
+    switch action {
+    case .written(let start, let byteCount):
+      return planner.text.string(Span(start: Int(start), end: Int(start) + Int(byteCount)))
+    case .kept(let number):
+      guard case .script(let text) = planner.units[0].model.actions[Int(number)] else { return nil }
+      return try planner.values(at: Place(unit: 0, step: 0)).scriptIfKnown(
+        text, for: StepSettings.language(of: settings.shell))
+    case .uses: return nil
+    }
   }
 
   private mutating func step(

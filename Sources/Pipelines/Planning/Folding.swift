@@ -23,12 +23,19 @@ extension KnownValues {
   }
 
   func foldScript(_ text: Text, for language: ScriptLanguage) throws(EvaluationFailure) -> Text {
+    if let script = try scriptIfKnown(text, for: language) { return .plain(script) }
     guard case .template(let template) = text else { return text }
-    if let script = try template.renderedScriptIfKnown(for: language, with: self) {
-      try spend(script, on: template)
-      return .plain(script)
-    }
     return .template(try template.folded(with: self))
+  }
+
+  /// Nil if some of its values are not known.
+  func scriptIfKnown(
+    _ text: Text, for language: ScriptLanguage
+  ) throws(EvaluationFailure) -> String? {
+    guard case .template(let template) = text else { return text.plain }
+    let script = try template.renderedScriptIfKnown(for: language, with: self)
+    if let script { try spend(script, on: template) }
+    return script
   }
 
   func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {

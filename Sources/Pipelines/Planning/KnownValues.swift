@@ -52,17 +52,16 @@ private final class UnitValues {
 }
 
 /// The values of one unit, and of one instance of a step.
-final class KnownValues: ExpressionBindings {
+struct KnownValues: ExpressionBindings {
   private let unit: UnitValues
   /// Nil if there is no matrix, or it is not known.
   let matrix: ValueMap?
 
   init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget = TextBudget()) {
-    unit = UnitValues(inputs: inputs, options, budget)
-    matrix = nil
+    self.init(UnitValues(inputs: inputs, options, budget), nil)
   }
 
-  private init(_ unit: UnitValues, _ matrix: ValueMap) {
+  private init(_ unit: UnitValues, _ matrix: ValueMap?) {
     self.unit = unit
     self.matrix = matrix
   }

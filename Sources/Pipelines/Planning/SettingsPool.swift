@@ -2,11 +2,16 @@
 
 import Scheduling
 
-/// Settings of which parts are known later.
-struct PlannedSettings {
-  var settings: StepSettings
+/// Settings of which parts are known later. A class, so that many steps share it.
+final class PlannedSettings {
+  let settings: StepSettings
   /// Nil if all is known.
-  var late: LateSettings?
+  let late: LateSettings?
+
+  init(settings: StepSettings, late: LateSettings?) {
+    self.settings = settings
+    self.late = late
+  }
 }
 
 /// What of a step's settings is evaluated when its dependencies have ended.

@@ -75,5 +75,10 @@ let bashValuePlaces = [
   "coproc p @; wait", "time p @", "function f { p @; }; f", "case x in (@) p 1;; esac",
   "select x in @; do break; done </dev/null", "case x in a) ;& @) p 1;;& *) p 2;; esac",
   "alias q=@; p x", "enable @; p x", "wait -p @ || p x", "p {@,b}", "{ p @; } 2>&1",
-  "typeset -i m=@; p $m",
+  "typeset -i m=@; p $m", "declare -a -i x; x=@; p $x", "declare +x -i x; x=@; p $x",
+  "builtin declare -l -i x=@; p $x", "\\declare '-i' x; x=@; p $x", "declare -ai x; x+=(@); p $x",
+  "declare -ai x; x=([0]=@); p $x", "declare -i x; x[0]=@; p $x",
+  "declare -i x; for x in @; do p $x; done", "declare -i x; printf -v x %s @; p $x",
+  "builtin let x=@ || p no", "command let x=@ || p no", "builtin test -v @ || p no",
+  "declare -n r=@; p $((r))", "OPTIND=@; p x", "RANDOM=@; p x", "export HISTCMD=@; p x",
 ]

@@ -16,14 +16,14 @@ struct ShellCommand {
   private(set) var position = Position.command
   private(set) var name: String?
   /// Between `[[` and `]]`.
-  var isTest: Bool { name == "[[" && lastWord != Array("]]".utf8) }
-  private(set) var isPrefixed = false
-  /// The word before.
-  private(set) var lastWord: [UInt8] = []
-  private var words: [String] = []
+  var isTest: Bool { name == "[[" && !last.isTestEnd }
+  /// What the word before says about the next.
+  private(set) var last = LastWord()
+  private var heads = CommandHeads()
 
   /// The word that is being read, quotes taken off; values are `valueMark`.
-  var word: [UInt8] = []
+  private(set) var word: [UInt8] = []
+  private var shape = WordShape()
   /// Something was read, be it empty quotes.
   var hasWord = false
   /// Where the word begins.
@@ -33,39 +33,39 @@ struct ShellCommand {
   var isRedirected = false
 
   /// A bracket of a pattern or an index is open.
-  var isInBrackets: Bool {
-    let open = word.lastIndex(of: UInt8(ascii: "["))
-    let close = word.lastIndex(of: UInt8(ascii: "]"))
-    return open.map { open in close.map { open > $0 } ?? true } ?? false
-  }
+  var isInBrackets: Bool { shape.isInBrackets }
 
   /// A word that assigns: `name=…`.
-  var isAssigning: Bool { ShellWords.isAssignment(word) }
+  var isAssigning: Bool { shape.assignment == .variable }
 
-  /// An option of this letter was given.
-  func hasOption(_ letter: Character) -> Bool {
-    words.contains { $0.hasPrefix("-") && !$0.hasPrefix("--") && $0.contains(letter) }
-  }
+  /// The same, or `name[…]=…`.
+  var isAssigningElement: Bool { isAssigning || shape.assignment == .element }
+
+  /// What is assigned to is a number to the shell, whatever the script says.
+  private(set) var assignsNumber = false
+
+  /// An option of this letter was given, or may have been.
+  func hasOption(_ letter: Unicode.Scalar) -> Bool { heads.hasOption(letter) }
 
   /// The interpreter that reads the words of the command, if there is one.
-  var interpreter: String? {
-    let heads = isPrefixed ? words : name.map { [$0] } ?? []
-    return shell
-      ?? heads.first { word in
-        let program = ShellWords.program(word.utf8)
-        return ShellWords.interpreters.contains(program) && (program != "printf" || hasOption("v"))
-      }
-  }
-
-  /// The shell among the words that was given `-c`.
-  private var shell: String? {
-    guard hasOption("c") else { return nil }
-    return words.first { ShellWords.shells.contains(ShellWords.program($0.utf8)) }
-  }
+  var interpreter: String? { heads.interpreter }
 
   /// The shell for which the next word is a script.
-  var scriptReader: String? {
-    lastWord.first == UInt8(ascii: "-") && lastWord.contains(UInt8(ascii: "c")) ? shell : nil
+  var scriptReader: String? { last.givesScript ? heads.scriptShell : nil }
+
+  mutating func append(_ byte: UInt8) {
+    let wasAssigning = isAssigning
+    shape.append(byte)
+    if isAssigning, !wasAssigning {
+      assignsNumber = ShellWords.integers.contains(
+        String(decoding: word.prefix(while: isNameByte), as: UTF8.self))
+    }
+    word.append(byte)
+  }
+
+  /// The digits of a descriptor are no word.
+  mutating func dropWord() {
+    (word, shape, hasWord, assignsNumber) = ([], WordShape(), false, false)
   }
 
   /// Ends the word; returns it if there was one.
@@ -75,36 +75,160 @@ struct ShellCommand {
     let ended = word
     let wasRedirected = isRedirected
     let wasQuoted = isWordQuoted
-    (word, hasWord, isWordQuoted, isRedirected) = ([], false, false, false)
+    dropWord()
+    (isWordQuoted, isRedirected) = (false, false)
     if !wasRedirected { note(ended, isQuoted: wasQuoted) }
     return ended
   }
 
   private mutating func note(_ word: [UInt8], isQuoted: Bool) {
-    lastWord = word
+    last = LastWord(word)
     switch position {
-    case .argument:
-      if isPrefixed || words.count < 64 { words.append(text(word)) }
+    case .argument: heads.add(word)
     case .variable: position = .argument
     case .function: position = .command
     case .command:
-      let text = text(word)
+      let text = String(decoding: word, as: UTF8.self)
       if ShellWords.isAssignment(word) { return }
       if !isQuoted, ShellWords.openers.contains(text) { return }
       if !isQuoted, text == "for" || text == "select" || text == "function" {
         position = text == "function" ? .function : .variable
         return
       }
-      if isPrefixed || ShellWords.prefixes.contains(ShellWords.program(word)) {
-        words.append(text)
-        isPrefixed = true
+      heads.add(word)
+      if heads.isPrefixed { return notePrefixed(text) }
+      if ShellWords.prefixes.contains(ShellWords.program(word)) {
+        heads.isPrefixed = true
+        heads.addInterpreter(word)
         return
       }
+      heads.addInterpreter(word)
       name = text
-      words.append(text)
       position = .argument
     }
   }
 
-  private func text(_ word: [UInt8]) -> String { String(decoding: word, as: UTF8.self) }
+  /// Behind `builtin` and `command` the shell's own commands keep their meaning.
+  private mutating func notePrefixed(_ text: String) {
+    if name == nil, heads.runsBuiltins, !text.hasPrefix("-"), text != "[[" { name = text }
+  }
+}
+
+/// What a word says about the next.
+struct LastWord {
+  private(set) var isTestEnd = false
+  private(set) var isArithmeticTest = false
+  private(set) var isVariableTest = false
+  private(set) var holdsValue = false
+  /// An option such as `-ec`.
+  private(set) var givesScript = false
+
+  init() {}
+
+  init(_ word: [UInt8]) {
+    holdsValue = word.contains(valueMark)
+    givesScript = word.first == UInt8(ascii: "-") && word.contains(UInt8(ascii: "c"))
+    guard word.count < 4 else { return }
+    let text = String(decoding: word, as: UTF8.self)
+    isTestEnd = text == "]]"
+    isArithmeticTest = ShellWords.arithmeticTests.contains(text)
+    isVariableTest = text == "-v" || text == "-R"
+  }
+}
+
+/// What the words of a command so far say about those that follow.
+struct CommandHeads {
+  /// The first word runs the command behind it.
+  var isPrefixed = false
+  /// It is `builtin` or `command`.
+  private(set) var runsBuiltins = false
+  private var isFirst = true
+  private var options: UInt64 = 0
+  private var reader: String?
+  private var hasPrintf = false
+  private var shell: String?
+
+  /// `valueMark` in an option stands for any letter.
+  func hasOption(_ letter: Unicode.Scalar) -> Bool {
+    options & (Self.bit(UInt8(ascii: letter)) | Self.bit(valueMark)) != 0
+  }
+
+  /// The shell that was given `-c`.
+  var scriptShell: String? { hasOption("c") ? shell : nil }
+
+  var interpreter: String? {
+    scriptShell ?? reader ?? (hasPrintf && hasOption("v") ? "printf" : nil)
+  }
+
+  mutating func add(_ word: [UInt8]) {
+    defer { isFirst = false }
+    if word.first == UInt8(ascii: "-"), word.dropFirst().first != UInt8(ascii: "-") {
+      for byte in word.dropFirst() { options |= Self.bit(byte) }
+    }
+    let program = ShellWords.program(word)
+    if isFirst { runsBuiltins = program == "builtin" || program == "command" }
+    if shell == nil, ShellWords.shells.contains(program) {
+      shell = String(decoding: word, as: UTF8.self)
+    }
+    if isPrefixed { addInterpreter(word) }
+  }
+
+  /// A word that names a command.
+  mutating func addInterpreter(_ word: [UInt8]) {
+    let program = ShellWords.program(word)
+    guard ShellWords.interpreters.contains(program) else { return }
+    if program == "printf" { hasPrintf = true }
+    if program != "printf", reader == nil { reader = String(decoding: word, as: UTF8.self) }
+  }
+
+  private static func bit(_ byte: UInt8) -> UInt64 {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): 1 << UInt64(byte - UInt8(ascii: "a"))
+    case valueMark: 1 << 26
+    default: 0
+    }
+  }
+}
+
+/// What is known of a word before its end, one byte after the other.
+struct WordShape {
+  enum Assignment {
+    /// Of the name, of `name+`, and of an index behind it.
+    case name, sign, index, indexEnd, elementSign
+    /// What is assigned follows.
+    case variable, element
+    case none
+  }
+
+  private(set) var assignment = Assignment.name
+  private(set) var isInBrackets = false
+  private var isEmpty = true
+
+  mutating func append(_ byte: UInt8) {
+    switch byte {
+    case UInt8(ascii: "["): isInBrackets = true
+    case UInt8(ascii: "]"): isInBrackets = false
+    default: break
+    }
+    assignment = next(byte)
+    isEmpty = false
+  }
+
+  private func next(_ byte: UInt8) -> Assignment {
+    switch (assignment, Unicode.Scalar(byte)) {
+    case (.variable, _), (.element, _), (.none, _): assignment
+    case (.name, _) where isEmpty: isNameStart(byte) ? .name : .none
+    case (.name, _) where isNameByte(byte): .name
+    case (.name, "="), (.sign, "="): .variable
+    case (.name, "+"): .sign
+    case (.name, "["): .index
+    case (.index, _): isInBrackets || byte != UInt8(ascii: "]") ? .index : .indexEnd
+    case (.indexEnd, "]"): .indexEnd
+    case (.indexEnd, "="), (.elementSign, "="): .element
+    case (.indexEnd, "+"): .elementSign
+    // An index may hold brackets of its own.
+    case (.indexEnd, _): .index
+    default: .none
+    }
+  }
 }

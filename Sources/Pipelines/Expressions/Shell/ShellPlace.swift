@@ -106,9 +106,15 @@ enum ShellWords {
   static let shells: Set<String> = [
     "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "su", "zsh",
   ]
+  /// Variables that are numbers to some shell from the start.
+  static let integers: Set<String> = [
+    "BASHPID", "COLUMNS", "EPOCHSECONDS", "EUID", "HISTCMD", "HISTSIZE", "KEYTIMEOUT", "LINENO",
+    "LINES", "MAILCHECK", "OPTIND", "PPID", "RANDOM", "SAVEHIST", "SECONDS", "SHLVL", "SRANDOM",
+    "TMOUT", "UID",
+  ]
   /// Take `name=value`.
   static let declarations: Set<String> = [
-    "declare", "export", "integer", "local", "readonly", "typeset",
+    "declare", "export", "float", "integer", "local", "readonly", "typeset",
   ]
   static let tests: Set<String> = ["[", "[[", "test"]
   static let arithmeticTests: Set<String> = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]

@@ -26,9 +26,7 @@ extension ShellScanner {
     place += 1
   }
 
-  var isInDoubleQuotes: Bool {
-    frames.contains { if case .doubleQuotes = $0 { true } else { false } }
-  }
+  var isInDoubleQuotes: Bool { frames.quoteCount > 0 }
 
   mutating func readDoubleQuoted() {
     switch Unicode.Scalar(byte) {
@@ -48,9 +46,7 @@ extension ShellScanner {
   }
 
   /// Double quotes inside backquotes inside double quotes: shells do not agree.
-  var isNestedInBackquotes: Bool {
-    frames.filter { if case .doubleQuotes = $0 { true } else { false } }.count > 1
-  }
+  var isNestedInBackquotes: Bool { frames.quoteCount > 1 }
 
   mutating func readBackquote(_ closer: UInt8) {
     defer { place += 1 }
@@ -135,13 +131,13 @@ extension ShellScanner {
 
   mutating func readArithmetic(_ depth: Int) {
     switch Unicode.Scalar(byte) {
-    case "(": frames[frames.count - 1] = .arithmetic(depth: depth + 1)
+    case "(": frames.setDepth(depth + 1)
     case ")":
       if depth == 1 {
         frames.removeLast()
         beginWord()
       } else {
-        frames[frames.count - 1] = .arithmetic(depth: depth - 1)
+        frames.setDepth(depth - 1)
       }
     case "\"": frames.append(.doubleQuotes)
     case "'": isUnclear = true

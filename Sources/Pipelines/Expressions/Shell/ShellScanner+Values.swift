@@ -4,12 +4,8 @@ extension ShellScanner {
   mutating func add(_ new: ShellPlace) {
     var new = new
     if isUnclear { new.refusal = .unclear }
-    if frames.contains(where: { if case .parameter = $0 { true } else { false } }) {
-      new.refusal = new.refusal ?? .parameterExpansion
-    }
-    if frames.contains(where: { if case .arithmetic = $0 { true } else { false } }) {
-      new.isNumeric = true
-    }
+    if frames.parameterCount > 0 { new.refusal = new.refusal ?? .parameterExpansion }
+    if frames.formulaCount > 0 { new.isNumeric = true }
     if new.context == .word, backquoteDepth > 0 { new.context = .backquotes }
     if new.context == .word || new.context == .quotes { readNeighbours(&new) }
     places.append(new)
@@ -26,54 +22,64 @@ extension ShellScanner {
   }
 
   /// What the command around makes of the word, quoted or not.
-  func readNeighbours(_ new: inout ShellPlace) {
+  mutating func readNeighbours(_ new: inout ShellPlace) {
     if expectsDelimiter { new.refusal = new.refusal ?? .hereDocumentDelimiter }
     if command.position == .variable { new.refusal = new.refusal ?? .loopVariable }
     if command.isRedirected { return }
-    if command.position == .command, !command.isAssigning, namesVariable {
+    if command.position == .command, !command.isAssigning, namesVariable() {
       new.refusal = new.refusal ?? .assignedName
     }
-    if command.isInBrackets || command.name == "let" || hasIntegers && command.isAssigning {
+    if command.isInBrackets || command.name == "let" || command.assignsNumber
+      || hasIntegers && mayBecomeInteger
+    {
       new.isNumeric = true
     }
-    if let name = command.name, ShellWords.tests.contains(name) { readTest(name, &new) }
+    if let name = command.name, ShellWords.tests.contains(name) { readTest(&new) }
     if command.word.isEmpty, let shell = command.scriptReader {
       new.refusal = new.refusal ?? .script(shell)
     }
     if let name = command.interpreter, new.context == .word { new.context = .codeArgument(name) }
     if let name = command.name, ShellWords.declarations.contains(name) {
-      if command.hasOption("i") { new.isNumeric = true }
-      if !command.isAssigning, new.context == .word { new.context = .codeArgument(name) }
+      readDeclaration(name, &new)
+    }
+  }
+
+  /// The word may end up in a variable: it is assigned, of an array, what a loop runs over, or given
+  /// to `printf -v`.
+  private var mayBecomeInteger: Bool {
+    command.isAssigningElement || codes.last?.isArray == true
+      || command.position == .argument && command.name == nil || command.interpreter == "printf"
+  }
+
+  private func readDeclaration(_ name: String, _ new: inout ShellPlace) {
+    if name == "integer" || name == "float" || command.hasOption("i") { new.isNumeric = true }
+    if !command.isAssigning, new.context == .word { new.context = .codeArgument(name) }
+    // A reference: what it names is what is assigned to.
+    if command.isAssigning, command.hasOption("n"), name != "export" {
+      new.refusal = new.refusal ?? .assignedName
     }
   }
 
   /// Whether `=` follows in the same word.
-  var namesVariable: Bool {
-    let rest = text[place..<end].prefix { $0 > 32 && $0 != UInt8(ascii: ";") }
-    guard let sign = rest.firstIndex(of: UInt8(ascii: "=")) else { return false }
-    return rest[..<sign].allSatisfy {
-      isNameByte($0) || $0 == valueMark || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "[")
-        || $0 == UInt8(ascii: "]")
-    }
+  private mutating func namesVariable() -> Bool {
+    let sign = ahead.nameEnd(in: text, from: place, to: end)
+    return sign < end && text[sign] == UInt8(ascii: "=")
   }
 
-  func readTest(_ name: String, _ new: inout ShellPlace) {
-    let last = String(decoding: command.lastWord, as: UTF8.self)
-    let next = nextWord
-    if ShellWords.arithmeticTests.contains(last) || ShellWords.arithmeticTests.contains(next)
-      || last == "-v" || last == "-R"
+  private mutating func readTest(_ new: inout ShellPlace) {
+    if command.last.isArithmeticTest || command.last.isVariableTest
+      || ShellWords.arithmeticTests.contains(nextWord())
     {
       new.isNumeric = true
     }
-    if command.lastWord.contains(valueMark) { new.refusal = new.refusal ?? .testOperator }
+    if command.last.holdsValue { new.refusal = new.refusal ?? .testOperator }
   }
 
-  /// The word behind the one that holds this place.
-  var nextWord: String {
-    let rest = text[place..<end].drop { $0 != 32 && $0 != 9 && $0 != 10 }.drop {
-      $0 == 32 || $0 == 9
-    }
-    return String(decoding: rest.prefix { $0 > 32 }, as: UTF8.self)
+  /// The start of the word behind the one that holds this place, as long as an operator.
+  private mutating func nextWord() -> String {
+    let rest = text[ahead.wordEnd(in: text, from: place, to: end)..<end]
+      .drop { $0 == 32 || $0 == 9 }
+    return String(decoding: rest.prefix(4).prefix { $0 > 32 }, as: UTF8.self)
   }
 }
 

@@ -6,22 +6,14 @@
 // https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html
 
 struct ShellScanner {
-  /// What surrounds the place that is being read.
-  enum Frame {
-    /// Commands, up to a closing byte; 0 is the end of the script. A group is no part of a word.
-    case code(closer: UInt8, isGroup: Bool = false)
-    case doubleQuotes
-    case parameter
-    /// A formula with this many open parentheses.
-    case arithmetic(depth: Int)
-  }
-
   /// `case … in … esac`, of the innermost commands.
   enum CaseState { case subject, pattern, body }
 
   struct Code {
     var command = ShellCommand()
     var cases: [CaseState] = []
+    /// Between the parentheses of `name=(…)`.
+    var isArray = false
   }
 
   struct PendingDocument {
@@ -33,7 +25,7 @@ struct ShellScanner {
   let text: [UInt8]
   var place = 0
   let end: Int
-  var frames: [Frame]
+  var frames: Frames
   /// One for each `.code` frame.
   var codes = [Code()]
   var pending: [PendingDocument] = []
@@ -43,6 +35,8 @@ struct ShellScanner {
   var backquoteDepth = 0
   var isDocument = false
   let hasIntegers: Bool
+  /// What was found ahead, so that it is looked for once.
+  var ahead = LookAhead()
 
   var places: [ShellPlace] = []
   var lines: [DocumentLine] = []
@@ -52,8 +46,8 @@ struct ShellScanner {
   init(_ text: [UInt8]) {
     self.text = text
     end = text.count
-    frames = [.code(closer: 0)]
-    hasIntegers = Self.declaresIntegers(text)
+    frames = Frames(.code(closer: 0))
+    hasIntegers = declaresIntegers(text)
   }
 
   /// The body of a here-document whose `$` and backquotes count.
@@ -61,20 +55,11 @@ struct ShellScanner {
     self.text = text
     place = range.lowerBound
     end = range.upperBound
-    frames = [.doubleQuotes]
+    frames = Frames(.doubleQuotes)
     isDocument = true
     isUnclear = outer.isUnclear
     backquoteDepth = outer.backquoteDepth
     hasIntegers = outer.hasIntegers
-  }
-
-  /// Whether some variable may calculate when it is assigned to.
-  static func declaresIntegers(_ text: [UInt8]) -> Bool {
-    let words = text.split { $0 <= 32 || $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "(") }
-    return zip(words, words.dropFirst()).contains { word, option in
-      ShellWords.declarations.contains(String(decoding: word, as: UTF8.self))
-        && option.first == UInt8(ascii: "-") && option.contains(UInt8(ascii: "i"))
-    }
   }
 
   mutating func scan() {
@@ -148,7 +133,7 @@ extension ShellScanner {
 
   mutating func addByte(_ byte: UInt8) {
     beginWord()
-    command.word.append(byte)
+    command.append(byte)
   }
 
   mutating func endWord() {
@@ -217,8 +202,7 @@ extension ShellScanner {
     if command.hasWord, !command.word.allSatisfy(isDecimalDigit) || command.isWordQuoted {
       endWord()
     } else {
-      command.word = []
-      command.hasWord = false
+      command.dropWord()
     }
     while place < end, byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">") { place += 1 }
     if isHereDocument {
@@ -246,6 +230,7 @@ extension ShellScanner {
     if command.hasWord, command.word.last == UInt8(ascii: "="), command.isAssigning {
       place += 1
       open(.code(closer: UInt8(ascii: ")"), isGroup: true))
+      codes[codes.count - 1].isArray = true
       // Words of an array: none of them is a command.
       command.hasWord = true
       endWord()
@@ -256,7 +241,7 @@ extension ShellScanner {
     open(.code(closer: UInt8(ascii: ")"), isGroup: true))
   }
 
-  mutating func open(_ frame: Frame) {
+  mutating func open(_ frame: Frames.Frame) {
     frames.append(frame)
     codes.append(Code())
   }
