@@ -1,6 +1,7 @@
 // From the words of a command line to the step that they ask for.
 
 import BuiltinSteps
+import Diagnostics
 import Glibc
 
 struct Program {
@@ -8,11 +9,11 @@ struct Program {
   let errors = Output(descriptor: STDERR_FILENO)
 
   /// Answers the exit status.
-  func perform(_ words: [String]) -> Int32 {
+  func perform() -> Int32 {
     // A reader that went away must not end the work.
     signal(SIGPIPE, SIG_IGN)
     do throws(UsageError) {
-      switch try Request(words) {
+      switch try Request(try words()) {
       case .version: output.write("\(BuiltinStep.program) \(version)\n")
       case .help(let step): output.write(step.map(helpText) ?? generalHelp)
       case .perform(let inputs): return try perform(inputs)
@@ -21,6 +22,14 @@ struct Program {
     } catch {
       errors.write(error.text)
       return ExitStatus.usage
+    }
+  }
+
+  private func words() throws(UsageError) -> [String] {
+    do throws(UndecodableText) {
+      return try commandLineWords()
+    } catch {
+      throw .undecodable(error)
     }
   }
 

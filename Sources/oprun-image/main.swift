@@ -3,4 +3,4 @@
 
 import Glibc
 
-exit(Program().perform(Array(CommandLine.arguments.dropFirst())))
+exit(Program().perform())

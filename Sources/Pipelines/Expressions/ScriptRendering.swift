@@ -16,6 +16,8 @@ extension Template {
     for language: ScriptLanguage, in scope: some ExpressionScope, _ source: SourceText,
     log: inout DiagnosticLog
   ) {
+    // What stands around a value is not known then.
+    if isBroken { return checkText(in: scope, source, log: &log) }
     let script = ScriptText(self, language)
     var number = 0
     for part in parts where !part.isLiteral {
