@@ -19,6 +19,8 @@ package struct PlanningOptions: Sendable {
   package var parameters: [ParameterArgument] = []
   /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
   package var environment: [String: String] = [:]
+  /// Those of them whose value is not UTF-8: to be refused where they are used.
+  package var undecodable: [String: UndecodableText] = [:]
   /// A required parameter without a value is a failure; else its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()

@@ -8,9 +8,10 @@ struct Program {
   let errors = Output(descriptor: STDERR_FILENO)
 
   /// Answers the exit status.
-  func perform(_ words: [String]) -> Int32 {
+  func perform() -> Int32 {
     // A reader that went away must not end the work.
     signal(SIGPIPE, SIG_IGN)
+    let words = words()
     Nursery.serveIfLoaded(for: words)
     do throws(UsageError) {
       switch try Request(words) {
@@ -22,6 +23,13 @@ struct Program {
     } catch {
       errors.write(error.text)
       return ExitStatus.usage
+    }
+  }
+
+  /// They may hold names of files that are no UTF-8.
+  private func words() -> [String] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
     }
   }
 

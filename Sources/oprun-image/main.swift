@@ -3,7 +3,4 @@
 
 import Glibc
 
-let words = (1..<max(1, Int(CommandLine.argc))).compactMap { index in
-  CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
-}
-exit(Program().perform(words))
+exit(Program().perform())

@@ -16,9 +16,12 @@ enum ExitStatus {
     ("0", "every step is ok, allowed failures included"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure); with `--dry-run --exit-code`: something would run"
+      "a step failed (with `--strict` also an allowed failure), or its queue is suspended or has the width 0; with `--dry-run --exit-code`: something would run"
     ),
-    ("2", "the command line is wrong, or a secret is missing or cannot be used; nothing ran"),
+    (
+      "2",
+      "the command line or a parameter is wrong, or a secret is missing or cannot be used; nothing ran"
+    ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     ("4", "a named step does not exist; nothing ran"),
     ("70", "internal error, or the system refused what a run needs"),

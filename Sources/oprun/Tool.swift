@@ -9,17 +9,17 @@ struct Tool {
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
 
   /// Answers the exit status.
-  func perform(_ words: [String]) -> Int32 {
-    let status = answer(words)
+  func perform() -> Int32 {
+    let status = answer()
     output.flush()
     errors.flush()
     return output.hasFailed && status == ExitStatus.success ? ExitStatus.cannotWrite : status
   }
 
-  private func answer(_ words: [String]) -> Int32 {
+  private func answer() -> Int32 {
     do throws(UsageError) {
       let request = try Request(
-        words, environment: environmentValue, fileExists: { access($0, F_OK) == 0 })
+        try words(), environment: environmentText, fileExists: { access($0, F_OK) == 0 })
       switch request {
       case .version: return printVersion()
       case .help(let command, let file):
@@ -45,6 +45,14 @@ struct Tool {
     }
   }
 
+  private func words() throws(UsageError) -> [String] {
+    do throws(UndecodableText) {
+      return try commandLineWords()
+    } catch {
+      throw .undecodable(error)
+    }
+  }
+
   private func write(_ error: UsageError) {
     say(error.message, help: error.help)
     let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
@@ -57,6 +65,16 @@ struct Tool {
     errors.write(message)
     errors.writeNewline()
     if let help { errors.write("  help: \(help)\n") }
+  }
+}
+
+/// Of a variable that stands for an option.
+private func environmentText(_ name: String) throws(UsageError) -> String? {
+  guard let bytes = getenv(name) else { return nil }
+  do throws(UndecodableText) {
+    return try text(of: bytes)
+  } catch {
+    throw .undecodable(error, of: name)
   }
 }
 

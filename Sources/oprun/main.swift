@@ -6,4 +6,4 @@ import Glibc
 if CommandLine.argc == 2, let word = CommandLine.unsafeArgv[1], strcmp(word, "--version") == 0 {
   exit(printVersion())
 }
-exit(Tool().perform(Array(CommandLine.arguments.dropFirst())))
+exit(Tool().perform())

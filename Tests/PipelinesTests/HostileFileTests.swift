@@ -151,6 +151,54 @@ struct QuadraticTrapTests {
     #expect(try plan("steps:\n  - {\(step), include: [\(known)]}}\n").steps.count == 4096 + 1)
   }
 
+  @Test func `thousands of instances with a thousand axes are too much`() {
+    let axes = (0..<12).map { "a\($0): [0, 1]" } + (0..<1_000).map { "b\($0): [x]" }
+    let matrix = "{\(axes.joined(separator: ", "))}"
+    #expect(
+      messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [
+        "1:25: the matrix of 'a' leads to more than 4,000,000 values of instances, which is the limit"
+      ])
+  }
+
+  @Test func `30,000 axes and 30,000 secrets, each used`() {
+    func words(_ root: String) -> String {
+      (0..<30_000).map { "'${{ \(root).p\($0) }}'" }.joined(separator: ", ")
+    }
+    let axes = (0..<30_000).map { "p\($0): [x]" }.joined(separator: ", ")
+    #expect(
+      messages("steps: [{id: a, matrix: {\(axes)}, run: [echo, \(words("matrix"))]}]\n") == [])
+    let secrets = (0..<30_000).map { "{name: p\($0)}" }.joined(separator: ", ")
+    let variables = (0..<30_000).map { "V\($0): '${{ secrets.p\($0) }}'" }
+    #expect(
+      messages(
+        "secrets: [\(secrets)]\n"
+          + "steps: [{id: a, run: x, env: {\(variables.joined(separator: ", "))}}]\n") == [])
+  }
+
+  @Test func `thousands of matrices of which exclude leaves nothing are too much`() {
+    let axes = (0..<16).map { "a\($0): [0, 1]" }.joined(separator: ", ")
+    let entries = (0..<16).map { "{a\($0): 1}" }.joined(separator: ", ")
+    let steps = (0..<2_000).map { "  - {id: s\($0), run: x, matrix: *m}\n" }.joined()
+    let found = messages("x-m: &m {\(axes), exclude: [{}, \(entries)]}\nsteps:\n\(steps)")
+    #expect(
+      found.first
+        == "17:23: the matrix of 's14' needs more than 16,000,000 comparisons for 'exclude' and 'include', which is the limit"
+    )
+  }
+
+  @Test(arguments: ["exclude", "include"])
+  func `entries that name every set of axes are too much`(of key: String) {
+    let axes = (0..<12).map { "a\($0): [0, 1]" }.joined(separator: ", ")
+    let entries = (0..<4096).map { set in
+      "{" + (0..<12).filter { set >> $0 & 1 == 1 }.map { "a\($0): 1" }.joined(separator: ", ") + "}"
+    }
+    let matrix = "{\(axes), \(key): [\(entries.joined(separator: ", "))]}"
+    #expect(
+      messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [
+        "1:25: the matrix of 'a' needs more than 16,000,000 comparisons for 'exclude' and 'include', which is the limit"
+      ])
+  }
+
   @Test func `100,000 parameters, each used`() throws {
     let params = (0..<100_000).map { "p\($0): v" }.joined(separator: ", ")
     let words = (0..<100_000).map { "'${{ params.p\($0) }}'" }.joined(separator: ", ")

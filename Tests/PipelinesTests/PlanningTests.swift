@@ -340,6 +340,60 @@ struct LaneTests {
     #expect(plan.graph[OperationID(2)].claims == [Claim(PoolID(3), amount: 1_000_000)])
   }
 
+  @Test func `what hangs on parameters that were not given is no mistake of the file`() throws {
+    let text = """
+      params: {env: {type: string}, where: {type: list}}
+      steps:
+        - {id: a, run: x, mutex: "deploy-${{ params.env }}"}
+        - {id: b, run: x, mutex: "deploy-${{ env.USER ?? 'me' }}"}
+        - {id: t, run: x, matrix: {os: "${{ params.where }}"}, mutex: "${{ matrix.os }}"}
+        - {id: z, run: x, depends_on: ["t[os=linux]", "t[os=mac]", "n[os=east]"]}
+        - {id: m, run: x, depends_on: [{step: t, match: matrix}], matrix: {os: [linux, mac]}}
+        - {id: o, run: x, depends_on: [{step: m, match: matrix}], matrix: {os: "${{ params.where }}"}}
+        - {id: n, uses: ./n.yml, matrix: {os: "${{ params.where }}"}, with: {e: "${{ params.env }}"}}
+        - {id: k, uses: ./n.yml, with: {e: "${{ params.env }}"}}
+      """
+    var options = PlanningOptions()
+    options.files = PipelineFiles { _, _ in
+      .success(
+        Array(
+          """
+          params: {e: {type: string}}
+          steps: [{id: p, run: x, mutex: "x-${{ params.e }}"}]
+          """.utf8))
+    }
+    guard case .badParameters(let faults) = planned(Array(text.utf8), options) else {
+      Issue.record("the parameters are missing")
+      return
+    }
+    #expect(
+      faults == """
+        parameter 'env' is required: give --param env=… or set OPRUN_PARAM_ENV
+        parameter 'where' is required: give --param where=… or set OPRUN_PARAM_WHERE
+
+        """)
+    options.demandsAllParameters = false
+    let plan = try plan(text, options)
+    #expect(plan.edges.filter { $0.contains(">z") } == ["t>z", "n>z"])
+    #expect(plan.pools.map(\.name).contains("deploy-${{ params.env }}"))
+  }
+
+  @Test func `what only the run knows is no name of a mutex`() {
+    let text = """
+      steps:
+        - {id: a, run: x}
+        - {id: b, run: x, mutex: "${{ run.id }}"}
+        - {id: c, run: x, depends_on: [a], mutex: "${{ steps.a.outcome }}"}
+        - {id: d, run: x, mutex: "${{ hashFiles('a') }}"}
+        - {id: e, run: x, matrix: {v: "${{ [run.id] }}"}, mutex: "${{ matrix.v }}"}
+      """
+    let message = "the name of a mutex must be known before the run"
+    #expect(
+      messages(text) == [
+        "3:33: \(message)", "4:50: \(message)", "5:33: \(message)", "6:65: \(message)",
+      ])
+  }
+
   @Test func `a pipeline is called by its name, else by its file`() throws {
     #expect(try plan("name: Gallery\n" + step("run: x")).name == "Gallery")
     #expect(try plan(step("run: x")).name == "pipeline.yml")

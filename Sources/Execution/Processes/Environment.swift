@@ -1,6 +1,7 @@
 // The environment of commands: what oprun inherited, the file's variables, and OPRUN_*.
 
 import CLinux
+package import Diagnostics
 import Glibc
 import Pipelines
 
@@ -57,14 +58,25 @@ final class Environment {
   }
 }
 
-/// What oprun was started with. Of equal names the first counts, as for getenv(3).
-package func inheritedEnvironment() -> [String: String] {
-  var values: [String: String] = [:]
+/// What oprun was started with, as far as it is text.
+package struct InheritedEnvironment {
+  package fileprivate(set) var values: [String: String] = [:]
+  /// Those whose value is not UTF-8.
+  package fileprivate(set) var undecodable: [String: UndecodableText] = [:]
+}
+
+/// Of equal names the first counts, as for getenv(3).
+package func inheritedEnvironment() -> InheritedEnvironment {
+  var found = InheritedEnvironment()
   for variable in Environment.inherited() {
+    guard let equals = strchr(variable, 61) else { continue }
     let name = Environment.name(of: variable)
-    let text = String(cString: variable)
-    guard text.utf8.count > name.utf8.count, values[name] == nil else { continue }
-    values[name] = String(text.utf8.dropFirst(name.utf8.count + 1)) ?? ""
+    guard found.values[name] == nil, found.undecodable[name] == nil else { continue }
+    do throws(UndecodableText) {
+      found.values[name] = try text(of: equals + 1)
+    } catch {
+      found.undecodable[name] = error
+    }
   }
-  return values
+  return found
 }

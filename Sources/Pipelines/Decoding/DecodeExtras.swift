@@ -121,24 +121,3 @@ extension Decoder {
 private let waitKinds: [(key: WaitKey, kind: WaitModel.Kind)] = [
   (.file, .file), (.tcp, .tcp), (.http, .http), (.command, .command),
 ]
-
-extension WaitModel.Kind {
-  /// What such a condition looks like; nil if the text could be one.
-  fileprivate func wanted(insteadOf text: String) -> String? {
-    switch self {
-    case .tcp: isAddress(text) ? nil : "'host:port'"
-    case .http: isURL(text) ? nil : "a URL of http or https"
-    case .file, .command: nil
-    }
-  }
-}
-
-private func isAddress(_ text: String) -> Bool {
-  guard let colon = text.lastIndex(of: ":"), colon > text.startIndex else { return false }
-  return UInt16(text[text.index(after: colon)...]) ?? 0 > 0
-}
-
-private func isURL(_ text: String) -> Bool {
-  let start = text.lowercased()
-  return ["http://", "https://"].contains { start.hasPrefix($0) && start.count > $0.count }
-}

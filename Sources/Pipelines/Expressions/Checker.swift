@@ -170,7 +170,11 @@ extension ExpressionChecker {
       if !left.kinds.intersection(right.kinds).isDisjoint(with: ordered) { return }
     } else {
       let either = left.kinds.union(right.kinds)
-      if either.contains(.null) || !left.kinds.isDisjoint(with: right.kinds) { return }
+      if either.contains(.null) || !left.kinds.isDisjoint(with: right.kinds) {
+        checkChoices(left, leftNode, rightNode)
+        checkChoices(right, rightNode, leftNode)
+        return
+      }
     }
     report(ExpressionMessage.incomparable(left.words, right.words), node)
   }
@@ -189,6 +193,34 @@ extension ExpressionChecker {
       report(ExpressionMessage.wrongIndex(wanted: "a string", found: left.words), leftNode)
     } else if !right.kinds.contains(.map), areForeign(left, right.item) {
       report(ExpressionMessage.foreignItem(left.words, in: right.item.words), node)
+    } else if !right.kinds.contains(.map) {
+      checkItems(left, leftNode, in: right, rightNode)
+    }
+  }
+
+  private mutating func checkItems(
+    _ item: ExpressionType, _ itemNode: Int, in list: ExpressionType, _ listNode: Int
+  ) {
+    checkChoices(list.item, listNode, itemNode)
+    if expression.nodes[listNode].kind == .list {
+      for operand in expression.operands(of: listNode) { checkChoices(item, itemNode, operand) }
+    }
+  }
+
+  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
+  /// behind `?:` and `??` may be meant to be like none.
+  private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
+    switch expression.nodes[other].kind {
+    case .string:
+      let text = expression.stringLiteral(other)
+      guard let choices = type.choices, !choices.contains(text) else { return }
+      let isPath = [.member, .index].contains(expression.nodes[node].kind)
+      let subject = isPath ? expression.text(expression.range(of: node)) : nil
+      report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)
+    case .list:
+      guard type.kinds.contains(.list) else { return }
+      for operand in expression.operands(of: other) { checkChoices(type.item, node, operand) }
+    default: break
     }
   }
 
@@ -323,6 +355,8 @@ extension ExpressionChecker {
         operands[1])
     case .contains where types[0].kinds == .list && areForeign(types[1], types[0].item):
       report(ExpressionMessage.foreignItem(types[1].words, in: types[0].item.words), operands[1])
+    case .contains where types[0].kinds == .list:
+      checkItems(types[1], operands[1], in: types[0], operands[0])
     case .join where types[0].kinds == .list && types[0].item.kinds.isDisjoint(with: .text):
       report(ExpressionMessage.unjoinable(types[0].item.words), operands[0])
     default: break

@@ -157,6 +157,16 @@ extension ExpressionMessage {
     FaultWords("cannot compare \(left) with \(right)")
   }
 
+  /// `subject`: what it is compared with, as it is written.
+  static func neverChosen(_ text: String, by subject: String?, of choices: [String]) -> FaultWords {
+    let close = Diagnostics.suggestion(for: text, among: choices)
+    let all =
+      choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
+    return FaultWords(
+      "\(subject.map(quoted) ?? "the value") is never \(quoted(text))",
+      help: didYouMean(close) ?? (choices.count == 1 ? "it is \(all)" : "it is one of \(all)"))
+  }
+
   static let textIn = FaultWords(
     "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
 

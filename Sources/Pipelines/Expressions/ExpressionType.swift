@@ -24,6 +24,21 @@ package struct ExpressionType: Hashable, Sendable {
   private let items: [ExpressionType]
   /// Of a map; nil is unknown.
   package let members: Members?
+  /// Of a string: the only ones that it may be; nil if it may be any.
+  package let choices: Choices?
+
+  /// Strings, in the order they are told.
+  package struct Choices: Hashable, Sendable {
+    package let texts: [String]
+    private let all: Set<String>
+
+    package init(_ texts: [String]) {
+      self.texts = texts
+      all = Set(texts)
+    }
+
+    package func contains(_ text: String) -> Bool { all.contains(text) }
+  }
 
   /// The members of a map.
   package struct Members: Hashable, Sendable {
@@ -48,10 +63,13 @@ package struct ExpressionType: Hashable, Sendable {
     }
   }
 
-  package init(_ kinds: Kinds, items: ExpressionType? = nil, members: Members? = nil) {
+  package init(
+    _ kinds: Kinds, items: ExpressionType? = nil, members: Members? = nil, choices: Choices? = nil
+  ) {
     self.kinds = kinds
     self.items = items.map { [$0] } ?? []
     self.members = members
+    self.choices = choices
   }
 
   /// Unknown until the run.
@@ -62,6 +80,11 @@ package struct ExpressionType: Hashable, Sendable {
   package static let string = ExpressionType(.string)
   /// A map of which nothing is known.
   package static let openMap = ExpressionType(.map)
+
+  /// One of these.
+  package static func string(_ choices: [String]) -> ExpressionType {
+    ExpressionType(.string, choices: Choices(choices))
+  }
 
   package static func list(of item: ExpressionType) -> ExpressionType {
     ExpressionType(.list, items: item)
@@ -80,12 +103,13 @@ package struct ExpressionType: Hashable, Sendable {
 
   /// The same, or null.
   package var optional: ExpressionType {
-    ExpressionType(kinds.union(.null), items: items.first, members: members)
+    ExpressionType(kinds.union(.null), items: items.first, members: members, choices: choices)
   }
 
   /// The same without null.
   var unwrapped: ExpressionType {
-    ExpressionType(kinds.subtracting(.null), items: items.first, members: members)
+    ExpressionType(
+      kinds.subtracting(.null), items: items.first, members: members, choices: choices)
   }
 
   /// What is either the one or the other.
@@ -103,7 +127,15 @@ package struct ExpressionType: Hashable, Sendable {
     let members =
       hasMap.0 && hasMap.1
       ? self.members == other.members ? self.members : nil : hasMap.0 ? self.members : other.members
-    return ExpressionType(kinds.union(other.kinds), items: item, members: members)
+    return ExpressionType(
+      kinds.union(other.kinds), items: item, members: members, choices: unitedChoices(other))
+  }
+
+  private func unitedChoices(_ other: ExpressionType) -> Choices? {
+    guard kinds.contains(.string) else { return other.choices }
+    guard other.kinds.contains(.string) else { return choices }
+    guard let choices, let more = other.choices else { return nil }
+    return Choices(choices.texts + more.texts.filter { !choices.contains($0) })
   }
 
   /// Of a value that is known.

@@ -20,6 +20,10 @@ struct NameTable: Sendable {
     precondition(ends.count <= 200, "a table of names must have free slots")
   }
 
+  var names: [String] {
+    zip([0] + ends, ends).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
+  }
+
   /// The number of a name.
   func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let first = name.baseAddress else { return nil }

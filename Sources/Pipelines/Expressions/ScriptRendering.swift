@@ -16,6 +16,8 @@ extension Template {
     for language: ScriptLanguage, in scope: some ExpressionScope, _ source: SourceText,
     log: inout DiagnosticLog
   ) {
+    // What stands around a value is not known then.
+    if isBroken { return checkText(in: scope, source, log: &log) }
     let script = ScriptText(self, language)
     var number = 0
     for part in parts where !part.isLiteral {
@@ -69,18 +71,18 @@ extension Template {
 /// What may go into a script, and where.
 private struct ScriptText {
   private let language: ScriptLanguage
-  private let scan: ScriptScan
+  private let reading: ScriptReading
 
   init(_ template: Template, _ language: ScriptLanguage) {
     self.language = language
-    scan =
+    reading =
       language == .other
-      ? .plain : template.scan ?? ScriptScan.of(template.content, template.parts)
+      ? .plain(quoted: 0) : template.script ?? ScriptReading(template.content, template.parts)
   }
 
-  var needsAllValues: Bool { scan.needsAllValues }
+  var needsAllValues: Bool { reading.joined != nil }
 
-  private func place(_ number: Int) -> ShellPlace { scan.place(number) }
+  private func place(_ number: Int) -> ShellPlace { reading.place(number) }
 
   /// To any value of an expression at its place.
   func objection(to expression: Expression, _ number: Int) -> FaultWords? {
@@ -119,7 +121,7 @@ private struct ScriptText {
   /// To values that together make a word or a line which means something else; and the number of the
   /// first of them. Nil is a value that is not known.
   func objection(toAll values: [String?]) -> (FaultWords, Int)? {
-    needsAllValues ? scan.objection(to: values.map { $0.map { Array($0.utf8) } }) : nil
+    reading.joined?.objection(to: values.map { $0.map { Array($0.utf8) } })
   }
 }
 

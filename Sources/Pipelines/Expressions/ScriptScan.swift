@@ -2,9 +2,34 @@
 // and lines they make together.
 
 /// Belongs to a template, whatever becomes of its values.
+enum ScriptReading: Sendable {
+  /// Each value is a part of a plain word or stands in quotes: a bit for each of those that do.
+  case plain(quoted: UInt64)
+  case scanned(ScriptScan)
+
+  /// Of the parts of a template.
+  init(_ text: ArraySlice<UInt8>, _ parts: [Template.Part]) {
+    self =
+      PlainScript.quotedValues(text, parts).map { .plain(quoted: $0) }
+      ?? .scanned(ScriptScan(text, parts))
+  }
+
+  func place(_ number: Int) -> ShellPlace {
+    switch self {
+    case .plain(let quoted):
+      ShellPlace(context: quoted >> UInt64(number) & 1 == 0 ? .word : .quotes)
+    case .scanned(let scan): scan.places[number]
+    }
+  }
+
+  /// What together can mean something that no value does alone; nil if nothing can.
+  var joined: ScriptScan? {
+    if case .scanned(let scan) = self, scan.hasJoinedValues { scan } else { nil }
+  }
+}
+
 final class ScriptScan: Sendable {
-  /// Empty if each value is a part of a plain word.
-  private let places: [ShellPlace]
+  let places: [ShellPlace]
   private let lines: [DocumentLine]
   private let commandWords: [CommandWord]
   /// The script with marks where values go; empty unless words or lines are to be looked at.
@@ -12,28 +37,13 @@ final class ScriptScan: Sendable {
   /// Offsets of the marks.
   private let marks: [Int]
 
-  /// Of a script that gives no value a meaning.
-  static let plain = ScriptScan(places: [], ShellScanner([]), marks: [])
-
-  private init(places: [ShellPlace], _ scanner: ShellScanner, marks: [Int]) {
-    self.places = places
-    lines = scanner.lines
-    commandWords = scanner.commandWords
-    let isNeeded = !lines.isEmpty || !commandWords.isEmpty
-    marked = isNeeded ? scanner.text : []
-    self.marks = isNeeded ? marks : []
-  }
-
-  /// Of the parts of a template.
-  static func of(_ content: ArraySlice<UInt8>, _ parts: [Template.Part]) -> ScriptScan {
-    let pieces = parts.lazy.filter(\.isLiteral).map { content[$0.range] }
-    if parts.first?.isLiteral == true, isPlainCommand(pieces) { return .plain }
+  fileprivate init(_ text: ArraySlice<UInt8>, _ parts: [Template.Part]) {
     var marked: [UInt8] = []
-    marked.reserveCapacity(content.count)
+    marked.reserveCapacity(text.count)
     var marks: [Int] = []
     for part in parts {
       if part.isLiteral {
-        marked += content[part.range]
+        marked += text[part.range]
       } else {
         marks.append(marked.count)
         marked.append(valueMark)
@@ -42,16 +52,17 @@ final class ScriptScan: Sendable {
     var scanner = ShellScanner(marked)
     scanner.scan()
     let isComplete = scanner.places.count == marks.count
-    return ScriptScan(
-      places: isComplete
-        ? scanner.places : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count),
-      scanner, marks: marks)
+    places =
+      isComplete
+      ? scanner.places : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
+    lines = scanner.lines
+    commandWords = scanner.commandWords
+    let isNeeded = !lines.isEmpty || !commandWords.isEmpty
+    self.marked = isNeeded ? marked : []
+    self.marks = isNeeded ? marks : []
   }
 
-  func place(_ number: Int) -> ShellPlace { places.isEmpty ? ShellPlace() : places[number] }
-
-  /// Whether values can mean something together that each of them does not.
-  var needsAllValues: Bool { !marks.isEmpty }
+  var hasJoinedValues: Bool { !marks.isEmpty }
 
   /// To values that together make a word or a line which means something else; and the number of the
   /// first of them. Nil is a value that is not known.

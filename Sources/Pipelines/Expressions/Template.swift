@@ -28,21 +28,26 @@ package final class Template: Sendable {
   /// What folding put in place of nodes.
   let constants: [Value]
   /// What a shell makes of it; nil if it was not read as a script.
-  let scan: ScriptScan?
+  let script: ScriptReading?
   /// It reads as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
+  /// Some of its expressions could not be read, which was reported: the others alone are here, and are
+  /// worth a look at names and types.
+  let isBroken: Bool
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], scan: ScriptScan? = nil, isAsWritten: Bool = false
+    constants: [Value] = [], script: ScriptReading? = nil, isAsWritten: Bool = false,
+    isBroken: Bool = false
   ) {
     self.content = content
     self.origin = origin
     self.parts = parts
     self.nodes = nodes
     self.constants = constants
-    self.scan = scan
+    self.script = script
     self.isAsWritten = isAsWritten
+    self.isBroken = isBroken
   }
 
   static func literal(_ range: Range<Int>) -> Part {
@@ -63,22 +68,25 @@ extension Template: Hashable {
 }
 
 extension Template {
-  /// Reads the text of a scalar. Everything wrong with it is reported, and then there is no template.
+  /// Reads the text of a scalar. Everything wrong with it is reported; if no expression could be read
+  /// then, there is no template.
   package convenience init?(
     parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, isScript: Bool = false,
     in source: SourceText, log: inout DiagnosticLog
   ) {
     var reader = TemplateReader(content: content)
     reader.read()
-    let source = reader.faults.isEmpty ? source : source.remembering
+    if !reader.faults.isEmpty { reader = reader.readAgain() }
+    let isBroken = !reader.faults.isEmpty
+    let source = isBroken ? source.remembering : source
     for fault in reader.faults {
       log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
     }
-    guard reader.faults.isEmpty else { return nil }
+    if isBroken, reader.parts.allSatisfy(\.isLiteral) { return nil }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      scan: isScript ? ScriptScan.of(content, reader.parts) : nil,
-      isAsWritten: !reader.hasEscapes)
+      script: isScript && !isBroken ? ScriptReading(content, reader.parts) : nil,
+      isAsWritten: !reader.hasEscapes, isBroken: isBroken)
   }
 
   /// The text itself, if there is no expression in it.
@@ -92,7 +100,7 @@ extension Template {
 
   /// The expression that is all of the text: its value keeps its type.
   package var single: Expression? {
-    parts.count == 1 && !parts[0].isLiteral ? expression(parts[0]) : nil
+    parts.count == 1 && !parts[0].isLiteral && !isBroken ? expression(parts[0]) : nil
   }
 
   /// In the order they are written.
@@ -134,9 +142,9 @@ extension Expression {
     parsingBraced content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     log: inout DiagnosticLog
   ) {
-    guard let template = Template(parsing: content, origin, in: source, log: &log) else {
-      return nil
-    }
+    guard let template = Template(parsing: content, origin, in: source, log: &log),
+      !template.isBroken
+    else { return nil }
     let parts = template.parts.filter { part in
       !part.isLiteral || content[part.range].contains { $0 > 32 }
     }
@@ -158,10 +166,20 @@ private struct TemplateReader {
   var nodes: [ExpressionNode] = []
   var faults: [ExpressionFault] = []
   var hasEscapes = false
+  /// Each expression is read on its own: those before a mistake are kept.
+  private let isCareful: Bool
 
-  init(content: ArraySlice<UInt8>) {
+  init(content: ArraySlice<UInt8>, isCareful: Bool = false) {
     self.content = content
+    self.isCareful = isCareful
     parts.reserveCapacity(3)
+  }
+
+  /// After a mistake, at which the nodes of the expressions before it were lost.
+  func readAgain() -> TemplateReader {
+    var reader = TemplateReader(content: content, isCareful: true)
+    reader.read()
+    return reader
   }
 
   mutating func read() {
@@ -203,15 +221,15 @@ private struct TemplateReader {
   private mutating func readExpression(at opening: Int) -> Int {
     do throws(ExpressionFault) {
       // Moved, so that no other owner makes it copy what is there.
-      let known = nodes
-      nodes = []
+      let known = isCareful ? [] : nodes
+      if !isCareful { nodes = [] }
       var parser = try ExpressionParser(
         content, at: opening + 3, endsAtBraces: true, nodes: consume known)
       let range = try parser.parse()
       guard parser.end < content.endIndex else {
         throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
       }
-      nodes = parser.nodes
+      if isCareful { nodes += parser.nodes } else { nodes = parser.nodes }
       let end = parser.end + 2
       parts.append(
         Template.Part(
@@ -221,16 +239,19 @@ private struct TemplateReader {
       return end
     } catch {
       faults.append(error)
-      return closing(after: opening)
+      return end(of: error, opening)
     }
   }
 
-  /// Where to go on after a mistake: behind the next `}}`.
-  private func closing(after opening: Int) -> Int {
-    var place = opening + 3
+  /// Where to go on after a mistake: behind the next `}}`, or at the next `${{` before it.
+  private func end(of fault: ExpressionFault, _ opening: Int) -> Int {
+    var place = max(opening + 3, fault.range.lowerBound)
     while place + 1 < content.endIndex {
       if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
         return place + 2
+      }
+      if content[place...].starts(with: "${{".utf8), content[place - 1] != UInt8(ascii: "$") {
+        return place
       }
       place += 1
     }

@@ -47,7 +47,13 @@ extension ParamModel {
   }
 
   var type: ExpressionType {
-    isRequired || defaultValue != nil ? kind.type : kind.type.optional
+    let type = textChoices.map(ExpressionType.string) ?? kind.type
+    return isRequired || defaultValue != nil ? type : type.optional
+  }
+
+  private var textChoices: [String]? {
+    guard kind == .string, let choices, !choices.isEmpty else { return nil }
+    return choices.compactMap(\.text)
   }
 
   /// A value that was given as text; nil if it is not of the parameter's type. A list is JSON, or

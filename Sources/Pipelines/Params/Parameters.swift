@@ -12,17 +12,23 @@ struct Parameters {
   /// `demandsAll`: a required one that is missing is a fault.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
-    demandsAll: Bool
+    undecodable: [String: UndecodableText], demandsAll: Bool
   ) {
-    for argument in arguments where !params.contains(where: { $0.name == argument.name }) {
+    let names = Set(params.map(\.name))
+    for argument in arguments where !names.contains(argument.name) {
       faults.append(ParameterMessage.unknown(argument.name, among: params.map(\.name)))
     }
+    let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     for param in params {
       let given =
-        arguments.last { $0.name == param.name }.map { ("--param \(param.name)", $0.value) }
+        given[param.name].map { ("--param \(param.name)", $0) }
         ?? environment[param.variable].map { (param.variable, $0) }
       if let (origin, text) = given {
         take(text, from: origin, for: param)
+      } else if let text = undecodable[param.variable] {
+        faults.append(
+          ParameterMessage.refused(
+            param.name, "must be text in UTF-8, not '\(text.shown)'", param.variable))
       } else if let value = param.defaultValue {
         values[param.name] = value
       } else if !param.isRequired {

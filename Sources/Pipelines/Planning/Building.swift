@@ -190,7 +190,9 @@ struct PlanBuilder {
       let language = StepSettings.language(of: settings.settings.shell)
       let target: CommandModel
       if wait.kind != .command, case .script(let text) = wait.target {
-        target = .script(try values.fold(text))
+        let folded = try values.fold(text)
+        if let known = folded.plain { try wait.check(known) }
+        target = .script(folded)
       } else {
         target = try values.fold(wait.target, for: language)
       }

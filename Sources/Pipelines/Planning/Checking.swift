@@ -25,7 +25,7 @@ extension Planner {
 
   private func scope(
     _ unit: Unit, _ place: ExpressionPlace, step: Int? = nil,
-    matrix: [(String, ExpressionType)]? = nil
+    matrix: ExpressionType.Members? = nil
   ) -> StepScope {
     StepScope(unit: unit, text: text, place: place, step: step, matrix: matrix)
   }
@@ -60,7 +60,7 @@ extension Planner {
 
   private mutating func check(
     _ extra: ExtraModel, of step: Int, _ unit: Unit,
-    _ facts: (matrix: [(String, ExpressionType)]?, shell: [String]?)
+    _ facts: (matrix: ExpressionType.Members?, shell: [String]?)
   ) {
     let (matrix, shell) = facts
     if let condition = extra.condition {
@@ -170,20 +170,19 @@ extension Planner {
   // MARK: Matrices
 
   /// What the members of a matrix are, as far as it is written.
-  private func matrixTypes(_ matrix: MatrixModel, of unit: Unit) -> [(String, ExpressionType)] {
-    var types = matrix.axes.map { ($0.name, $0.itemType) }
-    let isKnown = matrix.included.map { $0.isWrittenOut } ?? true
+  private func matrixTypes(_ matrix: MatrixModel, of unit: Unit) -> ExpressionType.Members {
+    var types = OrderedMap<ExpressionType>()
+    for axis in matrix.axes { types[axis.name] = axis.itemType }
     for entry in matrix.included?.entries ?? [] {
       for member in entry {
         let type = member.value.constant.map { ExpressionType(of: $0) } ?? .any
-        if let place = types.firstIndex(where: { $0.0 == member.name }) {
-          types[place].1 = types[place].1.union(type)
-        } else {
-          types.append((member.name, type.optional))
-        }
+        types[member.name] = types[member.name]?.union(type) ?? type.optional
       }
     }
-    return isKnown ? types : types.map { ($0.0, .any) }
+    let isWritten = matrix.included.map { $0.isWrittenOut } ?? true
+    return ExpressionType.Members(
+      names: types.names, types: isWritten ? types.values : types.names.map { _ in .any },
+      isOpen: !isWritten)
   }
 }
 

@@ -20,24 +20,28 @@ struct MatrixFault: Error {
 /// A matrix of which every value is known.
 package struct KnownMatrix {
   package static let maxInstanceCount = 4096
+  /// Before `exclude` takes some away.
+  private static let maxCombinationCount = 16 * maxInstanceCount
 
   let axes: [(name: String, values: [Value])]
+  private let axisNames: Set<String>
   var included: [ValueMap] = []
   var excluded: [ValueMap] = []
 
+  init(
+    axes: [(name: String, values: [Value])], included: [ValueMap] = [], excluded: [ValueMap] = []
+  ) {
+    self.axes = axes
+    axisNames = Set(axes.map(\.name))
+    self.included = included
+    self.excluded = excluded
+  }
+
   /// In order: the last axis changes fastest; what is included comes last.
-  func instances() throws(MatrixFault) -> [Instance] {
-    var instances = try product()
-    if !excluded.isEmpty {
-      var search = InstanceSearch(instances.map(\.values))
-      var isExcluded = instances.map { _ in false }
-      for entry in excluded {
-        for index in search.indices(of: entry, by: entry.names) { isExcluded[index] = true }
-      }
-      instances = zip(instances, isExcluded).filter { !$1 }.map(\.0)
-    }
+  func instances(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
+    var instances = try product(&budget)
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
-    for entry in included { add(entry, to: &instances, &search) }
+    for entry in included { try add(entry, to: &instances, &search, &budget) }
     try check(count: instances.count)
     if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
     return instances
@@ -57,22 +61,16 @@ package struct KnownMatrix {
     }
   }
 
-  private func product() throws(MatrixFault) -> [Instance] {
+  private func product(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
     guard !axes.isEmpty else { return [] }
-    let count =
-      axes.contains { $0.values.isEmpty }
-      ? 0
-      : axes.reduce(1) { count, axis in
-        let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
-        return overflow ? .max : product
-      }
-    try check(count: count)
+    let numbers = try combinations(&budget)
+    try budget.spend(values: numbers.count * axes.count)
     let names = ValueMap(axes.map { ($0.name, .null) })
     let texts = axes.indices.map { axis in
       axes[axis].values.map { (axis == 0 ? "[" : ",") + suffixPart(axes[axis].name, $0) }
     }
     var places = axes.map { _ in 0 }
-    return (0..<count).map { number in
+    return numbers.map { number in
       var rest = number
       for axis in axes.indices.reversed() {
         (rest, places[axis]) = rest.quotientAndRemainder(dividingBy: axes[axis].values.count)
@@ -84,19 +82,41 @@ package struct KnownMatrix {
     }
   }
 
-  private func check(count: Int) throws(MatrixFault) {
-    guard count > Self.maxInstanceCount else { return }
+  /// The numbers of those that are not excluded.
+  private func combinations(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Int] {
+    let count =
+      axes.contains { $0.values.isEmpty }
+      ? 0
+      : axes.reduce(1) { count, axis in
+        let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
+        return overflow ? .max : product
+      }
+    guard !excluded.isEmpty else {
+      try check(count: count)
+      return Array(0..<count)
+    }
+    try check(count: count, beforeExclude: true)
+    let rest = try Exclusion(axes, count: count).rest(without: excluded, &budget)
+    try check(count: rest.count)
+    return rest
+  }
+
+  private func check(count: Int, beforeExclude: Bool = false) throws(MatrixFault) {
+    let limit = beforeExclude ? Self.maxCombinationCount : Self.maxInstanceCount
+    guard count > limit else { return }
     let number = count == .max ? "far too many" : "\(count)"
-    throw MatrixFault(
-      message: "has \(number) instances; \(Self.maxInstanceCount) is the limit")
+    let what = beforeExclude ? "combinations before 'exclude'" : "instances"
+    throw MatrixFault(message: "has \(number) \(what); \(limit) is the limit")
   }
 
   /// Extends the instances whose axes it agrees with; is one of its own if there are none.
   private func add(
-    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch
-  ) {
-    let shared = entry.names.filter { name in axes.contains { $0.name == name } }
-    let matching = originals.indices(of: entry, by: shared)
+    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
+    _ budget: inout MatrixBudget
+  ) throws(MatrixFault) {
+    let shared = entry.names.filter(axisNames.contains)
+    let matching = try originals.indices(of: entry, by: shared, &budget)
+    try budget.spend(values: max(matching.count, 1) * entry.count)
     guard !matching.isEmpty else {
       return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
     }
@@ -107,9 +127,8 @@ package struct KnownMatrix {
 
   /// With the axes alone, if it has them all.
   private func suffix(ofIncluded entry: ValueMap) -> String {
-    let axisNames = axes.map(\.name)
-    let hasAll = !axes.isEmpty && axisNames.allSatisfy { entry[$0] != nil }
-    let names = hasAll ? axisNames : entry.names
+    let hasAll = !axes.isEmpty && axes.allSatisfy { entry[$0.name] != nil }
+    let names = hasAll ? axes.map(\.name) : entry.names
     return "[" + names.map { suffixPart($0, entry[$0] ?? .null) }.joined(separator: ",") + "]"
   }
 
@@ -118,8 +137,8 @@ package struct KnownMatrix {
   }
 }
 
-/// Finds the instances that an entry of `include` or `exclude` agrees with. Most entries name the
-/// same axes: for the first few sets of names there is a table.
+/// Finds the instances that an entry of `include` agrees with. Most entries name the same axes: for
+/// the first few sets of names there is a table.
 private struct InstanceSearch {
   private let instances: [ValueMap]
   private var tables: [[String]: [[Value?]: [Int]]] = [:]
@@ -128,9 +147,12 @@ private struct InstanceSearch {
 
   init(_ instances: [ValueMap]) { self.instances = instances }
 
-  mutating func indices(of entry: ValueMap, by names: [String]) -> [Int] {
+  mutating func indices(
+    of entry: ValueMap, by names: [String], _ budget: inout MatrixBudget
+  ) throws(MatrixFault) -> [Int] {
     let wanted = names.map { entry[$0] }
     if let table = tables[names] { return table[wanted] ?? [] }
+    try budget.spend(comparisons: instances.count * max(names.count, 1))
     guard tables.count < Self.maxTableCount else {
       return instances.indices.filter { values(of: $0, names) == wanted }
     }

@@ -126,6 +126,11 @@ extension Planner {
   }
 
   private mutating func reportTwice(_ dependency: DependencyModel, _ target: Int, at place: Place) {
+    // Several instances of a group whose instances nobody knows here.
+    let isPlain = units[place.unit].index.find(dependency.step.span) != nil
+    if !isPlain || dependency.traits.contains(.matched), groups[target]?.isExpanding == true {
+      return
+    }
     let (target, own) = (id(of: target), units[place.unit].id(of: place.step, text))
     log.report(at: dependency.step.span) { PlanningMessage.listedTwice(target, by: own, at: $0) }
   }
@@ -174,6 +179,8 @@ extension Planner {
     let number = unit.operation(of: step)
     if let member = instanceIndex.member(of: number, suffix, in: self) { return member }
     let group = groups[number]
+    // Which instances there are nobody knows here.
+    if group?.isExpanding == true, hasOpenMatrix(self.place(of: number)) { return number }
     let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
     log.report(at: dependency.step.span) {
       PlanningMessage.noInstance(
@@ -191,6 +198,13 @@ extension Planner {
     // A matrix that is no matrix was reported.
     if units[place.unit].extra(of: step)?.matrix != nil, groups[unit.operation(of: step)] == nil {
       return []
+    }
+    let number = unit.operation(of: step)
+    let target = self.place(of: number)
+    if hasOpenMatrix(place) && hasOpenMatrix(target),
+      place.instance == nil || groups[number]?.isExpanding == true
+    {
+      return [number]
     }
     guard let own = place.instance.map({ instances[$0].values }),
       case .matrix? = groups[unit.operation(of: step)]?.kind

@@ -118,7 +118,8 @@ extension Planner {
         if value.holdsSecrets(units[place.unit].inputs.secretParams.contains) {
           inputs.secretParams.insert(param.name)
         }
-        give(value, to: param, at: member.span, &inputs)
+        // Where the type is known to be wrong, the check says the same of this place.
+        give(value, to: param, at: member.value.single?.span(in: text) ?? member.span, &inputs)
       } catch {
         report(error)
       }
@@ -160,7 +161,7 @@ extension Planner {
   }
 
   private mutating func refuseNested(at place: Place, _ matrix: MatrixModel) {
-    guard let uses = uses(at: place), case .file = uses.kind else { return }
+    guard let uses = uses(at: place), case .file = uses.kind, !hasOpenMatrix(place) else { return }
     log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
   }
 }
@@ -205,7 +206,7 @@ extension Planner {
     let matrixValues = KnownMatrix(
       axes: known, included: included?.maps ?? [], excluded: excluded?.maps ?? [])
     do throws(MatrixFault) {
-      return .known(try matrixValues.instances())
+      return .known(try matrixValues.instances(&matrixBudget))
     } catch {
       let id = units[place.unit].id(of: place.step, text)
       log.report(at: matrix.span) { PlanningMessage.badMatrix(id, error.message, at: $0) }
@@ -215,6 +216,11 @@ extension Planner {
 }
 
 extension ValueModel {
+  /// The expression that is all of it.
+  fileprivate var single: Expression? {
+    if case .template(let template) = self { template.single } else { nil }
+  }
+
   /// The maps of a list that is known.
   fileprivate var maps: [ValueMap] {
     guard case .list(let items)? = constant else { return [] }

@@ -41,6 +41,7 @@ extension KnownValues {
   func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {
     switch value {
     case .constant: return value
+    case .template(let template) where template.isBroken: return value
     case .template(let template):
       if let single = template.single {
         if let value = try single.valueIfKnown(with: self) { return .constant(value) }
@@ -156,5 +157,5 @@ extension StepSettings {
     return isShell ? .shell : .other
   }
 
-  private static let shellNames: Set = ["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"]
+  private static let shellNames = NameTable(["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"])
 }

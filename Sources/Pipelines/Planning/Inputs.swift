@@ -5,6 +5,7 @@ import Diagnostics
 extension UnitInputs {
   /// Types only; the values come from the command line, or from the using step.
   init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
+    if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
   }
 
@@ -16,7 +17,7 @@ extension UnitInputs {
     self.init(model, options: options, log: &log)
     let parameters = Parameters(
       model.params, arguments: options.parameters, environment: options.environment,
-      demandsAll: options.demandsAllParameters)
+      undecodable: options.undecodable, demandsAll: options.demandsAllParameters)
     params = parameters.values
     faults = parameters.faults
     addVariables(of: model, options: options, log: &log)

@@ -156,6 +156,8 @@ extension Planner {
       if let text = placement.mutex {
         switch try values(at: place).fold(text) {
         case .plain(let name): mutex = name
+        case .template(let template) where isOpen(template, at: place):
+          mutex = template.description
         case .template(let template):
           let place = template.expressions.first?.span(in: self.text) ?? template.origin.span
           log.report(at: place) { PlanningMessage.lateMutex(at: $0) }

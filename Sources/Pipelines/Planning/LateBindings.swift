@@ -74,8 +74,7 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   /// Of a nested pipeline: what the using step gives it, which was checked before.
   private func parameter(_ name: String) -> Resolution {
-    guard let inputs = scope.inputs, let input = inputs.params.first(where: { $0.name == name })
-    else { return .missing }
+    guard let inputs = scope.inputs, let input = inputs.param(named: name) else { return .missing }
     let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
     return value.map { .known($0) } ?? .missing
   }
@@ -216,9 +215,7 @@ extension Outcome {
 extension LateScope {
   /// Of a nested pipeline: what the using step gives it is made of secrets.
   fileprivate func isSecret(param name: String) -> Bool {
-    guard let inputs, let input = inputs.params.first(where: { $0.param.name == name }) else {
-      return false
-    }
+    guard let inputs, let input = inputs.param(named: name) else { return false }
     return input.value.holdsSecrets(inputs.outer.isSecret(param:))
   }
 }

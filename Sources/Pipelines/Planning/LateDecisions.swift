@@ -65,6 +65,7 @@ extension LateStep {
     for wait in parts.waits {
       let target = try bindings.action(
         of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
+      if case .script(let text) = target { try wait.model.check(text) }
       probes.append(
         Probe(
           action: wait.model.kind.action(target), every: wait.model.every,
@@ -94,8 +95,9 @@ extension LateStep {
     guard let expansion = parts.expansion else { return [] }
     let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
     let instances: [Instance]
+    var budget = MatrixBudget()
     do throws(MatrixFault) {
-      instances = try matrix.instances()
+      instances = try matrix.instances(&budget)
     } catch {
       throw ExpansionFailure(message: "the matrix \(error.message)")
     }

@@ -150,11 +150,16 @@ final class LateInputs: Sendable {
   /// None where only what is around it is given something late.
   let params: [LateInput]
   let outer: LateScope
+  private let places: [String: Int]
 
   init(_ params: [LateInput], from outer: LateScope) {
     self.params = params
     self.outer = outer
+    places = Dictionary(
+      zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
+
+  func param(named name: String) -> LateInput? { places[name].map { params[$0] } }
 }
 
 struct LateInput: Sendable {

@@ -23,6 +23,8 @@ struct Planner {
   var suggester = Suggester()
   let instanceIndex = InstanceIndex()
   private let budget = TextBudget()
+  /// Of all matrices.
+  var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
   private var unitValues: [KnownValues] = []

@@ -30,7 +30,7 @@ struct StepScope: ExpressionScope {
   /// Of the unit, if the place is in one.
   let step: Int?
   /// Types of matrix members; nil if the step has no matrix.
-  let matrix: [(String, ExpressionType)]?
+  let matrix: ExpressionType.Members?
 
   static let runMembers: [(String, ExpressionType)] = [
     ("id", .string), ("pipeline", .string), ("workspace", .string),
@@ -61,10 +61,7 @@ struct StepScope: ExpressionScope {
     case .matrix: matrixMember(name)
     case .run: known(Self.runMembers, name)
     case .host: known(HostFacts.memberTypes, name)
-    case .secrets:
-      unit.model.secrets.first { $0.name == name }.map {
-        .known($0.source.isRequired ? .string : .string.optional)
-      } ?? .unknown
+    case .secrets: unit.secretTypes[name].map { .known($0) } ?? .unknown
     }
   }
 
@@ -77,7 +74,7 @@ struct StepScope: ExpressionScope {
     case .params: unit.inputs.paramTypes.names
     case .env: unit.inputs.environment.map(\.name)
     case .steps: dependencyNames
-    case .matrix: matrix?.map(\.0) ?? []
+    case .matrix: matrix?.names ?? []
     case .run: Self.runMembers.map(\.0)
     case .host: HostFacts.memberTypes.map(\.0)
     case .secrets: unit.model.secrets.map(\.name)
@@ -87,7 +84,7 @@ struct StepScope: ExpressionScope {
   func type(of root: ContextRoot) -> ExpressionType? {
     switch root {
     case .params: unit.inputs.secretParams.isEmpty ? .map(inputTypes) : nil
-    case .matrix: matrix.map { .map($0, isOpen: isMatrixOpen) }
+    case .matrix: matrix.map { ExpressionType(.map, members: $0) }
     case .host: .map(HostFacts.memberTypes)
     case .run: .map(Self.runMembers)
     case .env, .steps, .secrets: nil
@@ -99,15 +96,8 @@ struct StepScope: ExpressionScope {
   }
 
   private func matrixMember(_ name: String) -> ScopeMember {
-    let member = known(matrix ?? [], name)
-    if case .unknown = member, isMatrixOpen { return .known(.any) }
-    return member
-  }
-
-  /// What `include` adds is not written out.
-  private var isMatrixOpen: Bool {
-    guard let step, case .template? = unit.extra(of: step)?.matrix?.included else { return false }
-    return true
+    guard let matrix else { return .unknown }
+    return matrix[name].map { .known($0) } ?? (matrix.isOpen ? .known(.any) : .unknown)
   }
 
   private func known(_ members: [(String, ExpressionType)], _ name: String) -> ScopeMember {
@@ -118,8 +108,11 @@ struct StepScope: ExpressionScope {
   private func variable(_ name: String) -> ScopeMember {
     switch unit.inputs.variable(name)?.value {
     case .plain: .known(.string)
+    case .template(let template) where template.isBroken: .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
-    case nil: .known(.string.optional)
+    case nil:
+      unit.inputs.undecodable[name] == nil
+        ? .known(.string.optional) : .refused(ScopeMessage.undecodable(name))
     }
   }
 }
@@ -141,10 +134,11 @@ extension StepScope {
     if let dependency = dependency(named: name, of: step) {
       let edge = unit.model.dependencies[dependency]
       let target = unit.index.find(edge.step.span) ?? instanceStep(name)
+      let isMatched = edge.traits.contains(.matched)
       let isOne =
-        name.utf8.contains(UInt8(ascii: "["))
-        || edge.traits.contains(.matched) && unit.pairs(edge, with: step)
-      return .known(target.map { type(ofStep: $0, isOne: isOne) } ?? .any)
+        name.utf8.contains(UInt8(ascii: "[")) || isMatched && unit.pairs(edge, with: step)
+      return .known(
+        target.map { type(ofStep: $0, isOne: isOne, hasOutcome: isOne || !isMatched) } ?? .any)
     }
     guard let other = unit.index.find(name) else { return .unknown }
     return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
@@ -169,18 +163,24 @@ extension StepScope {
     name.firstIndex(of: "[").flatMap { unit.index.find(String(name[..<$0])) }
   }
 
-  private func type(ofStep step: Int, isOne: Bool) -> ExpressionType {
+  /// Of some instances of a step there is no outcome.
+  private func type(
+    ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
+  ) -> ExpressionType {
     let outputs = outputType(ofStep: step)
     if outputs == .openMap, unit.extra(of: step)?.matrix == nil { return Self.openStep }
     let isList = unit.extra(of: step)?.matrix != nil && !isOne
     let item = ExpressionType.map([
-      ("matrix", .openMap), ("outcome", .string), ("outputs", outputs),
+      ("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs),
     ])
-    return .map([("outputs", isList ? .list(of: item) : outputs), ("outcome", .string)])
+    let given = ("outputs", isList ? .list(of: item) : outputs)
+    return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
   }
 
+  private static let outcome = ExpressionType.string(Outcome.allCases.map(\.word))
+
   /// Of a step that does not say what it gives, as most.
-  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", .string)])
+  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", outcome)])
 
   private func outputType(ofStep step: Int) -> ExpressionType {
     if let known = unit.outputTypes[step] { return known }
@@ -233,6 +233,12 @@ enum ScopeMessage {
     FaultWords(
       "the value of variable '\(name)' is known only to the command",
       help: "write the expression itself here")
+  }
+
+  static func undecodable(_ name: String) -> FaultWords {
+    FaultWords(
+      "the value of variable '\(name)' is not UTF-8",
+      help: "a command can use the variable as it is; expressions work on text")
   }
 
   static let itself = FaultWords(

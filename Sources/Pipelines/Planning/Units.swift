@@ -20,6 +20,9 @@ final class Unit {
   var group = -1
   /// Of steps that were asked about and say so: what they give.
   var outputTypes: [Int: ExpressionType] = [:]
+  private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
+    model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
+    uniquingKeysWith: { first, _ in first })
   /// Of the step that was asked about last, if it has many: its dependencies by name.
   var dependencies: (step: Int, places: [String: Int]) = (-1, [:])
 
@@ -113,6 +116,9 @@ struct UnitInputs {
   var environment: [VariableModel] = []
   /// Numbers in `environment` by name.
   var environmentPlaces: [String: Int] = [:]
+
+  /// Inherited variables that are no text.
+  var undecodable: [String: UndecodableText] = [:]
 
   mutating func add(_ variable: VariableModel) {
     if let place = environmentPlaces[variable.name] {

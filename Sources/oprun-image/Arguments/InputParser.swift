@@ -33,6 +33,7 @@ struct InputParser {
       } else if word.hasPrefix("--"), word.count > 2 {
         try readOption(word)
       } else {
+        guard PathText.isWhole(word) else { throw .undecodable(word) }
         inputs.operands.append(word)
       }
     }
@@ -43,6 +44,7 @@ struct InputParser {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let attached = parts.count > 1 ? String(parts[1]) : nil
     if parts[0] == Self.fromEnvironment { return try readFromEnvironment(attached) }
+    guard PathText.isWhole(String(parts[0])) else { throw .undecodable(word) }
     let key = try key(String(parts[0].dropFirst(2)))
     if attached == nil, key.type == .boolean { return try add("true", to: key) }
     guard let text = attached ?? rest.popFirst() else {

@@ -30,6 +30,7 @@ enum Request {
   /// `words` without the program's name.
   init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageError) {
     guard let first = words.first else { throw .nothingToDo }
+    guard PathText.isWhole(first) else { throw .undecodable(first) }
     switch first {
     case "--version": self = .version
     case "--help", "-h": self = .help(nil)

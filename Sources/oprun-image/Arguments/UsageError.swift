@@ -24,6 +24,10 @@ struct UsageError: Error, Hashable {
       "\(program): \(message)\n\(advice)try '\(program)\(step.map { " \($0)" } ?? "") --help'\n"
   }
 
+  static func undecodable(_ word: String) -> UsageError {
+    UsageError("the argument \(quoted(PathText.shown(word))) is not UTF-8")
+  }
+
   static let nothingToDo = UsageError("needs the name of a step, as in 'oprun-image download'")
 
   static func unknownStep(_ name: String) -> UsageError {

@@ -9,7 +9,8 @@ struct ArgumentParser {
   private var invocation: Invocation
 
   static func parse(
-    _ words: ArraySlice<String>, of command: Command, environment: (String) -> String?
+    _ words: ArraySlice<String>, of command: Command,
+    environment: (String) throws(UsageError) -> String?
   ) throws(UsageError) -> Invocation {
     var parser = ArgumentParser(words, of: command)
     try parser.readWords()
@@ -92,11 +93,11 @@ struct ArgumentParser {
 
   /// An empty variable counts as unset.
   private mutating func readEnvironment(
-    _ environment: (String) -> String?
+    _ environment: (String) throws(UsageError) -> String?
   ) throws(UsageError) {
     for option in command.options
     where !option.isRepeatable && !invocation.hasValue(for: option) {
-      guard let text = environment(option.variable), !text.isEmpty else { continue }
+      guard let text = try environment(option.variable), !text.isEmpty else { continue }
       if let kind = option.value {
         guard let value = kind.value(of: text) else {
           throw .wrongValue(text, for: kind, from: option.variable, command)

@@ -10,7 +10,8 @@ enum Request {
 
   /// `words` without the program's name.
   init(
-    _ words: [String], environment: (String) -> String?, fileExists: (String) -> Bool
+    _ words: [String], environment: (String) throws(UsageError) -> String?,
+    fileExists: (String) -> Bool
   ) throws(UsageError) {
     guard let first = words.first else { throw .nothingToDo }
     switch first {

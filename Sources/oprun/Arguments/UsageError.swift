@@ -50,6 +50,16 @@ struct UsageError: Error, Hashable {
     UsageError("'\(variable)' wants 1 or 0, found \(quoted(text))", command: command.name)
   }
 
+  static func undecodable(_ argument: UndecodableText) -> UsageError {
+    UsageError("the argument '\(argument.shown)' is not UTF-8", help: forBytes)
+  }
+
+  static func undecodable(_ value: UndecodableText, of variable: String) -> UsageError {
+    UsageError("'\(variable)' is not UTF-8, found '\(value.shown)'", help: forBytes)
+  }
+
+  private static let forBytes = "give bytes that are no text in a file, or in base 64"
+
   static func missingOperand(of command: Command) -> UsageError {
     UsageError("'oprun \(command.name)' needs a pipeline file", command: command.name)
   }

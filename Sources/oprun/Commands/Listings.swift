@@ -45,6 +45,9 @@ extension Tool {
     do throws(PlanningFailure) {
       var options = PlanningOptions()
       setSurroundings(of: &options)
+      // What parameters are given is no matter of the file.
+      options.environment = [:]
+      options.undecodable = [:]
       options.demandsAllParameters = false
       let plan = try makePlan(path: name, bytes: bytes, options: options)
       if format == .human {

@@ -10,7 +10,6 @@ extension Tool {
     var options = PlanningOptions()
     setSurroundings(of: &options)
     options.demandsAllParameters = false
-    options.environment = inheritedEnvironment()
     switch plan(file, options) {
     case .failure(let exit): return exit.status
     case .success(let plan):

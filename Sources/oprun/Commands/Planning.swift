@@ -52,7 +52,9 @@ extension Tool {
 
   /// What planning may look at besides the file.
   func setSurroundings(of options: inout PlanningOptions) {
-    options.environment = inheritedEnvironment()
+    let inherited = inheritedEnvironment()
+    options.environment = inherited.values
+    options.undecodable = inherited.undecodable
     options.files = .system
     options.host = hostFacts()
   }

@@ -87,6 +87,12 @@ struct PathTextTests {
   @Test func `what cannot be done with such a name is said with the name`() throws {
     let folder = try folderWithOldNames()
     let usage = "try 'oprun-image resize --help'\n"
+    for words in ["\"$old\"", "resize \"$old\"", "cache \"$old\""] {
+      #expect(
+        try run(words, in: folder) == (
+          2, "oprun-image: the argument 'caf\\xe9' is not UTF-8\ntry 'oprun-image --help'\n"
+        ))
+    }
     #expect(
       try run("resize --from='*.png' --to=\"$old/\" --width=10", in: folder)
         == (2, "oprun-image: '--to' wants UTF-8, found 'caf\\xe9/'\n" + usage))

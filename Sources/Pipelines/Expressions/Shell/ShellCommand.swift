@@ -23,6 +23,8 @@ struct ShellCommand {
 
   /// The word that is being read, quotes taken off; values are `valueMark`.
   private(set) var word: [UInt8] = []
+  /// The word that ended last. The two take turns, so that words need no memory of their own.
+  private(set) var endedWord: [UInt8] = []
   private var shape = WordShape()
   /// Something was read, be it empty quotes.
   var hasWord = false
@@ -44,6 +46,11 @@ struct ShellCommand {
   /// What is assigned to is a number to the shell, whatever the script says.
   private(set) var assignsNumber = false
 
+  /// A word `name=…` would set a variable of a shell.
+  var mayAssign: Bool {
+    position == .command || name.map { ShellWords.declarations.contains($0.utf8) } == true
+  }
+
   /// An option of this letter was given, or may have been.
   func hasOption(_ letter: Unicode.Scalar) -> Bool { heads.hasOption(letter) }
 
@@ -53,32 +60,29 @@ struct ShellCommand {
   /// The shell for which the next word is a script.
   var scriptReader: String? { last.givesScript ? heads.scriptShell : nil }
 
-  mutating func append(_ byte: UInt8) {
+  mutating func append(_ bytes: some Collection<UInt8>) {
     let wasAssigning = isAssigning
-    shape.append(byte)
+    for byte in bytes { shape.append(byte) }
+    word += bytes
     if isAssigning, !wasAssigning {
-      assignsNumber = ShellWords.integers.contains(
-        String(decoding: word.prefix(while: isNameByte), as: UTF8.self))
+      assignsNumber = ShellWords.integers.contains(word.prefix(while: isNameByte))
     }
-    word.append(byte)
   }
 
   /// The digits of a descriptor are no word.
   mutating func dropWord() {
-    (word, shape, hasWord, assignsNumber) = ([], WordShape(), false, false)
+    word.removeAll(keepingCapacity: true)
+    (shape, hasWord, assignsNumber) = (WordShape(), false, false)
   }
 
-  /// Ends the word; returns it if there was one.
-  @discardableResult
-  mutating func endWord() -> [UInt8]? {
-    guard hasWord else { return nil }
-    let ended = word
+  /// Ends the word, which there must be.
+  mutating func endWord() {
+    swap(&word, &endedWord)
     let wasRedirected = isRedirected
     let wasQuoted = isWordQuoted
     dropWord()
     (isWordQuoted, isRedirected) = (false, false)
-    if !wasRedirected { note(ended, isQuoted: wasQuoted) }
-    return ended
+    if !wasRedirected { note(endedWord, isQuoted: wasQuoted) }
   }
 
   private mutating func note(_ word: [UInt8], isQuoted: Bool) {
@@ -88,29 +92,35 @@ struct ShellCommand {
     case .variable: position = .argument
     case .function: position = .command
     case .command:
-      let text = String(decoding: word, as: UTF8.self)
       if ShellWords.isAssignment(word) { return }
-      if !isQuoted, ShellWords.openers.contains(text) { return }
-      if !isQuoted, text == "for" || text == "select" || text == "function" {
-        position = text == "function" ? .function : .variable
+      if !isQuoted, ShellWords.openers.contains(word) { return }
+      if !isQuoted, ShellWords.loops.contains(word) {
+        position = .variable
+        return
+      }
+      if !isQuoted, ShellWords.definitions.contains(word) {
+        position = .function
         return
       }
       heads.add(word)
-      if heads.isPrefixed { return notePrefixed(text) }
+      if heads.isPrefixed { return notePrefixed(word) }
       if ShellWords.prefixes.contains(ShellWords.program(word)) {
         heads.isPrefixed = true
         heads.addInterpreter(word)
         return
       }
       heads.addInterpreter(word)
-      name = text
+      name = String(decoding: word, as: UTF8.self)
       position = .argument
     }
   }
 
   /// Behind `builtin` and `command` the shell's own commands keep their meaning.
-  private mutating func notePrefixed(_ text: String) {
-    if name == nil, heads.runsBuiltins, !text.hasPrefix("-"), text != "[[" { name = text }
+  private mutating func notePrefixed(_ word: [UInt8]) {
+    guard name == nil, heads.runsBuiltins, word.first != UInt8(ascii: "-"),
+      !word.elementsEqual("[[".utf8)
+    else { return }
+    name = String(decoding: word, as: UTF8.self)
   }
 }
 
@@ -129,10 +139,9 @@ struct LastWord {
     holdsValue = word.contains(valueMark)
     givesScript = word.first == UInt8(ascii: "-") && word.contains(UInt8(ascii: "c"))
     guard word.count < 4 else { return }
-    let text = String(decoding: word, as: UTF8.self)
-    isTestEnd = text == "]]"
-    isArithmeticTest = ShellWords.arithmeticTests.contains(text)
-    isVariableTest = text == "-v" || text == "-R"
+    isTestEnd = word.elementsEqual("]]".utf8)
+    isArithmeticTest = ShellWords.arithmeticTests.contains(word)
+    isVariableTest = ShellWords.variableTests.contains(word)
   }
 }
 
@@ -166,7 +175,7 @@ struct CommandHeads {
       for byte in word.dropFirst() { options |= Self.bit(byte) }
     }
     let program = ShellWords.program(word)
-    if isFirst { runsBuiltins = program == "builtin" || program == "command" }
+    if isFirst { runsBuiltins = ShellWords.builtinRunners.contains(program) }
     if shell == nil, ShellWords.shells.contains(program) {
       shell = String(decoding: word, as: UTF8.self)
     }
@@ -177,8 +186,11 @@ struct CommandHeads {
   mutating func addInterpreter(_ word: [UInt8]) {
     let program = ShellWords.program(word)
     guard ShellWords.interpreters.contains(program) else { return }
-    if program == "printf" { hasPrintf = true }
-    if program != "printf", reader == nil { reader = String(decoding: word, as: UTF8.self) }
+    if program.elementsEqual("printf".utf8) {
+      hasPrintf = true
+    } else if reader == nil {
+      reader = String(decoding: word, as: UTF8.self)
+    }
   }
 
   private static func bit(_ byte: UInt8) -> UInt64 {

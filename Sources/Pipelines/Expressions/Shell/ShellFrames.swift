@@ -71,22 +71,39 @@ private func isPartOfTarget(_ byte: UInt8) -> Bool {
 
 /// Whether some variable of a script may calculate when it is assigned to.
 func declaresIntegers(_ text: [UInt8]) -> Bool {
-  let breaks = Set(";(){}&|".utf8)
-  let quotes = Set(#"'"\"#.utf8)
-  // The options of such a command are being read.
-  var isDeclaring = false
-  for word in text.split(whereSeparator: { $0 <= 32 || breaks.contains($0) }) {
-    if !isDeclaring, word.count > 16 { continue }
-    let bare = word.filter { !quotes.contains($0) }
-    guard let first = bare.first else { continue }
-    if isDeclaring, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
-      let isNumber = bare.contains { "iEF".utf8.contains($0) || $0 == valueMark }
-      if first == UInt8(ascii: "-"), isNumber { return true }
-      continue
+  var search = DeclarationSearch()
+  for byte in text where search.isFound(at: byte) { return true }
+  return search.endWord()
+}
+
+/// Reads words without their quotes, and looks for `declare -i`, `integer` and their like.
+private struct DeclarationSearch {
+  private var word: [UInt8] = []
+  /// The options of such a command are being read.
+  private var isDeclaring = false
+
+  mutating func isFound(at byte: UInt8) -> Bool {
+    switch Unicode.Scalar(byte) {
+    case "\0"..." ", ";", "(", ")", "{", "}", "&", "|": return endWord()
+    case "'", "\"", "\\": return false
+    default:
+      word.append(byte)
+      return false
     }
-    let name = String(decoding: bare, as: UTF8.self)
-    if name == "integer" || name == "float" { return true }
-    isDeclaring = ShellWords.declarations.contains(name)
   }
-  return false
+
+  mutating func endWord() -> Bool {
+    guard let first = word.first else { return false }
+    defer { word.removeAll(keepingCapacity: true) }
+    if isDeclaring, first == UInt8(ascii: "-") || first == UInt8(ascii: "+") {
+      return first == UInt8(ascii: "-") && word.contains(where: isNumberOption)
+    }
+    isDeclaring = ShellWords.declarations.contains(word)
+    return isDeclaring && ShellWords.numberDeclarations.contains(word)
+  }
+
+  private func isNumberOption(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "i") || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "F")
+      || byte == valueMark
+  }
 }

@@ -67,65 +67,76 @@ struct CommandWord: Hashable, Sendable {
   /// Whether the word, with its values inserted, is one of the shell's own or assigns a variable.
   /// Quotes take their meaning from words of the grammar, but not from commands.
   func isForbidden(_ word: [UInt8]) -> Bool {
-    if ShellWords.grammar.contains(String(decoding: word, as: UTF8.self)) { return true }
+    if ShellWords.grammar.contains(word) { return true }
     if isPattern { return false }
-    let quotes = Array(#"'"\"#.utf8)
-    let bare = String(decoding: word.filter { !quotes.contains($0) }, as: UTF8.self)
-    return ShellWords.commands.contains(bare) || ShellWords.isAssignment(word)
+    return ShellWords.commands.contains(word.filter { !ShellWords.isQuote($0) })
+      || ShellWords.isAssignment(word)
   }
 }
 
 /// Words of the shells.
 enum ShellWords {
   /// After them a command follows.
-  static let openers: Set<String> = [
+  static let openers = NameTable([
     "if", "then", "else", "elif", "do", "while", "until", "!", "{", "time", "coproc",
-  ]
+  ])
+  /// After them the name of a variable follows.
+  static let loops = NameTable(["for", "select"])
+  /// After them the name of a function follows.
+  static let definitions = NameTable(["function"])
   /// Commands that run the command behind them.
-  static let prefixes: Set<String> = [
+  static let prefixes = NameTable([
     "builtin", "chroot", "command", "doas", "env", "eval", "exec", "nice", "nohup", "setsid",
     "stdbuf", "sudo", "timeout", "xargs",
-  ]
-  static let grammar: Set<String> = openers.union([
-    "case", "done", "esac", "fi", "for", "function", "in", "select",
   ])
+  /// Of them those that run the shell's own commands as well.
+  static let builtinRunners = NameTable(["builtin", "command"])
+  static let grammar = NameTable(
+    openers.names + ["case", "done", "esac", "fi", "for", "function", "in", "select"])
   /// Commands of the shell that change what the script does; a value must not name one.
-  static let commands: Set<String> = [
+  static let commands = NameTable([
     ".", ":", "alias", "bg", "break", "builtin", "cd", "command", "continue", "declare", "disown",
     "enable", "eval", "exec", "exit", "export", "fc", "fg", "getopts", "hash", "let", "local",
     "mapfile", "read", "readarray", "readonly", "return", "set", "shift", "shopt", "source",
     "suspend", "times", "trap", "typeset", "ulimit", "umask", "unalias", "unset",
-  ]
+  ])
   /// Read arguments as code, or as names of variables whose index is code to bash.
-  static let interpreters: Set<String> = [
+  static let interpreters = NameTable([
     ".", "alias", "ash", "bash", "busybox", "dash", "enable", "eval", "fc", "getopts", "ksh",
     "let", "mapfile", "mksh", "parallel", "printf", "read", "readarray", "rsh", "sh", "source",
     "ssh", "su", "trap", "unset", "wait", "watch", "xargs", "zsh",
-  ]
+  ])
   /// Take a script behind `-c`.
-  static let shells: Set<String> = [
+  static let shells = NameTable([
     "ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "su", "zsh",
-  ]
+  ])
   /// Variables that are numbers to some shell from the start.
-  static let integers: Set<String> = [
+  static let integers = NameTable([
     "BASHPID", "COLUMNS", "EPOCHSECONDS", "EUID", "HISTCMD", "HISTSIZE", "KEYTIMEOUT", "LINENO",
     "LINES", "MAILCHECK", "OPTIND", "PPID", "RANDOM", "SAVEHIST", "SECONDS", "SHLVL", "SRANDOM",
     "TMOUT", "UID",
-  ]
+  ])
   /// Take `name=value`.
-  static let declarations: Set<String> = [
+  static let declarations = NameTable([
     "declare", "export", "float", "integer", "local", "readonly", "typeset",
-  ]
-  static let tests: Set<String> = ["[", "[[", "test"]
-  static let arithmeticTests: Set<String> = ["-eq", "-ne", "-lt", "-le", "-gt", "-ge"]
+  ])
+  /// Of them those whose variables are numbers without any option.
+  static let numberDeclarations = NameTable(["float", "integer"])
+  static let tests = NameTable(["[", "[[", "test"])
+  static let arithmeticTests = NameTable(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
+  static let variableTests = NameTable(["-v", "-R"])
 
   /// A command without the directory it is in.
-  static func program(_ word: some BidirectionalCollection<UInt8>) -> String {
+  static func program<Word: BidirectionalCollection<UInt8>>(_ word: Word) -> Word.SubSequence {
     let slash = UInt8(ascii: "/")
-    guard let last = word.lastIndex(where: { $0 != slash }) else { return "" }
+    guard let last = word.lastIndex(where: { $0 != slash }) else { return word[word.endIndex...] }
     let path = word[...last]
     let start = path.lastIndex(of: slash).map { path.index(after: $0) } ?? path.startIndex
-    return String(decoding: path[start...], as: UTF8.self)
+    return word[start...last]
+  }
+
+  static func isQuote(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
   }
 
   /// Whether `bytes` is a name and `=` or `+=` stands behind it.

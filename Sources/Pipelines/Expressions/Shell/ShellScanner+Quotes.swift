@@ -40,7 +40,7 @@ extension ShellScanner {
     case "`": return readBackquote(0)
     case "$": return readDollar()
     case "\u{FF}": add(ShellPlace(context: isDocument ? .hereDocument : .quotes))
-    default: addByte(byte)
+    default: addText()
     }
     place += 1
   }

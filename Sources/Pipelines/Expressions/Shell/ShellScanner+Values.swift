@@ -29,17 +29,18 @@ extension ShellScanner {
     if command.position == .command, !command.isAssigning, namesVariable() {
       new.refusal = new.refusal ?? .assignedName
     }
-    if command.isInBrackets || command.name == "let" || command.assignsNumber
-      || hasIntegers && mayBecomeInteger
+    if command.isInBrackets || command.name == "let"
+      || command.assignsNumber && command.mayAssign
+      || mayBecomeInteger && hasIntegers()
     {
       new.isNumeric = true
     }
-    if let name = command.name, ShellWords.tests.contains(name) { readTest(&new) }
+    if let name = command.name, ShellWords.tests.contains(name.utf8) { readTest(&new) }
     if command.word.isEmpty, let shell = command.scriptReader {
       new.refusal = new.refusal ?? .script(shell)
     }
     if let name = command.interpreter, new.context == .word { new.context = .codeArgument(name) }
-    if let name = command.name, ShellWords.declarations.contains(name) {
+    if let name = command.name, ShellWords.declarations.contains(name.utf8) {
       readDeclaration(name, &new)
     }
   }
@@ -51,8 +52,16 @@ extension ShellScanner {
       || command.position == .argument && command.name == nil || command.interpreter == "printf"
   }
 
+  private mutating func hasIntegers() -> Bool {
+    let found = integers ?? declaresIntegers(text)
+    integers = found
+    return found
+  }
+
   private func readDeclaration(_ name: String, _ new: inout ShellPlace) {
-    if name == "integer" || name == "float" || command.hasOption("i") { new.isNumeric = true }
+    if ShellWords.numberDeclarations.contains(name.utf8) || command.hasOption("i") {
+      new.isNumeric = true
+    }
     if !command.isAssigning, new.context == .word { new.context = .codeArgument(name) }
     // A reference: what it names is what is assigned to.
     if command.isAssigning, command.hasOption("n"), name != "export" {
@@ -76,10 +85,9 @@ extension ShellScanner {
   }
 
   /// The start of the word behind the one that holds this place, as long as an operator.
-  private mutating func nextWord() -> String {
-    let rest = text[ahead.wordEnd(in: text, from: place, to: end)..<end]
-      .drop { $0 == 32 || $0 == 9 }
-    return String(decoding: rest.prefix(4).prefix { $0 > 32 }, as: UTF8.self)
+  private mutating func nextWord() -> ArraySlice<UInt8> {
+    text[ahead.wordEnd(in: text, from: place, to: end)..<end].drop { $0 == 32 || $0 == 9 }
+      .prefix(4).prefix { $0 > 32 }
   }
 }
 
@@ -147,6 +155,7 @@ extension ShellScanner {
     }
     var body = ShellScanner(document: text, range, of: self)
     body.scan()
+    integers = body.integers
     places += body.places
     lines += body.lines
     commandWords += body.commandWords

@@ -34,7 +34,8 @@ struct ShellScanner {
   var isUnclear = false
   var backquoteDepth = 0
   var isDocument = false
-  let hasIntegers: Bool
+  /// Whether some variable may calculate when it is assigned to; nil until somebody asks.
+  var integers: Bool?
   /// What was found ahead, so that it is looked for once.
   var ahead = LookAhead()
 
@@ -47,7 +48,6 @@ struct ShellScanner {
     self.text = text
     end = text.count
     frames = Frames(.code(closer: 0))
-    hasIntegers = declaresIntegers(text)
   }
 
   /// The body of a here-document whose `$` and backquotes count.
@@ -59,7 +59,7 @@ struct ShellScanner {
     isDocument = true
     isUnclear = outer.isUnclear
     backquoteDepth = outer.backquoteDepth
-    hasIntegers = outer.hasIntegers
+    integers = outer.integers
   }
 
   mutating func scan() {
@@ -107,7 +107,7 @@ extension ShellScanner {
     case "`": return readBackquote(closer)
     case "$": return readDollar()
     case "\u{FF}": addValue()
-    default: addByte(byte)
+    default: addText()
     }
     place += 1
   }
@@ -133,7 +133,15 @@ extension ShellScanner {
 
   mutating func addByte(_ byte: UInt8) {
     beginWord()
-    command.append(byte)
+    command.append(CollectionOfOne(byte))
+  }
+
+  /// The byte, and those behind it that have no meaning in code or quotes. Stays on the last.
+  mutating func addText() {
+    beginWord()
+    let start = place
+    while place + 1 < end, isInert(text[place + 1]) { place += 1 }
+    command.append(text[start...place])
   }
 
   mutating func endWord() {
@@ -142,9 +150,10 @@ extension ShellScanner {
     let isFirst = command.position == .command && !command.isRedirected && !isQuoted
     let isCommand = command.position == .command && !command.isRedirected
     let start = command.wordStart
-    guard let word = command.endWord() else { return }
-    let named = word.prefix { $0 != valueMark }
-    if isCommand, named.count < word.count, !ShellWords.isAssignment(named) {
+    command.endWord()
+    let word = command.endedWord
+    if isCommand, let mark = word.firstIndex(of: valueMark), !ShellWords.isAssignment(word[..<mark])
+    {
       let isPattern = codes.last?.cases.last == .pattern
       commandWords.append(CommandWord(range: start..<place, isPattern: isPattern))
     }

@@ -1,0 +1,47 @@
+// Texts that a process is given as bytes: arguments, and variables of the environment.
+
+/// Bytes that are not UTF-8. Nothing is put in their place: a value would be another one.
+package struct UndecodableText: Error, Hashable {
+  /// As it may stand in a message: `v=\xff`.
+  package let shown: String
+}
+
+package func text(of bytes: UnsafePointer<CChar>) throws(UndecodableText) -> String {
+  if let text = String(validatingCString: bytes) { return text }
+  var length = 0
+  while bytes[length] != 0 { length += 1 }
+  let all = UnsafeBufferPointer(start: bytes, count: length).map { UInt8(bitPattern: $0) }
+  throw UndecodableText(shown: printable(all))
+}
+
+/// The words of the command line, without the program's name.
+package func commandLineWords() throws(UndecodableText) -> [String] {
+  var words: [String] = []
+  for index in 1..<max(1, Int(CommandLine.argc)) {
+    if let word = CommandLine.unsafeArgv[index] { words.append(try text(of: word)) }
+  }
+  return words
+}
+
+/// Bytes that are no characters of UTF-8 as `\xff`; at most 80 characters.
+func printable(_ bytes: [UInt8]) -> String {
+  var rest = bytes[...].makeIterator()
+  var parser = Unicode.UTF8.ForwardParser()
+  var place = 0
+  var shown = ""
+  for _ in 0..<80 {
+    switch parser.parseScalar(from: &rest) {
+    case .emptyInput: return shown
+    case .valid(let encoded):
+      let scalar = Unicode.UTF8.decode(encoded)
+      shown += escape(scalar) ?? String(Character(scalar))
+      place += encoded.count
+    case .error(let length):
+      for byte in bytes[place..<place + length] {
+        shown += #"\x"# + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+      place += length
+    }
+  }
+  return place < bytes.count ? shown + "…" : shown
+}
