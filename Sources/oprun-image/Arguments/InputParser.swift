@@ -50,6 +50,9 @@ struct InputParser {
     guard let text = attached ?? rest.popFirst() else {
       throw .missingValue(of: key, inputs.step)
     }
+    guard PathText.isWhole(text) || Self.filesToRead.contains(key.name) else {
+      throw .undecodable(attached == nil ? text : word)
+    }
     try add(text, to: key)
   }
 
@@ -71,9 +74,6 @@ struct InputParser {
   }
 
   private mutating func add(_ text: String, to key: BuiltinKey) throws(UsageError) {
-    guard PathText.isWhole(text) || Self.filesToRead.contains(key.name) else {
-      throw .notUTF8(text, for: key, inputs.step)
-    }
     guard let value = key.type.value(of: text) else {
       throw .wrongValue(text, for: key, inputs.step)
     }

@@ -58,11 +58,6 @@ struct UsageError: Error, Hashable {
       step: step.name)
   }
 
-  static func notUTF8(_ text: String, for key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
-    UsageError(
-      "'--\(key.option)' wants UTF-8, found \(quoted(PathText.shown(text)))", step: step.name)
-  }
-
   static func givenTwice(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageError {
     UsageError(
       "'--\(key.option)' is given twice",

@@ -95,7 +95,9 @@ struct PathTextTests {
     }
     #expect(
       try run("resize --from='*.png' --to=\"$old/\" --width=10", in: folder)
-        == (2, "oprun-image: '--to' wants UTF-8, found 'caf\\xe9/'\n" + usage))
+        == (
+          2, "oprun-image: the argument '--to=caf\\xe9/' is not UTF-8\ntry 'oprun-image --help'\n"
+        ))
     #expect(
       try run("resize --from='caf*.png' --to='out/{name}.png' --width=10", in: folder) == (
         2,
