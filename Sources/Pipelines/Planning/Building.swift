@@ -44,7 +44,8 @@ struct PlanBuilder {
     draft.setHooks(root.model.hooks)
     let values = planner.values(at: Place(unit: 0, step: 0))
     do throws(EvaluationFailure) {
-      let planned = try draft.settings(label: nil, values)
+      let planned = try draft.settings(
+        label: nil, values, try draft.foldedEnvironment(values))
       plan.settings = planned.settings
       var parts = LateParts()
       parts.settings = planned.late
@@ -67,6 +68,10 @@ struct PlanBuilder {
         let place = planner.place(of: operation)
         steps.append(try step(operation, at: place))
         if steps[steps.count - 1].late != nil || place.isGroup { gated.append(id) }
+        if planner.budget.hasTooManyVariables {
+          log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
+          return steps
+        }
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }

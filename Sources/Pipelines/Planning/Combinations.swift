@@ -20,6 +20,8 @@ struct MatrixFault: Error {
 /// A matrix of which every value is known.
 package struct KnownMatrix {
   package static let maxInstanceCount = 4096
+  /// Of all instances together.
+  private static let maxIncludedCount = 1_000_000
 
   let axes: [(name: String, values: [Value])]
   var included: [ValueMap] = []
@@ -37,7 +39,14 @@ package struct KnownMatrix {
       instances = zip(instances, isExcluded).filter { !$1 }.map(\.0)
     }
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
-    for entry in included { add(entry, to: &instances, &search) }
+    var addedCount = 0
+    for entry in included {
+      addedCount += add(entry, to: &instances, &search)
+      guard addedCount <= Self.maxIncludedCount else {
+        throw MatrixFault(
+          message: "is given more than 1,000,000 values by 'include', which is the limit")
+      }
+    }
     try check(count: instances.count)
     if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
     return instances
@@ -91,18 +100,21 @@ package struct KnownMatrix {
       message: "has \(number) instances; \(Self.maxInstanceCount) is the limit")
   }
 
-  /// Extends the instances whose axes it agrees with; is one of its own if there are none.
+  /// Extends the instances whose axes it agrees with; is one of its own if there are none. Returns how
+  /// many values that takes.
   private func add(
     _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch
-  ) {
+  ) -> Int {
     let shared = entry.names.filter { name in axes.contains { $0.name == name } }
     let matching = originals.indices(of: entry, by: shared)
     guard !matching.isEmpty else {
-      return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
+      instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
+      return entry.names.count
     }
     for index in matching {
       for (name, value) in zip(entry.names, entry.values) { instances[index].values[name] = value }
     }
+    return matching.count * entry.names.count
   }
 
   /// With the axes alone, if it has them all.

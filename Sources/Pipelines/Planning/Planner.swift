@@ -22,7 +22,7 @@ struct Planner {
   var lanes: Lanes
   var suggester = Suggester()
   let instanceIndex = InstanceIndex()
-  private let budget = TextBudget()
+  let budget = TextBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
   private var unitValues: [KnownValues] = []

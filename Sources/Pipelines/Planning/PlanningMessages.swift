@@ -59,6 +59,12 @@ enum PlanningMessage {
       "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
   }
 
+  static func tooManyVariables(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 environment variables of all steps together, which is the limit",
+      at: span)
+  }
+
   static let tooMuchText = FaultWords(
     "expressions make more than 64 MiB of text in all, which is the limit")
 
