@@ -191,8 +191,13 @@ enum PlanningMessage {
     "\(quoted(step)) waits for \(quoted(target))"
   }
 
-  static func unknownSelection(_ name: String, path: String, suggestion: String?) -> String {
-    let help = suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+  /// `late` is a step whose instances are known only while running.
+  static func unknownSelection(
+    _ name: String, path: String, suggestion: String?, late: String?
+  ) -> String {
+    let help =
+      late.map { ": the instances of \(quoted($0)) are known only while running" }
+      ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
     return "no step \(quoted(name)) in \(printable(path))\(help)"
   }
 }
