@@ -106,7 +106,8 @@ struct HostileFileTests {
   @Test func `variables of all steps together end at four million`() throws {
     let variables = (0..<5000).map { "v\($0): x" }.joined(separator: ", ")
     func steps(_ rest: String) -> String {
-      (0..<1000).map { "  - {id: s\($0), run: x, \(rest.replacing("@", with: "\($0)"))}\n" }.joined()
+      (0..<1000).map { "  - {id: s\($0), run: x, \(rest.replacing("@", with: "\($0)"))}\n" }
+        .joined()
     }
     let head = "env: {\(variables)}\nsteps:\n"
     #expect(
