@@ -112,7 +112,7 @@ struct HostileFileTests {
     let head = "env: {\(variables)}\nsteps:\n"
     #expect(
       messages(head + steps("env: {OWN: '@'}")) == [
-        "801:10: more than 4,000,000 environment variables of all steps together, which is the limit"
+        "802:10: more than 4,000,000 environment variables of all steps together, which is the limit"
       ])
     #expect(try plan(head + steps("name: 'step @', timeout: 1m")).steps.count == 1000)
   }

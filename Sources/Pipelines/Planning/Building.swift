@@ -212,7 +212,8 @@ struct PlanBuilder {
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
     if let unit = group.unit {
-      parts.outputs = planner.units[unit].model.outputs
+      parts.outputs = try planner.values(at: Place(unit: unit, step: 0))
+        .fold(planner.units[unit].model.outputs.map(\.member))
       parts.outputScope = unitScope(unit)
     }
     guard group.isExpanding, let matrix = planner.units[place.unit].extra(of: place.step)?.matrix

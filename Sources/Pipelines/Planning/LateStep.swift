@@ -60,7 +60,7 @@ struct LateParts: Sendable {
   /// Its matrix, if that is not known.
   var expansion: LateExpansion?
   /// Of a nested pipeline: what it gives back, in the scope of its own steps.
-  var outputs: [OutputModel] = []
+  var outputs: [MemberModel] = []
   var outputScope: LateScope?
   var waits: [LateWait] = []
   /// It is in a pipeline that is given something that is not known yet.
