@@ -68,12 +68,9 @@ extension ObjectKey {
 
 /// Finds a key by its bytes: no text is made of the keys of a file.
 struct KeyTable<Key: ObjectKey>: Sendable {
-  private static var slotCount: Int { 256 }
-
   let rows: [KeyRow]
   private let keys: [Key]
-  /// Row numbers by hash; 255 is a free slot.
-  private let slots: [UInt8]
+  private let names: NameTable
   /// A bit for each key that is not supported yet.
   let unsupported: UInt64
 
@@ -83,42 +80,11 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     self.keys = keys
     self.rows = rows
     precondition(keys.count <= 40, "the keys of an object must fit its Fields")
-    var slots = [UInt8](repeating: 255, count: Self.slotCount)
-    for (number, row) in rows.enumerated() {
-      var slot = Self.hash(row.bytes)
-      while slots[slot] != 255 { slot = (slot + 1) % Self.slotCount }
-      slots[slot] = UInt8(truncatingIfNeeded: number)
-    }
-    self.slots = slots
+    names = NameTable(rows.lazy.map(\.key))
     unsupported = keys.reduce(0) { bits, key in
       rows[Int(key.rawValue)].support == .notYet ? bits | 1 << UInt64(key.rawValue) : bits
     }
   }
 
-  func find(_ name: UnsafeBufferPointer<UInt8>) -> Key? {
-    guard let first = name.baseAddress else { return nil }
-    var slot = Self.hash(name)
-    while slots[slot] != 255 {
-      let row = Int(slots[slot])
-      let bytes = rows[row].bytes
-      if bytes.count == name.count, let start = bytes.baseAddress,
-        areEqual(start, first, count: name.count)
-      {
-        return keys[row]
-      }
-      slot = (slot + 1) % Self.slotCount
-    }
-    return nil
-  }
-
-  private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
-    guard let first = name.first, let last = name.last else { return 0 }
-    return (name.count &* 37 &+ Int(first) &* 11 &+ Int(last)) & (slotCount - 1)
-  }
-}
-
-extension KeyRow {
-  fileprivate var bytes: UnsafeBufferPointer<UInt8> {
-    UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-  }
+  func find(_ name: UnsafeBufferPointer<UInt8>) -> Key? { names.find(name).map { keys[$0] } }
 }

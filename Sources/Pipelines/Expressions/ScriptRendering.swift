@@ -69,18 +69,18 @@ extension Template {
 /// What may go into a script, and where.
 private struct ScriptText {
   private let language: ScriptLanguage
-  /// Nil where each value is a part of a plain word.
-  private let scan: ScriptScan?
+  private let scan: ScriptScan
 
   init(_ template: Template, _ language: ScriptLanguage) {
     self.language = language
-    scan = language == .other || template.isPlainCommand ? nil : ScriptScan(template)
+    scan =
+      language == .other
+      ? .plain : template.scan ?? ScriptScan.of(template.content, template.parts)
   }
 
-  /// Whether values can mean something together that each of them does not.
-  var needsAllValues: Bool { scan != nil }
+  var needsAllValues: Bool { scan.needsAllValues }
 
-  private func place(_ number: Int) -> ShellPlace { scan?.places[number] ?? ShellPlace() }
+  private func place(_ number: Int) -> ShellPlace { scan.place(number) }
 
   /// To any value of an expression at its place.
   func objection(to expression: Expression, _ number: Int) -> FaultWords? {
@@ -119,86 +119,7 @@ private struct ScriptText {
   /// To values that together make a word or a line which means something else; and the number of the
   /// first of them. Nil is a value that is not known.
   func objection(toAll values: [String?]) -> (FaultWords, Int)? {
-    scan?.objection(to: values.map { $0.map { Array($0.utf8) } })
-  }
-}
-
-/// A script with marks where values go, as the scanner sees it.
-private struct ScriptScan {
-  let places: [ShellPlace]
-  private let marked: [UInt8]
-  /// Offsets of the marks.
-  private let marks: [Int]
-  private let lines: [DocumentLine]
-  private let commandWords: [CommandWord]
-
-  init(_ template: Template) {
-    var marked: [UInt8] = []
-    var marks: [Int] = []
-    for part in template.parts {
-      if part.isLiteral {
-        marked += template.content[part.range]
-      } else {
-        marks.append(marked.count)
-        marked.append(valueMark)
-      }
-    }
-    self.marked = marked
-    self.marks = marks
-    var scanner = ShellScanner(marked)
-    scanner.scan()
-    let isComplete = scanner.places.count == marks.count
-    places =
-      isComplete
-      ? scanner.places : Array(repeating: ShellPlace(refusal: .unclear), count: marks.count)
-    lines = scanner.lines
-    commandWords = scanner.commandWords
-  }
-
-  func objection(to values: [[UInt8]?]) -> (FaultWords, Int)? {
-    for line in lines {
-      guard let text = inserting(values, in: line.range) else { continue }
-      let joined = String(decoding: text, as: UTF8.self).replacing("\\\n", with: "")
-      if line.isEnd(text) || line.isEnd(Array(joined.utf8)) {
-        let delimiter = String(decoding: line.delimiter, as: UTF8.self)
-        return (
-          ExpressionMessage.endsDocument(delimiter), firstMark(atOrAfter: line.range.lowerBound)
-        )
-      }
-    }
-    for word in commandWords {
-      if let text = inserting(values, in: word.range), word.isForbidden(text) {
-        let text = String(decoding: text, as: UTF8.self)
-        return (ExpressionMessage.shellWord(text), firstMark(atOrAfter: word.range.lowerBound))
-      }
-    }
-    return nil
-  }
-
-  /// Nil if one of the values is not known.
-  private func inserting(_ values: [[UInt8]?], in range: Range<Int>) -> [UInt8]? {
-    var result: [UInt8] = []
-    var number = firstMark(atOrAfter: range.lowerBound)
-    for byte in marked[range] {
-      if byte == valueMark {
-        guard let value = values[number] else { return nil }
-        result += value
-        number += 1
-      } else {
-        result.append(byte)
-      }
-    }
-    return result
-  }
-
-  private func firstMark(atOrAfter offset: Int) -> Int {
-    var low = 0
-    var high = marks.count
-    while low < high {
-      let middle = (low + high) / 2
-      if marks[middle] < offset { low = middle + 1 } else { high = middle }
-    }
-    return low
+    needsAllValues ? scan.objection(to: values.map { $0.map { Array($0.utf8) } }) : nil
   }
 }
 

@@ -27,21 +27,21 @@ package final class Template: Sendable {
   let nodes: [ExpressionNode]
   /// What folding put in place of nodes.
   let constants: [Value]
-  /// No shell gives a meaning to what stands around the values.
-  let isPlainCommand: Bool
+  /// What a shell makes of it; nil if it was not read as a script.
+  let scan: ScriptScan?
   /// It reads as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], isPlainCommand: Bool = false, isAsWritten: Bool = false
+    constants: [Value] = [], scan: ScriptScan? = nil, isAsWritten: Bool = false
   ) {
     self.content = content
     self.origin = origin
     self.parts = parts
     self.nodes = nodes
     self.constants = constants
-    self.isPlainCommand = isPlainCommand
+    self.scan = scan
     self.isAsWritten = isAsWritten
   }
 
@@ -65,8 +65,8 @@ extension Template: Hashable {
 extension Template {
   /// Reads the text of a scalar. Everything wrong with it is reported, and then there is no template.
   package convenience init?(
-    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
-    log: inout DiagnosticLog
+    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, isScript: Bool = false,
+    in source: SourceText, log: inout DiagnosticLog
   ) {
     var reader = TemplateReader(content: content)
     reader.read()
@@ -75,10 +75,9 @@ extension Template {
       log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
     }
     guard reader.faults.isEmpty else { return nil }
-    let pieces = reader.parts.lazy.filter(\.isLiteral).map { content[$0.range] }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      isPlainCommand: reader.parts.first?.isLiteral == true && Pipelines.isPlainCommand(pieces),
+      scan: isScript ? ScriptScan.of(content, reader.parts) : nil,
       isAsWritten: !reader.hasEscapes)
   }
 

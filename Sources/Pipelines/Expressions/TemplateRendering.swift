@@ -70,7 +70,7 @@ extension Template {
     }
     return Template(
       content: content, origin: origin, parts: parts, nodes: nodes, constants: constants,
-      isPlainCommand: isPlainCommand)
+      scan: scan)
   }
 
   /// Whether anything in it is known.

@@ -37,7 +37,7 @@ private func beginsPlainly(_ piece: UnsafeBufferPointer<UInt8>) -> Bool {
   else { return false }
   let name = piece[start..<end]
   return !name.contains(UInt8(ascii: "="))
-    && !ShellWords.special.contains(ShellWords.program(name))
+    && !ShellWords.special.contains(ShellWords.program(name).utf8)
 }
 
 /// `[A-Za-z0-9_@%+=:,./-]`: no shell takes any of them for more than a character of a word.
@@ -54,6 +54,6 @@ func isInert(_ byte: UInt8) -> Bool {
 
 extension ShellWords {
   /// Words that, as the first of a command, give its arguments a meaning of their own.
-  fileprivate static let special: Set<String> = grammar.union(prefixes).union(commands)
-    .union(interpreters).union(declarations).union(tests)
+  fileprivate static let special = NameTable(
+    grammar.union(prefixes).union(commands).union(interpreters).union(declarations).union(tests))
 }
