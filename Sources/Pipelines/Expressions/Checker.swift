@@ -102,7 +102,9 @@ struct ExpressionChecker<Scope: ExpressionScope> {
     let close = suggestion(for: name, among: roots + ["null", "true", "false"])
     let next = expression.content[expression.range(of: node).upperBound...].first
     guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
-      return report(ExpressionMessage.unknownName(name, suggestion: close), node)
+      let function = Function.allCases.lazy.map(\.row).first { $0.name == name }
+      return report(
+        ExpressionMessage.unknownName(name, suggestion: close, function: function), node)
     }
     let meant = ContextRoot.elsewhere[name]?.name ?? close
     return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
