@@ -214,8 +214,9 @@ extension ExpressionChecker {
   private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
     switch expression.nodes[other].kind {
     case .string:
+      guard let choices = type.choices else { return }
       let text = expression.stringLiteral(other)
-      guard let choices = type.choices, !choices.contains(text) else { return }
+      if choices.contains(text) { return }
       let isPath = [.member, .index].contains(expression.nodes[node].kind)
       let subject = isPath ? expression.text(expression.range(of: node)) : nil
       report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)
