@@ -8,7 +8,8 @@ package struct Suggester {
   /// `budget` counts compared candidates over the life of the suggester.
   package init(budget: Int = 2_000_000) { self.budget = budget }
 
-  /// The closest candidate within reach, the first of equals; nil when none is close.
+  /// The closest candidate within reach, the first of equals; nil when none is close. One that differs
+  /// in upper and lower case alone is closest, however many letters that are.
   package mutating func closest(to name: String, among candidates: some Sequence<String>) -> String?
   {
     let typed = Array(name.utf8)
@@ -19,7 +20,9 @@ package struct Suggester {
       guard budget > 0 else { break }
       budget -= 1
       guard abs(candidate.utf8.count - typed.count) <= reach else { continue }
-      let distance = editDistance(typed, Array(candidate.utf8))
+      let known = Array(candidate.utf8)
+      if known != typed, known.map(inLowerCase) == typed.map(inLowerCase) { return candidate }
+      let distance = editDistance(typed, known)
       if distance <= reach {
         guard distance > 0 else { continue }
         best = candidate
@@ -29,6 +32,10 @@ package struct Suggester {
     }
     return best
   }
+}
+
+private func inLowerCase(_ byte: UInt8) -> UInt8 {
+  (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
 }
 
 /// The closest candidate, for a single question.

@@ -24,9 +24,10 @@ extension RunLoop {
   ) throws(EvaluationFailure) -> Decision {
     if isGroup, !late.expands || machine.isExpanded(operation) {
       let (ending, _) = machine.groups.ending(of: operation, in: machine.scheduler)
+      let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
       // Of steps that did not succeed no outputs can be expected.
-      if ending.outcome == .succeeded || ending.outcome == .cached {
-        outputs.publish(try late.outputs(self), of: operation)
+      if isWhole || ending.isAllowed {
+        outputs.publish(try late.outputs(self, isPartial: !isWhole), of: operation)
       }
       return .join
     }

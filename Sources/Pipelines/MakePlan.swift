@@ -54,8 +54,7 @@ package func makePlan(
 ) throws(PlanningFailure) -> Plan {
   var loader = PipelineLoader(files: options.files)
   loader.load(path: path, bytes: bytes)
-  // Of a file that was not read to its end every name could be missing.
-  if loader.log.isFull { throw .invalid(loader.log.sorted(), loader.sources) }
+  if loader.isCutShort { throw .invalid(loader.log.sorted(), loader.sources) }
   let sources = loader.sources
   // Spans count over all files, one after the other.
   let text = sources.files.count == 1 ? bytes : sources.joined

@@ -11,7 +11,7 @@ struct SuggestionTests {
     ("dpnds_no", nil),
     ("timeuot", "timeout"), ("tiemuot", "timeout"), ("rnu", "run"), ("rum", "run"), ("rx", nil),
     ("evn", "env"), ("vne", nil), ("Timeout", "timeout"), ("", nil),
-    ("TIMEOUT", nil), ("run", nil),
+    ("TIMEOUT", "timeout"), ("run", nil),
   ])
   func `a name within two edits is suggested, within one if it is short`(
     _ name: String, _ expected: String?

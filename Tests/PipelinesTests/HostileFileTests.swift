@@ -103,6 +103,30 @@ struct HostileFileTests {
       messages(Array("steps:\n".utf8) + repeated("- {id: a, run: x}\n", 100_000)).count == 1000)
   }
 
+  @Test func `variables of all steps together end at four million`() throws {
+    let variables = (0..<5000).map { "v\($0): x" }.joined(separator: ", ")
+    func steps(_ rest: String) -> String {
+      (0..<1000).map { "  - {id: s\($0), run: x, \(rest.replacing("@", with: "\($0)"))}\n" }
+        .joined()
+    }
+    let head = "env: {\(variables)}\nsteps:\n"
+    #expect(
+      messages(head + steps("env: {OWN: '@'}")) == [
+        "802:10: more than 4,000,000 environment variables of all steps together, which is the limit"
+      ])
+    #expect(try plan(head + steps("name: 'step @', timeout: 1m")).steps.count == 1000)
+  }
+
+  @Test func `what include adds to all instances is bounded`() {
+    let axis = (0..<64).map(String.init).joined(separator: ", ")
+    let entries = (0..<4096).map { "{c\($0): 1}" }.joined(separator: ", ")
+    let matrix = "{x: [\(axis)], y: [\(axis)], include: [\(entries)]}"
+    #expect(
+      messages("steps:\n  - {id: t, run: x, matrix: \(matrix)}\n") == [
+        "2:21: the matrix of 't' leads to more than 4,000,000 values of instances, which is the limit"
+      ])
+  }
+
   @Test func `there are at most a million steps`() {
     var text = "steps:\n"
     for index in 0...1_000_000 { text += "- {id: s\(index), run: x}\n" }

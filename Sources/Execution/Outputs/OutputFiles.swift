@@ -36,6 +36,8 @@ private func takeOutputs(
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
   guard descriptor >= 0 else {
     if errno == ENOENT { return nil }
+    // A link, which is not followed.
+    if errno == ELOOP { throw notRegular }
     throw unreadable()
   }
   defer { close(descriptor) }
@@ -49,7 +51,7 @@ private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable() }
   guard status.st_mode & S_IFMT == S_IFREG else {
-    throw OutputFault(message: "OPRUN_OUTPUT is no regular file any more")
+    throw notRegular
   }
   var bytes = [UInt8](
     repeating: 0, count: min(Int(status.st_size), OutputFile.byteLimit) + 1)
@@ -63,6 +65,10 @@ private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
   }
   bytes.removeLast(bytes.count - count)
   return bytes
+}
+
+private var notRegular: OutputFault {
+  OutputFault(message: "OPRUN_OUTPUT is no regular file any more")
 }
 
 private func unreadable() -> OutputFault {

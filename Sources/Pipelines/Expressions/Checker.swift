@@ -102,7 +102,9 @@ struct ExpressionChecker<Scope: ExpressionScope> {
     let close = suggestion(for: name, among: roots + ["null", "true", "false"])
     let next = expression.content[expression.range(of: node).upperBound...].first
     guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
-      return report(ExpressionMessage.unknownName(name, suggestion: close), node)
+      let function = Function.allCases.lazy.map(\.row).first { $0.name == name }
+      return report(
+        ExpressionMessage.unknownName(name, suggestion: close, function: function), node)
     }
     let meant = ContextRoot.elsewhere[name]?.name ?? close
     return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
@@ -212,8 +214,9 @@ extension ExpressionChecker {
   private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
     switch expression.nodes[other].kind {
     case .string:
+      guard let choices = type.choices else { return }
       let text = expression.stringLiteral(other)
-      guard let choices = type.choices, !choices.contains(text) else { return }
+      if choices.contains(text) { return }
       let isPath = [.member, .index].contains(expression.nodes[node].kind)
       let subject = isPath ? expression.text(expression.range(of: node)) : nil
       report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)

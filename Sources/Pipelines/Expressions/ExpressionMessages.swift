@@ -43,9 +43,11 @@ extension ExpressionMessage {
     "a condition is one expression, without text around it",
     help: "write the whole condition as one expression; the braces may be left out")
 
-  static func strayCharacter(_ character: String) -> FaultWords {
+  static func strayCharacter(_ character: String, beforeBraces: Bool) -> FaultWords {
     let help: String? =
       switch character {
+      case "$" where beforeBraces, "{" where beforeBraces:
+        "names stand here without braces of their own: params.x"
       case "=": "'==' compares"
       case "&": "'&&' is and"
       case "|": "'||' is or"
@@ -78,10 +80,14 @@ extension ExpressionMessage {
 
 // What it names.
 extension ExpressionMessage {
-  static func unknownName(_ name: String, suggestion: String?) -> FaultWords {
+  /// `function` is that of this name.
+  static func unknownName(
+    _ name: String, suggestion: String?, function: FunctionRow? = nil
+  ) -> FaultWords {
     FaultWords(
       "unknown name \(quoted(name))",
-      help: didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
+      help: function.map { "a function is called with parentheses: \($0.signature)" }
+        ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
   }
 
   /// Of a name with members.
@@ -146,7 +152,8 @@ extension ExpressionMessage {
   }
 
   static func wrongCondition(wanted: String, found: String) -> FaultWords {
-    FaultWords("the condition must be \(wanted), not \(found)")
+    FaultWords(
+      "the condition must be \(wanted), not \(found)", help: "compare: x == 'yes', len(x) > 0")
   }
 
   static func wrongValue(wanted: String, found: String) -> FaultWords {

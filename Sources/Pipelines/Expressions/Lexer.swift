@@ -107,7 +107,10 @@ struct Lexer {
     default:
       let range = characterRange()
       let character = String(decoding: content[range], as: UTF8.self)
-      throw ExpressionFault(ExpressionMessage.strayCharacter(character), at: range)
+      let rest = content[range.upperBound...]
+      let beforeBraces = rest.starts(with: (character == "$" ? "{{" : "{").utf8)
+      throw ExpressionFault(
+        ExpressionMessage.strayCharacter(character, beforeBraces: beforeBraces), at: range)
     }
   }
 

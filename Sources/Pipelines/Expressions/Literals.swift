@@ -105,10 +105,12 @@ extension Expression {
     let literal = content[range]
     if literal.first == UInt8(ascii: "\"") { return jsonStringText(literal) ?? "" }
     let quote = UInt8(ascii: "'")
+    let written = literal.dropFirst().dropLast()
+    guard written.contains(quote) else { return String(decoding: written, as: UTF8.self) }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(literal.count)
+    bytes.reserveCapacity(written.count)
     var isSecond = false
-    for byte in literal.dropFirst().dropLast() {
+    for byte in written {
       isSecond = byte == quote && !isSecond
       if !isSecond { bytes.append(byte) }
     }

@@ -7,7 +7,7 @@ extension Decoder {
   /// `isPart`: others add what it lacks.
   static func decode(
     _ bytes: [UInt8], start: Int, isPart: Bool, log: inout DiagnosticLog
-  ) -> PipelineModel {
+  ) -> PipelineModel? {
     bytes.withUnsafeBufferPointer { buffer in
       let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
       let text = UnsafeBufferPointer(rebasing: buffer[mark...])
@@ -19,7 +19,7 @@ extension Decoder {
       } catch {
         // What comes of a file that cannot be read to its end would be guesses.
         log.report(error)
-        return PipelineModel()
+        return nil
       }
       log = decoder.log
       return decoder.model

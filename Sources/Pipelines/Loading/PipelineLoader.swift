@@ -33,8 +33,11 @@ struct PipelineLoader {
     models[0] = pipeline(at: path, bytes)
   }
 
-  /// Of a file that was not read to its end every name could be missing.
-  var isCutShort: Bool { log.isFull }
+  /// An included file is not there, or cannot be read as YAML.
+  private var lacksFile = false
+
+  /// Of what was not read to its end every name could be missing.
+  var isCutShort: Bool { log.isFull || lacksFile }
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
     open.append(path)
@@ -65,7 +68,9 @@ struct PipelineLoader {
   ) -> PipelineModel {
     byteCount += bytes.count
     let start = sources.add(path: path, bytes: bytes)
-    return Decoder.decode(bytes, start: start, isPart: isPart, log: &log)
+    let model = Decoder.decode(bytes, start: start, isPart: isPart, log: &log)
+    if model == nil, isPart { lacksFile = true }
+    return model ?? PipelineModel()
   }
 
   // MARK: Included files
@@ -75,12 +80,18 @@ struct PipelineLoader {
     var result = PipelineModel()
     var definitions = Definitions()
     for reference in model.includes where !log.isFull {
-      guard let path = path(of: reference, from: place) else { continue }
+      guard let path = path(of: reference, from: place) else {
+        lacksFile = true
+        continue
+      }
       if let first = included[path] {
         log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
         continue
       }
-      guard let bytes = read(path, reference, from: place, as: "included file") else { continue }
+      guard let bytes = read(path, reference, from: place, as: "included file") else {
+        lacksFile = true
+        continue
+      }
       included[path] = reference.span
       open.append(path)
       let part = merged(decode(path, bytes, isPart: true), at: FilePlace(path: path))

@@ -117,6 +117,16 @@ struct OutputModel: NamedModel, Sendable {
   let name: String
   let span: Span
   let value: Text
+
+  /// As a value: what is one expression keeps its type.
+  var member: MemberModel {
+    let value: ValueModel =
+      switch value {
+      case .plain(let text): .constant(.string(text))
+      case .template(let template): .template(template)
+      }
+    return MemberModel(name: name, span: span, value: value)
+  }
 }
 
 /// What few steps have. A class, so that looking at it copies nothing.

@@ -44,7 +44,8 @@ struct PlanBuilder {
     draft.setHooks(root.model.hooks)
     let values = planner.values(at: Place(unit: 0, step: 0))
     do throws(EvaluationFailure) {
-      let planned = try draft.settings(label: nil, values)
+      let planned = try draft.settings(
+        label: nil, values, try draft.foldedEnvironment(values))
       plan.settings = planned.settings
       var parts = LateParts()
       parts.settings = planned.late
@@ -67,6 +68,10 @@ struct PlanBuilder {
         let place = planner.place(of: operation)
         steps.append(try step(operation, at: place))
         if steps[steps.count - 1].late != nil || place.isGroup { gated.append(id) }
+        if planner.budget.hasTooManyVariables {
+          log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
+          return steps
+        }
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
@@ -209,7 +214,8 @@ struct PlanBuilder {
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
     if let unit = group.unit {
-      parts.outputs = planner.units[unit].model.outputs
+      parts.outputs = try planner.values(at: Place(unit: unit, step: 0))
+        .fold(planner.units[unit].model.outputs.map(\.member))
       parts.outputScope = unitScope(unit)
     }
     guard group.isExpanding, let matrix = planner.units[place.unit].extra(of: place.step)?.matrix

@@ -18,7 +18,9 @@ extension Planner {
         check(command, in: scope(unit, .unit), shell: unit.model.shell)
       }
     }
-    for output in unit.model.outputs { check(output.value, in: scope(unit, .unitOutputs)) }
+    for output in unit.model.outputs {
+      check(output.member.value, in: scope(unit, .unitOutputs))
+    }
     guard unit.model.needsChecks else { return }
     for step in unit.model.steps.indices { check(step, of: unit) }
   }

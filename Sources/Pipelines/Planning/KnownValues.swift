@@ -24,15 +24,24 @@ package struct HostFacts: Sendable {
   }
 }
 
-/// How much text values may still make of expressions in one plan.
+/// How much text values may still make of expressions in one plan, and how many variables its steps
+/// may still have, each that is shared counted once.
 final class TextBudget {
   private var rest = 64 << 20
+  private var variables = 4_000_000
 
   /// False once it is spent.
   func allows(_ byteCount: Int) -> Bool {
     rest -= byteCount
     return rest >= 0
   }
+
+  func allows(variables count: Int) -> Bool {
+    variables -= count
+    return !hasTooManyVariables
+  }
+
+  var hasTooManyVariables: Bool { variables < 0 }
 }
 
 /// What the expressions of one unit can be given.

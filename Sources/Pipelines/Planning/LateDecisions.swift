@@ -74,15 +74,18 @@ extension LateStep {
     return probes
   }
 
-  /// What a nested pipeline gives back.
-  package func outputs(_ facts: some RunFacts) throws(EvaluationFailure) -> ValueMap {
+  /// What a nested pipeline gives back. After failures that are allowed it `isPartial`: what cannot be
+  /// had is left out.
+  package func outputs(
+    _ facts: some RunFacts, isPartial: Bool
+  ) throws(EvaluationFailure) -> ValueMap {
     let bindings = LateBindings(scope: parts.outputScope ?? scope, facts: facts)
     var values = ValueMap()
     for output in parts.outputs {
-      switch output.value {
-      case .plain(let text): values[output.name] = .string(text)
-      case .template(let template):
-        values[output.name] = try bindings.value(of: .template(template))
+      do throws(EvaluationFailure) {
+        values[output.name] = try bindings.value(of: output.value)
+      } catch {
+        guard isPartial else { throw error }
       }
     }
     return values

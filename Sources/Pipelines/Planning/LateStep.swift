@@ -22,10 +22,22 @@ package final class LateStep: Sendable {
       parts.conditions.lazy.compactMap { condition in
         condition.expression.constant == .bool(false) ? condition.reason : nil
       }.first
-    let open = parts.conditions.filter { $0.expression.constant == nil }.map(\.written)
+    // Of a matrix that is not known, those of its instances too.
+    let all = parts.expansion?.parts ?? parts
+    let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
     condition = open.isEmpty ? nil : open.joined(separator: ", ")
-    waits = parts.waits.map(\.shown)
+    waits = all.waits.map(\.shown)
   }
+
+  /// Variables whose values are not known, as they are written.
+  package var variables: [EnvironmentVariable] {
+    settings?.environment.map { EnvironmentVariable(name: $0.name, value: $0.value.shown) } ?? []
+  }
+
+  /// When it may fail, if that is not known, as it is written.
+  package var allowance: String? { settings?.allowFailure?.description }
+
+  private var settings: LateSettings? { (parts.expansion?.parts ?? parts).settings }
 
   /// For tests and samples of other modules.
   package init(condition: String? = nil, skipReason: String? = nil, waits: [String] = []) {
@@ -48,7 +60,7 @@ struct LateParts: Sendable {
   /// Its matrix, if that is not known.
   var expansion: LateExpansion?
   /// Of a nested pipeline: what it gives back, in the scope of its own steps.
-  var outputs: [OutputModel] = []
+  var outputs: [MemberModel] = []
   var outputScope: LateScope?
   var waits: [LateWait] = []
   /// It is in a pipeline that is given something that is not known yet.

@@ -22,7 +22,7 @@ struct Planner {
   var lanes: Lanes
   var suggester = Suggester()
   let instanceIndex = InstanceIndex()
-  private let budget = TextBudget()
+  let budget = TextBudget()
   /// Of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog

@@ -59,6 +59,12 @@ enum PlanningMessage {
       "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
   }
 
+  static func tooManyVariables(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 4,000,000 environment variables of all steps together, which is the limit",
+      at: span)
+  }
+
   static let tooMuchText = FaultWords(
     "expressions make more than 64 MiB of text in all, which is the limit")
 
@@ -185,8 +191,13 @@ enum PlanningMessage {
     "\(quoted(step)) waits for \(quoted(target))"
   }
 
-  static func unknownSelection(_ name: String, path: String, suggestion: String?) -> String {
-    let help = suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
+  /// `late` is a step whose instances are known only while running.
+  static func unknownSelection(
+    _ name: String, path: String, suggestion: String?, late: String?
+  ) -> String {
+    let help =
+      late.map { ": the instances of \(quoted($0)) are known only while running" }
+      ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
     return "no step \(quoted(name)) in \(printable(path))\(help)"
   }
 }

@@ -20,11 +20,21 @@ extension Planner {
         let close = suggestion(
           for: name, among: (0..<operationCount).lazy.map { id(of: $0) })
         throw .emptySelection(
-          message: PlanningMessage.unknownSelection(name, path: path, suggestion: close))
+          message: PlanningMessage.unknownSelection(
+            name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
       selected.append(operation)
     }
     return closure(of: selected)
+  }
+
+  /// The step of which a name could be an instance, as far as that is known before the run.
+  private func lateStep(instanceNamed name: String) -> String? {
+    guard let bracket = name.lastIndex(of: "["),
+      let operation = operationsByID[String(name[..<bracket])],
+      group(operation)?.isExpanding == true
+    else { return nil }
+    return id(of: operation)
   }
 
   private var operationsByID: [String: Int] {

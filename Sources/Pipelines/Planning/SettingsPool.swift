@@ -33,6 +33,8 @@ struct LateSettings: Sendable {
 struct SettingsPool {
   private let model: PipelineModel
   private let defaults: SettingsDraft
+  /// Of every step that adds no variable, once it is made.
+  private var environment: FoldedEnvironment?
   private var built: [PlannedSettings?]
   private var plain: PlannedSettings?
   /// What every step has holds expressions: instances of a matrix may differ in it.
@@ -46,6 +48,7 @@ struct SettingsPool {
       || unit.inputs.environment.contains { $0.value.template != nil }
     var draft = SettingsDraft(unit)
     for setting in model.defaultSettings { draft.apply(setting) }
+    draft.addsVariables = false
     defaults = draft
     built = Array(repeating: nil, count: model.settings.count)
   }
@@ -64,7 +67,8 @@ struct SettingsPool {
     if details.settings >= 0 {
       for setting in model.settings[Int(details.settings)] { draft.apply(setting) }
     }
-    let settings = try draft.settings(label: details.label, values)
+    let settings = try draft.settings(
+      label: details.label, values, try environment(for: draft, values))
     if isShared { built[Int(details.settings)] = settings }
     return settings
   }
@@ -83,15 +87,36 @@ struct SettingsPool {
   private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
     let isShared = values.matrix == nil || !defaultsDiffer
     if isShared, let plain { return plain }
-    let settings = try defaults.settings(label: nil, values)
+    let settings = try defaults.settings(
+      label: nil, values, try environment(for: defaults, values))
     if isShared { plain = settings }
     return settings
   }
+
+  private mutating func environment(
+    for draft: SettingsDraft, _ values: KnownValues
+  ) throws(EvaluationFailure) -> FoldedEnvironment {
+    if draft.addsVariables || defaultsDiffer && values.matrix != nil {
+      return try draft.foldedEnvironment(values)
+    }
+    if let environment { return environment }
+    let folded = try defaults.foldedEnvironment(values)
+    environment = folded
+    return folded
+  }
+}
+
+/// Variables with everything put in that is known.
+struct FoldedEnvironment {
+  var known: [EnvironmentVariable] = []
+  var late: [VariableModel] = []
 }
 
 /// Settings in the making: the pipeline's words, then the defaults', then a step's own.
 struct SettingsDraft {
   private var environment: [VariableModel]
+  /// To those that it was made with.
+  var addsVariables = false
   private var baseDirectory: Text?
   private var workingDirectory: Text?
   private var shell: [String]
@@ -116,7 +141,9 @@ struct SettingsDraft {
   /// Variables are added; anything else takes the place of what was there.
   mutating func apply(_ setting: Setting) {
     switch setting {
-    case .environment(let variables): environment = merged(environment, variables)
+    case .environment(let variables):
+      environment = merged(environment, variables)
+      addsVariables = true
     case .workingDirectory(let path): workingDirectory = path
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
@@ -138,9 +165,11 @@ struct SettingsDraft {
   mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
 
   /// With everything put in that is known.
-  func settings(label: Text?, _ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
+  func settings(
+    label: Text?, _ values: KnownValues, _ environment: FoldedEnvironment
+  ) throws(EvaluationFailure) -> PlannedSettings {
     var late = LateSettings()
-    let environment = try foldedEnvironment(values, &late)
+    late.environment = environment.late
     let directory = try foldedDirectory(values, &late)
     let input = try standardInput.map { text throws(EvaluationFailure) in try values.fold(text) }
     late.standardInput = input?.template
@@ -148,27 +177,28 @@ struct SettingsDraft {
     let allowed = try foldedAllowance(values, &late)
     let label = try label.map { text throws(EvaluationFailure) in try values.fold(text).shown }
     let settings = StepSettings(
-      name: label, environment: environment, workingDirectory: directory, shell: shell,
+      name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
     return PlannedSettings(settings: settings, late: late.isEmpty ? nil : late)
   }
 
-  private func foldedEnvironment(
-    _ values: KnownValues, _ late: inout LateSettings
-  ) throws(EvaluationFailure) -> [EnvironmentVariable] {
-    var known: [EnvironmentVariable] = []
-    known.reserveCapacity(environment.count)
+  func foldedEnvironment(
+    _ values: KnownValues
+  ) throws(EvaluationFailure) -> FoldedEnvironment {
+    var folded = FoldedEnvironment()
+    guard values.budget.allows(variables: environment.count) else { return folded }
+    folded.known.reserveCapacity(environment.count)
     for variable in environment {
       let value = try values.fold(variable.value)
       switch value {
-      case .plain(let text): known.append(EnvironmentVariable(name: variable.name, value: text))
+      case .plain(let text):
+        folded.known.append(EnvironmentVariable(name: variable.name, value: text))
       case .template:
-        late.environment.append(
-          VariableModel(name: variable.name, span: variable.span, value: value))
+        folded.late.append(VariableModel(name: variable.name, span: variable.span, value: value))
       }
     }
-    return known
+    return folded
   }
 
   private func foldedDirectory(

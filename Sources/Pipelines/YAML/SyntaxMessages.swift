@@ -33,7 +33,8 @@ private struct SyntaxFault {
   }
 
   var diagnostic: Diagnostic {
-    switch fault.problem {
+    if let stray = textBehindQuote { return stray }
+    return switch fault.problem {
     case let problem where problem.contains("tab character"): tab
     case "found character that cannot start any token": badStart
     case "found unexpected end of stream": unclosedQuote
@@ -51,6 +52,20 @@ private struct SyntaxFault {
     case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
     default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
     }
+  }
+
+  /// `'a' == 'b'`: libyaml looks for a key, or takes `&&` for an anchor.
+  private var textBehindQuote: Diagnostic? {
+    let problems = ["did not find expected key", "alphabetic or numeric character"]
+    guard problems.contains(where: fault.problem.contains) else { return nil }
+    let start = Int(place.start) - base
+    let signs = [UInt8](" \t&*".utf8)
+    guard let last = text[..<min(start, text.count)].last(where: { !signs.contains($0) }),
+      last == UInt8(ascii: "'") || last == UInt8(ascii: "\"")
+    else { return nil }
+    return Diagnostic(
+      "a text in quotes ends with its quote, nothing may follow it", at: place,
+      help: "put the whole text in quotes, and double the single quotes in it: 'it''s'")
   }
 
   private var tab: Diagnostic {

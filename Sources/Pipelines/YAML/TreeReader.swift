@@ -153,6 +153,8 @@ extension TreeReader {
   ) -> Bool {
     let inset = kind == .quoted ? 1 : 0
     let start = Int(span.end) - base - inset - bytes.count
+    // Nothing stands anywhere: an empty block is where its indicator is.
+    if bytes.isEmpty, kind == .block { return false }
     guard start >= Int(span.start) - base + inset else { return false }
     guard let written = text.baseAddress, let read = bytes.baseAddress,
       areEqual(written + start, read, count: bytes.count)

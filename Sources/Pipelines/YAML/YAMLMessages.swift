@@ -71,7 +71,8 @@ enum YAMLMessage {
     let short = name.hasPrefix(standard) ? "!!" + name.dropFirst(standard.count) : name
     return Diagnostic(
       "the tag \(quoted(short)) is not allowed: types follow from the keys", at: span,
-      help: "remove it")
+      help: short.hasPrefix("!!")
+        ? "remove it" : "put a text that begins with '!' in quotes, or remove the tag")
   }
 
   static func unknownAnchor(_ name: String, at span: Span, known: Anchors) -> Diagnostic {

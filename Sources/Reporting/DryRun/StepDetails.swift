@@ -43,9 +43,9 @@ struct StepDetails {
   }
 
   private var environment: String? {
-    guard !settings.environment.isEmpty else { return nil }
-    return settings.environment.map { "\($0.name)=\(shellQuoted($0.value))" }
-      .joined(separator: " ")
+    let known = settings.environment.map { "\($0.name)=\(shellQuoted($0.value))" }
+    let late = (late?.variables ?? []).map { "\($0.name)=\($0.value)" }
+    return known.isEmpty && late.isEmpty ? nil : (known + late).joined(separator: " ")
   }
 
   private var shell: String? {
@@ -63,7 +63,7 @@ struct StepDetails {
 
   private var allowFailure: String? {
     switch settings.allowFailure {
-    case .never: nil
+    case .never: late?.allowance
     case .always: "true"
     case .exitCodes(let codes): "exit " + codes.map(String.init).joined(separator: ", ")
     }
