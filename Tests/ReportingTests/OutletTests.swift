@@ -68,6 +68,8 @@ struct OutletTests {
     let outlet = try #require(Outlet(ends[1], backlog: path))
     bytes(1_000_000).withUnsafeBytes { outlet.write($0) }
     #expect(outlet.isBehind)
+    // What other tests start may have inherited it.
+    shutdown(ends[0], Int32(SHUT_RDWR))
     close(ends[0])
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
     defer { buffer.deallocate() }
