@@ -131,13 +131,12 @@ class Rows:
     def expressions(self):
         count = 10_000 if self.quick else 100_000
         folder = self.bench.scratch / "language"
-        language.write(folder, count)
+        pairs = [(*pair, 2, self.rounds) for pair in language.write(folder, count)]
+        pairs.append(("A matrix of 4,096 instances", "matrix.yml", "written.yml", 1, 51))
         text = []
-        pairs = [(f"{count:,} steps with an expression each", "plain", "expressions", 2, self.rounds),
-                 ("A matrix of 4,096 instances", "written", "matrix", 1, 51)]
-        for title, base, other, goal, rounds in pairs:
-            runners = [Runner("floor", [self.oprun, "validate", f"{base}.yml"], folder, True),
-                       Runner("oprun", [self.oprun, "validate", f"{other}.yml"], folder)]
+        for title, file, base, goal, rounds in pairs:
+            runners = [Runner("floor", [self.oprun, "validate", base], folder, True),
+                       Runner("oprun", [self.oprun, "validate", file], folder)]
             self.bench.measure(runners, rounds)
             self.add_ratio(title, runners, "wall", goal)
             text.append(tables.table(

@@ -1,17 +1,38 @@
 """Files with and without expressions, and a matrix beside the same steps written out."""
 
+WORD = "${{ params.word }}"
+
+# What a step says with an expression, and the same without: `{}` is its number.
+FORMS = {
+    "with an expression each": (f"    run: cc -O2 -c src/{WORD}_{{}}.c",
+                                "    run: cc -O2 -c src/module_{}.c"),
+    "with an expression in quotes each": (f"    run: echo \"{WORD} {{}}\"",
+                                          "    run: echo \"module {}\""),
+    "with an expression in two lines each": (f"    run: |\n      echo {WORD}\n      cc -c {{}}.c",
+                                             "    run: |\n      echo module\n      cc -c {}.c"),
+    "with a condition each": ("    run: cc -c {}.c\n    if: params.word == 'module'",
+                              "    run: cc -c {}.c"),
+}
+
+
+def write_form(path, count, form):
+    lines = ["params: {word: module}", "steps:"]
+    for number in range(count):
+        lines += [f"  - id: step_{number}", form.replace("{}", str(number))]
+        if number:
+            lines.append(f"    depends_on: [step_{number - 1}]")
+    path.write_text("\n".join(lines) + "\n")
+
 
 def write(folder, count):
-    """Pairs of files that say the same; returns their names."""
+    """Pairs of files that say the same; returns a title and their names for each."""
     folder.mkdir(exist_ok=True)
-    word = "${{ params.word }}"
-    for name, text in (("plain", "module"), ("expressions", word)):
-        lines = ["params: {word: module}", "steps:"]
-        for number in range(count):
-            lines += [f"  - id: step_{number}", f"    run: cc -O2 -c src/{text}_{number}.c"]
-            if number:
-                lines.append(f"    depends_on: [step_{number - 1}]")
-        (folder / f"{name}.yml").write_text("\n".join(lines) + "\n")
+    pairs = []
+    for number, (title, forms) in enumerate(FORMS.items()):
+        names = [f"{kind}-{number}.yml" for kind in ("expressions", "plain")]
+        for name, form in zip(names, forms):
+            write_form(folder / name, count, form)
+        pairs.append((f"{count:,} steps {title}", *names))
     numbers = list(range(64))
     (folder / "matrix.yml").write_text(
         f"steps:\n  - id: t\n    matrix: {{a: {numbers}, b: {numbers}}}\n"
@@ -21,3 +42,4 @@ def write(folder, count):
         for b in numbers:
             lines += [f"  - id: t_{a}_{b}", f"    run: cc -c {a}.c {b}.c"]
     (folder / "written.yml").write_text("\n".join(lines) + "\n")
+    return pairs

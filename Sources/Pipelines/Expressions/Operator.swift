@@ -140,7 +140,8 @@ extension Value {
   /// Byte by byte: for Swift, é is equal to e with an accent behind it.
   func isSame(as other: Value) -> Bool {
     switch (self, other) {
-    case (.string(let left), .string(let right)): left.utf8.elementsEqual(right.utf8)
+    case (.string(var left), .string(var right)):
+      left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
     case (.list(let left), .list(let right)):
       left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
     case (.map(let left), .map(let right)):

@@ -101,6 +101,9 @@ struct DetailsModel {
   var placement: Int32 = -1
   /// A number of `PipelineModel.extras`.
   var extra: Int32 = -1
+
+  /// It sets nothing about the command.
+  var isPlain: Bool { label == nil && settings < 0 }
 }
 
 /// A text that stands in the file byte for byte, at most 65,535 bytes long.

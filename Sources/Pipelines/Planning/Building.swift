@@ -96,17 +96,28 @@ struct PlanBuilder {
       kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
   }
 
-  /// A step that says no more than id, script and edges, in a pipeline without groups: as most.
-  /// Nil for any other, and while its script is not known.
+  /// A step that says no more than id, script and when it runs, in a pipeline without groups: as most.
+  /// Nil for any other, and while something is left of it for the run.
   private mutating func plainStep(_ operation: Int) throws(EvaluationFailure) -> PlannedStep? {
     guard planner.places.isEmpty else { return nil }
-    let step = planner.units[0].model.steps[operation]
-    guard step.details < 0, let settings = pools[0].plainSettings,
-      let script = try plainScript(step.action, settings)
+    let unit = planner.units[0]
+    let step = unit.model.steps[operation]
+    guard step.details < 0 || unit.model.details[Int(step.details)].isPlain,
+      let settings = pools[0].plainSettings, let script = try plainScript(step.action, settings),
+      try isSureToRun(unit.extra(of: operation))
     else { return nil }
     return PlannedStep(
       id: planner.text.string(step.id.span), span: step.id.span, action: .script(script),
       settings: settings)
+  }
+
+  private func isSureToRun(_ extra: ExtraModel?) throws(EvaluationFailure) -> Bool {
+    guard let extra else { return true }
+    guard extra.matrix == nil, extra.waits.isEmpty, let condition = extra.condition else {
+      return false
+    }
+    return try condition.valueIfKnown(with: planner.values(at: Place(unit: 0, step: 0)))
+      == .bool(true)
   }
 
   private func plainScript(

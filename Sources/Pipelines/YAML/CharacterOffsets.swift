@@ -34,6 +34,12 @@ struct CharacterOffsets {
   }
 }
 
+func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+  guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
+  else { return left.count == right.count }
+  return areEqual(first, second, count: left.count)
+}
+
 /// Whether two stretches of `count` bytes are equal; eight at a time.
 @inline(__always)
 func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
