@@ -80,6 +80,7 @@ private struct ScriptText {
       ? .plain(quoted: 0) : template.script ?? ScriptReading(template.content, template.parts)
   }
 
+  /// Whether values can mean something together that each of them does not.
   var needsAllValues: Bool { reading.joined != nil }
 
   private func place(_ number: Int) -> ShellPlace { reading.place(number) }

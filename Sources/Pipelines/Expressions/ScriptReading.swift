@@ -28,6 +28,7 @@ enum ScriptReading: Sendable {
   }
 }
 
+/// What the scanner says of a script that is not plain.
 final class ScriptScan: Sendable {
   let places: [ShellPlace]
   private let lines: [DocumentLine]
