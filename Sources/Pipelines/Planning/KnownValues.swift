@@ -26,14 +26,14 @@ package struct HostFacts: Sendable {
 
 /// How much text values may still make of expressions in one plan, and how many variables its steps
 /// may still have, each that is shared counted once.
-final class TextBudget {
-  private var rest = 64 << 20
+final class PlanBudget {
+  private var byteCount = 64 << 20
   private var variables = 4_000_000
 
   /// False once it is spent.
   func allows(_ byteCount: Int) -> Bool {
-    rest -= byteCount
-    return rest >= 0
+    self.byteCount -= byteCount
+    return self.byteCount >= 0
   }
 
   func allows(variables count: Int) -> Bool {
@@ -47,12 +47,12 @@ final class TextBudget {
 /// What the expressions of one unit can be given.
 private final class UnitValues {
   let inputs: UnitInputs
-  let budget: TextBudget
+  let budget: PlanBudget
   let host: Value
   /// What oprun inherited; nil while planning is not for a run: variables are known later then.
   let inherited: [String: String]?
 
-  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget) {
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.inputs = inputs
     self.budget = budget
     host = options.host.value
@@ -66,7 +66,7 @@ struct KnownValues: ExpressionBindings {
   /// Nil if there is no matrix, or it is not known.
   let matrix: ValueMap?
 
-  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: TextBudget = TextBudget()) {
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget = PlanBudget()) {
     self.init(UnitValues(inputs: inputs, options, budget), nil)
   }
 
@@ -77,7 +77,7 @@ struct KnownValues: ExpressionBindings {
 
   func with(_ matrix: ValueMap) -> KnownValues { KnownValues(unit, matrix) }
 
-  var budget: TextBudget { unit.budget }
+  var budget: PlanBudget { unit.budget }
 
   func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {

@@ -22,7 +22,7 @@ struct Planner {
   var lanes: Lanes
   var suggester = Suggester()
   let instanceIndex = InstanceIndex()
-  let budget = TextBudget()
+  let budget = PlanBudget()
   /// Of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
