@@ -6,43 +6,47 @@ import Pipelines
 import Scheduling
 
 extension RunLoop {
-  func decision(about operation: OperationID) -> Decision {
+  func decision(about operation: OperationID, _ question: Question) -> Decision {
     let step = machine.plan.steps[operation.index]
-    let isGroup = machine.plan.groups[operation] != nil
-    guard let late = step.late else { return isGroup ? .join : .run(step) }
+    guard let late = step.late else { return question == .join ? .join : .run(step) }
     do throws(EvaluationFailure) {
-      return try decision(about: operation, step, late, isGroup: isGroup)
+      switch question {
+      case .entry: return try entry(of: operation, step, late)
+      case .conditionsHold: return .run(resolve(late, step, of: operation))
+      case .join: return try joining(operation, late)
+      }
     } catch {
-      if isGroup { return .fail(words(of: error)) }
+      if machine.plan.groups[operation] != nil { return .fail(words(of: error)) }
       // The step fails when its turn comes, as any step that cannot be started.
       return .run(resolve(late, step, of: operation, [.attempt: error]))
     }
   }
 
-  private func decision(
-    about operation: OperationID, _ step: PlannedStep, _ late: LateStep, isGroup: Bool
+  private func entry(
+    of operation: OperationID, _ step: PlannedStep, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
-    if isGroup, !late.expands || machine.isExpanded(operation) {
-      let (ending, _) = machine.groups.ending(of: operation, in: machine.scheduler)
-      let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
-      // Of steps that did not succeed no outputs can be expected.
-      if isWhole || ending.isAllowed {
-        outputs.publish(try late.outputs(self, isPartial: !isWhole), of: operation)
-      }
-      return .join
+    if case .skips(let reason, let group) = try late.verdict(self) {
+      return group.map { .skipGroup($0, reason) } ?? .skip(reason)
     }
-    if !machine.metConditions.contains(operation) {
-      if case .skips(let reason, let group) = try late.verdict(self) {
-        return group.map { .skipGroup($0, reason) } ?? .skip(reason)
-      }
-      if isGroup { return expansion(of: operation, step, late) }
-    }
+    if late.expands { return expansion(of: operation, step, late) }
     let resolved = resolve(late, step, of: operation)
-    if !machine.metConditions.contains(operation), refusals[operation]?[.attempt] == nil {
+    if refusals[operation]?[.attempt] == nil {
       let probes = try late.probes(shell: step.settings.shell, self)
       if !probes.isEmpty { return .wait(probes, resolved) }
     }
     return .run(resolved)
+  }
+
+  /// Of members that did not succeed no outputs can be expected.
+  private func joining(
+    _ group: OperationID, _ late: LateStep
+  ) throws(EvaluationFailure) -> Decision {
+    let (ending, _) = machine.groups.ending(of: group, in: machine.scheduler)
+    let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
+    if isWhole || ending.isAllowed {
+      outputs.publish(try late.outputs(self, isPartial: !isWhole), of: group)
+    }
+    return .join
   }
 
   private func expansion(
@@ -132,12 +136,13 @@ extension RunMachine {
   func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let step = isRun ? nil : plan.steps[key.operation.index]
-    let settings = waits[key.operation]?.step.settings ?? step?.settings ?? plan.settings
+    let wait = gates[key.operation]?.wait
+    let settings = wait?.step.settings ?? step?.settings ?? plan.settings
     let action: Pipelines.Action? =
       switch key.trial {
       case .attempt: step?.action
       case .hook(let kind, let index): settings.hooks[kind][index - 1]
-      case .probe(let index): waits[key.operation]?.probes[index - 1].action
+      case .probe(let index): wait?.probes[index - 1].action
       }
     var variables: [String] = []
     if case .hook = key.trial { variables = hookVariables(for: key.operation) }
@@ -145,7 +150,4 @@ extension RunMachine {
       step: step?.id ?? RunDirectory.runHookName, settings: settings,
       action: action ?? .arguments(["true"]), attempt: active[key.operation]?.attempt ?? 1,
       variables: variables)
-  }
-
-  func isExpanded(_ operation: OperationID) -> Bool { groups.isExpanded(operation) }
-}
+  }}

@@ -148,7 +148,8 @@ final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
-    case .decide(let operation): machine.decided(operation, decision(about: operation), at: time)
+    case .decide(let operation, let question):
+      machine.decided(operation, decision(about: operation, question), at: time)
     case .tell(let event): tell(event, at: time, &observer)
     }
   }
@@ -167,9 +168,9 @@ final class RunLoop {
     case .outputGrew(let key, _) where key.trial.isProbe: break
     case .ended(let key, let end) where key.trial.isProbe:
       let log = builder.log(of: key, step: machine.plan.steps[key.operation.index].id)
-      if end.status != .exited(0) { machine.lookFailed(key, saying: LastWords.line(ofLog: log)) }
+      let lastWords = end.status == .exited(0) ? nil : LastWords.line(ofLog: log)
       unlink(log)
-      machine.ended(key, end, at: time)
+      machine.ended(key, end, lastWords: lastWords, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):

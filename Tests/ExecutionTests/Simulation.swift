@@ -145,7 +145,7 @@ private struct Playback {
         case .start(let key): start(key)
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
-        case .decide(let operation): decide(operation)
+        case .decide(let operation, _): decide(operation)
         case .tell(let event): say(event)
         }
       }

@@ -57,8 +57,8 @@ struct ActiveOperation {
     }
   }
 
-  /// It has waited in vain, and makes no attempt.
-  mutating func endInVain(_ words: String) {
+  /// It timed out waiting, and makes no attempt.
+  mutating func waitExpired(_ words: String) {
     ending = Ending(.timedOut, isAllowed: settings.allowFailure == .always)
     cause = .wait(words)
     planHooks(for: Ending(.timedOut))

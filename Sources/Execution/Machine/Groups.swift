@@ -24,8 +24,6 @@ struct Groups {
     }
   }
 
-  func isExpanded(_ group: OperationID) -> Bool { groups[group]?.unfinishedCount != nil }
-
   func members(of group: OperationID) -> [OperationID] { groups[group]?.members ?? [] }
 
   func group(of member: OperationID) -> OperationID? { groupOfMember[member] }

@@ -3,46 +3,31 @@
 import Pipelines
 import Scheduling
 
-/// What becomes of an operation at its gate.
-enum Decision {
-  /// It is ready, as this step.
-  case run(PlannedStep)
-  /// It has failed before it could start; in words, why.
-  case fail(String)
-  /// It does not run; in words, why.
-  case skip(String)
-  /// The step that it is in does not run: none of its steps does.
-  case skipGroup(OperationID, String)
-  /// Instances take its place; none is possible.
-  case expand([NewOperation])
-  /// All members of the group have ended.
-  case join
-  /// It waits for these, one after the other, as this step; then it is asked about again.
-  case wait([Probe], PlannedStep)
-}
-
-/// An operation that is added while running.
-struct NewOperation {
-  let step: PlannedStep
-  let spec: OperationSpec
-}
-
 extension RunMachine {
   mutating func askAtGates() {
     for operation in scheduler.takeReached() where !scheduler.state(of: operation).hasEnded {
-      gated.insert(operation)
-      perform(.decide(operation))
+      let isWholeGroup = plan.groups[operation].map { !$0.isExpanding } ?? false
+      ask(isWholeGroup ? .join : .entry, about: operation)
     }
     // What ended an operation may also have stopped the run, before those behind it were seen.
-    if let stopReason, !gated.isEmpty {
+    if let stopReason, heldCount > 0 {
       cancelGated(stopReason)
       tellSettled()
     }
   }
 
-  /// The answer to `.decide`. Too late after a stop, which has settled the operation.
+  mutating func ask(_ question: Question, about operation: OperationID) {
+    setGate(of: operation, to: .asked(question))
+    perform(.decide(operation, question))
+  }
+
+  /// The answer to `.decide`, in the same turn or any later one. It is void if the operation has
+  /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
   mutating func decided(_ operation: OperationID, _ decision: Decision, at now: Nanoseconds) {
-    guard gated.contains(operation) else { return }
+    guard case .asked = gates[operation] else {
+      precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
+      return
+    }
     switch decision {
     case .run(let step): run(operation, as: step)
     case .fail(let reason): end(operation, as: Ending(.failed), .condition(reason), at: now)
@@ -52,14 +37,14 @@ extension RunMachine {
     case .expand(let operations): expand(operation, to: operations)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
-      beginWait(of: operation, Wait(step: step, probes: probes), at: now)
+      wait(operation, for: Wait(step: step, probes: probes), at: now)
     }
     tellSettled()
     startReady(at: now)
   }
 
   private mutating func run(_ operation: OperationID, as step: PlannedStep) {
-    gated.remove(operation)
+    setGate(of: operation, to: nil)
     if step.action != plan.steps[operation.index].action {
       say(.resolved(operation, command: step.action.commandText))
     }
@@ -76,7 +61,8 @@ extension RunMachine {
       say(.appended(id, id: operation.step.id, group: group))
     }
     groups.expand(group, to: members)
-    if members.isEmpty { perform(.decide(group)) }
+    setGate(of: group, to: .gathering)
+    if members.isEmpty { ask(.join, about: group) }
   }
 
   /// A failure of a member is the member's: the group is settled because of it.
@@ -108,13 +94,12 @@ extension RunMachine {
     }
   }
 
-  /// A stop settles what is at its gate.
+  /// A stop settles what is held at its gate; what is ready the scheduler has ended.
   mutating func cancelGated(_ reason: StopReason) {
-    for operation in gated.sorted() {
-      endWait(of: operation)
+    for operation in gates.keys.sorted() where gates[operation]?.holdsRun == true {
+      setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
-    gated = []
   }
 
   /// `fail_fast`: the other members of every such group around the operation are cancelled. What the
@@ -147,7 +132,7 @@ extension RunMachine {
     case .paused where active[operation] != nil: cancelRetry(of: operation, reason, at: now)
     case .waiting, .ready, .paused:
       guard members.isEmpty else { break }
-      endWait(of: operation)
+      setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
   }

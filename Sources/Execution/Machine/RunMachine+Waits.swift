@@ -3,7 +3,7 @@
 import Pipelines
 import Scheduling
 
-/// An operation that waits for conditions.
+/// An operation that waits for conditions, one after the other.
 struct Wait {
   /// With the values that are known while it waits.
   let step: PlannedStep
@@ -12,88 +12,75 @@ struct Wait {
   var index = 0
   /// Its command runs.
   var isProbing = false
-  /// That it waits was told.
-  var isTold = false
+  /// An event said that the operation waits.
+  var isReported = false
   /// What the last look that failed said.
   var obstacle: String?
   /// Counts the conditions: timers of an earlier one are void.
   var phase = 0
+
+  var probe: Probe { probes[index] }
 }
 
 extension RunMachine {
   /// Conditions that hold already are met by the first look; no event tells of them.
-  mutating func beginWait(of operation: OperationID, _ wait: Wait, at now: Nanoseconds) {
-    waits[operation] = wait
-    beginCondition(of: operation, at: now)
-  }
-
-  private mutating func beginCondition(of operation: OperationID, at now: Nanoseconds) {
-    guard var wait = waits[operation] else { return }
-    guard wait.index < wait.probes.count else {
-      waits[operation] = nil
-      metConditions.insert(operation)
-      return perform(.decide(operation))
-    }
+  mutating func wait(_ operation: OperationID, for wait: Wait, at now: Nanoseconds) {
+    guard wait.index < wait.probes.count else { return ask(.conditionsHold, about: operation) }
+    var wait = wait
     wait.phase += 1
-    waits[operation] = wait
-    if let timeout = wait.probes[wait.index].timeout {
-      set(.waitLimit, at: now + timeout, operation, wait)
-    }
-    probe(operation)
+    if let timeout = wait.probe.timeout { set(.waitLimit, at: now + timeout, operation, wait) }
+    look(operation, wait)
   }
 
-  private mutating func probe(_ operation: OperationID) {
-    guard let wait = waits[operation] else { return }
-    waits[operation]?.isProbing = true
+  private mutating func look(_ operation: OperationID, _ wait: Wait) {
+    var wait = wait
+    wait.isProbing = true
+    setGate(of: operation, to: .waiting(wait))
     perform(.start(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
   }
 
-  mutating func probeEnded(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
-    guard var wait = waits[key.operation], key.trial == .probe(wait.index + 1) else { return }
+  /// A look that says nothing leaves what an earlier one has said.
+  mutating func probeEnded(
+    _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
+  ) {
+    guard case .waiting(var wait) = gates[key.operation], wait.isProbing,
+      key.trial == .probe(wait.index + 1)
+    else { preconditionFailure("a look ended that was not running") }
     wait.isProbing = false
-    if case .notStarted(let reason, _) = end.status { wait.obstacle = reason }
+    setGate(of: key.operation, to: .waiting(wait))
     if end.status == .exited(0) {
       wait.index += 1
-      wait.isTold = false
+      wait.isReported = false
       wait.obstacle = nil
-      waits[key.operation] = wait
-      return beginCondition(of: key.operation, at: now)
+      return self.wait(key.operation, for: wait, at: now)
     }
-    if !wait.isTold {
-      wait.isTold = true
-      say(.waiting(key.operation, wait.probes[wait.index].words))
+    wait.obstacle = lastWords ?? wait.obstacle
+    if case .notStarted(let reason, _) = end.status { wait.obstacle = reason }
+    if !wait.isReported {
+      wait.isReported = true
+      say(.waiting(key.operation, wait.probe.words))
     }
-    waits[key.operation] = wait
-    set(.probeDue, at: now + wait.probes[wait.index].every, key.operation, wait)
-  }
-
-  /// Before its end is told. One that says nothing leaves what an earlier one has said.
-  mutating func lookFailed(_ key: CommandKey, saying words: String?) {
-    if let words { waits[key.operation]?.obstacle = words }
+    setGate(of: key.operation, to: .waiting(wait))
+    set(.probeDue, at: now + wait.probe.every, key.operation, wait)
   }
 
   mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
-    guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
-    if timer.purpose == .probeDue { return probe(timer.operation) }
-    endWait(of: timer.operation)
-    let words = wait.probes[wait.index].words + (wait.obstacle.map { ": \($0)" } ?? "")
+    guard case .waiting(let wait) = gates[timer.operation], wait.phase == timer.phase else {
+      return
+    }
+    if timer.purpose == .probeDue { return look(timer.operation, wait) }
+    let words = wait.probe.words + (wait.obstacle.map { ": \($0)" } ?? "")
     let settings = wait.step.settings
     if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
       let isAllowed = settings.allowFailure == .always
+      setGate(of: timer.operation, to: nil)
       return end(
         timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
     }
     // Hooks run in a slot, as all commands do.
     plan.steps[timer.operation.index] = wait.step
-    vainWaits[timer.operation] = words
-    gated.remove(timer.operation)
+    setGate(of: timer.operation, to: .expired(words))
     scheduler.resume(timer.operation)
-  }
-
-  /// It waits no longer; a look that goes on is ended.
-  mutating func endWait(of operation: OperationID) {
-    guard let wait = waits.removeValue(forKey: operation), wait.isProbing else { return }
-    perform(.kill(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
   }
 
   private mutating func set(

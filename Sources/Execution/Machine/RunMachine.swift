@@ -12,8 +12,8 @@ struct RunMachine {
     case stop(CommandKey, signal: Int32)
     /// End it now.
     case kill(CommandKey)
-    /// Say what becomes of the operation, which is at its gate: `decided`.
-    case decide(OperationID)
+    /// Answer the question about the operation, which is at its gate: `decided`.
+    case decide(OperationID, Question)
     case tell(RunEvent.Kind)
   }
 
@@ -24,14 +24,13 @@ struct RunMachine {
   let commandLimit: Int
   var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
-  /// At their gate: no decision yet, a condition that is not met yet, a group that is not complete.
-  var gated: Set<OperationID> = []
+  /// Changed by `setGate` alone.
+  private(set) var gates: [OperationID: Gate] = [:]
+  /// Gates that hold the run.
+  private(set) var heldCount = 0
+  /// Looks at conditions that nobody waits for any more; their ends are still to come.
+  private var abandonedProbes: Set<CommandKey> = []
   var groups: Groups
-  var waits: [OperationID: Wait] = [:]
-  /// What they waited for has come.
-  var metConditions: Set<OperationID> = []
-  /// Operations that have waited in vain and get a slot for their hooks alone: what they waited for.
-  var vainWaits: [OperationID: String] = [:]
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -67,19 +66,26 @@ struct RunMachine {
     startReady(at: now)
   }
 
-  /// A command that was started has ended, or could not be started.
-  mutating func ended(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
-    if case .probe = key.trial {
-      probeEnded(key, end, at: now)
-      return startReady(at: now)
-    }
-    guard let operation = active[key.operation], operation.trial == key.trial else { return }
+  /// A command that was started has ended, or could not be started. `lastWords` are those of a look
+  /// at a condition.
+  mutating func ended(
+    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, at now: Nanoseconds
+  ) {
     switch key.trial {
-    case .attempt: attemptEnded(key, end, operation, at: now)
+    case .attempt: attemptEnded(key, end, at: now)
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
-    case .probe: break
+    case .probe:
+      if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }
     }
     startReady(at: now)
+  }
+
+  /// What runs now for the operation of a command that has ended.
+  private func state(of key: CommandKey) -> ActiveOperation {
+    guard let state = active[key.operation], state.trial == key.trial else {
+      preconditionFailure("a command ended that was not running")
+    }
+    return state
   }
 
   /// Everything whose time has come by now.
@@ -108,7 +114,7 @@ struct RunMachine {
     while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, gated.isEmpty, end == nil else { return }
+    guard active.isEmpty, heldCount == 0, end == nil else { return }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil {
@@ -122,8 +128,9 @@ struct RunMachine {
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     var state =
       active[operation] ?? ActiveOperation(settings: plan.steps[operation.index].settings)
-    if let words = vainWaits.removeValue(forKey: operation) {
-      state.endInVain(words)
+    if case .expired(let words) = gates[operation] {
+      setGate(of: operation, to: nil)
+      state.waitExpired(words)
       return continueHooks(of: operation, &state, at: now)
     }
     state.attempt += 1
@@ -135,9 +142,9 @@ struct RunMachine {
   }
 
   private mutating func attemptEnded(
-    _ key: CommandKey, _ end: CommandEnd, _ state: ActiveOperation, at now: Nanoseconds
+    _ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds
   ) {
-    var state = state
+    var state = state(of: key)
     let end = end.marked(timedOut: state.stopCause == .timeLimit)
     say(.ended(key.operation, key.trial, end))
     state.attemptEnd = end
@@ -190,7 +197,7 @@ struct RunMachine {
   private mutating func hookEnded(
     _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
   ) {
-    guard var state = active[key.operation] else { return }
+    var state = state(of: key)
     let end = end.marked(timedOut: state.stopCause == .timeLimit)
     say(.ended(key.operation, key.trial, end))
     if end.status != .exited(0) { state.hookFailed(kind) }
@@ -251,9 +258,9 @@ struct RunMachine {
   /// The one door of endings.
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, ending, cause))
-    gated.remove(operation)
-    if let group = groups.memberEnded(operation), gated.contains(group) {
-      actions.append(.decide(group))
+    setGate(of: operation, to: nil)
+    if let group = groups.memberEnded(operation), case .gathering = gates[group] {
+      ask(.join, about: group)
     }
   }
 
@@ -263,6 +270,19 @@ struct RunMachine {
   }
 
   // MARK: Doors
+
+  /// The one door of gates. A look at a condition that goes on when nobody waits any more is ended.
+  mutating func setGate(of operation: OperationID, to gate: Gate?) {
+    let old = gates[operation]
+    if old == nil, gate == nil { return }
+    if let wait = old?.wait, wait.isProbing, gate?.wait == nil {
+      let key = CommandKey(operation: operation, trial: .probe(wait.index + 1))
+      abandonedProbes.insert(key)
+      perform(.kill(key))
+    }
+    heldCount += (gate?.holdsRun == true ? 1 : 0) - (old?.holdsRun == true ? 1 : 0)
+    gates[operation] = gate
+  }
 
   private mutating func start(
     _ trial: Trial, of operation: OperationID, _ state: inout ActiveOperation

@@ -120,6 +120,9 @@ package struct GroupPlan: Sendable {
     self.isFailFast = isFailFast
     self.combinations = combinations
   }
+
+  /// Its members are made while running.
+  package var isExpanding: Bool { if case .expanding = kind { true } else { false } }
 }
 
 /// What a process runs.

@@ -1,0 +1,62 @@
+// Where an operation stands between its met dependencies and readiness.
+
+import Pipelines
+import Scheduling
+
+/// The state of an operation at its gate. An operation that is not in the table of gates has not
+/// reached its gate, or has passed it.
+enum Gate {
+  /// A question about it was asked; the answer may take turns.
+  case asked(Question)
+  /// It waits for the conditions of `wait_for`, without a slot.
+  case waiting(Wait)
+  /// A group that was expanded while running: not all of its members have ended.
+  case gathering
+  /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
+  case expired(String)
+
+  /// Nothing but news about the gate lets the operation go on: the run is not at its end.
+  var holdsRun: Bool {
+    switch self {
+    case .asked, .waiting, .gathering: true
+    case .expired: false
+    }
+  }
+
+  /// What it waits for; nil if it does not.
+  var wait: Wait? { if case .waiting(let wait) = self { wait } else { nil } }
+}
+
+/// What is asked about an operation at its gate.
+enum Question: Hashable {
+  /// Its dependencies have ended: whether it runs, and as what.
+  case entry
+  /// The conditions that it waited for hold: as what it runs.
+  case conditionsHold
+  /// All members of the group have ended: what the group gives to others.
+  case join
+}
+
+/// The answer to a question.
+enum Decision {
+  /// It is ready, as this step.
+  case run(PlannedStep)
+  /// It has failed before it could start; in words, why.
+  case fail(String)
+  /// It does not run; in words, why.
+  case skip(String)
+  /// The step that it is in does not run: none of its steps does.
+  case skipGroup(OperationID, String)
+  /// Instances take its place; none is possible.
+  case expand([NewOperation])
+  /// All members of the group have ended.
+  case join
+  /// It waits for these, one after the other, as this step; then it is asked about again.
+  case wait([Probe], PlannedStep)
+}
+
+/// An operation that is added while running.
+struct NewOperation {
+  let step: PlannedStep
+  let spec: OperationSpec
+}
