@@ -41,7 +41,7 @@ extension RunLoop {
   private func joining(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
-    let (ending, _) = machine.groups.ending(of: group, in: machine.scheduler)
+    let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
     let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
     if isWhole || ending.isAllowed {
       outputs.publish(try late.outputs(self, isPartial: !isWhole), of: group)
@@ -150,4 +150,5 @@ extension RunMachine {
       step: step?.id ?? RunDirectory.runHookName, settings: settings,
       action: action ?? .arguments(["true"]), attempt: active[key.operation]?.attempt ?? 1,
       variables: variables)
-  }}
+  }
+}

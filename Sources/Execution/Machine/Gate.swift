@@ -10,8 +10,8 @@ enum Gate {
   case asked(Question)
   /// It waits for the conditions of `wait_for`, without a slot.
   case waiting(Wait)
-  /// A group that was expanded while running: not all of its members have ended.
-  case gathering
+  /// A group that was expanded while running: so many of its members have not ended.
+  case gathering(unendedCount: Int)
   /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
   case expired(String)
 

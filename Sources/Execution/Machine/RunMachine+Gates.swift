@@ -60,38 +60,32 @@ extension RunMachine {
       members.append(id)
       say(.appended(id, id: operation.step.id, group: group))
     }
-    groups.expand(group, to: members)
-    setGate(of: group, to: .gathering)
-    if members.isEmpty { ask(.join, about: group) }
+    groups.set(members, of: group)
+    if members.isEmpty { return ask(.join, about: group) }
+    setGate(of: group, to: .gathering(unendedCount: members.count))
   }
 
-  /// A failure of a member is the member's: the group is settled because of it.
   private mutating func join(_ group: OperationID, at now: Nanoseconds) {
-    let (ending, member) = groups.ending(of: group, in: scheduler)
-    let cause: Cause =
-      switch ending.outcome {
-      case .failed, .timedOut, .blocked:
-        member.map { .dependency(groups.root(of: $0, in: scheduler)) } ?? .itself
-      case .cancelled:
-        (stopReason ?? groups.cancelReason(of: group)).map { .stopped($0) } ?? .itself
-      case .skipped:
-        .condition(
-          groups.members(of: group).isEmpty ? "its matrix is empty" : "all of it was skipped")
-      case .succeeded, .cached: .itself
-      }
-    scheduler.settle(group, as: ending, cause: cause)
+    let end = groups.ending(of: group, in: scheduler)
+    let cause = groups.cause(
+      of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
+    scheduler.settle(group, as: end.ending, cause: cause)
   }
 
-  /// The last ones first: none is blocked by another that was skipped. A group among them ends by
-  /// itself, after its members.
+  /// The groups among the members end by themselves, after theirs.
   private mutating func skipMembers(of group: OperationID, _ reason: String) {
-    for member in groups.members(of: group).reversed() where !scheduler.state(of: member).hasEnded {
-      if groups.members(of: member).isEmpty {
-        scheduler.settle(member, as: Ending(.skipped), cause: .condition(reason))
-      } else {
-        skipMembers(of: member, reason)
-      }
+    for step in groups.unendedSteps(of: group, in: scheduler) {
+      scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
     }
+  }
+
+  /// A member of a group that was expanded while running has ended.
+  mutating func memberEnded(_ member: OperationID) {
+    guard let group = groups.group(of: member), case .gathering(let count) = gates[group] else {
+      return
+    }
+    if count == 1 { return ask(.join, about: group) }
+    setGate(of: group, to: .gathering(unendedCount: count - 1))
   }
 
   /// A stop settles what is held at its gate; what is ready the scheduler has ended.
@@ -107,7 +101,7 @@ extension RunMachine {
   mutating func failFast(_ operation: OperationID, at now: Nanoseconds) {
     var failed = operation
     while stopReason == nil, let group = groups.group(of: failed) {
-      if groups.isFailFast(group) {
+      if plan.groups[group]?.isFailFast == true {
         for member in groups.members(of: group) where member != failed {
           cancel(member, .failure(operation), at: now)
         }
@@ -122,7 +116,7 @@ extension RunMachine {
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     let members = groups.members(of: operation)
-    groups.cancelled(operation, reason)
+    if !members.isEmpty { cancelledGroups[operation] = reason }
     for member in members { cancel(member, reason, at: now) }
     switch scheduler.state(of: operation) {
     case .ended: break

@@ -31,6 +31,8 @@ struct RunMachine {
   /// Looks at conditions that nobody waits for any more; their ends are still to come.
   private var abandonedProbes: Set<CommandKey> = []
   var groups: Groups
+  /// Groups that were cancelled without the run, and why.
+  var cancelledGroups: [OperationID: StopReason] = [:]
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -259,9 +261,7 @@ struct RunMachine {
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, ending, cause))
     setGate(of: operation, to: nil)
-    if let group = groups.memberEnded(operation), case .gathering = gates[group] {
-      ask(.join, about: group)
-    }
+    memberEnded(operation)
   }
 
   mutating func finish(_ end: RunEnd) {

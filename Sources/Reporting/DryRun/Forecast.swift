@@ -34,7 +34,7 @@ package struct Forecast {
   package private(set) var unknownCount = 0
 
   private let plan: Plan
-  private let membership: Membership
+  private let groups: Groups
   private let graph: Graph
   private let guess: Nanoseconds
   private var scheduler: Scheduler
@@ -44,7 +44,7 @@ package struct Forecast {
   /// `n log n`.
   package init(_ plan: Plan) {
     self.plan = plan
-    membership = Membership(plan)
+    groups = Groups(plan)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
@@ -96,7 +96,7 @@ package struct Forecast {
 
   private mutating func addSettled() {
     for settlement in scheduler.takeSettlements() {
-      let isSkipped = if case .condition = settlement.cause { true } else { false }
+      let isSkipped = settlement.ending.outcome == .skipped
       add(settlement.operation, isSkipped ? .skipped : .doesNotStart)
     }
   }
@@ -145,8 +145,7 @@ extension Forecast {
   }
 
   private func isExpanding(_ operation: OperationID) -> Bool {
-    if plan.groups.isEmpty { return false }
-    return if case .expanding = plan.groups[operation]?.kind { true } else { false }
+    plan.groups.isEmpty ? false : plan.groups[operation]?.isExpanding == true
   }
 
   private mutating func skip(_ operation: OperationID, _ reason: String) {
@@ -155,36 +154,20 @@ extension Forecast {
 
   /// The nearest group around the operation of which it is known that it does not run.
   private func skippedGroup(around operation: OperationID) -> (OperationID, String)? {
-    var next = membership[operation]
+    var next = groups.group(of: operation)
     while let group = next {
       if let reason = plan.steps[group.index].late?.skipReason { return (group, reason) }
-      next = membership[group]
+      next = groups.group(of: group)
     }
     return nil
   }
 
-  /// The last ones first: none is blocked by another that was skipped.
   private mutating func skipMembers(of group: OperationID, _ reason: String) {
-    for member in plan.groups[group]?.members.reversed() ?? [] {
-      skipMembers(of: member, reason)
-      if !plan.standsForOthers(member), !scheduler.state(of: member).hasEnded {
-        skip(member, reason)
-      }
-    }
+    for step in groups.unendedSteps(of: group, in: scheduler) { skip(step, reason) }
   }
 
-  /// A group ends as the worst of its members: blocked, succeeded, skipped.
   private mutating func join(_ group: OperationID) {
-    var ending = Ending(.skipped)
-    for member in plan.groups[group]?.members ?? [] {
-      switch scheduler.ending(of: member)?.outcome {
-      case .blocked:
-        let root = scheduler.root(of: member) ?? member
-        return scheduler.settle(group, as: Ending(.blocked), cause: .dependency(root))
-      case .succeeded: ending = Ending(.succeeded)
-      default: continue
-      }
-    }
-    scheduler.settle(group, as: ending, cause: .itself)
+    let end = groups.ending(of: group, in: scheduler)
+    scheduler.settle(group, as: end.ending, cause: groups.cause(of: group, end, in: scheduler))
   }
 }

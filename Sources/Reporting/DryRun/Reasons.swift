@@ -5,14 +5,14 @@ import Scheduling
 
 struct Reasons {
   private let plan: Plan
-  private let membership: Membership
+  private let groups: Groups
 
   /// More dependencies than this are only counted.
   private static let namedDependencies = 3
 
   init(_ plan: Plan) {
     self.plan = plan
-    membership = Membership(plan)
+    groups = Groups(plan)
   }
 
   func write(for entry: Forecast.Entry, to sink: ByteSink) {
@@ -34,7 +34,7 @@ struct Reasons {
     var next: OperationID? = operation
     while let step = next {
       if let reason = plan.steps[step.index].late?.skipReason { return joinedLines(reason) }
-      next = membership[step]
+      next = groups.group(of: step)
     }
     return GroupPlan.emptyMatrix
   }

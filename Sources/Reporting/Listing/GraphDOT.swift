@@ -5,11 +5,11 @@ import Scheduling
 
 struct GraphDOT {
   private let plan: Plan
-  private let membership: Membership
+  private let groups: Groups
 
   init(_ plan: Plan) {
     self.plan = plan
-    membership = Membership(plan)
+    groups = Groups(plan)
   }
 
   func write(to sink: ByteSink) {
@@ -24,7 +24,7 @@ struct GraphDOT {
       for operation in plan.operations { writeNode(operation, indent: 2, to: sink) }
     }
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
+      for edge in plan.graph.dependencies(of: operation) where !groups.repeats(edge) {
         write(edge, to: sink)
       }
     }
@@ -46,7 +46,7 @@ struct GraphDOT {
     sink.write(spaces: indent)
     let id = plan.steps[operation.index].id
     sink.write(dotQuoted(id))
-    let label = plan.label(of: operation, in: membership)
+    let label = plan.label(of: operation, in: groups)
     if label != id {
       sink.write(" [label=")
       sink.write(dotQuoted(label))
@@ -64,7 +64,7 @@ struct GraphDOT {
     sink.write(dotQuoted(plan.steps[edge.from.index].id))
     sink.write(" -> ")
     sink.write(dotQuoted(plan.steps[edge.to.index].id))
-    if membership.holds(edge) {
+    if groups.holds(edge) {
       sink.write(" [style=dotted, arrowhead=none]")
     } else if let condition = edge.condition.words {
       sink.write(" [label=")

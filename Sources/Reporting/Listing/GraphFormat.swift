@@ -25,9 +25,9 @@ extension Plan {
   var operations: some Sequence<OperationID> { (0..<steps.count).lazy.map { OperationID($0) } }
 
   /// What people see in a drawing: the name, and what is not usual about it.
-  func label(of operation: OperationID, in membership: Membership) -> String {
+  func label(of operation: OperationID, in groups: Groups) -> String {
     let step = steps[operation.index]
-    let name = membership[operation] == nil ? step.settings.name ?? step.id : step.id
+    let name = groups.group(of: operation) == nil ? step.settings.name ?? step.id : step.id
     var notes = membersInWords(of: operation).map { [$0] } ?? []
     let priority = graph.priority(of: operation)
     if priority != 0 { notes.append("priority \(priorityName(priority))") }

@@ -27,7 +27,7 @@ struct GraphJSON {
     sink.write("[")
     for operation in plan.operations {
       for edge in plan.graph.dependencies(of: operation)
-      where !fields.membership.repeats(edge) {
+      where !fields.groups.repeats(edge) {
         if !isFirst { sink.write(",") }
         isFirst = false
         write(edge, to: sink)

@@ -5,7 +5,7 @@ import Scheduling
 
 struct GraphMermaid {
   private let plan: Plan
-  private let membership: Membership
+  private let groups: Groups
   /// What each operation is drawn as: itself, or the group of which no instances are drawn. Empty
   /// if all are.
   private let nodes: [OperationID]
@@ -15,19 +15,19 @@ struct GraphMermaid {
 
   init(_ plan: Plan) {
     self.plan = plan
-    membership = Membership(plan)
-    let isCollapsed = plan.graph.edgeCount > Self.mostEdges && !membership.isEmpty
-    nodes = isCollapsed ? Self.collapsed(plan, membership) : []
+    groups = Groups(plan)
+    let isCollapsed = plan.graph.edgeCount > Self.mostEdges && !groups.isEmpty
+    nodes = isCollapsed ? Self.collapsed(plan, groups) : []
   }
 
   /// Each operation in a matrix becomes the outermost one that it is in.
-  private static func collapsed(_ plan: Plan, _ membership: Membership) -> [OperationID] {
+  private static func collapsed(_ plan: Plan, _ groups: Groups) -> [OperationID] {
     plan.operations.map { operation in
       var node = operation
-      var next = membership[operation]
+      var next = groups.group(of: operation)
       while let group = next {
         if plan.groups[group]?.kind == .matrix { node = group }
-        next = membership[group]
+        next = groups.group(of: group)
       }
       return node
     }
@@ -48,7 +48,7 @@ struct GraphMermaid {
     }
     var drawn: Set<Graph.Edge> = []
     for operation in plan.operations {
-      for edge in plan.graph.dependencies(of: operation) where !membership.repeats(edge) {
+      for edge in plan.graph.dependencies(of: operation) where !groups.repeats(edge) {
         if nodes.isEmpty { write(edge, to: sink) } else { writeOnce(edge, &drawn, to: sink) }
       }
     }
@@ -77,7 +77,7 @@ struct GraphMermaid {
     if node(of: operation) != operation { return }
     sink.write(spaces: indent)
     writeID(operation, to: sink)
-    let label = mermaidLabel(plan.label(of: operation, in: membership))
+    let label = mermaidLabel(plan.label(of: operation, in: groups))
     sink.write(plan.groups[operation] == nil ? label : "[\(label)]")
     sink.writeNewline()
   }
@@ -90,7 +90,7 @@ struct GraphMermaid {
   private func write(_ edge: Graph.Edge, to sink: ByteSink) {
     sink.write("  ")
     writeID(edge.from, to: sink)
-    if membership.holds(edge) {
+    if groups.holds(edge) {
       sink.write(" -.- ")
     } else if let condition = edge.condition.words {
       sink.write(" -. ")

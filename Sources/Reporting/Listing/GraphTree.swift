@@ -6,12 +6,12 @@ import Scheduling
 struct GraphTree {
   private let plan: Plan
   private let options: DrawingOptions
-  private let membership: Membership
+  private let groups: Groups
 
   init(_ plan: Plan, options: DrawingOptions) {
     self.plan = plan
     self.options = options
-    membership = Membership(plan)
+    groups = Groups(plan)
   }
 
   func write(to sink: ByteSink) {
@@ -43,8 +43,8 @@ struct GraphTree {
       sink.write(members)
     }
     for edge in plan.graph.dependencies(of: operation) {
-      guard let condition = edge.condition.words, !membership.holds(edge),
-        !membership.repeats(edge)
+      guard let condition = edge.condition.words, !groups.holds(edge),
+        !groups.repeats(edge)
       else { continue }
       begin()
       sink.write(plan.steps[edge.from.index].id)

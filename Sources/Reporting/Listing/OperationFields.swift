@@ -5,12 +5,12 @@ import Pipelines
 import Scheduling
 
 struct OperationFields {
-  let membership: Membership
+  let groups: Groups
   private let plan: Plan
 
   init(_ plan: Plan) {
     self.plan = plan
-    membership = Membership(plan)
+    groups = Groups(plan)
   }
 
   /// What it is, what it belongs to, and what is decided late.
@@ -19,7 +19,7 @@ struct OperationFields {
     sink.write(field: "kind")
     sink.write(group == nil ? "\"step\"" : "\"group\"")
     if let group { write(group, of: operation, to: sink) }
-    if let outer = membership[operation] {
+    if let outer = groups.group(of: operation) {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
     }
@@ -37,7 +37,7 @@ struct OperationFields {
       sink.write(json: path)
     }
     sink.write(field: "members")
-    let members = group.members.lazy.filter { membership[$0] == operation }
+    let members = group.members.lazy.filter { groups.group(of: $0) == operation }
     sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
   }
 

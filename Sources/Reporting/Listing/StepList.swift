@@ -51,7 +51,7 @@ extension Plan {
       fields.writeCommand(of: operation, to: sink)
       sink.write(field: "depends_on")
       let edges = graph.dependencies(of: operation).lazy.filter {
-        !fields.membership.holds($0) && !fields.membership.repeats($0)
+        !fields.groups.holds($0) && !fields.groups.repeats($0)
       }
       sink.write(jsonList: edges) { sink.write(json: steps[$0.from.index].id) }
       lines.writeFields(of: operation, to: sink)

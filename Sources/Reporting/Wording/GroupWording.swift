@@ -42,10 +42,6 @@ extension Plan {
   }
 }
 
-extension GroupPlan {
-  static let emptyMatrix = "its matrix is empty"
-}
-
 extension LateStep {
   /// `if: params.deploy`, or why it will not run; nil if nothing is left to be decided.
   var conditionInWords: String? {
@@ -53,29 +49,15 @@ extension LateStep {
   }
 }
 
-/// Which group each operation is in: the innermost, of a pipeline in a pipeline.
-struct Membership {
-  private var groups: [OperationID: OperationID] = [:]
-
-  /// Linear in the members of all groups. A group comes before those that it is in.
-  init(_ plan: Plan) {
-    for (group, plan) in plan.groups.sorted(by: { $0.key > $1.key }) {
-      for member in plan.members { groups[member] = group }
-    }
-  }
-
-  var isEmpty: Bool { groups.isEmpty }
-
-  subscript(member: OperationID) -> OperationID? { groups.isEmpty ? nil : groups[member] }
-
+extension Groups {
   /// The edge makes a group wait for one of its members: nobody wrote it.
-  func holds(_ edge: Graph.Edge) -> Bool { self[edge.from] == edge.to }
+  func holds(_ edge: Graph.Edge) -> Bool { group(of: edge.from) == edge.to }
 
   /// The edge makes a group wait for a member of a group in it, which that waits for.
   func repeats(_ edge: Graph.Edge) -> Bool {
-    var group = self[edge.from]
+    var group = group(of: edge.from)
     if group == nil || group == edge.to { return false }
-    while let next = group, next != edge.to { group = self[next] }
+    while let next = group, next != edge.to { group = self.group(of: next) }
     return group == edge.to
   }
 }

@@ -1,0 +1,115 @@
+// The groups of a plan as a tree: which operations belong together, and how the whole ends. The run
+// and the dry run's forecast share it.
+
+package import Scheduling
+
+/// Instances of a matrix, steps of a nested pipeline. An operation of its own stands for each group,
+/// runs nothing, and ends when its members have.
+package struct Groups: Sendable {
+  private var members: [OperationID: [OperationID]] = [:]
+  private var groupOfMember: [OperationID: OperationID] = [:]
+
+  /// Linear in the members of all groups.
+  package init(_ plan: Plan) {
+    for (group, plan) in plan.groups { set(plan.members, of: group) }
+  }
+
+  /// The members of a group that was expanded while running.
+  package mutating func set(_ members: [OperationID], of group: OperationID) {
+    self.members[group] = members
+    for member in members { groupOfMember[member] = group }
+  }
+
+  /// No operation is a member of a group.
+  package var isEmpty: Bool { groupOfMember.isEmpty }
+
+  /// In file order; empty for an operation that is no group.
+  package func members(of group: OperationID) -> [OperationID] { members[group] ?? [] }
+
+  package func group(of member: OperationID) -> OperationID? {
+    groupOfMember.isEmpty ? nil : groupOfMember[member]
+  }
+}
+
+/// How a group ends.
+package struct GroupEnding {
+  package let ending: Ending
+  /// The member that it is the ending of; nil for a group without members.
+  package let member: OperationID?
+}
+
+extension Groups {
+  /// The worst that happened to a member; a group without members was skipped.
+  package func ending(of group: OperationID, in scheduler: Scheduler) -> GroupEnding {
+    var worst = GroupEnding(ending: Ending(.skipped), member: nil)
+    for member in members(of: group) {
+      guard let ending = scheduler.ending(of: member) else { continue }
+      if worst.member == nil || ending.badness > worst.ending.badness {
+        worst = GroupEnding(ending: ending, member: member)
+      }
+    }
+    return worst
+  }
+
+  /// Why a group ended: a failure of a member is the member's. `stop` is why it was cancelled, if it
+  /// was.
+  package func cause(
+    of group: OperationID, _ end: GroupEnding, in scheduler: Scheduler, stop: StopReason? = nil
+  ) -> Cause {
+    switch end.ending.outcome {
+    case .failed, .timedOut, .blocked:
+      end.member.map { .dependency(root(of: $0, in: scheduler)) } ?? .itself
+    case .cancelled: stop.map { .stopped($0) } ?? .itself
+    case .skipped: .condition(end.member == nil ? GroupPlan.emptyMatrix : "all of it was skipped")
+    case .succeeded, .cached: .itself
+    }
+  }
+
+  /// Where the trouble of a member that did not succeed began: not at a group in it.
+  private func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
+    var root = member
+    while let inner = ending(of: root, in: scheduler).member,
+      scheduler.ending(of: inner)?.outcome.isFailure == true
+    {
+      root = inner
+    }
+    return scheduler.root(of: root) ?? root
+  }
+
+  /// All steps in the group that have not ended, groups in it looked into. The last one is the first:
+  /// settled in this order, none is blocked by another.
+  package func unendedSteps(of group: OperationID, in scheduler: Scheduler) -> [OperationID] {
+    var steps: [OperationID] = []
+    var rest = members(of: group)
+    while let member = rest.popLast() {
+      let inner = members(of: member)
+      if !inner.isEmpty {
+        rest += inner
+      } else if !scheduler.state(of: member).hasEnded {
+        steps.append(member)
+      }
+    }
+    return steps
+  }
+}
+
+extension GroupPlan {
+  package static let emptyMatrix = "its matrix is empty"
+}
+
+extension Ending {
+  /// What a group of several endings is called by: the highest.
+  fileprivate var badness: Int {
+    switch (outcome, isAllowed) {
+    case (.skipped, _): 0
+    case (.cached, _): 1
+    case (.succeeded, _): 2
+    case (.timedOut, true): 3
+    case (.failed, true): 4
+    case (.blocked, _): 5
+    case (.cancelled, _): 6
+    case (.timedOut, false): 7
+    case (.failed, false): 8
+    }
+  }
+}
