@@ -82,6 +82,39 @@ struct `Stopping a run` {
         + "5:a=cancelled<signal15 5:end=143")
   }
 
+  @Test func `what is ready for another attempt has its hooks when the run is stopped`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    let retried = StepSettings(retry: policy, hooks: cancelHooks.hooks)
+    #expect(
+      Simulation(
+        graph: "a; b", scripts: ["a": "1@1", "b": "hang"], settings: ["a": retried], width: 1,
+        signals: [(3, 15)]
+      ).timeline()
+        == "0:+a 1:-a=1 1:a#2in0 1:+b 3:signal15 3:stopping(signal15) 3:+a.on_cancel.1 3:stop(b) "
+        + "3:-b=sig15 3:b=cancelled<signal15 4:-a.on_cancel.1=0 4:+a.on_complete.1 "
+        + "5:-a.on_complete.1=0 5:a=cancelled<signal15 5:end=143")
+  }
+
+  @Test func `fail_fast cancels a member that is ready for another attempt`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    let retried = StepSettings(retry: policy, hooks: cancelHooks.hooks)
+    #expect(
+      Simulation(
+        graph: "a; b; g: a?done b?done", scripts: ["a": "1@1", "b": "1@2"],
+        settings: ["a": retried], decisions: ["g": "join"], groups: ["g!": ["a", "b"]], width: 1
+      ).timeline()
+        == "0:+a 1:-a=1 1:a#2in0 1:+b 3:-b=1 3:b=failed 3:+a.on_cancel.1 4:-a.on_cancel.1=0 "
+        + "4:+a.on_complete.1 5:-a.on_complete.1=0 5:a=cancelled<b 5:g=failed<b 5:end=1")
+  }
+
+  @Test func `a width of nothing ends a run that has been expanded`() {
+    #expect(
+      Simulation(graph: "g", decisions: ["g": "expand x"], groups: ["g": []], width: 0).timeline()
+        == "0:g>x 0:stopping(width) 0:x=cancelled<width 0:g=cancelled<width 0:end=1")
+  }
+
   @Test func `under the policy stop nothing new starts and what runs goes on`() {
     #expect(
       Simulation(

@@ -15,11 +15,19 @@ enum Gate {
   /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
   case expired(String)
 
-  /// Nothing but news about the gate lets the operation go on: the run is not at its end.
-  var holdsRun: Bool {
+  /// News about it are to come, whatever becomes of the other operations: the run is not at its end.
+  var expectsNews: Bool {
     switch self {
-    case .asked, .waiting, .gathering: true
-    case .expired: false
+    case .asked, .waiting: true
+    case .gathering, .expired: false
+    }
+  }
+
+  /// The operation is past its gate for the scheduler, which may start or end it.
+  var isOpen: Bool {
+    switch self {
+    case .expired: true
+    case .asked, .waiting, .gathering: false
     }
   }
 

@@ -10,7 +10,7 @@ extension RunMachine {
       ask(isWholeGroup ? .join : .entry, about: operation)
     }
     // What ended an operation may also have stopped the run, before those behind it were seen.
-    if let stopReason, heldCount > 0 {
+    if let stopReason, !gates.isEmpty {
       cancelGated(stopReason)
       tellSettled()
     }
@@ -90,7 +90,7 @@ extension RunMachine {
 
   /// A stop settles what is held at its gate; what is ready the scheduler has ended.
   mutating func cancelGated(_ reason: StopReason) {
-    for operation in gates.keys.sorted() where gates[operation]?.holdsRun == true {
+    for operation in gates.keys.sorted() where gates[operation]?.isOpen == false {
       setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
@@ -123,7 +123,8 @@ extension RunMachine {
     case .running:
       active[operation]?.cancelReason = reason
       if case .attempt = active[operation]?.trial { askToEnd(operation, .cancelled, at: now) }
-    case .paused where active[operation] != nil: cancelRetry(of: operation, reason, at: now)
+    case .ready where active[operation] != nil, .paused where active[operation] != nil:
+      cancelRetry(of: operation, reason, at: now)
     case .waiting, .ready, .paused:
       guard members.isEmpty else { break }
       setGate(of: operation, to: nil)

@@ -50,9 +50,7 @@ extension RunMachine {
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
     stopReason = reason
     say(.stopping(reason))
-    scheduler.stop(reason)
-    cancelGated(reason)
-    tellSettled()
+    stopScheduler(reason)
     for operation in active.keys.sorted() where active[operation]?.trial == nil {
       cancelRetry(of: operation, reason, at: now)
     }
@@ -65,9 +63,7 @@ extension RunMachine {
       stopReason = reason
       say(.stopping(reason))
     }
-    scheduler.stop(reason)
-    cancelGated(reason)
-    tellSettled()
+    stopScheduler(reason)
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
       switch state.trial {
@@ -79,10 +75,21 @@ extension RunMachine {
     }
   }
 
+  /// What is ready for another attempt has hooks to run, and is not the scheduler's to end.
+  private mutating func stopScheduler(_ reason: StopReason) {
+    for operation in active.keys.sorted() where operation != CommandKey.runOperation {
+      if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
+    }
+    scheduler.stop(reason)
+    cancelGated(reason)
+    tellSettled()
+  }
+
   mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     guard var state = active[operation] else { return }
+    if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
     state.cause = .stopped(reason)
     state.planHooks(for: Ending(.cancelled))

@@ -26,8 +26,8 @@ struct RunMachine {
   var active: [OperationID: ActiveOperation] = [:]
   /// Changed by `setGate` alone.
   private(set) var gates: [OperationID: Gate] = [:]
-  /// Gates that hold the run.
-  private(set) var heldCount = 0
+  /// Gates of which news are to come.
+  private(set) var expectedCount = 0
   /// Looks at conditions that nobody waits for any more; their ends are still to come.
   private var abandonedProbes: Set<CommandKey> = []
   var groups: Groups
@@ -116,7 +116,7 @@ struct RunMachine {
     while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, heldCount == 0, end == nil else { return }
+    guard active.isEmpty, expectedCount == 0, end == nil else { return }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil {
@@ -280,7 +280,8 @@ struct RunMachine {
       abandonedProbes.insert(key)
       perform(.kill(key))
     }
-    heldCount += (gate?.holdsRun == true ? 1 : 0) - (old?.holdsRun == true ? 1 : 0)
+    if old?.expectsNews == true { expectedCount -= 1 }
+    if gate?.expectsNews == true { expectedCount += 1 }
     gates[operation] = gate
   }
 

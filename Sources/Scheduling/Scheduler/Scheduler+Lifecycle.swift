@@ -58,9 +58,12 @@ extension Scheduler {
     tellDependents(of: id, ending)
   }
 
-  /// A running operation gives back its slot and claims until `resume`, to try again.
+  /// A running operation gives back its slot and claims until `resume`, to try again; a ready one does
+  /// not start until then.
   package mutating func pause(_ id: OperationID) {
-    precondition(records[id.index].state == .running, "only a running operation can be paused")
+    let state = records[id.index].state
+    precondition(
+      state == .running || state == .ready, "only a running or ready operation can be paused")
     move(id, to: .paused)
   }
 

@@ -1,0 +1,291 @@
+// The run machine driven by random events: whatever happens in whatever order, each operation ends
+// once, nothing starts that may not, and every run ends.
+
+import Diagnostics
+import Pipelines
+import Scheduling
+import Testing
+
+@testable import Execution
+
+@Suite struct `A run driven by random events` {
+  @Test(arguments: 0..<8)
+  func `keeps its promises and ends`(part: Int) {
+    for seed in part * 500..<(part + 1) * 500 {
+      var run = RandomRun(seed: UInt64(seed))
+      #expect(run.play() == [], "seed \(seed)")
+    }
+  }
+
+  @Test func `is really driven through gates, groups, retries, hooks and stops`() {
+    var seen: Set<String> = []
+    for seed in 0..<400 {
+      var run = RandomRun(seed: UInt64(seed))
+      _ = run.play()
+      seen.formUnion(run.seen)
+    }
+    let wanted: Set = [
+      "attempt", "hook", "probe", "late answer", "void answer", "expanded", "retry", "time limit",
+      "expired wait", "cancelled", "blocked", "skipped", "failed", "timedOut", "succeeded",
+      "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast",
+    ]
+    #expect(wanted.subtracting(seen) == [])
+  }
+}
+
+/// One random plan and one random course of its run.
+private struct RandomRun {
+  private var random: Random
+  private var machine: RunMachine
+  private let width: Int
+  private var running: [CommandKey] = []
+  private var questions: [(operation: OperationID, question: Question, turn: Int)] = []
+  private var waited: Set<OperationID> = []
+  private var killed: Set<CommandKey> = []
+  private var settled: [OperationID: Ending] = [:]
+  private var now: Nanoseconds = 0
+  private var turn = 0
+  private var signalCount = 0
+  private var isStopping = false
+  private var hasFinished = false
+  private var complaints: [String] = []
+  private(set) var seen: Set<String> = []
+
+  init(seed: UInt64) {
+    random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+    width = random.below(4)
+    machine = RunMachine(plan: RandomRun.plan(&random, width: width), seed: seed)
+  }
+
+  /// What was wrong; empty for a run as it should be.
+  mutating func play() -> [String] {
+    machine.begin(at: 0)
+    perform()
+    while machine.end == nil, turn < 5000, complaints.isEmpty {
+      turn += 1
+      step()
+      perform()
+    }
+    if machine.end == nil { complaints.append("no end after \(turn) turns") }
+    if signalCount < 3 {
+      for index in machine.plan.steps.indices where settled[OperationID(index)] == nil {
+        complaints.append("operation \(index) has no outcome")
+      }
+      for key in running where !killed.contains(key) { complaints.append("\(key) still runs") }
+    }
+    return complaints
+  }
+
+  private mutating func step() {
+    now += Nanoseconds(random.below(3)) * 250_000_000
+    switch random.below(12) {
+    case 0 where signalCount > 0 || random.below(8) == 0: signal()
+    case 0...4 where !running.isEmpty: endCommand(at: random.below(running.count))
+    case 0...8 where !questions.isEmpty: answer(questions.remove(at: random.below(questions.count)))
+    default:
+      if let deadline = machine.deadline {
+        now = max(now, deadline)
+      } else if running.isEmpty, questions.isEmpty {
+        return complaints.append("nothing can happen any more")
+      }
+      machine.advance(to: now)
+    }
+  }
+
+  private mutating func signal() {
+    signalCount += 1
+    isStopping = true
+    seen.insert("signal \(signalCount)")
+    machine.signalled(15, at: now)
+  }
+
+  private mutating func endCommand(at index: Int) {
+    let key = running.remove(at: index)
+    if case .probe = key.trial, killed.contains(key) { seen.insert("abandoned probe") }
+    let status: CommandEnd.Status =
+      switch killed.remove(key) != nil ? 3 : random.below(6) {
+      case 0: .exited(1)
+      case 1: .notStarted("no such program", exitCode: 127)
+      case 3: .signalled(9)
+      default: .exited(0)
+      }
+    machine.ended(key, CommandEnd(status, duration: 1), lastWords: "not yet", at: now)
+  }
+
+  private mutating func answer(_ asked: (operation: OperationID, question: Question, turn: Int)) {
+    if asked.turn < turn { seen.insert("late answer") }
+    if machine.scheduler.state(of: asked.operation).hasEnded { seen.insert("void answer") }
+    let step = machine.plan.steps[asked.operation.index]
+    machine.decided(asked.operation, decision(asked.operation, asked.question, step), at: now)
+  }
+
+  private mutating func decision(
+    _ operation: OperationID, _ question: Question, _ step: PlannedStep
+  ) -> Decision {
+    if question == .join { return .join }
+    if question == .conditionsHold { return .run(step) }
+    if machine.plan.groups[operation] != nil {
+      if random.below(5) == 0 { return .fail("no") }
+      seen.insert("expanded")
+      let count = random.below(3)
+      return .expand(
+        (0..<count).map { _ in
+          NewOperation(step: RandomRun.step(&random, "new"), spec: OperationSpec())
+        })
+    }
+    switch random.below(6) {
+    case 0: return .skip("no")
+    case 1: return .fail("no")
+    case 2, 3:
+      let probe = Probe(
+        action: .arguments(["look"]), every: 500_000_000,
+        timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
+      waited.insert(operation)
+      return .wait([probe, probe], step)
+    default: return .run(step)
+    }
+  }
+
+  // MARK: What the machine does
+
+  private mutating func perform() {
+    while true {
+      let actions = machine.takeActions()
+      if actions.isEmpty { return }
+      for action in actions {
+        if hasFinished, case .tell(.finished) = action { complaints.append("finished twice") }
+        switch action {
+        case .start(let key): start(key)
+        case .stop(let key, _), .kill(let key):
+          if running.contains(key) { killed.insert(key) }
+        case .decide(let operation, let question):
+          let asked = (operation: operation, question: question, turn: turn)
+          if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
+        case .tell(let event): hear(event)
+        }
+      }
+    }
+  }
+
+  private mutating func start(_ key: CommandKey) {
+    if running.contains(where: { $0.operation == key.operation && !isAbandoned($0) }) {
+      complaints.append("two commands of \(key.operation) run at once")
+    }
+    if settled[key.operation] != nil { complaints.append("\(key) starts after its outcome") }
+    running.append(key)
+    switch key.trial {
+    case .attempt:
+      seen.insert("attempt")
+      if isStopping { complaints.append("\(key) starts after a stop") }
+      checkEdges(of: key.operation)
+    case .hook: seen.insert("hook")
+    case .probe: seen.insert("probe")
+    }
+    let slotCount = machine.scheduler.runningCount
+    if slotCount > width { complaints.append("\(slotCount) run where \(width) may") }
+  }
+
+  /// A look at a condition that nobody waits for any more: it was killed, and its end is to come.
+  private func isAbandoned(_ key: CommandKey) -> Bool {
+    if case .probe = key.trial { killed.contains(key) } else { false }
+  }
+
+  private mutating func checkEdges(of operation: OperationID) {
+    machine.scheduler.graph.forEachDependency(of: operation) { edge in
+      guard let ending = settled[edge.from], edge.condition.isSatisfied(by: ending) else {
+        return complaints.append("\(operation) starts before \(edge.from)")
+      }
+    }
+  }
+
+  private mutating func hear(_ event: RunEvent.Kind) {
+    switch event {
+    case .settled(let operation, let ending, let cause):
+      if settled.updateValue(ending, forKey: operation) != nil {
+        complaints.append("\(operation) ends twice")
+      }
+      if running.contains(where: { $0.operation == operation && !isAbandoned($0) }) {
+        complaints.append("\(operation) ends while its command runs")
+      }
+      seen.insert("\(ending.outcome)")
+      if case .wait = cause { seen.insert("expired wait") }
+      if case .stopped(.failure) = cause, !isStopping { seen.insert("fail fast") }
+    case .retrying: seen.insert("retry")
+    case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
+    case .stopping: isStopping = true
+    case .finished: hasFinished = true
+    case .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound, .notice:
+      break
+    }
+  }
+
+  // MARK: Plans
+
+  private static func plan(_ random: inout Random, width: Int) -> Plan {
+    var graph = Graph()
+    var steps: [PlannedStep] = []
+    var groups: [OperationID: GroupPlan] = [:]
+    var ungrouped: [OperationID] = []
+    for number in 0..<(1 + random.below(12)) {
+      var spec = OperationSpec()
+      let kind = random.below(6)
+      spec.isGated = kind < 3
+      let operation = graph.append(spec)
+      steps.append(step(&random, "s\(number)"))
+      if kind == 0 {
+        groups[operation] = GroupPlan(
+          kind: .expanding("x"), members: [], isFailFast: random.below(2) == 0)
+      } else if kind == 1 {
+        let members = ungrouped.filter { _ in random.below(2) == 0 }
+        ungrouped.removeAll { members.contains($0) }
+        for member in members { graph.addEdge(from: member, to: operation, when: .done) }
+        groups[operation] = GroupPlan(
+          kind: .matrix, members: members, isFailFast: random.below(2) == 0)
+      } else {
+        for earlier in ungrouped where random.below(4) == 0 {
+          let conditions: [EdgeCondition] = [.ok, .ok, .succeeded, .failed, .done]
+          graph.addEdge(
+            from: earlier, to: operation, when: conditions[random.below(conditions.count)])
+        }
+      }
+      ungrouped.append(operation)
+    }
+    let policies: [FailurePolicy] = [.continue, .continue, .stop, .cancel]
+    var plan = Plan(
+      name: "random", sources: SourceMap(), steps: steps, graph: graph,
+      queues: [QueueSpec(name: "default", width: width)], pools: [],
+      failurePolicy: policies[random.below(policies.count)],
+      timeout: random.below(8) == 0 ? 5_000_000_000 : nil, settings: settings(&random))
+    plan.groups = groups
+    return plan
+  }
+
+  static func step(_ random: inout Random, _ id: String) -> PlannedStep {
+    PlannedStep(
+      id: id, span: Span(start: 0, end: 0), action: .script(id), settings: settings(&random))
+  }
+
+  private static func settings(_ random: inout Random) -> StepSettings {
+    var retry = RetryPolicy()
+    retry.limit = random.below(3)
+    retry.delay = Nanoseconds(random.below(3)) * 500_000_000
+    var hooks = Hooks()
+    for kind in HookKind.allCases where random.below(4) == 0 { hooks[kind] = [.script("hook")] }
+    return StepSettings(
+      timeout: random.below(4) == 0 ? 1_000_000_000 : nil, retry: retry,
+      allowFailure: random.below(4) == 0 ? .always : .never, hooks: hooks)
+  }
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+private struct Random {
+  var state: UInt64
+
+  mutating func below(_ limit: Int) -> Int {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
+  }
+}
