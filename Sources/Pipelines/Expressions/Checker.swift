@@ -295,7 +295,7 @@ extension ExpressionChecker {
     return report(
       ExpressionMessage.unknownMember(
         name, of: expression.text(expression.range(of: owner)),
-        suggestion: suggestion(for: name, among: members.names)), at: range)
+        suggestion: scope.suggester.closest(to: name, among: members.names)), at: range)
   }
 
   private mutating func contextMember(

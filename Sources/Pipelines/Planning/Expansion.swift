@@ -108,8 +108,10 @@ extension Planner {
     let params = model.paramsByName
     for member in uses.with {
       guard let param = params[member.name] else {
+        let suggester = log.suggester
         log.report(at: member.span) {
-          PlanningMessage.unknownInput(member.name, known: model.params.map(\.name), at: $0)
+          let close = suggester.closest(to: member.name, among: model.params.lazy.map(\.name))
+          return PlanningMessage.unknownInput(member.name, suggestion: close, at: $0)
         }
         continue
       }

@@ -12,7 +12,7 @@ extension UnitInputs {
   /// Of the pipeline itself. What is wrong with what was given is in `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,
-    faults: inout [String]
+    faults: inout ParameterFaults
   ) {
     self.init(model, options: options, log: &log)
     let parameters = Parameters(
@@ -47,6 +47,6 @@ extension ParamModel {
     guard kind.holds(value) else {
       return "must be \(kind.words), not \(value.text.map(quoted) ?? value.json)"
     }
-    return refusal(of: value)
+    return refusal(of: value, PatternMatcher())
   }
 }

@@ -20,7 +20,6 @@ struct Planner {
   /// Edges that count only if the dependency is selected: `from << 32 | to`.
   var optionalEdges: Set<UInt64> = []
   var lanes: Lanes
-  var suggester = Suggester()
   let instanceIndex = InstanceIndex()
   let budget = PlanBudget()
   /// Of all matrices.
