@@ -86,6 +86,10 @@ enum DecodingMessage {
     Diagnostic("\(quoted(key)) cannot hold the character '\\u{0}'", at: span)
   }
 
+  static func nul(at span: Span) -> Diagnostic {
+    Diagnostic("no text can hold the character '\\u{0}'", at: span)
+  }
+
   static func notAPipeline(found: String, at span: Span) -> Diagnostic {
     Diagnostic("a pipeline file must be a map with 'steps', not \(found)", at: span)
   }

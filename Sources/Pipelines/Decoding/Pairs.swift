@@ -19,6 +19,7 @@ extension Decoder {
         merges.append(pair.value)
         continue
       }
+      guard admitsName(pair.key) else { continue }
       let name = tree.string(pair.key)
       if places[name] == nil {
         places[name] = pair.key
@@ -27,11 +28,17 @@ extension Decoder {
         reportDuplicate(pair.key, first: places[name] ?? pair.key, owner)
       }
     }
-    for pair in merges.isEmpty ? [] : mergedPairs(merges) {
+    for pair in merges.isEmpty ? [] : mergedPairs(merges) where admitsName(pair.key) {
       let name = tree.string(pair.key)
       if places.updateValue(pair.key, forKey: name) == nil { result.append((name, pair)) }
     }
     return result
+  }
+
+  private mutating func admitsName(_ key: NodeIndex) -> Bool {
+    guard holdsNUL(key) else { return true }
+    report(key) { DecodingMessage.nul(at: $0) }
+    return false
   }
 
   /// The pairs that the values of merge keys bring, strongest first. Iterative: a merged map may

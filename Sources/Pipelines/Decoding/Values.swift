@@ -22,15 +22,25 @@ extension Decoder {
 
   mutating func text(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let node = scalar(value, row()) else { return nil }
-    if tree.nodes[node].isInArena, tree.withBytes(of: node, { $0.contains(0) }) {
+    if holdsNUL(node) {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
     return admits(node) ? tree.string(node) : nil
   }
 
+  /// Only an escape can be the character: the file itself must not hold it. No variable, argument or
+  /// path can.
+  func holdsNUL(_ node: NodeIndex) -> Bool {
+    tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
+  }
+
   /// Counts a text that the model keeps; false, and reported, beyond the limits.
   mutating func admits(_ node: NodeIndex) -> Bool {
+    if holdsNUL(node) {
+      report(node) { DecodingMessage.nul(at: $0) }
+      return false
+    }
     keptTextCount += 1
     keptByteCount += tree.withBytes(of: node) { $0.count }
     guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {

@@ -28,6 +28,8 @@ extension ExpressionMessage {
   static let openTemplate = FaultWords(
     "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
   static let openString = FaultWords("this string is never closed")
+  static let nul = FaultWords("no text can hold the character '\\u{0}'")
+
   static let badEscape = FaultWords(
     "this string holds an escape that is none",
     help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none"#)

@@ -98,6 +98,10 @@ package struct JSONReader {
     guard let string = jsonStringText(text[start..<place]) else {
       throw fault("an escape that is none", at: start)
     }
+    // What it is for are variables, arguments and paths, and none of them can hold it.
+    guard !string.utf8.contains(0) else {
+      throw fault("the character '\\u{0}' in a string", at: start)
+    }
     return string
   }
 
