@@ -9,6 +9,7 @@ extension RunLoop {
   /// Nil if it is put off until files are hashed.
   func decision(about operation: OperationID) -> Decision? {
     hashing.begin(operation)
+    valueBudget = ValueBudget()
     let decision = decisionNow(about: operation)
     if hashing.isAwaited(by: operation) {
       refusals[operation] = nil
@@ -87,6 +88,7 @@ extension RunLoop {
   func resolveRun() -> Bool {
     guard let late = machine.plan.late else { return true }
     hashing.begin(CommandKey.runOperation)
+    valueBudget = ValueBudget()
     let run = PlannedStep(
       id: RunDirectory.runHookName, span: Span(start: 0, end: 0), action: .arguments(["true"]),
       settings: machine.plan.settings)

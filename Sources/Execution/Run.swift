@@ -56,6 +56,8 @@ final class RunLoop {
   /// Commands that cannot run, and why: a value that has no place in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
 
+  /// Of the step that is decided: values are dropped when it ends.
+  var valueBudget: ValueBudget?
   var hashing = FileHashing()
   private var hashProcesses: [Int: HashProcess] = [:]
   /// When hooks of a run that is being stopped wait no longer for files.

@@ -110,6 +110,9 @@ extension Decoder {
     return Span(start: place, end: place + 1)
   }
 
+  /// Each comparison in an expression looks through them.
+  private static let maxChoiceCount = 1000
+
   private mutating func choices(_ value: NodeIndex, of param: ParamModel) -> [Value]? {
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
@@ -118,7 +121,10 @@ extension Decoder {
     }
     let items = items(of: list)
     if items.isEmpty { report(list) { DecodingMessage.empty("enum", at: $0) } }
-    return items.compactMap { member($0, of: param, "enum") }
+    if items.count > Self.maxChoiceCount {
+      report(items[Self.maxChoiceCount]) { DecodingMessage.tooManyChoices(at: $0) }
+    }
+    return items.prefix(Self.maxChoiceCount).compactMap { member($0, of: param, "enum") }
   }
 
   /// A value of the parameter's type. Where text is wanted any scalar is taken as it is written.

@@ -159,6 +159,14 @@ enum DecodingMessage {
     Diagnostic("more than 4,000,000 entries in 'depends_on' in all, which is the limit", at: span)
   }
 
+  static func tooManyChoices(at span: Span) -> Diagnostic {
+    Diagnostic("more than 1,000 values in 'enum', which is the limit", at: span)
+  }
+
+  static func tooManyNames(at span: Span) -> Diagnostic {
+    Diagnostic("more than 100,000 names in one map, which is the limit", at: span)
+  }
+
   static func tooManyTexts(at span: Span) -> Diagnostic {
     Diagnostic(
       "more than 4,000,000 texts or 64 MiB of text once aliases are expanded, which is the limit",

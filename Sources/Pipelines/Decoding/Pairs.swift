@@ -9,6 +9,9 @@ struct Pair {
 }
 
 extension Decoder {
+  /// Of one map. What is named costs much more than what is written.
+  private static let maxNameCount = 100_000
+
   /// The pairs of a map with free names, merged ones last; a name occurs once.
   mutating func pairs(of map: NodeIndex, owner: String) -> [(name: String, pair: Pair)] {
     var result: [(name: String, pair: Pair)] = []
@@ -20,6 +23,10 @@ extension Decoder {
         continue
       }
       guard admitsName(pair.key) else { continue }
+      guard result.count < Self.maxNameCount else {
+        report(pair.key) { DecodingMessage.tooManyNames(at: $0) }
+        break
+      }
       let name = tree.string(pair.key)
       if places[name] == nil {
         places[name] = pair.key

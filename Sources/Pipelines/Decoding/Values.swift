@@ -94,8 +94,10 @@ extension Decoder {
     guard let node = scalar(value, row()) else { return nil }
     let text = tree.string(node)
     if let choice = choices[text] { return choice }
-    let close = suggestion(for: text, among: choices.keys.sorted())
-    reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+    if log.hasRoom(at: span(node)) {
+      let close = log.suggester.closest(to: text, among: choices.keys.sorted())
+      reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+    }
     return nil
   }
 

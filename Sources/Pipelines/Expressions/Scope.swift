@@ -61,6 +61,9 @@ package protocol ExpressionBindings {
 
   /// Nil while files must not be looked at.
   func exists(_ path: String) throws(FaultWords) -> Bool?
+
+  /// What functions may still make and read; nil: as much as they like.
+  var valueBudget: ValueBudget? { get }
 }
 
 /// What stands behind a name.
@@ -73,6 +76,7 @@ package enum Resolution {
 
 extension ExpressionBindings {
   package func value(of root: ContextRoot) -> Resolution { .later }
+  package var valueBudget: ValueBudget? { nil }
   package var dependencyEndings: [Ending]? { nil }
   package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
   package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }

@@ -87,7 +87,9 @@ extension ParamModel {
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
   func refusal(of value: Value, _ patterns: PatternMatcher) -> String? {
     if let choices, !choices.isEmpty, !choices.contains(value) {
-      let names = choices.map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
+      let names =
+        choices.prefix(10).map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
+        + (choices.count > 10 ? ", …" : "")
       return "must be one of \(names), not \(value.text.map(quoted) ?? value.json)"
     }
     guard let pattern else { return nil }

@@ -135,9 +135,9 @@ extension Planner {
       let inputs = StepScope(
         unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
         step: scope.step, matrix: scope.matrix, suggester: log.suggester)
-      let params = uses.model.map { models[$0].paramsByName } ?? [:]
+      let params = uses.model.map { self.params(ofModel: $0) } ?? [:]
       for member in uses.with { check(member, for: params[member.name], in: inputs) }
-      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
+      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options, budget))
     }
   }
 

@@ -59,6 +59,12 @@ enum PlanningMessage {
       "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
   }
 
+  static func tooManyInputs(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 500,000 parameters of all pipelines that are used, counted for each use, "
+        + "which is the limit", at: span)
+  }
+
   static func tooManyVariables(at span: Span) -> Diagnostic {
     Diagnostic(
       "more than 4,000,000 environment variables of all steps together, which is the limit",
