@@ -7,7 +7,7 @@ package final class Suggester {
   private var budget: Int
 
   /// `budget` counts compared candidates over the life of the suggester.
-  package init(budget: Int = 2_000_000) { self.budget = budget }
+  package init(budget: Int = 500_000) { self.budget = budget }
 
   /// The closest candidate within reach, the first of equals; nil when none is close, or the budget
   /// is spent. One that differs in upper and lower case alone is closest, however many letters that

@@ -60,6 +60,7 @@ final class RunLoop {
   var valueBudget: ValueBudget?
   var hashing = FileHashing()
   private var hashProcesses: [Int: HashProcess] = [:]
+  private var endedHashers: [Int32] = []
   /// When hooks of a run that is being stopped wait no longer for files.
   private var hashingDue: Nanoseconds?
 
@@ -233,7 +234,7 @@ final class RunLoop {
 
   /// The last words: whatever belongs to nobody is ended, then the observer hears the end.
   private func leave(_ end: RunEnd, _ observer: inout some RunObserver) -> RunEnd {
-    hashProcesses = [:]
+    endHashing()
     processes.endStrays()
     observer.endTurn()
     awaitReaders(of: &observer, after: end)
@@ -285,8 +286,21 @@ extension RunLoop {
     return true
   }
 
+  /// Ends the process if it has not said all.
   private func closeHashing(_ slot: Int) {
-    if let process = hashProcesses.removeValue(forKey: slot) { readiness.remove(process.output) }
+    guard let process = hashProcesses.removeValue(forKey: slot) else { return }
+    readiness.remove(process.output)
+    if !process.hasEnded { endedHashers.append(process.processID) }
+  }
+
+  /// Ends and collects them, so that no dead one is left to others. What hangs in the kernel is not
+  /// waited for.
+  private func endHashing() {
+    for slot in Array(hashProcesses.keys) { closeHashing(slot) }
+    for _ in 0..<100 where endedHashers.contains(where: { kill($0, 0) == 0 }) {
+      processes.reap(at: now)
+      usleep(500)
+    }
   }
 
   private func takeDigest(_ slot: Int, at time: Nanoseconds) {

@@ -12,7 +12,7 @@ final class HashProcess {
   /// What the process says comes from here; close-on-exec, and never waited for.
   let output: Int32
   private var said: [UInt8] = []
-  private var hasEnded = false
+  private(set) var hasEnded = false
 
   private init(processID: Int32, output: Int32) {
     self.processID = processID

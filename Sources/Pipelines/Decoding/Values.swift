@@ -22,11 +22,12 @@ extension Decoder {
 
   mutating func text(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let node = scalar(value, row()) else { return nil }
+    guard counts(node) else { return nil }
     if holdsNUL(node) {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
-    return admits(node) ? tree.string(node) : nil
+    return tree.string(node)
   }
 
   /// Only an escape can be the character: the file itself must not hold it. No variable, argument or
@@ -35,12 +36,17 @@ extension Decoder {
     tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
   }
 
-  /// Counts a text that the model keeps; false, and reported, beyond the limits.
+  /// Counts a text that the model keeps; false, and reported, beyond the limits and with a NUL.
   mutating func admits(_ node: NodeIndex) -> Bool {
+    guard counts(node) else { return false }
     if holdsNUL(node) {
       report(node) { DecodingMessage.nul(at: $0) }
       return false
     }
+    return true
+  }
+
+  private mutating func counts(_ node: NodeIndex) -> Bool {
     keptTextCount += 1
     keptByteCount += tree.withBytes(of: node) { $0.count }
     guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {

@@ -31,6 +31,7 @@ extension Function {
     if row.isStatus { return status(bindings.dependencyEndings).map { .bool($0) } }
     if self == .hashFiles || self == .exists { return try lookAtFiles(arguments, bindings) }
     guard let budget = bindings.valueBudget else { return try compute(arguments) }
+    if budget.isSpent { throw ArgumentFault(words: ExpressionMessage.tooMuchMade) }
     guard arguments.allSatisfy(budget.allows(reading:)) else {
       throw ArgumentFault(words: ExpressionMessage.tooMuchRead)
     }

@@ -10,6 +10,9 @@ package final class ValueBudget {
 
   package init() {}
 
+  /// Nothing more can be made.
+  var isSpent: Bool { made < 0 }
+
   /// Counts a value that a function has made; false once there were too many.
   func allows(making value: Value) -> Bool {
     made -= Self.byteCount(of: value)
