@@ -30,6 +30,8 @@ let package = Package(
     .target(name: "CLinux"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(
+      name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
@@ -41,7 +43,7 @@ let package = Package(
     module("Processors", ["CLinux"]),
     module("OperationKit", ["Processors", "Scheduling"]),
     module("BuiltinSteps"),
-    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
+    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CPCRE2", "CYAML"]),
     module(
       "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
     module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),

@@ -8,6 +8,9 @@ package struct DiagnosticLog {
   /// Places from here on are beyond the limit.
   private var horizon = UInt32.max
 
+  /// For all suggestions among names of the file: there may be as many of them as faults.
+  package let suggester = Suggester()
+
   package init() {}
 
   package var isEmpty: Bool { found.isEmpty }

@@ -72,7 +72,7 @@ struct Renderer {
     if diagnostics.count > Self.maxShown {
       text += "… and \(diagnostics.count - Self.maxShown) more\n"
     }
-    let path = printable(sources.files[0].path)
+    let path = pathAtLineStart(sources.files[0].path)
     let more = diagnostics.count >= DiagnosticLog.limit ? " or more" : ""
     let noun = diagnostics.count == 1 ? "error" : "errors"
     return text + "\(style.place)\(path): \(diagnostics.count)\(more) \(noun)\(style.reset)\n"
@@ -80,9 +80,9 @@ struct Renderer {
 
   func headline(_ diagnostic: Diagnostic) -> String {
     let place = location(of: diagnostic.primary.span)
-    let path = printable(sources.files[place.file].path)
+    let path = pathAtLineStart(sources.files[place.file].path)
     return "\(style.place)\(path):\(place.line):\(place.column):\(style.reset)"
-      + " \(style.error)error:\(style.reset) \(diagnostic.message)"
+      + " \(style.error)error:\(style.reset) \(messageLine(diagnostic.message))"
   }
 
   private func paragraph(_ diagnostic: Diagnostic) -> String {
@@ -98,7 +98,9 @@ struct Renderer {
         Excerpt(label: label, place: places[index], isPrimary: index == 0, hasLine: !isRepeated),
         gutter: gutter)
     }
-    if let help = diagnostic.help { text += "  \(style.help)help:\(style.reset) \(help)\n" }
+    if let help = diagnostic.help {
+      text += "  \(style.help)help:\(style.reset) \(messageLine(help))\n"
+    }
     return text
   }
 
@@ -118,7 +120,7 @@ struct Renderer {
       span: (span.lowerBound - file.start)..<(span.upperBound - file.start))
     let color = excerpt.isPrimary ? style.error : style.secondary
     let tail = String(repeating: "~", count: line.underlineWidth - (excerpt.isPrimary ? 1 : 0))
-    let words = excerpt.label.text.isEmpty ? "" : " " + excerpt.label.text
+    let words = excerpt.label.text.isEmpty ? "" : " " + messageLine(excerpt.label.text)
     let number = String(excerpt.place.line)
     let padding = String(repeating: " ", count: gutter - number.utf8.count + 1)
     let blank = String(repeating: " ", count: gutter + 1)

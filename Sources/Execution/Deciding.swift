@@ -6,7 +6,20 @@ import Pipelines
 import Scheduling
 
 extension RunLoop {
-  func decision(about operation: OperationID, _ question: Question) -> Decision {
+  /// Nil if it is put off until files are hashed.
+  func decision(about operation: OperationID, _ question: Question) -> Decision? {
+    hashing.begin(operation)
+    valueBudget = ValueBudget()
+    let decision = decisionNow(about: operation, question)
+    if hashing.isAwaited(by: operation) {
+      refusals[operation] = nil
+      return nil
+    }
+    hashing.decided(operation)
+    return decision
+  }
+
+  private func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
     let step = machine.plan.steps[operation.index]
     guard let late = step.late else { return question == .join ? .join : .run(step) }
     do throws(EvaluationFailure) {
@@ -44,7 +57,8 @@ extension RunLoop {
     let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
     let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
     if isWhole || ending.isAllowed {
-      outputs.publish(try late.outputs(self, isPartial: !isWhole), of: group)
+      let given = try late.outputs(self, isPartial: !isWhole)
+      if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
     }
     return .join
   }
@@ -74,13 +88,22 @@ extension RunLoop {
     return step
   }
 
-  /// What of the run's own settings is known only now.
-  func resolveRun() {
-    guard let late = machine.plan.late else { return }
+  /// What of the run's own settings is known only now; false if files are hashed before.
+  func resolveRun() -> Bool {
+    guard let late = machine.plan.late else { return true }
+    hashing.begin(CommandKey.runOperation)
+    valueBudget = ValueBudget()
     let run = PlannedStep(
       id: RunDirectory.runHookName, span: Span(start: 0, end: 0), action: .arguments(["true"]),
       settings: machine.plan.settings)
-    machine.plan.settings = resolve(late, run, of: CommandKey.runOperation).settings
+    let settings = resolve(late, run, of: CommandKey.runOperation).settings
+    if hashing.isAwaited(by: CommandKey.runOperation) {
+      refusals[CommandKey.runOperation] = nil
+      return false
+    }
+    hashing.decided(CommandKey.runOperation)
+    machine.plan.settings = settings
+    return true
   }
 
   /// `pipeline.yml:7: the message; the way out`.
@@ -125,7 +148,10 @@ extension RunLoop: RunFacts {
   func secret(_ name: String) -> String? { options.secrets[name] }
 
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String {
-    try FileHashes.hash(of: patterns)
+    guard let digest = hashing.digest(of: patterns) else {
+      throw FaultWords("files are being hashed")
+    }
+    return try digest.get()
   }
 
   func exists(_ path: String) throws(FaultWords) -> Bool { access(path, F_OK) == 0 }

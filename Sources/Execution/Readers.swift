@@ -35,7 +35,7 @@ extension RunLoop {
       let tokens = readiness.wait(nanoseconds: due.map { $0 - now })
       if tokens.contains(RunLoop.readerToken) { observer.resumeOutput() }
       // Tolerated orphans still write.
-      for token in tokens where token < RunLoop.readerToken {
+      for token in tokens where token < RunLoop.firstOwnToken {
         processes.absorb(token: token, at: now)
       }
       let isAsked = tokens.contains(RunLoop.signalToken) && !signals.takeStopping().isEmpty

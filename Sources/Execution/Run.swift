@@ -56,8 +56,19 @@ final class RunLoop {
   /// Commands that cannot run, and why: a value that has no place in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
 
+  /// Of the step that is decided: values are dropped when it ends.
+  var valueBudget: ValueBudget?
+  var hashing = FileHashing()
+  private var hashProcesses: [Int: HashProcess] = [:]
+  private var endedHashers: [Int32] = []
+  /// When hooks of a run that is being stopped wait no longer for files.
+  private var hashingDue: Nanoseconds?
+
   static let signalToken = Int(UInt32.max)
   static let readerToken = signalToken - 1
+  static let firstHashToken = readerToken - FileHashing.width
+  /// Tokens from here on are not those of commands' pipes.
+  static let firstOwnToken = firstHashToken
 
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
@@ -98,7 +109,6 @@ final class RunLoop {
 
   func run(_ observer: inout some RunObserver) -> RunEnd {
     for notice in notices { tell(.notice(notice), at: 0, &observer) }
-    resolveRun()
     machine.begin(at: now)
     while true {
       perform(&observer)
@@ -113,10 +123,10 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn(_ observer: inout some RunObserver) {
     watchReaders(of: &observer)
-    let due = [machine.deadline, processes.deadline].compactMap { $0 }.min()
+    let due = [machine.deadline, processes.deadline, hashingDue].compactMap { $0 }.min()
     let tokens = readiness.wait(nanoseconds: due.map { $0 - now })
     let time = now
-    for token in tokens where token < RunLoop.readerToken {
+    for token in tokens where token < RunLoop.firstOwnToken {
       processes.absorb(token: token, at: time)
     }
     if tokens.contains(RunLoop.signalToken) {
@@ -126,6 +136,9 @@ final class RunLoop {
     }
     processes.examineLeftovers(at: time)
     machine.advance(to: time)
+    for token in tokens where (RunLoop.firstHashToken..<RunLoop.readerToken).contains(token) {
+      takeDigest(token - RunLoop.firstHashToken, at: time)
+    }
     if tokens.contains(RunLoop.readerToken) { observer.resumeOutput() }
   }
 
@@ -137,7 +150,7 @@ final class RunLoop {
       for action in actions { perform(action, at: time, &observer) }
       let news = processes.takeNews()
       for item in news { tell(item, at: time, &observer) }
-      if actions.isEmpty, news.isEmpty { return }
+      if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
     }
   }
 
@@ -148,8 +161,8 @@ final class RunLoop {
     case .start(let key): start(key, at: time)
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
-    case .decide(let operation, let question):
-      machine.decided(operation, decision(about: operation, question), at: time)
+    case .decide(let operation, let question): decide(operation, question, at: time)
+    case .resolveRun: concludeIfResolved(at: time)
     case .tell(let event): tell(event, at: time, &observer)
     }
   }
@@ -221,10 +234,90 @@ final class RunLoop {
 
   /// The last words: whatever belongs to nobody is ended, then the observer hears the end.
   private func leave(_ end: RunEnd, _ observer: inout some RunObserver) -> RunEnd {
+    endHashing()
     processes.endStrays()
     observer.endTurn()
     awaitReaders(of: &observer, after: end)
     return end
+  }
+}
+
+// `hashFiles`, beside the loop.
+extension RunLoop {
+  /// An answer, unless a digest of files is missing: then it comes when that is there.
+  private func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
+    if let decision = decision(about: operation, question) {
+      machine.decided(operation, decision, at: time)
+    }
+  }
+
+  private func concludeIfResolved(at time: Nanoseconds) {
+    if resolveRun() { machine.runResolved(at: time) }
+  }
+
+  /// Starts what is asked for; false if nothing changed for the machine.
+  private func hashFiles(at time: Nanoseconds) -> Bool {
+    guard hashing.isBusy else { return false }
+    if machine.stopReason != nil, dropHashing(at: time) { return true }
+    var isChanged = false
+    while let (slot, patterns) = hashing.takeNext() {
+      do throws(SystemError) {
+        let process = try HashProcess.start(patterns)
+        processes.children.exempt(process.processID)
+        hashProcesses[slot] = process
+        try readiness.add(process.output, token: RunLoop.firstHashToken + slot)
+      } catch {
+        isChanged = true
+        finishHashing(slot, .failure(FaultWords(refusalMessage(error))), at: time)
+      }
+    }
+    return isChanged
+  }
+
+  /// In a run that is being stopped only its own hooks wait for files, and for as long as a hook may
+  /// take. True if they wait no longer.
+  private func dropHashing(at time: Nanoseconds) -> Bool {
+    let due = hashingDue ?? time + RunMachine.hookLimit
+    hashingDue = due
+    let isOver = time >= due || machine.signalCount > 1
+    let run = hashing.isAwaited(by: CommandKey.runOperation) ? CommandKey.runOperation : nil
+    for slot in hashing.keep(only: isOver ? nil : run) { closeHashing(slot) }
+    guard isOver, run != nil else { return false }
+    hashing.isOver = true
+    concludeIfResolved(at: time)
+    return true
+  }
+
+  /// Ends the process if it has not said all.
+  private func closeHashing(_ slot: Int) {
+    guard let process = hashProcesses.removeValue(forKey: slot) else { return }
+    readiness.remove(process.output)
+    if !process.hasEnded { endedHashers.append(process.processID) }
+  }
+
+  /// Ends and collects them, so that no dead one is left to others. What hangs in the kernel is not
+  /// waited for.
+  private func endHashing() {
+    for slot in Array(hashProcesses.keys) { closeHashing(slot) }
+    for _ in 0..<100 where endedHashers.contains(where: { kill($0, 0) == 0 }) {
+      processes.reap(at: now)
+      usleep(500)
+    }
+  }
+
+  private func takeDigest(_ slot: Int, at time: Nanoseconds) {
+    if let digest = hashProcesses[slot]?.take() { finishHashing(slot, digest, at: time) }
+  }
+
+  private func finishHashing(_ slot: Int, _ digest: FileHashing.Digest, at time: Nanoseconds) {
+    closeHashing(slot)
+    for operation in hashing.finish(slot, digest) {
+      if operation == CommandKey.runOperation {
+        concludeIfResolved(at: time)
+      } else if let question = machine.question(about: operation) {
+        decide(operation, question, at: time)
+      }
+    }
   }
 }
 

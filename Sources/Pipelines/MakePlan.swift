@@ -45,7 +45,7 @@ package enum PlanningFailure: Error {
   /// The selection names a step that is not there. Exit status 4.
   case emptySelection(message: String)
   /// Parameters have wrong values or none, one message for each. Exit status 2.
-  case badParameters([String])
+  case badParameters(ParameterFaults)
 }
 
 /// Turns the text of a pipeline file into a plan. `path` is what messages call the file.
@@ -67,7 +67,7 @@ private func makePlan(
   path: String, _ loader: PipelineLoader, _ text: SourceText, _ options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {
   var log = loader.log
-  var faults: [String] = []
+  var faults = ParameterFaults()
   let inputs = UnitInputs(root: loader.models[0], options: options, log: &log, faults: &faults)
   var planner = Planner(loader.models, text, inputs, options: options, log: log)
   guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }

@@ -62,9 +62,9 @@ struct Tool {
   /// A message that is not about a place in a file.
   func say(_ message: String, help: String? = nil) {
     errors.write("oprun: ")
-    errors.write(message)
+    errors.write(messageLine(message))
     errors.writeNewline()
-    if let help { errors.write("  help: \(help)\n") }
+    if let help { errors.write("  help: \(messageLine(help))\n") }
   }
 }
 

@@ -25,7 +25,7 @@ struct SuggestionTests {
   }
 
   @Test func `the work over a whole file is bounded`() {
-    var suggester = Suggester(budget: 3)
+    let suggester = Suggester(budget: 3)
     #expect(suggester.closest(to: "aaaa", among: ["bbbb", "aaab"]) == "aaab")
     #expect(suggester.closest(to: "aaaa", among: ["cccc", "aaab"]) == nil)
   }

@@ -161,6 +161,7 @@ private struct RandomRun {
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
+        case .resolveRun: machine.runResolved(at: now)
         case .tell(let event): hear(event)
         }
       }

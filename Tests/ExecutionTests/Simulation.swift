@@ -146,6 +146,7 @@ private struct Playback {
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
         case .decide(let operation, _): decide(operation)
+        case .resolveRun: machine.runResolved(at: now)
         case .tell(let event): say(event)
         }
       }

@@ -22,8 +22,8 @@ func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -
       return .errors(render(diagnostics, in: sources))
     case .emptySelection(let message):
       return .noSelection(message)
-    case .badParameters(let messages):
-      return .badParameters(messages.map { $0 + "\n" }.joined())
+    case .badParameters(let faults):
+      return .badParameters(faults.messages.map { $0 + "\n" }.joined())
     }
   }
 }

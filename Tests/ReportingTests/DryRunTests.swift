@@ -122,10 +122,10 @@ import Testing
       try dryRun(plan) { $0.isVerbose = true } == """
         1  ● a  run   first
            │      $ first line of many
-           │        second line that is red
+           │      > second line that is red
         2  ● b  run   needs a
                   $ first line of many
-                    second line that is red
+                  > second line that is red
         2 of 2 would run, at most 1 at once; no estimate: no step has 'expected'
 
         """)

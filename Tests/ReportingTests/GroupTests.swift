@@ -223,8 +223,8 @@ import Testing
         ✗ b  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
 
         ✗ a  did not start  sample.yml:1
-          the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
-          help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) where the shell is to see it
+          | the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+          | help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) where the shell is to see it
           $ echo a
 
         ✗ b  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
@@ -268,7 +268,7 @@ import Testing
         ✗ b  timed out: waited in vain for tcp db:1
 
         ✗ a  its outputs are refused  sample.yml:1
-          line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
+          | line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
           $ echo a
 
         ✗ b  timed out: waited in vain for tcp db:1

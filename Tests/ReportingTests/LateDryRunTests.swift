@@ -139,15 +139,15 @@ import Testing
       try dryRun(plan) { $0.isVerbose = true } == """
         1  ● list      run   first
            │             $ make list
-           │               ${{ params.target }}
+           │             > ${{ params.target }}
            │             env: NAME='${{ matrix.name }}'
         2  ├─● one[x]  run   needs list
            │ │           $ make one[x]
-           │ │             ${{ params.target }}
+           │ │           > ${{ params.target }}
            │ │           env: NAME='${{ matrix.name }}'
         2  ● │ one     each  matrix of params.names, known while running, if: params.fast || success()
              │           $ make one
-             │             ${{ params.target }}
+             │           > ${{ params.target }}
              │           if: params.fast || success()
              │           wait_for: tcp localhost:5432
              │           wait_for: file a

@@ -83,6 +83,9 @@ int clinux_memory_file(const char *name);
 // Orphaned descendants become children of this process.
 static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
+// The calling process gets SIGKILL when the thread that started it ends.
+static inline void clinux_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0); }
+
 // What ps and pkill call this process; at most 15 bytes.
 static inline void clinux_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 

@@ -23,9 +23,15 @@ enum FileHashes {
   }
 
   private static func hash(ofFile path: String) throws(FaultWords) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    // What was a file a moment ago may be a FIFO now, whose writer nobody knows.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw unreadable(path) }
     defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw unreadable(path) }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw FaultWords("cannot read \(quoted(path)): it is no regular file")
+    }
     var context = SHA256_CTX()
     ccrypto_sha256_init(&context)
     var buffer = [UInt8](repeating: 0, count: 1 << 16)

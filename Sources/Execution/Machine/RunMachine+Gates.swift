@@ -21,6 +21,11 @@ extension RunMachine {
     perform(.decide(operation, question))
   }
 
+  /// What was asked about the operation and is not answered yet.
+  func question(about operation: OperationID) -> Question? {
+    if case .asked(let question) = gates[operation] { question } else { nil }
+  }
+
   /// The answer to `.decide`, in the same turn or any later one. It is void if the operation has
   /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
   mutating func decided(_ operation: OperationID, _ decision: Decision, at now: Nanoseconds) {

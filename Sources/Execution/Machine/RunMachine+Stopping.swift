@@ -131,6 +131,12 @@ extension RunMachine {
   mutating func concludeRun(at now: Nanoseconds) {
     guard !isConcluding else { return }
     isConcluding = true
+    perform(.resolveRun)
+  }
+
+  /// The answer to `.resolveRun`.
+  mutating func runResolved(at now: Nanoseconds) {
+    guard end == nil else { return }
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))

@@ -14,6 +14,8 @@ struct RunMachine {
     case kill(CommandKey)
     /// Answer the question about the operation, which is at its gate: `decided`.
     case decide(OperationID, Question)
+    /// Find out what of the run's own settings is known only at its end: `runResolved`.
+    case resolveRun
     case tell(RunEvent.Kind)
   }
 
@@ -40,7 +42,7 @@ struct RunMachine {
   var signalCount = 0
   var failedSteps: [OperationID] = []
   var hasAllowedFailure = false
-  /// The run's own hooks were planned.
+  /// Every operation has its outcome.
   var isConcluding = false
   private(set) var end: RunEnd?
   private var random: RandomSource

@@ -75,7 +75,8 @@ extension Decoder {
     if text.hasPrefix("exit "), let code = Int32(text.dropFirst(5)), (1...255).contains(code) {
       return .exit(code)
     }
-    let close = suggestion(for: text, among: ["failed", "timeout", "signal"])
+    guard log.hasRoom(at: span(node)) else { return nil }
+    let close = log.suggester.closest(to: text, among: ["failed", "timeout", "signal"])
     reportType(item, row, help: close.map { "did you mean \(quoted($0))?" })
     return nil
   }

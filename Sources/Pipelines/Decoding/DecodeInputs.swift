@@ -83,19 +83,35 @@ extension Decoder {
       report(keyNode(of: value)) { DecodingMessage.defaultOfRequired(at: $0) }
     }
     param.isRequired = required ?? !fields.holds(.defaultValue)
-    if let value = fields[.defaultValue], let refusal = param.refusal() {
+    if let value = fields[.defaultValue], let refusal = param.refusal(patterns) {
       report(tree.resolve(value)) { DecodingMessage.badDefault(refusal, at: $0) }
     }
   }
 
-  private mutating func pattern(_ value: NodeIndex) -> String? {
-    guard let text = filledText(value, ParamKey.pattern.row) else { return nil }
-    if let reason = RegularExpression.fault(in: text) {
-      report(value) { DecodingMessage.badPattern(text, reason, at: $0) }
+  private mutating func pattern(_ value: NodeIndex) -> RegularExpression? {
+    guard log.hasRoom(at: span(value)), let text = filledText(value, ParamKey.pattern.row) else {
       return nil
     }
-    return text
+    do throws(PatternFault) {
+      return try RegularExpression(text, patterns)
+    } catch {
+      let node = tree.resolve(value)
+      log.report(at: error.offset.map { place(ofByte: $0, in: node) } ?? span(node)) {
+        DecodingMessage.badPattern(text, error.reason, at: $0)
+      }
+      return nil
+    }
   }
+
+  /// Of a text that is written as it is on one line; else the place of the whole text.
+  private func place(ofByte offset: Int, in node: NodeIndex) -> Span {
+    guard !tree.nodes[node].isInArena else { return span(node) }
+    let place = Int(tree.textSpan(node).start) + offset
+    return Span(start: place, end: place + 1)
+  }
+
+  /// Each comparison in an expression looks through them.
+  private static let maxChoiceCount = 1000
 
   private mutating func choices(_ value: NodeIndex, of param: ParamModel) -> [Value]? {
     let list = tree.resolve(value)
@@ -105,7 +121,10 @@ extension Decoder {
     }
     let items = items(of: list)
     if items.isEmpty { report(list) { DecodingMessage.empty("enum", at: $0) } }
-    return items.compactMap { member($0, of: param, "enum") }
+    if items.count > Self.maxChoiceCount {
+      report(items[Self.maxChoiceCount]) { DecodingMessage.tooManyChoices(at: $0) }
+    }
+    return items.prefix(Self.maxChoiceCount).compactMap { member($0, of: param, "enum") }
   }
 
   /// A value of the parameter's type. Where text is wanted any scalar is taken as it is written.

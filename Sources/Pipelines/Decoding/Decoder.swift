@@ -18,6 +18,7 @@ struct Decoder {
   /// How many texts the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
+  let patterns = PatternMatcher()
 
   init(bytes: [UInt8], start: Int, tree: Tree, log: DiagnosticLog) {
     self.bytes = bytes

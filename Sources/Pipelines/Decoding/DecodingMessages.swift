@@ -86,6 +86,10 @@ enum DecodingMessage {
     Diagnostic("\(quoted(key)) cannot hold the character '\\u{0}'", at: span)
   }
 
+  static func nul(at span: Span) -> Diagnostic {
+    Diagnostic("no text can hold the character '\\u{0}'", at: span)
+  }
+
   static func notAPipeline(found: String, at span: Span) -> Diagnostic {
     Diagnostic("a pipeline file must be a map with 'steps', not \(found)", at: span)
   }
@@ -153,6 +157,14 @@ enum DecodingMessage {
 
   static func tooManyDependencies(at span: Span) -> Diagnostic {
     Diagnostic("more than 4,000,000 entries in 'depends_on' in all, which is the limit", at: span)
+  }
+
+  static func tooManyChoices(at span: Span) -> Diagnostic {
+    Diagnostic("more than 1,000 values in 'enum', which is the limit", at: span)
+  }
+
+  static func tooManyNames(at span: Span) -> Diagnostic {
+    Diagnostic("more than 100,000 names in one map, which is the limit", at: span)
   }
 
   static func tooManyTexts(at span: Span) -> Diagnostic {

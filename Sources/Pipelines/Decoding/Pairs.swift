@@ -9,6 +9,9 @@ struct Pair {
 }
 
 extension Decoder {
+  /// Of one map. What is named costs much more than what is written.
+  private static let maxNameCount = 100_000
+
   /// The pairs of a map with free names, merged ones last; a name occurs once.
   mutating func pairs(of map: NodeIndex, owner: String) -> [(name: String, pair: Pair)] {
     var result: [(name: String, pair: Pair)] = []
@@ -19,6 +22,11 @@ extension Decoder {
         merges.append(pair.value)
         continue
       }
+      guard admitsName(pair.key) else { continue }
+      guard result.count < Self.maxNameCount else {
+        report(pair.key) { DecodingMessage.tooManyNames(at: $0) }
+        break
+      }
       let name = tree.string(pair.key)
       if places[name] == nil {
         places[name] = pair.key
@@ -27,11 +35,17 @@ extension Decoder {
         reportDuplicate(pair.key, first: places[name] ?? pair.key, owner)
       }
     }
-    for pair in merges.isEmpty ? [] : mergedPairs(merges) {
+    for pair in merges.isEmpty ? [] : mergedPairs(merges) where admitsName(pair.key) {
       let name = tree.string(pair.key)
       if places.updateValue(pair.key, forKey: name) == nil { result.append((name, pair)) }
     }
     return result
+  }
+
+  private mutating func admitsName(_ key: NodeIndex) -> Bool {
+    guard holdsNUL(key) else { return true }
+    report(key) { DecodingMessage.nul(at: $0) }
+    return false
   }
 
   /// The pairs that the values of merge keys bring, strongest first. Iterative: a merged map may

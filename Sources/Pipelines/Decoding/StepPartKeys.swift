@@ -145,7 +145,7 @@ package enum ParamKey: UInt8, ObjectKey {
     case .pattern:
       KeyRow(
         "pattern", .filledText,
-        "A POSIX extended regular expression that the whole value must match.",
+        "A regular expression (PCRE2) that the whole value must match.",
         example: "'v[0-9.]+'")
     case .required:
       KeyRow(

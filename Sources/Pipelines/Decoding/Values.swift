@@ -22,15 +22,31 @@ extension Decoder {
 
   mutating func text(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let node = scalar(value, row()) else { return nil }
-    if tree.nodes[node].isInArena, tree.withBytes(of: node, { $0.contains(0) }) {
+    guard counts(node) else { return nil }
+    if holdsNUL(node) {
       report(node) { DecodingMessage.nul(row().key, at: $0) }
       return nil
     }
-    return admits(node) ? tree.string(node) : nil
+    return tree.string(node)
   }
 
-  /// Counts a text that the model keeps; false, and reported, beyond the limits.
+  /// Only an escape can be the character: the file itself must not hold it. No variable, argument or
+  /// path can.
+  func holdsNUL(_ node: NodeIndex) -> Bool {
+    tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
+  }
+
+  /// Counts a text that the model keeps; false, and reported, beyond the limits and with a NUL.
   mutating func admits(_ node: NodeIndex) -> Bool {
+    guard counts(node) else { return false }
+    if holdsNUL(node) {
+      report(node) { DecodingMessage.nul(at: $0) }
+      return false
+    }
+    return true
+  }
+
+  private mutating func counts(_ node: NodeIndex) -> Bool {
     keptTextCount += 1
     keptByteCount += tree.withBytes(of: node) { $0.count }
     guard keptTextCount <= 4_000_000, keptByteCount <= TextCheck.maxByteCount else {
@@ -84,8 +100,10 @@ extension Decoder {
     guard let node = scalar(value, row()) else { return nil }
     let text = tree.string(node)
     if let choice = choices[text] { return choice }
-    let close = suggestion(for: text, among: choices.keys.sorted())
-    reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+    if log.hasRoom(at: span(node)) {
+      let close = log.suggester.closest(to: text, among: choices.keys.sorted())
+      reportType(value, row(), help: close.map { "did you mean \(quoted($0))?" })
+    }
     return nil
   }
 

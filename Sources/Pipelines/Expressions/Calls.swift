@@ -10,6 +10,7 @@ struct ArgumentFault: Error {
 
 extension Function {
   static let maxResultByteCount = 16 << 20
+  static let maxItemCount = 1_000_000
 
   /// Nil while it is not known.
   func call(
@@ -27,10 +28,18 @@ extension Function {
           words: ExpressionMessage.wrongArgument(row, parameter, found: found), argument: number)
       }
     }
-    return row.isStatus
-      ? status(bindings.dependencyEndings).map { .bool($0) }
-      : self == .hashFiles || self == .exists
-        ? try lookAtFiles(arguments, bindings) : try compute(arguments)
+    if row.isStatus { return status(bindings.dependencyEndings).map { .bool($0) } }
+    if self == .hashFiles || self == .exists { return try lookAtFiles(arguments, bindings) }
+    guard let budget = bindings.valueBudget else { return try compute(arguments) }
+    if budget.isSpent { throw ArgumentFault(words: ExpressionMessage.tooMuchMade) }
+    guard arguments.allSatisfy(budget.allows(reading:)) else {
+      throw ArgumentFault(words: ExpressionMessage.tooMuchRead)
+    }
+    let value = try compute(arguments)
+    guard budget.allows(making: value) else {
+      throw ArgumentFault(words: ExpressionMessage.tooMuchMade)
+    }
+    return value
   }
 
   private func status(_ endings: [Ending]?) -> Bool? {
@@ -84,7 +93,10 @@ extension Function {
       guard !second.isEmpty else {
         throw ArgumentFault(words: ExpressionMessage.emptySeparator, argument: 1)
       }
-      return .list(TextSearch(second).parts(of: text).map { .string($0) })
+      guard let parts = TextSearch(second).parts(of: text, limit: Self.maxItemCount) else {
+        throw ArgumentFault(words: ExpressionMessage.tooManyItems)
+      }
+      return .list(parts.map { .string($0) })
     case .lower: return .string(text.lowercased())
     case .upper: return .string(text.uppercased())
     case .trim: return .string(trimmed(text))

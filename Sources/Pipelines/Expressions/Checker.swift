@@ -99,7 +99,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   private mutating func unknownName(_ node: Int) -> ExpressionType {
     let name = expression.text(expression.range(of: node))
     let roots = ContextRoot.allCases.map(\.name)
-    let close = suggestion(for: name, among: roots + ["null", "true", "false"])
+    let close = scope.suggester.closest(to: name, among: roots + ["null", "true", "false"])
     let next = expression.content[expression.range(of: node).upperBound...].first
     guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
       let function = Function.allCases.lazy.map(\.row).first { $0.name == name }
@@ -295,7 +295,7 @@ extension ExpressionChecker {
     return report(
       ExpressionMessage.unknownMember(
         name, of: expression.text(expression.range(of: owner)),
-        suggestion: suggestion(for: name, among: members.names)), at: range)
+        suggestion: scope.suggester.closest(to: name, among: members.names)), at: range)
   }
 
   private mutating func contextMember(
@@ -318,7 +318,7 @@ extension ExpressionChecker {
   private mutating func unknownCall(_ node: Int) -> ExpressionType {
     let range = expression.nameRange(of: node)
     let name = expression.text(range)
-    let close = suggestion(for: name, among: Function.allCases.lazy.map(\.row.name))
+    let close = scope.suggester.closest(to: name, among: Function.allCases.lazy.map(\.row.name))
     for operand in expression.operands(of: node) { _ = type(of: operand) }
     return report(ExpressionMessage.unknownFunction(name, suggestion: close), at: range)
   }

@@ -219,6 +219,11 @@ extension Folding {
     guard let left, let right,
       let sign = BinaryOperator(rawValue: expression.nodes[node].detail)
     else { return leave(node, since: start) }
+    if let budget = bindings.valueBudget,
+      !budget.allows(reading: left) || !budget.allows(reading: right)
+    {
+      throw fault(ExpressionMessage.tooMuchRead, node)
+    }
     if let result = sign == .in ? right.holds(left) : sign.compare(left, right) {
       return put(.bool(result), for: node, since: start)
     }

@@ -28,6 +28,8 @@ extension ExpressionMessage {
   static let openTemplate = FaultWords(
     "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
   static let openString = FaultWords("this string is never closed")
+  static let nul = FaultWords("no text can hold the character '\\u{0}'")
+
   static let badEscape = FaultWords(
     "this string holds an escape that is none",
     help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none"#)
@@ -166,7 +168,7 @@ extension ExpressionMessage {
 
   /// `subject`: what it is compared with, as it is written.
   static func neverChosen(_ text: String, by subject: String?, of choices: [String]) -> FaultWords {
-    let close = Diagnostics.suggestion(for: text, among: choices)
+    let close = Diagnostics.suggestion(for: text, among: choices.prefix(100))
     let all =
       choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
     return FaultWords(
@@ -225,6 +227,12 @@ extension ExpressionMessage {
   }
 
   static let emptySeparator = FaultWords("the separator must not be empty")
+  static let tooManyItems = FaultWords(
+    "the result has more than 1,000,000 items, which is the limit")
+  static let tooMuchMade = FaultWords(
+    "expressions make values of more than 64 MiB in all, which is the limit")
+  static let tooMuchRead = FaultWords(
+    "expressions look through values of more than 512 MiB in all, which is the limit")
   static let resultTooLong = FaultWords("the result is longer than 16 MiB, which is the limit")
 
   static func unjoinable(_ found: String) -> FaultWords {

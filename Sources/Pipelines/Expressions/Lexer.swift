@@ -163,9 +163,10 @@ struct Lexer {
       throw ExpressionFault(ExpressionMessage.openString, at: start..<start + 1)
     }
     place += 1
-    if jsonStringText(content[start..<place]) == nil {
+    guard let text = jsonStringText(content[start..<place]) else {
       throw ExpressionFault(ExpressionMessage.badEscape, at: start..<place)
     }
+    if text.utf8.contains(0) { throw ExpressionFault(ExpressionMessage.nul, at: start..<place) }
     return Token(kind: .string, start: start, end: place)
   }
 }

@@ -1,6 +1,7 @@
 // What an expression may name where it stands, given by the caller: types for checking, values for
 // folding and evaluation.
 
+package import Diagnostics
 package import Scheduling
 
 /// The names that are there, and their types.
@@ -11,7 +12,10 @@ package protocol ExpressionScope {
   /// `root.name`, and `root['name']`.
   func member(_ name: String, of root: ContextRoot) -> ScopeMember
 
-  /// The name that was meant by one that is not there; `Suggester` finds it.
+  /// Of all expressions of a file.
+  var suggester: Suggester { get }
+
+  /// The name that was meant by one that is not there; `suggester` finds it.
   func suggestion(for name: String, of root: ContextRoot) -> String?
 
   /// Of the whole context, or of a member whose name only the run knows; nil if single members alone
@@ -32,6 +36,8 @@ package enum ScopeMember {
 }
 
 extension ExpressionScope {
+  package var suggester: Suggester { Suggester() }
+
   /// The words for a context that cannot be used here.
   package func unavailable(_ root: ContextRoot) -> FaultWords {
     ExpressionMessage.unavailable(root)
@@ -55,6 +61,9 @@ package protocol ExpressionBindings {
 
   /// Nil while files must not be looked at.
   func exists(_ path: String) throws(FaultWords) -> Bool?
+
+  /// What functions may still make and read; nil: as much as they like.
+  var valueBudget: ValueBudget? { get }
 }
 
 /// What stands behind a name.
@@ -67,6 +76,7 @@ package enum Resolution {
 
 extension ExpressionBindings {
   package func value(of root: ContextRoot) -> Resolution { .later }
+  package var valueBudget: ValueBudget? { nil }
   package var dependencyEndings: [Ending]? { nil }
   package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
   package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }

@@ -28,16 +28,18 @@ struct TextSearch {
     return isFound
   }
 
-  /// What stands between the matches, which do not overlap. Needs a pattern that is not empty.
-  func parts(of text: String) -> [String] {
+  /// What stands between the matches, which do not overlap; nil if that are more than the limit.
+  /// Needs a pattern that is not empty.
+  func parts(of text: String, limit: Int) -> [String]? {
     let bytes = Array(text.utf8)
     var parts: [String] = []
     var start = 0
     search(bytes) { end in
       parts.append(String(decoding: bytes[start..<end - pattern.count], as: UTF8.self))
       start = end
-      return true
+      return parts.count < limit
     }
+    if parts.count == limit { return nil }
     return parts + [String(decoding: bytes[start...], as: UTF8.self)]
   }
 

@@ -106,8 +106,8 @@ struct ParamModel: NamedModel, Sendable {
   var defaultValue: Value?
   /// Nil if any value is allowed.
   var choices: [Value]?
-  /// A POSIX extended regular expression that the whole value must match.
-  var pattern: String?
+  /// What the whole value must match.
+  var pattern: RegularExpression?
   var isRequired = false
   var description: String?
 }

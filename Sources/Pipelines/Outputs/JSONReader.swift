@@ -13,7 +13,10 @@ package struct JSONReader {
   private let text: ArraySlice<UInt8>
   private var place: Int
 
+  private var valueCount = 0
+
   private static let deepest = 64
+  private static let maxValueCount = 1_000_000
 
   /// The bytes are UTF-8. Linear in their number; at most 64 levels deep.
   package static func value(of text: ArraySlice<UInt8>) throws(JSONFault) -> Value {
@@ -52,6 +55,10 @@ package struct JSONReader {
 
   private mutating func value(depth: Int) throws(JSONFault) -> Value {
     skipBlanks()
+    valueCount += 1
+    guard valueCount <= Self.maxValueCount else {
+      throw fault("more than 1,000,000 values, which is the limit,")
+    }
     switch byte {
     case UInt8(ascii: "{"): return try map(depth: depth)
     case UInt8(ascii: "["): return try list(depth: depth)
@@ -97,6 +104,10 @@ package struct JSONReader {
     place += 1
     guard let string = jsonStringText(text[start..<place]) else {
       throw fault("an escape that is none", at: start)
+    }
+    // What it is for are variables, arguments and paths, and none of them can hold it.
+    guard !string.utf8.contains(0) else {
+      throw fault("the character '\\u{0}' in a string", at: start)
     }
     return string
   }

@@ -85,18 +85,24 @@ extension ParamModel {
   }
 
   /// Why a value of the right type is not allowed, after its name: "must be one of 'a', 'b'".
-  func refusal(of value: Value) -> String? {
+  func refusal(of value: Value, _ patterns: PatternMatcher) -> String? {
     if let choices, !choices.isEmpty, !choices.contains(value) {
-      let names = choices.map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
+      let names =
+        choices.prefix(10).map { $0.text.map(quoted) ?? $0.json }.joined(separator: ", ")
+        + (choices.count > 10 ? ", …" : "")
       return "must be one of \(names), not \(value.text.map(quoted) ?? value.json)"
     }
     guard let pattern else { return nil }
     let texts: [Value] = if case .list(let items) = value { items } else { [value] }
-    let expression = RegularExpression(pattern)
-    guard let odd = texts.first(where: { !expression.matches($0.text ?? $0.json) }) else {
+    do throws(PatternFault) {
+      for text in texts where try !pattern.matches(text.text ?? text.json, patterns) {
+        return
+          "must look like \(quoted(pattern.pattern)), not \(text.text.map(quoted) ?? text.json)"
+      }
       return nil
+    } catch {
+      return "cannot be compared with \(quoted(pattern.pattern)): \(error.reason)"
     }
-    return "must look like \(quoted(pattern)), not \(odd.text.map(quoted) ?? odd.json)"
   }
 
   /// For people.
@@ -108,7 +114,9 @@ extension ParamModel {
   }
 
   /// Why its default is not allowed.
-  func refusal() -> String? { defaultValue.flatMap { refusal(of: $0) } }
+  func refusal(_ patterns: PatternMatcher) -> String? {
+    defaultValue.flatMap { refusal(of: $0, patterns) }
+  }
 }
 
 extension PipelineModel {

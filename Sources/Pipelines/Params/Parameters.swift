@@ -7,7 +7,8 @@ struct Parameters {
   /// Null for one that is not required and was not given; missing if it is not known.
   private(set) var values: [String: Value] = [:]
   /// What is wrong with what was given, for the command line.
-  private(set) var faults: [String] = []
+  private(set) var faults = ParameterFaults()
+  private let patterns = PatternMatcher()
 
   /// `demandsAll`: a required one that is missing is a fault.
   init(
@@ -15,8 +16,11 @@ struct Parameters {
     undecodable: [String: UndecodableText], demandsAll: Bool
   ) {
     let names = Set(params.map(\.name))
+    let suggester = Suggester()
     for argument in arguments where !names.contains(argument.name) {
-      faults.append(ParameterMessage.unknown(argument.name, among: params.map(\.name)))
+      faults.append(
+        ParameterMessage.unknown(
+          argument.name, among: params.isEmpty ? nil : params.lazy.map(\.name), suggester))
     }
     let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
     for param in params {
@@ -47,18 +51,40 @@ struct Parameters {
           origin))
       return
     }
-    if let refusal = param.refusal(of: value) {
+    if let refusal = param.refusal(of: value, patterns) {
       faults.append(ParameterMessage.refused(param.name, refusal, origin))
     }
     values[param.name] = value
   }
 }
 
+/// As many as are shown, and how many more there are.
+package struct ParameterFaults: Hashable, Sendable {
+  package private(set) var messages: [String] = []
+  /// Beyond those in `messages`.
+  package private(set) var omittedCount = 0
+
+  package static let limit = 20
+
+  package init() {}
+
+  package var isEmpty: Bool { messages.isEmpty }
+
+  /// The message is made only if it is kept.
+  mutating func append(_ message: @autoclosure () -> String) {
+    if messages.count < Self.limit { messages.append(message()) } else { omittedCount += 1 }
+  }
+}
+
 enum ParameterMessage {
-  static func unknown(_ name: String, among known: [String]) -> String {
+  /// `known` is nil if there are none.
+  static func unknown(
+    _ name: String, among known: (some Sequence<String>)?, _ suggester: Suggester
+  ) -> String {
     let help =
-      suggestion(for: name, among: known).map { ", did you mean \(quoted($0))?" }
-      ?? (known.isEmpty ? ", the pipeline has none" : "")
+      known.map { known in
+        suggester.closest(to: name, among: known).map { ", did you mean \(quoted($0))?" } ?? ""
+      } ?? ", the pipeline has none"
     return "no parameter \(quoted(name))\(help)"
   }
 

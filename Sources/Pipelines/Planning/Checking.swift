@@ -29,7 +29,8 @@ extension Planner {
     _ unit: Unit, _ place: ExpressionPlace, step: Int? = nil,
     matrix: ExpressionType.Members? = nil
   ) -> StepScope {
-    StepScope(unit: unit, text: text, place: place, step: step, matrix: matrix)
+    StepScope(
+      unit: unit, text: text, place: place, step: step, matrix: matrix, suggester: log.suggester)
   }
 
   private mutating func check(_ step: Int, of unit: Unit) {
@@ -133,10 +134,10 @@ extension Planner {
     case .uses(let uses):
       let inputs = StepScope(
         unit: scope.unit, text: text, place: scope.step == nil ? .unitVariables : .stepVariables,
-        step: scope.step, matrix: scope.matrix)
-      let params = uses.model.map { models[$0].paramsByName } ?? [:]
+        step: scope.step, matrix: scope.matrix, suggester: log.suggester)
+      let params = uses.model.map { self.params(ofModel: $0) } ?? [:]
       for member in uses.with { check(member, for: params[member.name], in: inputs) }
-      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options))
+      checkInputs(of: uses, KnownValues(inputs: scope.unit.inputs, options, budget))
     }
   }
 
@@ -158,7 +159,7 @@ extension Planner {
     case .environment(let variables):
       let place = StepScope(
         unit: scope.unit, text: text, place: .stepVariables, step: scope.step,
-        matrix: scope.matrix)
+        matrix: scope.matrix, suggester: log.suggester)
       for variable in variables { check(variable.value, in: place) }
     case .workingDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)

@@ -225,6 +225,7 @@ extension Planner {
 
   private mutating func reportUnknown(_ span: Span, at place: Place) {
     let unit = units[place.unit]
+    let suggester = log.suggester
     log.report(at: span) { span in
       let (name, own) = (text.string(span), unit.id(of: place.step, text))
       let others = unit.model.steps.lazy.map { [text] in text.string($0.id.span) }

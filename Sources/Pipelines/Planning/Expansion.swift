@@ -87,7 +87,7 @@ extension Planner {
     let parent = units[place.unit]
     let suffix = place.instance.map { instances[$0].suffix } ?? ""
     let id = parent.prefix + parent.id(of: place.step, text) + suffix
-    let inputs = nestedInputs(uses, model: models[model], at: place)
+    let inputs = nestedInputs(uses, model: model, at: place)
     checkNested(models[model])
     let unit = addUnit(model: model, prefix: id + "/", parent: place, inputs)
     if isWithinLimits { expand(unit: unit, depth: depth + 1) }
@@ -101,15 +101,22 @@ extension Planner {
   }
 
   private mutating func nestedInputs(
-    _ uses: UsesModel, model: PipelineModel, at place: Place
+    _ uses: UsesModel, model number: Int, at place: Place
   ) -> UnitInputs {
-    var inputs = UnitInputs(model, options: options, log: &log)
+    let model = models[number]
+    guard budget.allows(inputs: model.params.count) else {
+      log.report(at: uses.span) { PlanningMessage.tooManyInputs(at: $0) }
+      return UnitInputs(budget)
+    }
+    var inputs = UnitInputs(model, options: options, budget)
     let known = values(at: place)
-    let params = model.paramsByName
+    let params = params(ofModel: number)
     for member in uses.with {
       guard let param = params[member.name] else {
+        let suggester = log.suggester
         log.report(at: member.span) {
-          PlanningMessage.unknownInput(member.name, known: model.params.map(\.name), at: $0)
+          let close = suggester.closest(to: member.name, among: model.params.lazy.map(\.name))
+          return PlanningMessage.unknownInput(member.name, suggestion: close, at: $0)
         }
         continue
       }

@@ -3,8 +3,12 @@
 import Diagnostics
 
 extension UnitInputs {
+  /// Nothing is given.
+  init(_ budget: PlanBudget) { self.budget = budget }
+
   /// Types only; the values come from the command line, or from the using step.
-  init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
+  init(_ model: PipelineModel, options: PlanningOptions, _ budget: PlanBudget) {
+    self.budget = budget
     if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
   }
@@ -12,9 +16,9 @@ extension UnitInputs {
   /// Of the pipeline itself. What is wrong with what was given is in `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,
-    faults: inout [String]
+    faults: inout ParameterFaults
   ) {
-    self.init(model, options: options, log: &log)
+    self.init(model, options: options, PlanBudget())
     let parameters = Parameters(
       model.params, arguments: options.parameters, environment: options.environment,
       undecodable: options.undecodable, demandsAll: options.demandsAllParameters)
@@ -36,7 +40,7 @@ extension UnitInputs {
 
   /// On its own, so that `add` does not find a second owner of the variables and copy them all.
   private func fold(_ value: Text, _ options: PlanningOptions) -> Text {
-    (try? KnownValues(inputs: self, options).fold(value)) ?? value
+    (try? KnownValues(inputs: self, options, budget).fold(value)) ?? value
   }
 }
 
@@ -47,6 +51,6 @@ extension ParamModel {
     guard kind.holds(value) else {
       return "must be \(kind.words), not \(value.text.map(quoted) ?? value.json)"
     }
-    return refusal(of: value)
+    return refusal(of: value, PatternMatcher())
   }
 }

@@ -27,8 +27,11 @@ package struct HostFacts: Sendable {
 /// How much text values may still make of expressions in one plan, and how many variables its steps
 /// may still have, each that is shared counted once.
 final class PlanBudget {
+  let values = ValueBudget()
   private var byteCount = 64 << 20
   private var variables = 4_000_000
+  /// Parameters of pipelines that are used, for each use.
+  private var inputs = 500_000
 
   /// False once it is spent.
   func allows(_ byteCount: Int) -> Bool {
@@ -39,6 +42,11 @@ final class PlanBudget {
   func allows(variables count: Int) -> Bool {
     variables -= count
     return !hasTooManyVariables
+  }
+
+  func allows(inputs count: Int) -> Bool {
+    inputs -= count
+    return inputs >= 0
   }
 
   var hasTooManyVariables: Bool { variables < 0 }
@@ -66,7 +74,7 @@ struct KnownValues: ExpressionBindings {
   /// Nil if there is no matrix, or it is not known.
   let matrix: ValueMap?
 
-  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget = PlanBudget()) {
+  init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.init(UnitValues(inputs: inputs, options, budget), nil)
   }
 
@@ -78,6 +86,8 @@ struct KnownValues: ExpressionBindings {
   func with(_ matrix: ValueMap) -> KnownValues { KnownValues(unit, matrix) }
 
   var budget: PlanBudget { unit.budget }
+
+  var valueBudget: ValueBudget? { unit.budget.values }
 
   func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {

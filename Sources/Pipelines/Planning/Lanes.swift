@@ -49,16 +49,22 @@ struct Lanes {
 
   private func find(_ queue: Reference, log: inout DiagnosticLog) -> QueueID {
     if let id = queueIDs[queue.name] { return id }
+    let suggester = log.suggester
     log.report(at: queue.span) { _ in
-      PlanningMessage.unknownQueue(queue, known: queues.map(\.name))
+      let known = queues.lazy.map(\.name)
+      return PlanningMessage.unknownQueue(
+        queue, suggestion: suggester.closest(to: queue.name, among: known))
     }
     return .default
   }
 
   private func add(_ claim: ClaimModel, to spec: inout OperationSpec, log: inout DiagnosticLog) {
     guard let pool = resourceIDs[claim.resource.name] else {
+      let (name, suggester) = (claim.resource.name, log.suggester)
       return log.report(at: claim.resource.span) { _ in
-        PlanningMessage.unknownResource(claim.resource, known: resourceIDs.keys.sorted())
+        let known = pools.lazy.map(\.name).filter { resourceIDs[$0] != nil }
+        return PlanningMessage.unknownResource(
+          claim.resource, suggestion: suggester.closest(to: name, among: known))
       }
     }
     let capacity = pools[pool.index].capacity

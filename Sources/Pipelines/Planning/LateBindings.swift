@@ -27,6 +27,8 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     scope.dependencies.map { facts.ending(of: $0) ?? Ending(.skipped) }
   }
 
+  var valueBudget: ValueBudget? { facts.valueBudget }
+
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? {
     try facts.hashFiles(patterns)
   }

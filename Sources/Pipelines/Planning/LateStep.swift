@@ -193,6 +193,8 @@ package protocol RunFacts {
   func keep(_ list: Value, of group: OperationID)
   /// Of `run`: `id`, `pipeline`, `workspace`.
   func runMember(_ name: String) -> String?
+  /// For what is decided now.
+  var valueBudget: ValueBudget? { get }
   /// Nil if there is no such secret.
   func secret(_ name: String) -> String?
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String

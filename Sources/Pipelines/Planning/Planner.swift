@@ -20,14 +20,15 @@ struct Planner {
   /// Edges that count only if the dependency is selected: `from << 32 | to`.
   var optionalEdges: Set<UInt64> = []
   var lanes: Lanes
-  var suggester = Suggester()
   let instanceIndex = InstanceIndex()
-  let budget = PlanBudget()
+  let budget: PlanBudget
   /// Of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
   private var indices: [StepIndex?]
   private var unitValues: [KnownValues] = []
+  /// Parameters by name, of the models that were asked for.
+  private var paramTables: [Int: [String: ParamModel]] = [:]
 
   /// Reports everything that is wrong to `log`, which it goes on with.
   init(
@@ -37,6 +38,7 @@ struct Planner {
     self.models = models
     self.text = text
     self.options = options
+    budget = inputs.budget
     self.log = log
     lanes = Lanes(models, options: options)
     indices = Array(repeating: nil, count: models.count)
@@ -97,6 +99,13 @@ struct Planner {
   func values(at place: Place) -> KnownValues {
     let values = unitValues[place.unit]
     return place.instance.map { values.with(instances[$0].values) } ?? values
+  }
+
+  mutating func params(ofModel model: Int) -> [String: ParamModel] {
+    if let known = paramTables[model] { return known }
+    let table = models[model].paramsByName
+    paramTables[model] = table
+    return table
   }
 
   /// Reports why an expression has no value.

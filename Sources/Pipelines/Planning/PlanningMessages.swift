@@ -59,6 +59,12 @@ enum PlanningMessage {
       "more than 4,000,000 dependencies once all steps are expanded, which is the limit", at: span)
   }
 
+  static func tooManyInputs(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "more than 500,000 parameters of all pipelines that are used, counted for each use, "
+        + "which is the limit", at: span)
+  }
+
   static func tooManyVariables(at span: Span) -> Diagnostic {
     Diagnostic(
       "more than 4,000,000 environment variables of all steps together, which is the limit",
@@ -97,11 +103,10 @@ enum PlanningMessage {
     Diagnostic("the name of a mutex must be known before the run", at: span)
   }
 
-  static func unknownInput(_ name: String, known: [String], at span: Span) -> Diagnostic {
-    let close = suggestion(for: name, among: known)
-    return Diagnostic(
+  static func unknownInput(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
+    Diagnostic(
       "the pipeline that is used has no parameter \(quoted(name))", at: span,
-      help: close.map { "did you mean \(quoted($0))?" })
+      help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
   static func missingInput(_ name: String, at span: Span) -> Diagnostic {
@@ -151,18 +156,16 @@ enum PlanningMessage {
     Diagnostic("inputs of \(quoted(step)): \(fault)", at: span)
   }
 
-  static func unknownQueue(_ queue: Reference, known: [String]) -> Diagnostic {
-    let close = suggestion(for: queue.name, among: known)
-    return Diagnostic(
+  static func unknownQueue(_ queue: Reference, suggestion: String?) -> Diagnostic {
+    Diagnostic(
       "no queue \(quoted(queue.name))", at: queue.span,
-      help: close.map { "did you mean \(quoted($0))?" } ?? "queues are listed under 'queues'")
+      help: suggestion.map { "did you mean \(quoted($0))?" } ?? "queues are listed under 'queues'")
   }
 
-  static func unknownResource(_ resource: Reference, known: [String]) -> Diagnostic {
-    let close = suggestion(for: resource.name, among: known)
-    return Diagnostic(
+  static func unknownResource(_ resource: Reference, suggestion: String?) -> Diagnostic {
+    Diagnostic(
       "no resource \(quoted(resource.name))", at: resource.span,
-      help: close.map { "did you mean \(quoted($0))?" }
+      help: suggestion.map { "did you mean \(quoted($0))?" }
         ?? "resources are listed under 'resources' at top level")
   }
 

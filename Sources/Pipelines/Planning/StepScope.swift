@@ -31,6 +31,7 @@ struct StepScope: ExpressionScope {
   let step: Int?
   /// Types of matrix members; nil if the step has no matrix.
   let matrix: ExpressionType.Members?
+  let suggester: Suggester
 
   static let runMembers: [(String, ExpressionType)] = [
     ("id", .string), ("pipeline", .string), ("workspace", .string),
@@ -66,7 +67,7 @@ struct StepScope: ExpressionScope {
   }
 
   func suggestion(for name: String, of root: ContextRoot) -> String? {
-    Diagnostics.suggestion(for: name, among: names(of: root))
+    suggester.closest(to: name, among: names(of: root))
   }
 
   private func names(of root: ContextRoot) -> [String] {

@@ -104,6 +104,8 @@ struct Instance {
 
 /// What a unit's expressions may name besides steps.
 struct UnitInputs {
+  /// Of the whole plan.
+  let budget: PlanBudget
   /// Known ones; what is not here is known later, or not there.
   var params: [String: Value] = [:]
   /// Given by the using step, with expressions that are not known yet.

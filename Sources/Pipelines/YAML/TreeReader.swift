@@ -209,7 +209,8 @@ extension TreeReader {
     let span = eventSpan()
     let name = events.aliasName
     guard let target = anchors[name] else {
-      throw YAMLMessage.unknownAnchor(name, at: span, known: anchors)
+      let close = suggestion(for: name, among: anchors.names.sorted())
+      throw YAMLMessage.unknownAnchor(name, suggestion: close, at: span)
     }
     if !target.isComplete { throw YAMLMessage.aliasInItself(name, at: span) }
     if top.isMap, top.expectsKey { throw YAMLMessage.complexKey(at: span) }

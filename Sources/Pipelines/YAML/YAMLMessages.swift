@@ -75,11 +75,10 @@ enum YAMLMessage {
         ? "remove it" : "put a text that begins with '!' in quotes, or remove the tag")
   }
 
-  static func unknownAnchor(_ name: String, at span: Span, known: Anchors) -> Diagnostic {
-    let close = suggestion(for: name, among: known.names.sorted())
-    return Diagnostic(
+  static func unknownAnchor(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
+    Diagnostic(
       "no anchor \(quoted(name)) before this alias", at: span,
-      help: close.map { "did you mean \(quoted("*" + $0))?" })
+      help: suggestion.map { "did you mean \(quoted("*" + $0))?" })
   }
 
   static func aliasInItself(_ name: String, at span: Span) -> Diagnostic {

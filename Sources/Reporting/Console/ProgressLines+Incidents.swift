@@ -1,5 +1,6 @@
 // One line for everything else that happens: retries, hooks, leftover processes, notices.
 
+import Diagnostics
 import Pipelines
 import Scheduling
 
@@ -8,7 +9,7 @@ extension ProgressLines {
   func writeHeader() {
     screen.turnToMessages()
     let plan = operations.plan
-    sink.write(oneLine(plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(nameAtLineStart(oneLine(plan.name)), in: .strong, isColored: screen.colorsMessages)
     sink.write("  ")
     sink.write(plan.stepCount, "step")
     sink.write(", ")

@@ -179,7 +179,7 @@ extension DryRun {
     let isClosed = lines.count > 1 && lines.last == ""
     for (index, line) in lines.dropLast(isClosed ? 1 : 0).enumerated() {
       beginLine()
-      sink.write(index == 0 ? "$ " : "  ")
+      sink.write(index == 0 ? "$ " : "> ")
       sink.write(oneLine(String(line)))
       sink.writeNewline()
     }

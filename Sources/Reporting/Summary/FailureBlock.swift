@@ -86,7 +86,7 @@ struct FailureBlock {
   private func writeLines(of reason: String) {
     let columns = max(Self.narrowestReason, screen.columns - 4)
     for line in wrapped(reason, columns: columns) {
-      sink.write("  ")
+      sink.write("  | ", in: .faint, isColored: screen.colorsMessages)
       sink.write(line)
       sink.writeNewline()
     }

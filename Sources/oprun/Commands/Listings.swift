@@ -51,7 +51,7 @@ extension Tool {
       options.demandsAllParameters = false
       let plan = try makePlan(path: name, bytes: bytes, options: options)
       if format == .human {
-        errors.write("\(name): \(count(of: plan.stepCount, "step")), valid\n")
+        errors.write("\(pathAtLineStart(name)): \(count(of: plan.stepCount, "step")), valid\n")
       }
       return true
     } catch {

@@ -1,5 +1,6 @@
 // `oprun run FILE --help`: the parameters of a pipeline.
 
+import Diagnostics
 import Execution
 import Pipelines
 import Reporting
@@ -22,7 +23,7 @@ extension Tool {
 
 /// `  width  int, default 300: how wide the pictures are`.
 func parameterHelp(_ parameters: [ParameterDescription], of file: String) -> String {
-  if parameters.isEmpty { return "\(oneLine(file)) takes no parameters\n" }
+  if parameters.isEmpty { return "\(pathAtLineStart(file)) takes no parameters\n" }
   return "parameters of \(oneLine(file)), set with --param NAME=VALUE or OPRUN_PARAM_<NAME>:\n"
     + twoColumns(parameters.map { ($0.name, summary(of: $0)) })
 }

@@ -83,8 +83,9 @@ extension Tool {
     case .emptySelection(let message):
       say(message)
       return ExitStatus.emptySelection
-    case .badParameters(let messages):
-      for message in messages { say(message) }
+    case .badParameters(let faults):
+      for message in faults.messages { say(message) }
+      if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
       errors.write("try 'oprun run FILE --help'\n")
       return ExitStatus.usage
     }

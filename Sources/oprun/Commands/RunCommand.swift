@@ -54,7 +54,9 @@ extension Tool {
       errors.masker = secrets.masker
       return secrets
     } catch {
-      for message in error.messages { say(message) }
+      for message in error.messages.prefix(ParameterFaults.limit) { say(message) }
+      let more = error.messages.count - ParameterFaults.limit
+      if more > 0 { say("… and \(more) more") }
       return nil
     }
   }

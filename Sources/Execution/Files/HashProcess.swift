@@ -1,0 +1,95 @@
+// A process of ours that hashes files and says the digest through a pipe, so that the loop goes on.
+// docs/design-execution.md, “Files that are hashed”.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Pipelines
+
+/// One look at files in progress. It is over when the pipe ends.
+final class HashProcess {
+  let processID: Int32
+  /// What the process says comes from here; close-on-exec, and never waited for.
+  let output: Int32
+  private var said: [UInt8] = []
+  private(set) var hasEnded = false
+
+  private init(processID: Int32, output: Int32) {
+    self.processID = processID
+    self.output = output
+  }
+
+  /// Ends the process if it has not said all.
+  deinit {
+    if !hasEnded { kill(processID, SIGKILL) }
+    close(output)
+  }
+
+  static func start(_ patterns: [String]) throws(SystemError) -> HashProcess {
+    var ends: [Int32] = [0, 0]
+    guard pipe(&ends) == 0 else { throw .last("cannot hash files") }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let parent = getpid()
+    let process = clinux_fork()
+    if process == 0 { answer(patterns, to: ends[1], parent: parent) }
+    let error = errno
+    close(ends[1])
+    guard process > 0 else {
+      close(ends[0])
+      throw SystemError("cannot hash files", errno: error)
+    }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return HashProcess(processID: process, output: ends[0])
+  }
+
+  /// Takes what the process has said by now; the digest, or why there is none, once it has said all.
+  func take() -> Result<String, FaultWords>? {
+    var piece = [UInt8](repeating: 0, count: 1 << 12)
+    while true {
+      let count = read(output, &piece, piece.count)
+      if count > 0 {
+        said += piece[..<count]
+      } else if count == 0 {
+        hasEnded = true
+        return result
+      } else if errno != EINTR {
+        return nil
+      }
+    }
+  }
+
+  private var result: Result<String, FaultWords> {
+    let words = String(decoding: said.dropFirst(), as: UTF8.self)
+    switch said.first {
+    case Answer.digest.rawValue: return .success(words)
+    case Answer.fault.rawValue: return .failure(FaultWords(words))
+    default: return .failure(FaultWords("cannot hash files: the process that read them was ended"))
+    }
+  }
+
+  /// The first byte of what the process says.
+  private enum Answer: UInt8 {
+    case digest, fault
+  }
+
+  /// In the new process. It only reads files: what oprun holds open is not its own.
+  private static func answer(_ patterns: [String], to output: Int32, parent: Int32) -> Never {
+    clinux_end_with_parent()
+    if getppid() != parent { _exit(1) }
+    clinux_set_name("oprun-hash")
+    let null = open("/dev/null", O_RDWR)
+    for stream: Int32 in 0...2 { dup2(null, stream) }
+    clinux_close_all_but(output)
+    var text: [UInt8]
+    do throws(FaultWords) {
+      text = [Answer.digest.rawValue] + Array(try FileHashes.hash(of: patterns).utf8)
+    } catch {
+      text = [Answer.fault.rawValue] + Array(error.message.utf8)
+    }
+    while !text.isEmpty {
+      let count = write(output, text, text.count)
+      if count > 0 { text.removeFirst(count) } else if errno != EINTR { break }
+    }
+    _exit(0)
+  }
+}
