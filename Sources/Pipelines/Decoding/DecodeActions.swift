@@ -9,7 +9,7 @@ extension Decoder {
     if tree.nodes[node].kind == .list {
       return argumentVector(node, key.row).map { .arguments($0) }
     }
-    return filledTemplate(value, isScript: true, key.row).map { .script($0) }
+    return filledTemplate(value, key.row).map { .script($0) }
   }
 
   /// A list of texts of which the first names a program.
@@ -53,7 +53,7 @@ extension Decoder {
     switch tree.nodes[node].kind {
     case .map: return hookCommand(node).map { [$0] }
     case .plain, .quoted, .block, .alias:
-      return filledTemplate(value, isScript: true, row).map { [.script($0)] }
+      return filledTemplate(value, row).map { [.script($0)] }
     case .list: break
     }
     let items = items(of: node)

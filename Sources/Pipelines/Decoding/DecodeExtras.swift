@@ -43,6 +43,7 @@ extension Decoder {
     }
     matrix.isFailFast =
       fields[.failFast].flatMap { boolean($0, StepKey.failFast.row) } ?? false
+    matrix.findWrittenNames()
     return matrix
   }
 

@@ -16,23 +16,23 @@ extension Decoder {
 
   /// The same, but not "".
   mutating func filledTemplate(
-    _ value: NodeIndex, isScript: Bool = false, _ row: @autoclosure () -> KeyRow
+    _ value: NodeIndex, _ row: @autoclosure () -> KeyRow
   ) -> Text? {
     let node = tree.resolve(value)
     guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
       return filledText(value, row()).map { .plain($0) }
     }
-    return template(node, isScript: isScript)
+    return template(node)
   }
 
   /// Of a scalar with expressions.
-  private mutating func template(_ node: NodeIndex, isScript: Bool = false) -> Text? {
+  private mutating func template(_ node: NodeIndex) -> Text? {
     guard admits(node) else { return nil }
     let content = content(of: node)
     let source = source
     guard
       let template = Template(
-        parsing: content, tree.origin(node), isScript: isScript, in: source, log: &log)
+        parsing: content, tree.origin(node), in: source, log: &log)
     else { return nil }
     return template.literal.map { .plain($0) } ?? .template(template)
   }

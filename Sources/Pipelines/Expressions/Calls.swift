@@ -142,7 +142,7 @@ extension Function {
 
   private func shellQuoted(_ text: String) throws(ArgumentFault) -> String {
     if text.utf8.contains(0) {
-      throw ArgumentFault(words: ExpressionMessage.nulInScript, argument: 0)
+      throw ArgumentFault(words: ScriptMessage.nul, argument: 0)
     }
     return singleQuotedForShell(text)
   }

@@ -27,6 +27,30 @@ extension Expression {
     return try folding.run()
   }
 
+  /// The value, and whether the author of the file wrote it; nil if it is not known yet, and need
+  /// not be.
+  func found(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> FoundValue? {
+    switch pathStart(bindings) {
+    case .known(let value)? where isShortPath:
+      return FoundValue(value: value, isAuthors: isAuthorsMember(bindings))
+    case .later? where goal == .knownValue: return nil
+    default: break
+    }
+    var folding = Folding(self, bindings, for: goal, constants: [])
+    let value = try folding.run()
+    return value.map { FoundValue(value: $0, isAuthors: folding.isAuthors) }
+  }
+
+  /// Of a short path.
+  private func isAuthorsMember(_ bindings: some ExpressionBindings) -> Bool {
+    guard let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
+      context.mayBeWritten
+    else { return false }
+    return bindings.isAuthors(memberName(of: root), of: context)
+  }
+
   /// Whether folding can change anything.
   func hasKnownParts(
     _ bindings: some ExpressionBindings
@@ -65,4 +89,11 @@ extension Expression {
 
   /// The value, if the expression is nothing but one.
   package var constant: Value? { literal(root) }
+}
+
+/// What an expression gave.
+struct FoundValue {
+  let value: Value
+  /// It stands as a literal in the file: in the expression itself, or in the axis of a matrix.
+  let isAuthors: Bool
 }

@@ -23,6 +23,8 @@ struct Folding<Bindings: ExpressionBindings> {
   private(set) var constants: [Value]
   /// A part of it has a value; without one nothing changes.
   private(set) var hasValues = false
+  /// The value that was found last stands in the file as a literal.
+  private(set) var isAuthors = false
 
   /// New constants are added to those given, which begin with the expression's own.
   init(
@@ -59,12 +61,19 @@ extension Folding {
     var constant = expression.nodes[node]
     if expression.literal(node) == nil {
       constant.kind = .constant
+      constant.detail = isAuthors ? 1 : 0
       constant.size = 1
       constant.value = UInt32(truncatingIfNeeded: constants.count)
       constants.append(value)
     }
     nodes.append(constant)
     return value
+  }
+
+  /// The same for a value that nobody wrote.
+  private mutating func computed(_ value: Value, for node: Int, since start: Int) -> Value {
+    isAuthors = false
+    return put(value, for: node, since: start)
   }
 
   /// The node itself, over the operands that were written since `start`.
@@ -103,13 +112,17 @@ extension Folding {
     _ node: Int, isLenient: Bool = false
   ) throws(ExpressionFault) -> Value? {
     let start = nodes.count
-    if let value = expression.literal(node) { return put(value, for: node, since: start) }
+    if let value = expression.literal(node) {
+      let literal = expression.nodes[node]
+      isAuthors = literal.kind != .constant || literal.detail == 1
+      return put(value, for: node, since: start)
+    }
     switch expression.nodes[node].kind {
     case .root: return try foldRoot(node)
     case .member, .index: return try foldPath(node, isLenient: isLenient)
     case .not:
       guard let value = try fold(node - 1) else { return leave(node, since: start) }
-      return put(.bool(!(try boolean(value, of: "!", node - 1))), for: node, since: start)
+      return computed(.bool(!(try boolean(value, of: "!", node - 1))), for: node, since: start)
     case .binary: return try foldBinary(node, isLenient: isLenient)
     case .conditional: return try foldConditional(node)
     case .list, .call: return try foldItems(node)
@@ -131,7 +144,7 @@ extension Folding {
     let start = nodes.count
     guard let root = ContextRoot(rawValue: expression.nodes[node].detail) else { return nil }
     switch bindings.value(of: root) {
-    case .known(let value): return put(value, for: node, since: start)
+    case .known(let value): return computed(value, for: node, since: start)
     case .later, .missing:
       if goal == .value { throw fault(ExpressionMessage.notYetKnown(root.name), node) }
       return leave(node, since: start)
@@ -181,11 +194,11 @@ extension Folding {
         continue
       }
       if try boolean(value, of: sign, operand) == absorbing {
-        return put(.bool(absorbing), for: node, since: start)
+        return computed(.bool(absorbing), for: node, since: start)
       }
       nodes.removeLast(nodes.count - mark)
     }
-    if leftCount == 0 { return put(.bool(!absorbing), for: node, since: start) }
+    if leftCount == 0 { return computed(.bool(!absorbing), for: node, since: start) }
     return leftCount == 1 ? nil : leave(node, since: start)
   }
 
@@ -225,7 +238,7 @@ extension Folding {
       throw fault(ExpressionMessage.tooMuchRead, node)
     }
     if let result = sign == .in ? right.holds(left) : sign.compare(left, right) {
-      return put(.bool(result), for: node, since: start)
+      return computed(.bool(result), for: node, since: start)
     }
     if sign == .in, right.type != .map {
       throw fault(
@@ -239,21 +252,21 @@ extension Folding {
     let start = nodes.count
     let operands = expression.operands(of: node)
     var values: [Value] = []
+    var areAuthors = true
     for operand in operands {
-      if let value = try fold(operand) { values.append(value) }
+      guard let value = try fold(operand) else { continue }
+      values.append(value)
+      areAuthors = areAuthors && isAuthors
     }
     guard values.count == operands.count else { return leave(node, since: start) }
     if expression.nodes[node].kind == .list {
+      isAuthors = areAuthors
       return put(.list(values), for: node, since: start)
     }
     guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
-    // A script must still be able to tell what was quoted.
-    if function == .quote, node == expression.root, goal == .rest {
-      return leave(node, since: start)
-    }
     do throws(ArgumentFault) {
       if let value = try function.call(values, bindings) {
-        return put(value, for: node, since: start)
+        return computed(value, for: node, since: start)
       }
     } catch {
       throw fault(error.words, error.argument.map { operands[$0] } ?? node)
@@ -275,9 +288,11 @@ extension Folding {
       return try foldContextMember(node, owner, isLenient: isLenient)
     }
     let whole = try fold(owner, isLenient: isLenient)
+    let isAuthorsWhole = isAuthors
     let index: Value? =
       isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
     guard let whole, let index else { return leave(node, since: start) }
+    isAuthors = isAuthorsWhole
     if let item = try item(index, of: whole, node, isLenient: isLenient) {
       return put(item, for: node, since: start)
     }
@@ -299,8 +314,11 @@ extension Folding {
       throw fault(
         ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
     }
+    isAuthors = false
     switch bindings.member(name, of: root) {
-    case .known(let value): return put(value, for: node, since: start)
+    case .known(let value):
+      isAuthors = root.mayBeWritten && bindings.isAuthors(name, of: root)
+      return put(value, for: node, since: start)
     case .later:
       if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }
       return leave(node, since: start)

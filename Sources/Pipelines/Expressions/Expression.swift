@@ -9,6 +9,14 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
 
   package var name: String { word.description }
 
+  /// Whether its members may be literals of the file.
+  var mayBeWritten: Bool {
+    switch self {
+    case .matrix: true
+    case .params, .env, .steps, .run, .host, .secrets: false
+    }
+  }
+
   /// By what other tools call them.
   static let elsewhere: [String: ContextRoot] = [
     "inputs": .params, "vars": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
@@ -61,7 +69,8 @@ struct ExpressionNode: Hashable, Sendable {
     /// `detail` is a `Function`.
     case call
     case unknownCall
-    /// What folding put in place of something; `value` is its number.
+    /// What folding put in place of something; `value` is its number, `detail` is 1 if the author of
+    /// the file wrote it.
     case constant
   }
 

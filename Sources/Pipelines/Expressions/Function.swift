@@ -158,8 +158,8 @@ extension Function {
     default:
       row(
         [Self.parameter("value", .text)], .string,
-        "The text as one word for a shell, in single quotes. In `run` the result may be inserted "
-          + "where a plain word stands.",
+        "The text as one word for a shell, in single quotes: for files and messages. In a script the "
+          + "result is a value as any other.",
         [("quote('a b')", "'''a b'''"), (#"quote("it's")"#, #"'''it''\''''s'''"#)])
     }
   }

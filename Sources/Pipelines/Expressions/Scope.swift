@@ -52,6 +52,9 @@ package protocol ExpressionBindings {
   /// The whole context.
   func value(of root: ContextRoot) -> Resolution
 
+  /// Whether the member stands in the file as a literal, so that its value is the author's own text.
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool
+
   /// How the direct dependencies ended; nil while that is not known.
   var dependencyEndings: [Ending]? { get }
 
@@ -77,6 +80,7 @@ package enum Resolution {
 extension ExpressionBindings {
   package func value(of root: ContextRoot) -> Resolution { .later }
   package var valueBudget: ValueBudget? { nil }
+  package func isAuthors(_ name: String, of root: ContextRoot) -> Bool { false }
   package var dependencyEndings: [Ending]? { nil }
   package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
   package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }

@@ -1,96 +1,151 @@
-// The wording of what keeps a value out of a script.
+// The wording of what keeps a value out of a script or an argument, with the lines to write instead.
 
 import Diagnostics
 
-extension ExpressionMessage {
-  static let throughEnvironment = "pass it through 'env' and write \"$NAME\" here"
-  static let throughEnvironmentOrQuoted =
-    "pass it through 'env' and write \"$NAME\", or insert quote(…)"
-  static let throughEnvironmentAlone = "pass the value through 'env'"
+enum ScriptMessage {
+  static let nul = FaultWords(
+    "the character '\\u{0}' cannot stand in a script or an argument of a command")
 
-  static let nulInScript = FaultWords("the character '\\u{0}' cannot stand in a script")
-
-  static func emptyInScript(help: String) -> FaultWords {
-    FaultWords("the value is empty, and would leave a gap in the script", help: help)
-  }
-
-  static let quoteForOtherLanguage = FaultWords(
-    "quote() writes a word for a shell, and this script is not for one",
-    help: throughEnvironmentAlone)
-
-  static func unsafe(_ text: String, help: String) -> FaultWords {
-    FaultWords("the value \(quoted(text)) could become code in a script", help: help)
-  }
-
-  static func notNumeric(_ text: String) -> FaultWords {
+  static func empty(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
     FaultWords(
-      "the shell calculates with this value, it must be a whole number, not \(quoted(text))")
+      "the value is empty, and would leave a gap in the script", help: help(value, reader))
   }
 
-  static func assignment(_ text: String, _ command: String) -> FaultWords {
+  /// `found` is the first character that is not let in.
+  static func unsafe(
+    _ value: InsertedValue, found: Character, _ reader: ScriptReader
+  ) -> FaultWords {
+    let reason =
+      value.isQuoted ? "quote() does not change that" : "it holds \(quoted(String(found)))"
+    return FaultWords(
+      "the value \(quoted(value.text)) cannot be inserted in a script: \(reason)",
+      help: help(value, reader))
+  }
+
+  static func option(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
     FaultWords(
-      "\(quoted(text)) assigns a variable in the arguments of \(quoted(command))",
-      help: throughEnvironment)
+      "the value \(quoted(value.text)) cannot begin a word of a script: it would be an option",
+      help: help(value, reader))
   }
 
-  static func descriptor(_ text: String) -> FaultWords {
+  static func assignment(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
     FaultWords(
-      "the shell would take \(quoted(text)) before '<' or '>' for a file descriptor",
-      help: "write a space between them")
+      "the value \(quoted(value.text)) cannot begin a word of a script: "
+        + "its '=' could set a variable",
+      help: help(value, reader))
   }
 
-  static func endsDocument(_ delimiter: String) -> FaultWords {
+  static func optionArgument(_ value: InsertedValue) -> FaultWords {
     FaultWords(
-      "with this value the line is \(quoted(delimiter)), which ends the here-document",
-      help: throughEnvironment)
+      "the value \(quoted(value.text)) cannot begin an argument: it would be an option",
+      help: "write the element `--` before it, if that ends the options of the program")
   }
 
-  static func shellWord(_ word: String) -> FaultWords {
-    FaultWords(
-      "\(quoted(word)) in the place of a command is one of the shell's own words",
-      help: "a value may name a program here, nothing else")
-  }
+  // MARK: The way out
 
-  /// Where no value may stand.
-  static func refused(_ refusal: ShellPlace.Refusal) -> FaultWords {
-    let message =
-      switch refusal {
-      case .unclear: "what the shell makes of this place is not clear"
-      case .escaped: "a backslash stands before the value"
-      case .parameterExpansion: "a value cannot stand inside '${…}' of the shell"
-      case .variableName(let name): "the value would become a part of the name '$\(name)'"
-      case .hereDocumentDelimiter: "a value cannot be what ends a here-document"
-      case .assignedName: "a value cannot be the name of a variable that is assigned to"
-      case .loopVariable: "a value cannot be the name of a loop's variable"
-      case .script(let shell): "a value cannot be the script of \(quoted(shell))"
-      case .testOperator: "a value cannot be an operator of a test"
-      }
-    if case .variableName(let name) = refusal {
-      return FaultWords(message, help: "write '${\(printable(name))}' before it")
+  private static func help(_ value: InsertedValue, _ reader: ScriptReader) -> String {
+    let program = reader.program
+    let interpreter = Interpreter.named(program)
+    if reader.form == .element, case .all? = interpreter?.operands {
+      return "all that follows \(quoted(program)) is read as code: hand the value over in a file"
     }
-    if refusal == .escaped {
-      return FaultWords(message, help: "'$${{' writes '${{' itself")
+    if reader.form == .element, interpreter?.isShell == true {
+      let list = "[\(printable(program)), -c, 'echo \"$1\"', --, \(value.scalar)]"
+      return "write `\"$1\"` in its place, and the value as an argument: `\(list)`"
     }
-    return FaultWords(message, help: throughEnvironment)
+    let variable = value.variable
+    let reference = reference(to: variable.name, in: program).map { "`\($0)`" }
+    guard !variable.isThere else {
+      return reference.map { "write \($0) in its place" }
+        ?? "read the variable `\(variable.name)` in its place"
+    }
+    let line = "`env: { \(variable.name): \(value.scalar) }`"
+    return reference.map { "write the lines \(line) and \($0) in its place" }
+      ?? "write the line \(line), and read the variable in its place"
   }
 
-  /// Where a quoted value would not stay one word.
-  static func quote(in place: ShellPlace) -> FaultWords {
-    let message =
-      switch place.context {
-      case .quotes: "quote() stands inside quotes, where its own quotes end them"
-      case .backquotes: "quote() stands inside backquotes, which take quoting apart"
-      case .comment: "quote() stands in a comment, which a line break would end"
-      case .hereDocument: "quote() stands in a here-document, where quotes are characters"
-      case .codeArgument(let command): "quote() stands where \(quoted(command)) reads it as code"
-      case .word: "quote() stands where the shell calculates"
-      }
-    let help =
-      switch place.context {
-      case .quotes: "leave out the quotes around it, or pass the value through 'env'"
-      case .backquotes: "write $(…) in place of the backquotes"
-      default: throughEnvironment
-      }
-    return FaultWords(message, help: help)
+  /// How a language reads a variable of the environment; nil if that is not known.
+  private static func reference(to name: String, in program: String) -> String? {
+    if Interpreter.named(program)?.isShell == true { return "\"$\(name)\"" }
+    return switch String(program.prefix { !"0123456789".contains($0) }) {
+    case "python", "pypy": "os.environ[\"\(name)\"]"
+    case "perl": "$ENV{\(name)}"
+    case "ruby": "ENV[\"\(name)\"]"
+    case "node", "nodejs", "bun", "deno": "process.env.\(name)"
+    case "php": "getenv(\"\(name)\")"
+    case "lua", "luajit": "os.getenv(\"\(name)\")"
+    case "awk", "gawk", "mawk", "nawk": "ENVIRON[\"\(name)\"]"
+    case "pwsh", "powershell": "$env:\(name)"
+    default: nil
+    }
   }
+}
+
+extension ScriptReader {
+  /// The name of what reads the code.
+  fileprivate var program: String {
+    let word = words.first { Interpreter.named($0) != nil } ?? words.first ?? ""
+    return word.split(separator: "/").last.map(String.init) ?? word
+  }
+}
+
+extension InsertedValue {
+  /// As the expression is written, in a template that is a scalar of YAML.
+  fileprivate var scalar: String {
+    let written = "${{ \(source) }}"
+    return written.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+      ? "'\(written.replacing("'", with: "''"))'" : "\"\(written)\""
+  }
+
+  /// On one line, whatever folding left of it; without `quote()` around it.
+  private var source: String {
+    let written = self.written
+    return isQuoted ? String(written.dropFirst(Self.quoteCall.count).dropLast()) : written
+  }
+
+  private var written: String {
+    expression.text(expression.range(of: expression.root))
+      .split { $0.isWhitespace }.joined(separator: " ")
+  }
+
+  fileprivate var isQuoted: Bool {
+    written.hasPrefix(Self.quoteCall) && written.hasSuffix(")")
+  }
+
+  private static let quoteCall = "quote("
+
+  /// A variable for the value; `isThere` if every command has it.
+  fileprivate var variable: (name: String, isThere: Bool) {
+    let names = path
+    guard let last = names.last else { return ("VALUE", false) }
+    if names.count == 2, names[0] == "params" {
+      return ("OPRUN_PARAM_" + Self.variableName(last), true)
+    }
+    if names.count == 2, names[0] == "env" { return (last, true) }
+    let name = Self.variableName(last)
+    let isTaken = Self.meaningful.contains(name) || name.hasPrefix("OPRUN")
+    return (isTaken ? Self.variableName(names[0]) + "_" + name : name, false)
+  }
+
+  /// The names of `steps.build.outputs.tag`; empty if the expression is no such path.
+  private var path: [String] {
+    let names = source.split(separator: ".", omittingEmptySubsequences: false)
+    let arePlain = names.allSatisfy { name in
+      name.utf8.first.map(isNameStart) ?? false
+        && name.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: "-") }
+    }
+    return arePlain && names.count > 1 ? names.map(String.init) : []
+  }
+
+  private static func variableName(_ name: String) -> String {
+    name.uppercased().replacing("-", with: "_")
+  }
+
+  /// To shells or to programs of all kinds.
+  private static let meaningful: Set<String> = [
+    "PATH", "HOME", "USER", "SHELL", "LANG", "LANGUAGE", "TERM", "PWD", "OLDPWD", "IFS", "ENV",
+    "TMPDIR", "UID", "EUID", "PS1", "PS4", "SHLVL", "HOSTNAME", "LOGNAME", "MAIL", "EDITOR",
+    "PAGER", "DISPLAY", "TZ", "SECONDS", "RANDOM", "LINENO", "OPTIND", "OPTARG", "REPLY", "CC",
+    "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS", "CDPATH", "GROUPS", "COLUMNS", "LINES",
+  ]
 }

@@ -27,8 +27,6 @@ package final class Template: Sendable {
   let nodes: [ExpressionNode]
   /// What folding put in place of nodes.
   let constants: [Value]
-  /// What a shell makes of it; nil if it was not read as a script.
-  let script: ScriptReading?
   /// It reads as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
   /// Some of its expressions could not be read, which was reported: the others alone are here, and are
@@ -37,15 +35,13 @@ package final class Template: Sendable {
 
   init(
     content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
-    constants: [Value] = [], script: ScriptReading? = nil, isAsWritten: Bool = false,
-    isBroken: Bool = false
+    constants: [Value] = [], isAsWritten: Bool = false, isBroken: Bool = false
   ) {
     self.content = content
     self.origin = origin
     self.parts = parts
     self.nodes = nodes
     self.constants = constants
-    self.script = script
     self.isAsWritten = isAsWritten
     self.isBroken = isBroken
   }
@@ -71,8 +67,8 @@ extension Template {
   /// Reads the text of a scalar. Everything wrong with it is reported; if no expression could be read
   /// then, there is no template.
   package convenience init?(
-    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, isScript: Bool = false,
-    in source: SourceText, log: inout DiagnosticLog
+    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
   ) {
     var reader = TemplateReader(content: content)
     reader.read()
@@ -85,7 +81,6 @@ extension Template {
     if isBroken, reader.parts.allSatisfy(\.isLiteral) { return nil }
     self.init(
       content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
-      script: isScript && !isBroken ? ScriptReading(content, reader.parts) : nil,
       isAsWritten: !reader.hasEscapes, isBroken: isBroken)
   }
 

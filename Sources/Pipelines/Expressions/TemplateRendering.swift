@@ -29,25 +29,48 @@ extension Template {
     try text(for: .knownValue, with: bindings)
   }
 
-  /// What is written and the values, in order; nil if one is not known. `objection` sees each value
-  /// before it is let in, and nil for one that is not known.
+  /// What is written and the values, in order; nil if one is not known. `literal` sees what is
+  /// written, and `objection` each value before it is let in.
   func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
-    objection: (Expression, String?) -> FaultWords? = { _, _ in nil }
+    literal: (ArraySlice<UInt8>) -> Void = { _ in },
+    objection: (TextPiece) -> FaultWords? = { _ in nil }
   ) throws(EvaluationFailure) -> String? {
     var text = RenderedText(self)
     for part in parts {
       if part.isLiteral {
+        literal(content[part.range])
         text.append(part)
         continue
       }
       let expression = expression(part)
-      let value = try expression.text(for: goal, with: bindings)
-      if let words = objection(expression, value) ?? text.append(value) {
+      let piece = try expression.piece(for: goal, with: bindings)
+      if let words = objection(piece) ?? text.append(piece.text) {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
     }
     return text.result
+  }
+
+  /// The text piece by piece.
+  func pieces(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> [TextPiece] {
+    var pieces: [TextPiece] = []
+    var text = RenderedText(self)
+    for part in parts {
+      if part.isLiteral {
+        pieces.append(.authors(String(decoding: content[part.range], as: UTF8.self), nil))
+        continue
+      }
+      let expression = expression(part)
+      let piece = try expression.piece(for: goal, with: bindings)
+      if let words = text.append(piece.text) {
+        throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
+      }
+      pieces.append(piece)
+    }
+    return pieces
   }
 
   /// Puts values in place of all that is known already.
@@ -70,7 +93,7 @@ extension Template {
     }
     return Template(
       content: content, origin: origin, parts: parts, nodes: nodes, constants: constants,
-      script: script, isBroken: isBroken)
+      isBroken: isBroken)
   }
 
   /// Whether anything in it is known.
@@ -137,14 +160,32 @@ extension Expression {
   }
 
   /// The value as it stands in a text.
-  func text(
+  func piece(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) -> String? {
-    guard
-      let value = goal == .value ? try evaluated(with: bindings) : try valueIfKnown(with: bindings)
-    else { return nil }
-    if let text = value.text { return text }
-    throw EvaluationFailure(
-      ExpressionMessage.noText(value.type.words), in: self, at: range(of: root))
+  ) throws(EvaluationFailure) -> TextPiece {
+    guard let found = try found(for: goal, with: bindings) else { return .unknown }
+    guard let text = found.value.text else {
+      throw EvaluationFailure(
+        ExpressionMessage.noText(found.value.type.words), in: self, at: range(of: root))
+    }
+    return found.isAuthors
+      ? .authors(text, self) : .value(InsertedValue(text: text, expression: self))
+  }
+}
+
+/// A stretch of a text that is being made.
+enum TextPiece {
+  /// As the author of the file wrote it: literal text, or what an expression took from a literal.
+  case authors(String, Expression?)
+  case value(InsertedValue)
+  /// Not known yet.
+  case unknown
+
+  var text: String? {
+    switch self {
+    case .authors(let text, _): text
+    case .value(let value): value.text
+    case .unknown: nil
+    }
   }
 }

@@ -155,6 +155,40 @@ struct MatrixModel: Sendable {
   /// Instances at once; nil is not written.
   var maxParallel: Int?
   var isFailFast = false
+  /// Of its members: those that stand in the file as literals, wherever they are set.
+  private(set) var writtenNames: Set<String> = []
+
+  /// Once all of it is read.
+  mutating func findWrittenNames() {
+    writtenNames = []
+    guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
+    var unwritten: Set<String> = []
+    for (name, value) in axes.map({ ($0.name, $0.values) })
+      + entries.joined().map({ ($0.name, $0.value) })
+    {
+      if value.isConstant { writtenNames.insert(name) } else { unwritten.insert(name) }
+    }
+    writtenNames.subtract(unwritten)
+  }
+}
+
+extension ValueModel {
+  /// Whether there is no expression in it.
+  fileprivate var isConstant: Bool {
+    switch self {
+    case .constant: true
+    case .template: false
+    case .list(let items): items.allSatisfy(\.isConstant)
+    case .map(let members): members.allSatisfy { $0.value.isConstant }
+    }
+  }
+
+  /// The entries of `include`; nil if what they are called is not known.
+  fileprivate var writtenEntries: [[MemberModel]]? {
+    guard case .list(let items) = self else { return nil }
+    let entries = items.compactMap { if case .map(let members) = $0 { members } else { nil } }
+    return entries.count == items.count ? entries : nil
+  }
 }
 
 struct AxisModel: NamedModel, Sendable {

@@ -129,7 +129,7 @@ struct PlanBuilder {
     case .kept(let number):
       guard case .script(let text) = planner.units[0].model.actions[Int(number)] else { return nil }
       return try planner.values(at: Place(unit: 0, step: 0)).scriptIfKnown(
-        text, for: StepSettings.language(of: settings.shell))
+        text, for: settings.shell)
     case .uses: return nil
     }
   }
@@ -167,12 +167,12 @@ struct PlanBuilder {
   private func fold(
     _ command: CommandModel, _ values: KnownValues, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> StepCommand {
-    let language = StepSettings.language(of: settings.settings.shell)
+    let shell = settings.settings.shell
     if case .script(let text) = command {
-      let folded = try values.foldScript(text, for: language)
+      let folded = try values.foldScript(text, for: shell)
       return folded.plain.map { .known(.script($0)) } ?? .late(.script(folded))
     }
-    let folded = try values.fold(command, for: language)
+    let folded = try values.fold(command, for: shell)
     return folded.constant.map { .known($0) } ?? .late(folded)
   }
 }

@@ -14,9 +14,7 @@ extension Planner {
     }
     if let directory = unit.model.workingDirectory { check(directory, in: scope(unit, .unit)) }
     for (_, commands) in unit.model.hooks {
-      for command in commands {
-        check(command, in: scope(unit, .unit), shell: unit.model.shell)
-      }
+      for command in commands { check(command, in: scope(unit, .unit)) }
     }
     for output in unit.model.outputs {
       check(output.member.value, in: scope(unit, .unitOutputs))
@@ -41,15 +39,11 @@ extension Planner {
     let texts = scope(unit, .step, step: step, matrix: matrix)
     if let label = detail.label { check(label, in: texts) }
     let own = detail.settings < 0 ? [] : unit.model.settings[Int(detail.settings)]
-    let shell = shell(of: own, unit)
-    for setting in unit.model.defaultSettings + own {
-      check(setting, in: texts, shell: shell)
-    }
+    for setting in unit.model.defaultSettings + own { check(setting, in: texts) }
     switch unit.model.steps[step].action {
     case .written: break
-    case .kept(let number): check(unit.model.actions[Int(number)], in: texts, shell: shell)
-    case .uses(let number):
-      check(.uses(unit.model.uses[Int(number)]), in: texts, shell: shell)
+    case .kept(let number): check(unit.model.actions[Int(number)], in: texts)
+    case .uses(let number): check(.uses(unit.model.uses[Int(number)]), in: texts)
     }
     if detail.placement >= 0,
       case .template(let mutex)? = unit.model.placements[
@@ -58,14 +52,13 @@ extension Planner {
     {
       check(.template(mutex), in: texts)
     }
-    if let extra { check(extra, of: step, unit, (matrix, shell)) }
+    if let extra { check(extra, of: step, unit, matrix) }
   }
 
   private mutating func check(
     _ extra: ExtraModel, of step: Int, _ unit: Unit,
-    _ facts: (matrix: ExpressionType.Members?, shell: [String]?)
+    _ matrix: ExpressionType.Members?
   ) {
-    let (matrix, shell) = facts
     if let condition = extra.condition {
       let scope = scope(unit, .condition, step: step, matrix: matrix)
       condition.checkCondition(in: scope, text, log: &log)
@@ -80,19 +73,8 @@ extension Planner {
       }
     }
     for wait in extra.waits {
-      let texts = scope(unit, .step, step: step, matrix: matrix)
-      if wait.kind != .command, case .script(let target) = wait.target {
-        check(target, in: texts)
-      } else {
-        check(wait.target, in: texts, shell: shell)
-      }
+      check(wait.target, in: scope(unit, .step, step: step, matrix: matrix))
     }
-  }
-
-  private func shell(of settings: [Setting], _ unit: Unit) -> [String]? {
-    for case .shell(let words) in settings.reversed() { return words }
-    for case .shell(let words) in unit.model.defaultSettings.reversed() { return words }
-    return unit.model.shell
   }
 
   // MARK: Values
@@ -122,14 +104,9 @@ extension Planner {
     }
   }
 
-  private mutating func check(
-    _ command: CommandModel, in scope: StepScope, shell: [String]?
-  ) {
+  private mutating func check(_ command: CommandModel, in scope: StepScope) {
     switch command {
-    case .script(.template(let template)):
-      let language = StepSettings.language(of: shell ?? StepSettings.defaultShell)
-      template.checkScript(for: language, in: scope, text, log: &log)
-    case .script: break
+    case .script(let script): check(script, in: scope)
     case .arguments(let words): for word in words { check(word, in: scope) }
     case .uses(let uses):
       let inputs = StepScope(
@@ -154,7 +131,7 @@ extension Planner {
     check(member.value, in: scope, wanted: param.type.kinds)
   }
 
-  private mutating func check(_ setting: Setting, in scope: StepScope, shell: [String]?) {
+  private mutating func check(_ setting: Setting, in scope: StepScope) {
     switch setting {
     case .environment(let variables):
       let place = StepScope(
@@ -165,7 +142,7 @@ extension Planner {
     case .standardInput(let input): check(input, in: scope)
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let commands):
-      for command in commands { check(command, in: scope, shell: shell) }
+      for command in commands { check(command, in: scope) }
     default: break
     }
   }

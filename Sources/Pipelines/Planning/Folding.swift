@@ -14,28 +14,12 @@ extension KnownValues {
   }
 
   /// What many steps repeat adds up.
-  private func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
+  func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
     guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {
       return
     }
     throw EvaluationFailure(
       PlanningMessage.tooMuchText, in: expression, at: expression.range(of: expression.root))
-  }
-
-  func foldScript(_ text: Text, for language: ScriptLanguage) throws(EvaluationFailure) -> Text {
-    if let script = try scriptIfKnown(text, for: language) { return .plain(script) }
-    guard case .template(let template) = text else { return text }
-    return .template(try template.folded(with: self))
-  }
-
-  /// Nil if some of its values are not known.
-  func scriptIfKnown(
-    _ text: Text, for language: ScriptLanguage
-  ) throws(EvaluationFailure) -> String? {
-    guard case .template(let template) = text else { return text.plain }
-    let script = try template.renderedScriptIfKnown(for: language, with: self)
-    if let script { try spend(script, on: template) }
-    return script
   }
 
   func fold(_ value: ValueModel) throws(EvaluationFailure) -> ValueModel {
@@ -66,22 +50,6 @@ extension KnownValues {
     }
     return folded
   }
-
-  func fold(
-    _ command: CommandModel, for language: ScriptLanguage
-  ) throws(EvaluationFailure) -> CommandModel {
-    switch command {
-    case .script(let text): return .script(try foldScript(text, for: language))
-    case .arguments(let words):
-      var folded: [Text] = []
-      for word in words { folded.append(try fold(word)) }
-      return .arguments(folded)
-    case .uses(let uses):
-      return .uses(
-        UsesModel(
-          kind: uses.kind, span: uses.span, with: try fold(uses.with), model: uses.model))
-    }
-  }
 }
 
 extension Text {
@@ -109,22 +77,6 @@ extension ValueModel {
   }
 }
 
-extension CommandModel {
-  /// The command, if nothing in it is left to be evaluated.
-  var constant: Action? {
-    templates.isEmpty ? shown : nil
-  }
-
-  /// As it is shown.
-  var shown: Action {
-    switch self {
-    case .script(let text): .script(text.shown)
-    case .arguments(let words): .arguments(words.map(\.shown))
-    case .uses(let uses): uses.action { $0.shown }
-    }
-  }
-}
-
 extension UsesModel {
   /// A built-in step as arguments of the helper program: `--name=value`.
   func action(_ text: (ValueModel) -> String) -> Action {
@@ -147,15 +99,4 @@ extension UsesModel {
       return values.map { (member.name, $0) }
     }
   }
-}
-
-extension StepSettings {
-  /// The language of the scripts that a shell reads; `[sudo, bash]` is one too.
-  static func language(of shell: [String]) -> ScriptLanguage {
-    if shell == defaultShell { return .shell }
-    let isShell = shell.contains { shellNames.contains(ShellWords.program($0.utf8)) }
-    return isShell ? .shell : .other
-  }
-
-  private static let shellNames = NameTable(["sh", "bash", "ash", "dash", "ksh", "mksh", "zsh"])
 }

@@ -73,17 +73,22 @@ struct KnownValues: ExpressionBindings {
   private let unit: UnitValues
   /// Nil if there is no matrix, or it is not known.
   let matrix: ValueMap?
+  /// Members of the matrix that stand in the file as literals.
+  private let writtenNames: Set<String>
 
   init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
-    self.init(UnitValues(inputs: inputs, options, budget), nil)
+    self.init(UnitValues(inputs: inputs, options, budget), nil, [])
   }
 
-  private init(_ unit: UnitValues, _ matrix: ValueMap?) {
+  private init(_ unit: UnitValues, _ matrix: ValueMap?, _ writtenNames: Set<String>) {
     self.unit = unit
     self.matrix = matrix
+    self.writtenNames = writtenNames
   }
 
-  func with(_ matrix: ValueMap) -> KnownValues { KnownValues(unit, matrix) }
+  func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
+    KnownValues(unit, matrix, writtenNames)
+  }
 
   var budget: PlanBudget { unit.budget }
 
@@ -99,6 +104,10 @@ struct KnownValues: ExpressionBindings {
     case .host: return member(name, of: unit.host)
     case .steps, .run, .secrets: return .later
     }
+  }
+
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
+    root == .matrix && writtenNames.contains(name)
   }
 
   func value(of root: ContextRoot) -> Resolution {

@@ -18,6 +18,10 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     }
   }
 
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
+    root == .matrix && scope.writtenNames.contains(name)
+  }
+
   func value(of root: ContextRoot) -> Resolution {
     guard root == .matrix, let matrix = scope.matrix else { return .later }
     return .known(.map(matrix))
@@ -160,11 +164,11 @@ extension LateBindings {
     case .script(.plain(let text)): return .script(text)
     case .script(.template(let template)):
       if !isScript { return .script(try template.rendered(with: self)) }
-      let language = StepSettings.language(of: shell)
-      return .script(try template.renderedScript(for: language, with: self))
+      return .script(try template.renderedScript(for: ScriptReader(shell: shell), with: self))
     case .arguments(let words):
-      var texts: [String] = []
-      for word in words { texts.append(try text(of: word)) }
+      guard let texts = try ArgumentText(words, for: .value, with: self).texts else {
+        preconditionFailure("an evaluation that fails says so")
+      }
       return .arguments(texts)
     case .uses(let uses): return .helper(try helperWords(of: uses, tag).words)
     }

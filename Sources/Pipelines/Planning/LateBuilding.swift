@@ -13,6 +13,7 @@ extension PlanBuilder {
     if let group = planner.group(operation) { return try groupParts(group, operation, at: place) }
     let extra = unit.extra(of: place.step)
     if settings.late == nil, extra?.decidesLate != true, unit.parent == nil, case .known = command {
+      _ = try lateInput(values, settings, command, [])
       return nil
     }
     var parts = LateParts()
@@ -21,6 +22,7 @@ extension PlanBuilder {
     parts.shell = settings.settings.shell
     parts.settings = settings.late
     parts.waits = try waits(of: extra, settings, values)
+    parts.input = try lateInput(values, settings, command, parts.waits)
     parts.hasLateInputs = lateInputs(of: unit) != nil
     return parts.isEmpty ? nil : parts
   }
@@ -30,14 +32,13 @@ extension PlanBuilder {
   ) throws(EvaluationFailure) -> [LateWait] {
     var waits: [LateWait] = []
     for wait in extra?.waits ?? [] {
-      let language = StepSettings.language(of: settings.settings.shell)
       let target: CommandModel
       if wait.kind != .command, case .script(let text) = wait.target {
         let folded = try values.fold(text)
         if let known = folded.plain { try wait.check(known) }
         target = .script(folded)
       } else {
-        target = try values.fold(wait.target, for: language)
+        target = try values.fold(wait.target, for: settings.settings.shell)
       }
       waits.append(
         LateWait(
@@ -78,15 +79,13 @@ extension PlanBuilder {
     let settings = try pools[place.unit].settings(of: place.step, values)
     var parts = LateParts()
     parts.conditions = try conditions(of: operation, at: place)
-    if case .late(let command) = try command(
-      at: place, planner.units[place.unit], values, settings)
-    {
-      parts.command = command
-    }
+    let command = try command(at: place, planner.units[place.unit], values, settings)
+    if case .late(let late) = command { parts.command = late }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
     parts.waits = try waits(
       of: planner.units[place.unit].extra(of: place.step), settings, values)
+    parts.input = try lateInput(values, settings, command, parts.waits)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
     if let pool = planner.groups[operation]?.pool {
@@ -136,7 +135,9 @@ extension PlanBuilder {
     let unit = planner.units[place.unit]
     let scope = LateScope(
       planner.dependencies(at: place, numbers),
-      matrix: place.instance.map { planner.instances[$0].values }, inputs: lateInputs(of: unit))
+      matrix: place.instance.map { planner.instances[$0].values },
+      writtenNames: unit.extra(of: place.step)?.matrix?.writtenNames ?? [],
+      inputs: lateInputs(of: unit))
     scopes[operation] = scope
     return scope
   }

@@ -66,6 +66,7 @@ extension LateStep {
       let target = try bindings.action(
         of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
       if case .script(let text) = target { try wait.model.check(text) }
+      if wait.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
           action: wait.model.kind.action(target), every: wait.model.every,

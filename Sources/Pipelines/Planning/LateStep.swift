@@ -57,6 +57,8 @@ struct LateParts: Sendable {
   var command: CommandModel?
   var shell: [String] = []
   var settings: LateSettings?
+  /// What it reads from its input, if that may be code and not all of it is known.
+  var input: Template?
   /// Its matrix, if that is not known.
   var expansion: LateExpansion?
   /// Of a nested pipeline: what it gives back, in the scope of its own steps.
@@ -68,7 +70,7 @@ struct LateParts: Sendable {
 
   var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && waits.isEmpty && !hasLateInputs
+      && waits.isEmpty && !hasLateInputs && input == nil
   }
 }
 
@@ -121,16 +123,19 @@ package final class LateScope: Sendable {
   /// For status functions.
   let dependencies: [OperationID]
   let matrix: ValueMap?
+  /// Members of the matrix that stand in the file as literals.
+  let writtenNames: Set<String>
   let inputs: LateInputs?
 
   init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    inputs: LateInputs? = nil
+    writtenNames: Set<String> = [], inputs: LateInputs? = nil
   ) {
     steps = dependencies.steps
     matches = dependencies.matches
     self.dependencies = dependencies.all
     self.matrix = matrix
+    self.writtenNames = writtenNames
     self.inputs = inputs
   }
 
@@ -139,6 +144,7 @@ package final class LateScope: Sendable {
     matches = scope.matches
     dependencies = scope.dependencies
     self.matrix = matrix
+    writtenNames = scope.writtenNames
     inputs = scope.inputs
   }
 

@@ -43,6 +43,7 @@ extension LateStep {
       }
     }
     if let hooks = parts.settings?.hooks, !hooks.isEmpty { result.put(hooks, bindings) }
+    if parts.input != nil { result.checkInput(parts, bindings) }
     return result
   }
 }
@@ -53,6 +54,25 @@ extension ResolvedStep {
     for kind in HookKind.allCases {
       for index in step.settings.hooks[kind].indices {
         failures[.hook(kind, index: index + 1)] = failure
+      }
+    }
+  }
+
+  /// Of each command that can run.
+  fileprivate mutating func checkInput(
+    _ parts: LateParts, _ bindings: LateBindings<some RunFacts>
+  ) {
+    var commands: [(StepPart, Action)] = [(.attempt, step.action)]
+    for kind in HookKind.allCases {
+      for (index, action) in step.settings.hooks[kind].enumerated() {
+        commands.append((.hook(kind, index: index + 1), action))
+      }
+    }
+    for (part, action) in commands where failures[part] == nil {
+      do throws(EvaluationFailure) {
+        try parts.checkInput(of: action, bindings)
+      } catch {
+        failures[part] = error
       }
     }
   }

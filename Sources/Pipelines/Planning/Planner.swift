@@ -98,7 +98,9 @@ struct Planner {
   /// What a step's expressions can be given now.
   func values(at place: Place) -> KnownValues {
     let values = unitValues[place.unit]
-    return place.instance.map { values.with(instances[$0].values) } ?? values
+    guard let instance = place.instance else { return values }
+    let matrix = units[place.unit].extra(of: place.step)?.matrix
+    return values.with(instances[instance].values, writtenNames: matrix?.writtenNames ?? [])
   }
 
   mutating func params(ofModel model: Int) -> [String: ParamModel] {

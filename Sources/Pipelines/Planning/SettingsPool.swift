@@ -7,10 +7,13 @@ final class PlannedSettings {
   let settings: StepSettings
   /// Nil if all is known.
   let late: LateSettings?
+  /// What commands read from their input, if it holds expressions.
+  let input: Template?
 
-  init(settings: StepSettings, late: LateSettings?) {
+  init(settings: StepSettings, late: LateSettings?, input: Template?) {
     self.settings = settings
     self.late = late
+    self.input = input
   }
 }
 
@@ -74,7 +77,9 @@ struct SettingsPool {
   }
 
   /// Of a step that sets nothing, once they are made and if all of them are known.
-  var plainSettings: StepSettings? { plain?.late == nil ? plain?.settings : nil }
+  var plainSettings: StepSettings? {
+    plain?.late == nil && plain?.input == nil ? plain?.settings : nil
+  }
 
   /// Whether instances of one step may have different settings.
   private func differs(_ details: DetailsModel, _ values: KnownValues) -> Bool {
@@ -180,7 +185,8 @@ struct SettingsDraft {
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
-    return PlannedSettings(settings: settings, late: late.isEmpty ? nil : late)
+    return PlannedSettings(
+      settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }
 
   func foldedEnvironment(
@@ -219,7 +225,7 @@ struct SettingsDraft {
     for (kind, commands) in hooks {
       var folded: [CommandModel] = []
       for command in commands {
-        folded.append(try values.fold(command, for: StepSettings.language(of: shell)))
+        folded.append(try values.fold(command, for: shell))
       }
       result[kind] = folded.map(\.shown)
       if folded.contains(where: { $0.constant == nil }) { late.hooks[kind] = folded }

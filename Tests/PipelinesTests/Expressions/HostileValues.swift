@@ -18,7 +18,7 @@ let hostileValues = [
   "function p() { canary; }", "p() { canary; }", "() { :; }; canary", "in\ncanary", "esac\ncanary",
   "done; canary", "fi; canary", "\u{1}\u{7}\u{1b}]0;canary\u{7}", "",
   "x) canary ;; *", "a;;\n*) canary;;", "1;canary", "1)canary", "1]$(canary)", "0,a[$(canary)]",
-  "REPLY;canary", "-v x[$(canary)]", "]] ; canary ; [[",
+  "REPLY;canary", "-v x[$(canary)]", "]] ; canary ; [[", "a\0b",
 ]
 
 /// Made of characters that are let in, and still more than a word in some place.
@@ -27,6 +27,8 @@ let plainHostileValues = [
   "PATH=/nowhere", "LD_PRELOAD=./evil.so", "a=b", "x+=1", "2", "10", "-", "--", "-e", "-v", "-eq",
   "%1", "@", "/", "//", "..", "a,b", "1:2", "p=canary", "exit", "return", "alias", "trap", "set",
   "PS4", "IFS", "BASH_ENV=./x", "ENV=./x", "al", "ev", "function", "time", "coproc", "export",
+  "=x", "=", "+=", "a+=b", "-oProxyCommand=x", "--upload-pack=x", "-rf", "a,-rf", "x@y", "v1.2",
+  "_",
 ]
 
 /// Scripts in which `@` stands for the value. `p` prints its arguments.

@@ -89,13 +89,14 @@ private func evaluate(_ expression: Expression, _ file: SampleFile) throws(FuzzF
   return nil
 }
 
+private let fuzzedShell = ScriptReader(shell: ["/bin/sh", "-e"])
+
 /// The same bytes as a text and as a script.
 private func fuzzTemplate(_ file: SampleFile) throws(FuzzFinding) {
   var log = DiagnosticLog()
   let template = file.sources.withText(at: file.origin.span) { source in
     let template = Template(parsing: file.bytes[...], file.origin, in: source, log: &log)
     template?.checkText(in: SampleScope(), source, log: &log)
-    template?.checkScript(for: .shell, in: SampleScope(), source, log: &log)
     return template
   }
   try examine(log.sorted(), in: file.sources)
@@ -105,15 +106,15 @@ private func fuzzTemplate(_ file: SampleFile) throws(FuzzFinding) {
     failures.append(error)
   }
   do throws(EvaluationFailure) {
-    _ = try template.renderedScript(for: .shell, with: afterwards)
+    _ = try template.renderedScript(for: fuzzedShell, with: afterwards)
   } catch {
     failures.append(error)
   }
   do throws(EvaluationFailure) {
     let folded = try template.folded(with: SampleBindings())
     _ = folded.description
-    _ = try template.renderedScriptIfKnown(for: .shell, with: SampleBindings())
-    _ = try folded.renderedScript(for: .shell, with: afterwards)
+    _ = try template.renderedScriptIfKnown(for: fuzzedShell, with: SampleBindings())
+    _ = try folded.renderedScript(for: fuzzedShell, with: afterwards)
   } catch {
     failures.append(error)
   }

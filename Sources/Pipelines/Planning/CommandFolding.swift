@@ -1,0 +1,89 @@
+// Commands with everything put in that is known before the run. Values go into scripts and arguments only
+// as `ScriptRule` says.
+
+import Diagnostics
+
+extension KnownValues {
+  func fold(
+    _ command: CommandModel, for shell: [String]
+  ) throws(EvaluationFailure) -> CommandModel {
+    switch command {
+    case .script(let text): return .script(try foldScript(text, for: shell))
+    case .arguments(let words): return .arguments(try fold(arguments: words))
+    case .uses(let uses):
+      return .uses(
+        UsesModel(
+          kind: uses.kind, span: uses.span, with: try fold(uses.with), model: uses.model))
+    }
+  }
+
+  func foldScript(_ text: Text, for shell: [String]) throws(EvaluationFailure) -> Text {
+    if let script = try scriptIfKnown(text, for: shell) { return .plain(script) }
+    guard case .template(let template) = text else { return text }
+    return .template(try template.folded(with: self))
+  }
+
+  /// Nil if some of its values are not known.
+  func scriptIfKnown(
+    _ text: Text, for shell: [String]
+  ) throws(EvaluationFailure) -> String? {
+    guard case .template(let template) = text else { return text.plain }
+    let script = try template.renderedScriptIfKnown(for: ScriptReader(shell: shell), with: self)
+    if let script { try spend(script, on: template) }
+    return script
+  }
+
+  /// All of them, or none: each may say what another one is to its program.
+  private func fold(arguments words: [Text]) throws(EvaluationFailure) -> [Text] {
+    guard words.contains(where: { $0.template != nil }) else { return words }
+    let arguments = try ArgumentText(words, for: .knownValue, with: self)
+    guard let texts = arguments.texts else {
+      var folded: [Text] = []
+      for word in words {
+        folded.append(
+          try word.template.map { template throws(EvaluationFailure) in
+            .template(try template.folded(with: self))
+          } ?? word)
+      }
+      return folded
+    }
+    for (word, text) in zip(words, texts) {
+      if let template = word.template { try spend(text, on: template) }
+    }
+    return texts.map { .plain($0) }
+  }
+}
+
+extension ArgumentText {
+  /// With the values that are known, which are checked.
+  init(
+    _ words: [Text], for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) {
+    var elements: [[TextPiece]] = []
+    for word in words {
+      switch word {
+      case .plain(let text): elements.append([.authors(text, nil)])
+      case .template(let template):
+        elements.append(try template.pieces(for: goal, with: bindings))
+      }
+    }
+    self.init(elements)
+    try check()
+  }
+}
+
+extension CommandModel {
+  /// The command, if nothing in it is left to be evaluated.
+  var constant: Action? {
+    templates.isEmpty ? shown : nil
+  }
+
+  /// As it is shown.
+  var shown: Action {
+    switch self {
+    case .script(let text): .script(text.shown)
+    case .arguments(let words): .arguments(words.map(\.shown))
+    case .uses(let uses): uses.action { $0.shown }
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// What a step's commands read from their input is a script where one of them is a shell or an interpreter:
+// values go into it as into any script.
+
+import Scheduling
+
+extension PlanBuilder {
+  /// Fails for a value that is known and refused. What is left to be looked at during the run, when
+  /// the commands are known.
+  func lateInput(
+    _ values: KnownValues, _ settings: PlannedSettings, _ command: StepCommand,
+    _ waits: [LateWait]
+  ) throws(EvaluationFailure) -> Template? {
+    guard let input = settings.input else { return nil }
+    var isLate = settings.late?.hooks.isEmpty == false
+    var actions = isLate ? [] : HookKind.allCases.flatMap { settings.settings.hooks[$0] }
+    switch command {
+    case .known(let action): actions.append(action)
+    case .late: isLate = true
+    }
+    for wait in waits where wait.model.kind == .command {
+      if let action = wait.model.target.constant { actions.append(action) } else { isLate = true }
+    }
+    for reader in actions.compactMap(\.inputReader)
+    where try input.renderedScriptIfKnown(for: reader, with: values) == nil {
+      isLate = true
+    }
+    return isLate ? try input.folded(with: values) : nil
+  }
+}
+
+extension LateParts {
+  /// Fails if the command reads a script from its input in which a value is refused.
+  func checkInput(
+    of action: Action, _ bindings: LateBindings<some RunFacts>
+  ) throws(EvaluationFailure) {
+    guard let input, let reader = action.inputReader else { return }
+    _ = try input.renderedScript(for: reader, with: bindings)
+  }
+}
+
+extension Action {
+  /// What may take its input for a script.
+  fileprivate var inputReader: ScriptReader? {
+    let program: String? =
+      switch self {
+      case .script(let text): Interpreter.reader(in: text)
+      case .arguments(let words): Interpreter.reader(in: words)
+      case .helper: nil
+      }
+    return program.map { ScriptReader(.standardInput, [$0]) }
+  }
+}
