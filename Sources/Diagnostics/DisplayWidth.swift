@@ -65,7 +65,7 @@ package func escape(_ scalar: Unicode.Scalar) -> String? {
 package func printable(_ text: String) -> String {
   var result = ""
   var count = 0
-  for scalar in text.unicodeScalars {
+  for scalar in withoutHidden(text).unicodeScalars {
     if count == 80 { return result + "…" }
     if let escaped = escape(scalar) {
       result += escaped

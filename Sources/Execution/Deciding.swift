@@ -120,6 +120,8 @@ extension RunLoop: RunFacts {
 
   func secret(_ name: String) -> String? { options.secrets[name] }
 
+  func secret(heldBy text: String) -> String? { options.secrets.name(heldBy: text) }
+
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String {
     try FileHashes.hash(of: patterns)
   }

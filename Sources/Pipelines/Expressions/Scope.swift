@@ -55,6 +55,9 @@ package protocol ExpressionBindings {
 
   /// Nil while files must not be looked at.
   func exists(_ path: String) throws(FaultWords) -> Bool?
+
+  /// The name of a secret that the text holds.
+  func secret(heldBy text: String) -> String?
 }
 
 /// What stands behind a name.
@@ -70,6 +73,15 @@ extension ExpressionBindings {
   package var dependencyEndings: [Ending]? { nil }
   package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
   package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }
+  package func secret(heldBy text: String) -> String? { nil }
+
+  /// To a value in a script or an argument, which everybody can see who may list processes.
+  func objection(toSecretIn text: String, of expression: Expression) -> FaultWords? {
+    secret(heldBy: text).map { name in
+      ExpressionMessage.holdsSecret(
+        expression.text(expression.range(of: expression.root)), name)
+    }
+  }
 }
 
 extension FaultWords: Error {}

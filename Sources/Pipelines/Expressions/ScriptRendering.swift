@@ -57,7 +57,8 @@ extension Template {
     let text = try self.text(for: goal, with: bindings) { expression, value in
       defer { number += 1 }
       if script.needsAllValues { values.append(value) }
-      return script.objection(to: expression, number)
+      return value.flatMap { bindings.objection(toSecretIn: $0, of: expression) }
+        ?? script.objection(to: expression, number)
         ?? value.flatMap { script.objection(to: $0, of: expression, number) }
     }
     if let (words, number) = script.objection(toAll: values) {

@@ -22,6 +22,31 @@ extension Template {
     return text
   }
 
+  /// For an element of a command: everybody can see it.
+  package func renderedArgument(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String {
+    guard let text = try argument(for: .value, with: bindings) else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return text
+  }
+
+  /// Nil if some of the values are not known yet; those that are may fail already.
+  package func renderedArgumentIfKnown(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try argument(for: .knownValue, with: bindings)
+  }
+
+  private func argument(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try text(for: goal, with: bindings) { expression, value in
+      value.flatMap { bindings.objection(toSecretIn: $0, of: expression) }
+    }
+  }
+
   /// Nil if some of the values are not known yet.
   package func renderedIfKnown(
     with bindings: some ExpressionBindings

@@ -5,6 +5,7 @@ import Diagnostics
 extension UnitInputs {
   /// Types only; the values come from the command line, or from the using step.
   init(_ model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog) {
+    secretVariables = options.secretVariables
     if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
   }

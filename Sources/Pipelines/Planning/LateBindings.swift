@@ -13,10 +13,13 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
-    case .secrets: .known(facts.secret(name).map { .string($0) } ?? .null)
-    case .env, .host: .missing
+    // Of variables only those that are secrets are not known before the run.
+    case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
+    case .host: .missing
     }
   }
+
+  func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }
 
   func value(of root: ContextRoot) -> Resolution {
     guard root == .matrix, let matrix = scope.matrix else { return .later }
@@ -133,6 +136,13 @@ extension LateBindings {
     }
   }
 
+  private func argument(_ text: Text) throws(EvaluationFailure) -> String {
+    switch text {
+    case .plain(let text): text
+    case .template(let template): try template.renderedArgument(with: self)
+    }
+  }
+
   func value(of model: ValueModel) throws(EvaluationFailure) -> Value {
     switch model {
     case .constant(let value): return value
@@ -157,12 +167,12 @@ extension LateBindings {
     switch command {
     case .script(.plain(let text)): return .script(text)
     case .script(.template(let template)):
-      if !isScript { return .script(try template.rendered(with: self)) }
+      if !isScript { return .script(try template.renderedArgument(with: self)) }
       let language = StepSettings.language(of: shell)
       return .script(try template.renderedScript(for: language, with: self))
     case .arguments(let words):
       var texts: [String] = []
-      for word in words { texts.append(try text(of: word)) }
+      for word in words { texts.append(try argument(word)) }
       return .arguments(texts)
     case .uses(let uses): return .helper(try helperWords(of: uses, tag).words)
     }
@@ -180,7 +190,7 @@ extension LateBindings {
       members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
     }
     let secret = Set(
-      uses.with.filter { $0.value.holdsSecrets(scope.isSecret(param:)) }.map(\.name))
+      uses.with.filter { $0.value.holdsSecrets(scope.isSecret) }.map(\.name))
     var words = [name]
     var variables: [EnvironmentVariable] = []
     let evaluated = UsesModel(kind: uses.kind, span: uses.span, with: members)
@@ -213,23 +223,28 @@ extension Outcome {
 }
 
 extension LateScope {
+  /// Whether what it names is a secret, or made of one. Of variables only those that are secrets are
+  /// not known before the run.
+  fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .secrets, .env: true
+    case .params: reference.member.map(isSecret(param:)) ?? false
+    case .steps, .matrix, .run, .host: false
+    }
+  }
+
   /// Of a nested pipeline: what the using step gives it is made of secrets.
-  fileprivate func isSecret(param name: String) -> Bool {
+  private func isSecret(param name: String) -> Bool {
     guard let inputs, let input = inputs.param(named: name) else { return false }
-    return input.value.holdsSecrets(inputs.outer.isSecret(param:))
+    return input.value.holdsSecrets(inputs.outer.isSecret)
   }
 }
 
 extension ValueModel {
-  /// Whether a secret, or a parameter that is made of one, is in it.
-  func holdsSecrets(_ isSecretParam: (String) -> Bool) -> Bool {
+  /// Whether a secret, or something that is made of one, is in it.
+  func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
     templates.contains { template in
-      template.expressions.contains { expression in
-        expression.references.contains { reference in
-          reference.root == .secrets
-            || reference.root == .params && reference.member.map(isSecretParam) ?? false
-        }
-      }
+      template.expressions.contains { $0.references.contains(where: isSecret) }
     }
   }
 }

@@ -33,7 +33,7 @@ extension PlanBuilder {
       let language = StepSettings.language(of: settings.settings.shell)
       let target: CommandModel
       if wait.kind != .command, case .script(let text) = wait.target {
-        let folded = try values.fold(text)
+        let folded = try values.foldArgument(text)
         if let known = folded.plain { try wait.check(known) }
         target = .script(folded)
       } else {

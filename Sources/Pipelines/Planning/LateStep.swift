@@ -195,6 +195,8 @@ package protocol RunFacts {
   func runMember(_ name: String) -> String?
   /// Nil if there is no such secret.
   func secret(_ name: String) -> String?
+  /// The name of a secret that the text holds.
+  func secret(heldBy text: String) -> String?
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String
   func exists(_ path: String) throws(FaultWords) -> Bool
 }
