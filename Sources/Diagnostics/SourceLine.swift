@@ -115,8 +115,10 @@ private struct HiddenLine {
   let span: Range<Int>
 
   init?(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
-    guard let line = bytes[min(lineStart, bytes.count)...].split(
-      separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false).first,
+    guard
+      let line = bytes[min(lineStart, bytes.count)...].split(
+        separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false
+      ).first,
       let shown = withoutHidden(line), !shown.elementsEqual(line)
     else { return nil }
     let start = min(max(span.lowerBound, line.startIndex), line.endIndex)

@@ -57,7 +57,8 @@ package enum PlanningFailure: Error {
 package struct LoadedPipeline {
   private let path: String
   private let bytes: [UInt8]
-  private let loader: PipelineLoader
+  private let files: PipelineFiles
+  private var loader: PipelineLoader
 
   /// `path` is what messages call the file.
   package init(path: String, bytes: [UInt8], files: PipelineFiles) {
@@ -65,7 +66,14 @@ package struct LoadedPipeline {
     loader.load(path: path, bytes: bytes)
     self.path = path
     self.bytes = bytes
+    self.files = files
     self.loader = loader
+  }
+
+  /// Makes what is said about the files anew, when it is known what must not be shown.
+  package mutating func renewMessages() {
+    guard !loader.log.isEmpty else { return }
+    self = LoadedPipeline(path: path, bytes: bytes, files: files)
   }
 
   /// What is declared, as far as the files could be read.

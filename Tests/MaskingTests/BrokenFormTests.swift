@@ -42,7 +42,7 @@ struct BrokenFormTests {
   @Test(arguments: [
     #"printf %s "$T" | base64"#, #"printf '%s\n' "$T" | base64"#,
     #"printf %s "$T" | base64 -w 20"#, #"printf %s "$T" | base64 -w 0 | tr '/+' '_-'"#,
-    #"echo $(printf %s "$T" | base64 -w 64)"#, #"printf %s "$T" | base64 -w 8 | sed 's/^/   /'"#,
+    #"echo $(printf %s "$T" | base64 -w 64)"#, #"printf %s "$T" | base64 -w 12 | sed 's/^/   /'"#,
     #"printf %s "$T" | base64 -w 30 | sed 's/$/\r/'"#,
     #"printf %s "$T" | xxd -p"#, #"printf %s "$T" | xxd -p -u"#, #"printf %s "$T" | xxd -p -c 16"#,
     #"printf %s "$T" | od -An -v -tx1 | tr -d ' '"#,
@@ -132,7 +132,7 @@ struct BrokenFormTests {
       }
       let forms = Set(
         (0..<Int.random(in: 1...4, using: &dice)).map { _ in
-          random(Int.random(in: 16...60, using: &dice), &dice)
+          random(Int.random(in: 24...60, using: &dice), &dice)
         })
       let masker = Masker(exactly: [Array("ZZZZ".utf8)], broken: forms)
       var text: [UInt8] = []
@@ -151,7 +151,7 @@ struct BrokenFormTests {
     }
   }
 
-  /// In lines of eight bytes and more, the first of any length.
+  /// In lines of twelve bytes and more, the first of any length.
   private func broken(_ form: [UInt8], _ dice: inout Dice) -> [UInt8] {
     var result: [UInt8] = []
     var rest = form[...]
@@ -162,7 +162,7 @@ struct BrokenFormTests {
       if !rest.isEmpty {
         result += [[10], [13, 10], [32], [10, 32, 32]].randomElement(using: &dice) ?? [10]
       }
-      length = Int.random(in: 8...30, using: &dice)
+      length = Int.random(in: 12...30, using: &dice)
     }
     return result
   }

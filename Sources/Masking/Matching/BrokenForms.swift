@@ -15,7 +15,7 @@ struct BrokenForms: Sendable {
     guard let shortest = patterns.lazy.map(\.count).min() else { return nil }
     precondition(shortest >= SecretForms.shortestBroken, "a pattern of fewer than eight bytes")
     automaton = Automaton(patterns)
-    pieceSize = min(8, shortest / 2)
+    pieceSize = min(12, shortest / 2)
     let size = patterns.reduce(0) { $0 + $1.count }
     var bits: UInt32 = 18
     // 32 KiB, which fits the nearest cache, to 512.
@@ -51,7 +51,7 @@ struct BrokenForms: Sendable {
   func candidate(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard let text = bytes.baseAddress else { return nil }
     let last = bytes.count - 4
-    let distance = (pieceSize - 4) / 2
+    let (distance, stride) = ((pieceSize - 4) / 2, pieceSize - 3)
     var place = start
     while place <= last {
       if isKnown(text, place) {
@@ -61,7 +61,7 @@ struct BrokenForms: Sendable {
           return place
         }
       }
-      place += pieceSize - 3
+      place &+= stride
     }
     return nil
   }

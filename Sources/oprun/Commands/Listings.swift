@@ -45,11 +45,11 @@ extension Tool {
     options.environment = [:]
     options.undecodable = [:]
     options.demandsAllParameters = false
-    guard let pipeline = load(path, options) else { return false }
+    guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
     let color = invocation.choice(Options.color, default: ColorChoice.auto)
     let name = path == "-" ? Self.standardInputName : path
-    let secrets = readSecrets(of: pipeline).secrets
+    let secrets = readSecrets(of: &pipeline).secrets
     do throws(PlanningFailure) {
       let plan = try pipeline.plan(options.refusing(secrets))
       if format == .human {

@@ -24,10 +24,11 @@ extension Tool {
 
   /// A plan, or the exit status that stands for the failure that was said.
   func plan(_ path: String, _ options: PlanningOptions) -> Result<Plan, PlanlessExit> {
-    guard let pipeline = load(path, options) else {
+    guard var pipeline = load(path, options) else {
       return .failure(PlanlessExit(status: ExitStatus.invalidPipeline))
     }
-    return plan(pipeline, options, readSecrets(of: pipeline))
+    let reading = readSecrets(of: &pipeline)
+    return plan(pipeline, options, reading)
   }
 
   /// The pipeline in a file; nil if the file cannot be had, which was said.
@@ -38,7 +39,7 @@ extension Tool {
   }
 
   /// What can be had of the secrets. From now on nothing that is written holds one.
-  func readSecrets(of pipeline: LoadedPipeline) -> SecretReading {
+  func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
     let sources = pipeline.secrets
     if !sources.isEmpty { closeMemory() }
     let reading = SecretReading(sources) { name in
@@ -48,6 +49,7 @@ extension Tool {
     output.masker = masker
     errors.masker = masker
     hideBeforeCutting(masker.mask)
+    pipeline.renewMessages()
     return reading
   }
 

@@ -11,10 +11,10 @@ import Scheduling
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageError) -> Int32 {
     let options = planningOptions(invocation)
-    guard let pipeline = load(invocation.operands[0], options) else {
+    guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
     }
-    let reading = readSecrets(of: pipeline)
+    let reading = readSecrets(of: &pipeline)
     switch plan(pipeline, options, reading) {
     case .failure(let exit): return exit.status
     case .success(let plan):
