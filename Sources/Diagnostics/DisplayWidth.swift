@@ -62,11 +62,14 @@ package func escape(_ scalar: Unicode.Scalar) -> String? {
 }
 
 /// A text from outside as it may stand in a message: on one line, at most 80 characters.
-package func printable(_ text: String) -> String {
+package func printable(_ text: String) -> String { shortened(withoutHidden(text)) }
+
+/// The same of a text that is a name, too: nothing in it is hidden.
+package func shortened(_ text: String, to length: Int = 80) -> String {
   var result = ""
   var count = 0
   for scalar in text.unicodeScalars {
-    if count == 80 { return result + "…" }
+    if count == length { return result + "…" }
     if let escaped = escape(scalar) {
       result += escaped
     } else {

@@ -18,6 +18,14 @@ struct SourceLine {
 
   /// `span` counts from the start of `bytes`; the line begins at `lineStart`.
   init(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
+    if let line = HiddenLine(bytes, lineStart: lineStart, span: span) {
+      self.init(shown: line.bytes, lineStart: 0, span: line.span)
+    } else {
+      self.init(shown: bytes, lineStart: lineStart, span: span)
+    }
+  }
+
+  private init(shown bytes: [UInt8], lineStart: Int, span: Range<Int>) {
     let window = Self.window(of: bytes, lineStart: lineStart, around: span.lowerBound)
     let cells = Self.cells(of: bytes[window.range])
     let shown = Self.clip(cells, to: span.lowerBound)
@@ -97,6 +105,28 @@ struct SourceLine {
       end += 1
     }
     return start..<end
+  }
+}
+
+/// A line without what must not be shown; nil if there is nothing of that in it.
+private struct HiddenLine {
+  let bytes: [UInt8]
+  /// The underlined place in them.
+  let span: Range<Int>
+
+  init?(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
+    guard
+      let line = bytes[min(lineStart, bytes.count)...].split(
+        separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false
+      ).first,
+      let shown = withoutHidden(line), !shown.elementsEqual(line)
+    else { return nil }
+    let start = min(max(span.lowerBound, line.startIndex), line.endIndex)
+    let end = min(max(span.upperBound, start), line.endIndex)
+    let before = withoutHidden(line[..<start])?.count ?? 0
+    let upTo = withoutHidden(line[..<end])?.count ?? before
+    self.bytes = shown
+    self.span = min(before, shown.count)..<min(max(before, upTo), shown.count)
   }
 }
 

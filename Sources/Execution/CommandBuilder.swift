@@ -18,6 +18,15 @@ struct StepCommand {
   let variables: [String]
 }
 
+/// What a program is given.
+private struct CommandArguments {
+  var words: [String]
+  /// For descriptor 3.
+  var script: String?
+  /// `NAME=value`.
+  var variables: [String] = []
+}
+
 /// Builds the commands of one run. Steps with the same settings share one environment.
 final class CommandBuilder {
   /// Of the run's own hooks.
@@ -62,13 +71,15 @@ final class CommandBuilder {
     let (step, settings) = (command.step, command.settings)
     let environment = self.environment(of: settings)
     let arguments = self.arguments(of: command.action, settings)
+    let ownVariables =
+      [
+        "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(command.attempt)",
+        "OPRUN_OUTPUT=\(outputs(of: key, step: step))",
+      ] + command.variables + arguments.variables
     var launch = LaunchRequest(
       programs: programs(for: arguments.words[0], environment), arguments: arguments.words,
       environment: environment,
-      ownVariables: [
-        "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(command.attempt)",
-        "OPRUN_OUTPUT=\(outputs(of: key, step: step))",
-      ] + command.variables,
+      ownVariables: ownVariables,
       directory: settings.workingDirectory, input: nullInput.number, output: -1, script: nil,
       nice: settings.nice)
     launch.script = try arguments.script.map { text throws(SystemError) in try memoryFile(text) }
@@ -77,6 +88,9 @@ final class CommandBuilder {
       key: key, settings: settings, launch: launch,
       logPath: log(of: key, step: step))
   }
+
+  /// Where the files of the run are; absolute.
+  var folder: String { directory.path }
 
   /// The file behind `OPRUN_OUTPUT`.
   func outputs(of key: CommandKey, step: String) -> String {
@@ -100,21 +114,36 @@ final class CommandBuilder {
 
   /// A plain command is executed directly; a script that is too long for an argument is read by
   /// the shell from descriptor 3.
-  private func arguments(
-    of action: Action, _ settings: StepSettings
-  ) -> (words: [String], script: String?) {
+  private func arguments(of action: Action, _ settings: StepSettings) -> CommandArguments {
     switch action {
-    case .arguments(let words): return (words, nil)
-    case .helper(let words): return ([helper] + words, nil)
+    case .arguments(let words): return CommandArguments(words: words)
+    case .helper(let words): return helperArguments(words)
     case .script(let text):
       if settings.shell == StepSettings.defaultShell, let words = directArguments(of: text) {
-        return (words, nil)
+        return CommandArguments(words: words)
       }
       if text.utf8.count > CommandBuilder.longestArgument {
-        return (settings.shell + ["/dev/fd/3"], text)
+        return CommandArguments(words: settings.shell + ["/dev/fd/3"], script: text)
       }
-      return (settings.shell + ["-c", text], nil)
+      return CommandArguments(words: settings.shell + ["-c", text])
     }
+  }
+
+  /// Inputs that hold a secret go through variables: everybody can see arguments.
+  private func helperArguments(_ words: [String]) -> CommandArguments {
+    var arguments = CommandArguments(words: [helper])
+    for word in words {
+      guard let masker, masker.finds(in: word), let sign = word.firstIndex(of: "="),
+        word.hasPrefix("--")
+      else {
+        arguments.words.append(word)
+        continue
+      }
+      let variable = "OPRUN_INPUT_\(arguments.variables.count + 1)"
+      arguments.variables.append("\(variable)=\(word[word.index(after: sign)...])")
+      arguments.words.append("--with-env=\(word[..<sign].dropFirst(2))=\(variable)")
+    }
+    return arguments
   }
 
   private func programs(for name: String, _ environment: Environment) -> [String] {

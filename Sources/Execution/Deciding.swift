@@ -147,6 +147,8 @@ extension RunLoop: RunFacts {
 
   func secret(_ name: String) -> String? { options.secrets[name] }
 
+  func secret(heldBy text: String) -> String? { options.secrets.name(heldBy: text) }
+
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String {
     guard let digest = hashing.digest(of: patterns) else {
       throw FaultWords("files are being hashed")

@@ -94,7 +94,7 @@ final class RunLoop {
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
       conditions: LaunchConditions(
         defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits),
-      masker: masker)
+      masker: masker, outputFolder: masker == nil ? nil : builder.folder)
   }
 
   /// Commands that could run at once if nothing but the queues limited them.
@@ -183,13 +183,16 @@ final class RunLoop {
       let log = builder.log(of: key, step: machine.plan.steps[key.operation.index].id)
       let lastWords = end.status == .exited(0) ? nil : LastWords.line(ofLog: log)
       unlink(log)
+      removeOutputs(of: key)
       machine.ended(key, end, lastWords: lastWords, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
       tell(.orphansFound(key.operation, processes: found, action: action), at: time, &observer)
     case .ended(let key, let end):
-      machine.ended(key, takeOutputs(of: key, end, at: time, &observer), at: time)
+      let end = takeOutputs(of: key, end, at: time, &observer)
+      removeOutputs(of: key)
+      machine.ended(key, end, at: time)
     case .logFailed(let message): machine.stateFailed(message, at: time)
     }
   }
@@ -215,6 +218,14 @@ final class RunLoop {
     }
   }
 
+  /// In a run with secrets nothing stays of what a command wrote to `OPRUN_OUTPUT`, however it ended.
+  private func removeOutputs(of key: CommandKey) {
+    guard masker != nil else { return }
+    let isRun = key.operation == CommandKey.runOperation
+    let step = isRun ? RunDirectory.runHookName : machine.plan.steps[key.operation.index].id
+    unlink(builder.outputs(of: key, step: step))
+  }
+
   private func start(_ key: CommandKey, at time: Nanoseconds) {
     if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
@@ -236,6 +247,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd, _ observer: inout some RunObserver) -> RunEnd {
     endHashing()
     processes.endStrays()
+    if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     observer.endTurn()
     awaitReaders(of: &observer, after: end)
     return end

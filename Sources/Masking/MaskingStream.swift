@@ -4,6 +4,7 @@
 /// One stream. Memory: the longest form of a secret.
 package struct MaskingStream: Sendable {
   private let automaton: Automaton
+  private var broken: BrokenScan?
   private var state = Automaton.start
   /// Bytes that came before the next piece.
   private var position = 0
@@ -16,7 +17,10 @@ package struct MaskingStream: Sendable {
   package static let mask: StaticString = "***"
   private static let pieceSize = 64 << 10
 
-  package init(_ masker: Masker) { automaton = masker.automaton }
+  package init(_ masker: Masker) {
+    automaton = masker.automaton
+    broken = masker.broken.map { BrokenScan($0) }
+  }
 
   /// Whether bytes wait for what comes next.
   package var isHolding: Bool { !held.isEmpty || !hits.isEmpty }
@@ -29,9 +33,22 @@ package struct MaskingStream: Sendable {
       rest = rest.dropFirst(Self.pieceSize)
       state = automaton.scan(piece, at: position, from: state, hits: &hits)
       let end = position + piece.count
-      passOn(before: end - automaton.openByteCount(in: state), piece, into: &output)
+      let limit = min(end - automaton.openByteCount(in: state), scanBroken(piece, upTo: end))
+      passOn(before: max(limit, position - held.count), piece, into: &output)
       position = end
     }
+  }
+
+  /// Returns where that begins which is not decided.
+  private mutating func scanBroken(_ piece: UnsafeRawBufferPointer, upTo end: Int) -> Int {
+    guard broken != nil else { return end }
+    var found: [Hit] = []
+    broken?.scan(piece, at: position, hits: &found)
+    // What was passed on at the end of a line cannot be taken back.
+    let first = position - held.count
+    for index in found.indices { found[index].start = max(found[index].start, first) }
+    hits.merge(found)
+    return broken?.firstOpen(upTo: end) ?? end
   }
 
   package mutating func mask(_ chunk: [UInt8], into output: inout [UInt8]) {
@@ -42,6 +59,7 @@ package struct MaskingStream: Sendable {
   /// follows is a new one.
   package mutating func finish(into output: inout [UInt8]) {
     state = Automaton.start
+    broken?.beginAnew()
     passOn(before: position, UnsafeRawBufferPointer(start: nil, count: 0), into: &output)
   }
 

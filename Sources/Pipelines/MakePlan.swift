@@ -25,6 +25,10 @@ package struct PlanningOptions: Sendable {
   package var demandsAllParameters = true
   package var host = HostFacts()
   package var files = PipelineFiles.none
+  /// Answers the name of a secret that a text holds. Called for values that are put into commands.
+  package var secretHeld: (@Sendable (String) -> String?)?
+  /// Variables that are secrets, in any of the files; the value says whether one must be there.
+  var secretVariables: [String: Bool] = [:]
 
   package init(
     processorCount: Int = 1, maxParallel: Int? = nil, failurePolicy: FailurePolicy? = nil,
@@ -48,19 +52,52 @@ package enum PlanningFailure: Error {
   case badParameters(ParameterFaults)
 }
 
+/// A pipeline that was read, with all files that belong to it. What is wrong with them is told by
+/// `plan`.
+package struct LoadedPipeline {
+  private let path: String
+  private let bytes: [UInt8]
+  private let files: PipelineFiles
+  private var loader: PipelineLoader
+
+  /// `path` is what messages call the file.
+  package init(path: String, bytes: [UInt8], files: PipelineFiles) {
+    var loader = PipelineLoader(files: files)
+    loader.load(path: path, bytes: bytes)
+    self.path = path
+    self.bytes = bytes
+    self.files = files
+    self.loader = loader
+  }
+
+  /// Makes what is said about the files anew, when it is known what must not be shown.
+  package mutating func renewMessages() {
+    guard !loader.log.isEmpty else { return }
+    self = LoadedPipeline(path: path, bytes: bytes, files: files)
+  }
+
+  /// What is declared, as far as the files could be read.
+  package var secrets: [SecretSource] { loader.models.secrets }
+
+  package func plan(_ options: PlanningOptions) throws(PlanningFailure) -> Plan {
+    let sources = loader.sources
+    if loader.isCutShort {
+      var log = loader.log
+      throw .invalid(log.sorted(), sources)
+    }
+    // Spans count over all files, one after the other.
+    let text = sources.files.count == 1 ? bytes : sources.joined
+    return try text.withUnsafeBufferPointer { (text) throws(PlanningFailure) -> Plan in
+      try makePlan(path: path, loader, SourceText(text, start: 0).remembering, options)
+    }
+  }
+}
+
 /// Turns the text of a pipeline file into a plan. `path` is what messages call the file.
 package func makePlan(
   path: String, bytes: [UInt8], options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {
-  var loader = PipelineLoader(files: options.files)
-  loader.load(path: path, bytes: bytes)
-  if loader.isCutShort { throw .invalid(loader.log.sorted(), loader.sources) }
-  let sources = loader.sources
-  // Spans count over all files, one after the other.
-  let text = sources.files.count == 1 ? bytes : sources.joined
-  return try text.withUnsafeBufferPointer { (text) throws(PlanningFailure) -> Plan in
-    try makePlan(path: path, loader, SourceText(text, start: 0).remembering, options)
-  }
+  try LoadedPipeline(path: path, bytes: bytes, files: options.files).plan(options)
 }
 
 private func makePlan(
@@ -68,6 +105,8 @@ private func makePlan(
 ) throws(PlanningFailure) -> Plan {
   var log = loader.log
   var faults = ParameterFaults()
+  var options = options
+  options.secretVariables = loader.models.secretVariables
   let inputs = UnitInputs(root: loader.models[0], options: options, log: &log, faults: &faults)
   var planner = Planner(loader.models, text, inputs, options: options, log: log)
   guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }

@@ -12,7 +12,8 @@ struct SecretTests {
     _ sources: [SecretSource], _ variables: [String: String] = [:]
   ) -> Result<Secrets, SecretFailure> {
     do throws(SecretFailure) {
-      return .success(try readSecrets(sources) { variables[$0].map { Array($0.utf8) } })
+      let reading = SecretReading(sources) { variables[$0].map { Array($0.utf8) } }
+      return .success(try reading.complete())
     } catch {
       return .failure(error)
     }

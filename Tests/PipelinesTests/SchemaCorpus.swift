@@ -172,7 +172,8 @@ enum BeyondSchema {
     // What is inside of expressions.
     /unknown (?:name|step|parameter)/, /that is used has no parameter/, /has no meaning/,
     /stands where/, /is no number/,
-    /the (?:condition|value) must be/, /axis '.*' must be/,
+    /the (?:condition|value) must be/, /secrets can be used in/, /is known only to the command/,
+    /axis '.*' must be/,
     // Parameters: names that become one variable, defaults that are not allowed.
     /two parameters would be/, /the default must/, /is no regular expression/,
     // Limits of whole files.

@@ -17,6 +17,18 @@ struct OutputFiles: ~Copyable {
     countAtStart[operation] = changes.count
   }
 
+  /// Removes what commands have left behind, or wrote after they had ended.
+  static func removeAll(in folder: String) {
+    guard let list = opendir(folder) else { return }
+    defer { closedir(list) }
+    while let entry = readdir(list) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".outputs") { unlinkat(dirfd(list), name, 0) }
+    }
+  }
+
   /// The outputs in the file, which is gone afterwards; nil if there are none. A file that cannot
   /// be used stays, to be looked at.
   mutating func take(

@@ -29,7 +29,9 @@ struct Guardian: ~Copyable {
     self.groups = groups
   }
 
-  static func start(cookie: Cookie, controlGroup: String?) throws(SystemError) -> Guardian {
+  static func start(
+    cookie: Cookie, controlGroup: String?, outputFolder: String?
+  ) throws(SystemError) -> Guardian {
     let size = groupCapacity * MemoryLayout<Int32>.stride
     let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
     guard let page, page != MAP_FAILED else { throw .last("cannot start the guardian") }
@@ -45,6 +47,7 @@ struct Guardian: ~Copyable {
       if let controlGroup { ControlGroup.endAll(at: controlGroup) }
       sweep(cookie: cookie, groups: groups)
       if let controlGroup { rmdir(controlGroup) }
+      if let outputFolder { OutputFiles.removeAll(in: outputFolder) }
       _exit(0)
     }
     let error = errno

@@ -28,6 +28,7 @@ final class LocalProcesses {
 
   private var conditions: LaunchConditions
   private let masker: Masker?
+  private let outputFolder: String?
   private var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var nextNumber = 1
@@ -38,8 +39,12 @@ final class LocalProcesses {
   /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
-  init(cookie: Cookie, conditions: LaunchConditions, masker: Masker?) {
+  /// In `outputFolder` no file with outputs may stay if oprun is killed.
+  init(
+    cookie: Cookie, conditions: LaunchConditions, masker: Masker?, outputFolder: String? = nil
+  ) {
     self.masker = masker
+    self.outputFolder = outputFolder
     self.cookie = cookie
     self.conditions = conditions
     var boot = timespec()
@@ -79,7 +84,8 @@ final class LocalProcesses {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
-    let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
+    let started = try Guardian.start(
+      cookie: cookie, controlGroup: controlGroup?.path, outputFolder: outputFolder)
     children.exempt(started.processID)
     for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started

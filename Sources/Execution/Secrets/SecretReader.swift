@@ -1,4 +1,4 @@
-// Reads the secrets that a plan declares, before anything runs. Says nothing of their values.
+// Reads the secrets that pipelines declare, before anything is shown. Says nothing of their values.
 
 import Diagnostics
 import Glibc
@@ -10,26 +10,39 @@ package struct SecretFailure: Error, Hashable, Sendable {
   package let messages: [String]
 }
 
-/// `environment` gives the bytes of a variable.
-package func readSecrets(
-  _ sources: [SecretSource], environment: (String) -> [UInt8]?
-) throws(SecretFailure) -> Secrets {
-  var values: [String: String] = [:]
-  var faults: [String] = []
-  for source in sources {
-    do throws(SecretFault) {
-      values[source.name] = try value(of: source, environment)
-    } catch {
-      let isAllowed = error.isMissing && !source.isRequired
-      if !isAllowed { faults.append("secret \(quoted(source.name)) \(error.words)") }
+/// What could be read of the secrets that are declared, and what is wrong with the others.
+package struct SecretReading: Sendable {
+  package let secrets: Secrets
+  /// A sentence for each.
+  package let faults: [String]
+
+  /// `environment` gives the bytes of a variable.
+  package init(_ sources: [SecretSource], environment: (String) -> [UInt8]?) {
+    var values: [String: String] = [:]
+    var faults: [String] = []
+    var size = 0
+    for source in sources {
+      do throws(SecretFault) {
+        let value = try value(of: source, environment)
+        size += value.utf8.count
+        if size <= SecretLimit.allTogether { values[source.name] = value }
+      } catch {
+        let isAllowed = error.isMissing && !source.isRequired
+        if !isAllowed { faults.append("secret \(quoted(source.name)) \(error.words)") }
+      }
     }
+    if size > SecretLimit.allTogether {
+      faults.append("all secrets together are larger than 128 KiB, which is the limit")
+    }
+    secrets = Secrets(values)
+    self.faults = faults
   }
-  let size = values.values.reduce(0) { $0 + $1.utf8.count }
-  if size > SecretLimit.allTogether {
-    faults.append("all secrets together are larger than 128 KiB, which is the limit")
+
+  /// All that a run needs.
+  package func complete() throws(SecretFailure) -> Secrets {
+    guard faults.isEmpty else { throw SecretFailure(messages: faults) }
+    return secrets
   }
-  guard faults.isEmpty else { throw SecretFailure(messages: faults) }
-  return Secrets(values)
 }
 
 private enum SecretLimit {

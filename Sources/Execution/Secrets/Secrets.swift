@@ -16,6 +16,15 @@ package struct Secrets: Sendable {
     masker = Masker(secrets: values.values.map { Array($0.utf8) })
   }
 
+  /// The name of a secret that a text holds, in any form that is masked. One line of several is not
+  /// the secret.
+  package func name(heldBy text: String) -> String? {
+    guard let masker, masker.finds(in: text) else { return nil }
+    return values.sorted { $0.key < $1.key }.first { _, value in
+      Masker(secrets: [Array(value.utf8)], withLines: false)?.finds(in: text) ?? false
+    }?.key
+  }
+
   /// The value of a secret; nil if it is missing.
   package subscript(name: String) -> String? { values[name] }
 }

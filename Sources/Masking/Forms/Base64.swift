@@ -1,4 +1,5 @@
 // A secret inside something that was encoded in base 64 (RFC 4648): alone, or between other bytes.
+// Where lines are broken, it does not say.
 
 extension SecretForms {
   private static let standard = Array(
@@ -15,10 +16,6 @@ extension SecretForms {
         let encoded = whole(text, alphabet)
         let padded = encoded + Array(repeating: UInt8(ascii: "="), count: (3 - text.count % 3) % 3)
         forms += [encoded, padded]
-        // The widths of MIME (and `base64`) and of PEM (and `openssl`).
-        for width in [76, 64] where padded.count > width {
-          forms += [wrapped(encoded, width), wrapped(padded, width)]
-        }
       }
     }
     return forms
@@ -50,15 +47,6 @@ extension SecretForms {
       }
     }
     if bitCount > 0 { result.append(alphabet[Int(bits << UInt32(6 - bitCount)) & 63]) }
-    return result
-  }
-
-  private static func wrapped(_ text: [UInt8], _ width: Int) -> [UInt8] {
-    var result: [UInt8] = []
-    for start in stride(from: 0, to: text.count, by: width) {
-      if start > 0 { result.append(UInt8(ascii: "\n")) }
-      result.append(contentsOf: text[start..<min(start + width, text.count)])
-    }
     return result
   }
 }

@@ -5,14 +5,17 @@ extension SecretForms {
   private struct JSONStyle {
     /// PHP.
     var escapesSlash = false
-    /// What HTML would understand: Go writes these by number, PHP the apostrophe too.
+    /// What is written by number besides: characters that HTML would understand, and more.
     var markup = ""
     /// `\u000a` instead of `\n`.
     var escapesControlsByNumber = false
     var uppercase = false
   }
 
-  private static let jsonStyles: [JSONStyle] = ["", "<>&", "<>&'"].flatMap { markup in
+  /// Go; PHP; Gson; Ruby on Rails; .NET.
+  private static let markups = ["", "<>&", "<>&'", "<>&'=", "<>&'\"", "<>&'\"+`", "<>&'\"+`\u{7f}"]
+
+  private static let jsonStyles: [JSONStyle] = markups.flatMap { markup in
     (0..<8).map { bits in
       JSONStyle(
         escapesSlash: bits & 1 != 0, markup: markup, escapesControlsByNumber: bits & 2 != 0,
@@ -30,7 +33,7 @@ extension SecretForms {
 
   private static func jsonEscape(_ byte: UInt8, _ style: JSONStyle) -> String? {
     switch byte {
-    case UInt8(ascii: "\""): return "\\\""
+    case UInt8(ascii: "\"") where !style.markup.utf8.contains(byte): return "\\\""
     case UInt8(ascii: "\\"): return "\\\\"
     case UInt8(ascii: "/"): return style.escapesSlash ? "\\/" : nil
     case 0..<0x20:

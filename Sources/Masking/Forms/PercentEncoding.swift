@@ -16,6 +16,10 @@ extension SecretForms {
       PercentStyle(kept: "-._~/"),
       // encodeURIComponent and encodeURI of JavaScript.
       PercentStyle(kept: "-._~!'()*"), PercentStyle(kept: "-._~!'()*;/?:@&=+$,#"),
+      // Go's `PathEscape`.
+      PercentStyle(kept: "-._~$&+:=@"),
+      // PHP's `urlencode`.
+      PercentStyle(kept: "-._", spaceIsPlus: true),
       // Forms: WHATWG's, and Python's `quote_plus`.
       PercentStyle(kept: "-._*", spaceIsPlus: true),
       PercentStyle(kept: "-._~", spaceIsPlus: true),

@@ -1,19 +1,34 @@
 // The texts in which a secret shows: as it is, and as common tools write it into other texts. What
-// is not here is not found: compressed, encrypted, reversed, in hexadecimal, split by other text.
+// is not here is not found: compressed, encrypted, hashed, reversed, split by other text.
 
-enum SecretForms {
-  /// Every form of the value, and of each line of one that has several. None is shorter than four
-  /// bytes.
-  static func all(of secret: [UInt8]) -> Set<[UInt8]> {
-    var forms = Set(base64(secret))
-    for text in [secret] + lines(of: secret) {
-      forms.insert(text)
-      forms.formUnion(percentEncoded(text))
-      forms.formUnion(jsonEscaped(text))
-      forms.formUnion(xmlEscaped(text))
-      forms.formUnion(shellQuoted(text))
+struct SecretForms {
+  /// As they are, none shorter than four bytes.
+  var texts: Set<[UInt8]> = []
+  /// Those that tools break into lines: white space in them is passed over. None is shorter than
+  /// `shortestBroken`.
+  var broken: Set<[UInt8]> = []
+
+  /// Shorter ones would often be found where they are not.
+  static let shortestBroken = 8
+
+  /// Adds every form of the value, and of each line of one that has several, if they shall count.
+  mutating func add(_ secret: [UInt8], withLines: Bool) {
+    let wholes = Set([secret, Self.trimmed(secret[...])])
+      .filter { characterCount(of: $0) >= Masker.fewestCharacters }
+    for text in wholes.union(withLines ? Self.lines(of: secret) : []) {
+      texts.insert(text)
+      texts.formUnion(Self.percentEncoded(text))
+      texts.formUnion(Self.jsonEscaped(text))
+      texts.formUnion(Self.xmlEscaped(text))
+      texts.formUnion(Self.shellQuoted(text))
     }
-    return forms.filter { $0.count >= 4 }
+    for encoded in wholes.flatMap({ Self.base64($0) + Self.inHexadecimal($0) }) {
+      if encoded.count >= Self.shortestBroken {
+        broken.insert(encoded)
+      } else if encoded.count >= 4 {
+        texts.insert(encoded)
+      }
+    }
   }
 
   /// Of a value with several lines, those with at least four characters. Without the blanks around
@@ -29,7 +44,7 @@ enum SecretForms {
   }
 
   private static func trimmed(_ line: ArraySlice<UInt8>) -> [UInt8] {
-    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || (0x09...0x0D).contains(byte) }
     guard let first = line.firstIndex(where: { !isBlank($0) }),
       let last = line.lastIndex(where: { !isBlank($0) })
     else { return [] }

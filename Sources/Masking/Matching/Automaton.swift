@@ -113,6 +113,17 @@ final class Automaton: Sendable {
     return state
   }
 
+  /// One byte further. `matchLength` is that of the longest pattern which ends there; 0 if none does.
+  @inline(__always)
+  func next(_ state: State, _ byte: UInt8) -> (state: State, matchLength: Int) {
+    let entry =
+      state < rowCount
+      ? rows.start[Int(state << rowShift | UInt32(classes.start[Int(byte)]))]
+      : deepNext(state, byte)
+    let next = entry & ~Self.matchBit
+    return (next, entry == next ? 0 : Int(trie.matchLength[Int(next)]))
+  }
+
   /// The links are paid for by the bytes that led this deep.
   private func deepNext(_ deep: State, _ byte: UInt8) -> UInt32 {
     var state = deep
@@ -127,8 +138,22 @@ final class Automaton: Sendable {
 }
 
 extension [Hit] {
+  /// Those of another search come in between; what overlaps becomes one.
+  mutating func merge(_ others: [Hit]) {
+    guard !others.isEmpty else { return }
+    let all = (self + others).sorted { $0.start < $1.start }
+    removeAll(keepingCapacity: true)
+    for hit in all {
+      if let last, last.end > hit.start {
+        self[count - 1].end = Swift.max(last.end, hit.end)
+      } else {
+        append(hit)
+      }
+    }
+  }
+
   /// Occurrences come in the order of their ends; what overlaps becomes one.
-  fileprivate mutating func add(end: Int, length: Int) {
+  mutating func add(end: Int, length: Int) {
     var hit = Hit(start: end - length, end: end)
     while let last, last.end > hit.start {
       hit.start = Swift.min(hit.start, last.start)

@@ -71,12 +71,6 @@ extension TextPiece {
 
   /// Literal text, which is looked at before, gives no reason to.
   fileprivate func refuse(_ words: FaultWords) throws(EvaluationFailure) {
-    let expression: Expression? =
-      switch self {
-      case .authors(_, let expression): expression
-      case .value(let value): value.expression
-      case .unknown: nil
-      }
     guard let expression else { return }
     throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
   }

@@ -246,6 +246,12 @@ extension ExpressionMessage {
 
 // Values in text.
 extension ExpressionMessage {
+  static func holdsSecret(_ expression: String, _ name: String) -> FaultWords {
+    FaultWords(
+      "\(quoted(expression)) holds the secret \(quoted(name)), and everybody can see a command",
+      help: "pass it through 'env' and write \"$NAME\" in a script")
+  }
+
   static func noText(_ found: String) -> FaultWords {
     let help =
       switch found {

@@ -67,6 +67,8 @@ package protocol ExpressionBindings {
 
   /// What functions may still make and read; nil: as much as they like.
   var valueBudget: ValueBudget? { get }
+  /// The name of a secret that the text holds.
+  func secret(heldBy text: String) -> String?
 }
 
 /// What stands behind a name.
@@ -84,6 +86,16 @@ extension ExpressionBindings {
   package var dependencyEndings: [Ending]? { nil }
   package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
   package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }
+  package func secret(heldBy text: String) -> String? { nil }
+
+  /// To a value in a script or an argument, which everybody can see who may list processes. Literal
+  /// text is the author's to answer for.
+  func objection(toSecretIn piece: TextPiece) -> FaultWords? {
+    guard let expression = piece.expression, let text = piece.text, let name = secret(heldBy: text)
+    else { return nil }
+    return ExpressionMessage.holdsSecret(
+      expression.text(expression.range(of: expression.root)), name)
+  }
 }
 
 extension FaultWords: Error {}

@@ -50,7 +50,7 @@ extension Template {
     var word = WordStart.nothing
     return try text(
       for: goal, with: bindings, literal: { word.append($0) },
-      objection: { $0.objection(after: &word, reader) })
+      objection: { bindings.objection(toSecretIn: $0) ?? $0.objection(after: &word, reader) })
   }
 }
 

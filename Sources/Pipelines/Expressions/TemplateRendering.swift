@@ -22,6 +22,29 @@ extension Template {
     return text
   }
 
+  /// For an element of a command: everybody can see it.
+  package func renderedArgument(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String {
+    guard let text = try argument(for: .value, with: bindings) else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return text
+  }
+
+  /// Nil if some of the values are not known yet; those that are may fail already.
+  package func renderedArgumentIfKnown(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try argument(for: .knownValue, with: bindings)
+  }
+
+  private func argument(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try text(for: goal, with: bindings, objection: { bindings.objection(toSecretIn: $0) })
+  }
+
   /// Nil if some of the values are not known yet.
   package func renderedIfKnown(
     with bindings: some ExpressionBindings
@@ -52,7 +75,7 @@ extension Template {
     return text.result
   }
 
-  /// The text piece by piece.
+  /// The text of an argument, piece by piece.
   func pieces(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [TextPiece] {
@@ -65,7 +88,7 @@ extension Template {
       }
       let expression = expression(part)
       let piece = try expression.piece(for: goal, with: bindings)
-      if let words = text.append(piece.text) {
+      if let words = bindings.objection(toSecretIn: piece) ?? text.append(piece.text) {
         throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
       }
       pieces.append(piece)
@@ -185,6 +208,15 @@ enum TextPiece {
     switch self {
     case .authors(let text, _): text
     case .value(let value): value.text
+    case .unknown: nil
+    }
+  }
+
+  /// What gave it; nil for literal text.
+  var expression: Expression? {
+    switch self {
+    case .authors(_, let expression): expression
+    case .value(let value): value.expression
     case .unknown: nil
     }
   }

@@ -32,7 +32,7 @@ struct PlanBuilder {
       graph: graph, queues: planner.lanes.queues, pools: planner.lanes.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: StepSettings(),
-      secrets: planner.secrets)
+      secrets: planner.models.secrets)
     addRunSettings(of: root, to: &plan)
     plan.groups = groups
     return plan

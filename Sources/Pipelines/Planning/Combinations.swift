@@ -169,7 +169,9 @@ private struct InstanceSearch {
 /// A value in an id: printable, and not endless.
 private func instanceText(_ value: Value) -> String {
   let whole = value.text ?? value.json
-  let text = printable(whole)
+  // Half a secret would not be found and masked where the id is shown.
+  guard withoutHidden(whole) == whole else { return shortened(whole, to: .max) }
+  let text = shortened(whole)
   guard text.utf8.count > 64 else { return text }
   // FNV-1a.
   var hash: UInt64 = 0xcbf2_9ce4_8422_2325

@@ -122,7 +122,7 @@ extension Planner {
       }
       do throws(EvaluationFailure) {
         let value = try known.fold(member.value)
-        if value.holdsSecrets(units[place.unit].inputs.secretParams.contains) {
+        if value.holdsSecrets(units[place.unit].inputs.isSecret) {
           inputs.secretParams.insert(param.name)
         }
         // Where the type is known to be wrong, the check says the same of this place.

@@ -13,6 +13,16 @@ extension KnownValues {
     return .template(try template.folded(with: self))
   }
 
+  /// An element of a command.
+  func foldArgument(_ text: Text) throws(EvaluationFailure) -> Text {
+    guard case .template(let template) = text else { return text }
+    if let text = try template.renderedArgumentIfKnown(with: self) {
+      try spend(text, on: template)
+      return .plain(text)
+    }
+    return .template(try template.folded(with: self))
+  }
+
   /// What many steps repeat adds up.
   func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
     guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {

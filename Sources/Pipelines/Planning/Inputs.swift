@@ -9,6 +9,7 @@ extension UnitInputs {
   /// Types only; the values come from the command line, or from the using step.
   init(_ model: PipelineModel, options: PlanningOptions, _ budget: PlanBudget) {
     self.budget = budget
+    secretVariables = options.secretVariables
     if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
   }

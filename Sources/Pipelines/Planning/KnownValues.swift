@@ -59,11 +59,13 @@ private final class UnitValues {
   let host: Value
   /// What oprun inherited; nil while planning is not for a run: variables are known later then.
   let inherited: [String: String]?
+  let secretHeld: (@Sendable (String) -> String?)?
 
   init(inputs: UnitInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.inputs = inputs
     self.budget = budget
     host = options.host.value
+    secretHeld = options.secretHeld
     inherited = options.demandsAllParameters ? options.environment : nil
   }
 }
@@ -122,6 +124,8 @@ struct KnownValues: ExpressionBindings {
     }
   }
 
+  func secret(heldBy text: String) -> String? { unit.secretHeld?(text) }
+
   private func member(_ name: String, of value: Value) -> Resolution {
     guard case .map(let map) = value, let member = map[name] else { return .missing }
     return .known(member)
@@ -133,6 +137,7 @@ struct KnownValues: ExpressionBindings {
     case .template: return .later
     case nil: break
     }
+    if unit.inputs.secretVariables[name] != nil { return .later }
     guard let inherited = unit.inherited else { return .later }
     return .known(inherited[name].map { .string($0) } ?? .null)
   }

@@ -13,14 +13,17 @@ struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
-    case .secrets: .known(facts.secret(name).map { .string($0) } ?? .null)
-    case .env, .host: .missing
+    // Of variables only those that are secrets are not known before the run.
+    case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
+    case .host: .missing
     }
   }
 
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
     root == .matrix && scope.writtenNames.contains(name)
   }
+
+  func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }
 
   func value(of root: ContextRoot) -> Resolution {
     guard root == .matrix, let matrix = scope.matrix else { return .later }
@@ -163,7 +166,7 @@ extension LateBindings {
     switch command {
     case .script(.plain(let text)): return .script(text)
     case .script(.template(let template)):
-      if !isScript { return .script(try template.rendered(with: self)) }
+      if !isScript { return .script(try template.renderedArgument(with: self)) }
       return .script(try template.renderedScript(for: ScriptReader(shell: shell), with: self))
     case .arguments(let words):
       guard let texts = try ArgumentText(words, for: .value, with: self).texts else {
@@ -186,7 +189,7 @@ extension LateBindings {
       members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
     }
     let secret = Set(
-      uses.with.filter { $0.value.holdsSecrets(scope.isSecret(param:)) }.map(\.name))
+      uses.with.filter { $0.value.holdsSecrets(scope.isSecret) }.map(\.name))
     var words = [name]
     var variables: [EnvironmentVariable] = []
     let evaluated = UsesModel(kind: uses.kind, span: uses.span, with: members)
@@ -219,23 +222,28 @@ extension Outcome {
 }
 
 extension LateScope {
+  /// Whether what it names is a secret, or made of one. Of variables only those that are secrets are
+  /// not known before the run.
+  fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .secrets, .env: true
+    case .params: reference.member.map(isSecret(param:)) ?? false
+    case .steps, .matrix, .run, .host: false
+    }
+  }
+
   /// Of a nested pipeline: what the using step gives it is made of secrets.
-  fileprivate func isSecret(param name: String) -> Bool {
+  private func isSecret(param name: String) -> Bool {
     guard let inputs, let input = inputs.param(named: name) else { return false }
-    return input.value.holdsSecrets(inputs.outer.isSecret(param:))
+    return input.value.holdsSecrets(inputs.outer.isSecret)
   }
 }
 
 extension ValueModel {
-  /// Whether a secret, or a parameter that is made of one, is in it.
-  func holdsSecrets(_ isSecretParam: (String) -> Bool) -> Bool {
+  /// Whether a secret, or something that is made of one, is in it.
+  func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
     templates.contains { template in
-      template.expressions.contains { expression in
-        expression.references.contains { reference in
-          reference.root == .secrets
-            || reference.root == .params && reference.member.map(isSecretParam) ?? false
-        }
-      }
+      template.expressions.contains { $0.references.contains(where: isSecret) }
     }
   }
 }

@@ -34,7 +34,7 @@ extension PlanBuilder {
     for wait in extra?.waits ?? [] {
       let target: CommandModel
       if wait.kind != .command, case .script(let text) = wait.target {
-        let folded = try values.fold(text)
+        let folded = try values.foldArgument(text)
         if let known = folded.plain { try wait.check(known) }
         target = .script(folded)
       } else {

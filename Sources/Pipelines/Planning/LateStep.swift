@@ -203,6 +203,8 @@ package protocol RunFacts {
   var valueBudget: ValueBudget? { get }
   /// Nil if there is no such secret.
   func secret(_ name: String) -> String?
+  /// The name of a secret that the text holds.
+  func secret(heldBy text: String) -> String?
   func hashFiles(_ patterns: [String]) throws(FaultWords) -> String
   func exists(_ path: String) throws(FaultWords) -> Bool
 }

@@ -25,7 +25,10 @@ extension Planner {
 
   private func isOpen(_ reference: Expression.Reference, at place: Place) -> Bool {
     switch reference.root {
-    case .env, .host: return true
+    case .host: return true
+    case .env:
+      let secrets = units[place.unit].inputs.secretVariables
+      return reference.member.map { secrets[$0] == nil } ?? true
     case .steps, .run, .secrets: return false
     case .matrix: return place.instance != nil || hasOpenMatrix(place)
     case .params:

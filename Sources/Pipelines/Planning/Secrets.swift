@@ -3,12 +3,12 @@
 import Diagnostics
 import Scheduling
 
-extension Planner {
+extension [PipelineModel] {
   /// Each name once. What one pipeline needs, the run needs.
   var secrets: [SecretSource] {
     var found: [SecretSource] = []
     var places: [String: Int] = [:]
-    for source in models.flatMap(\.secrets).map(\.source) {
+    for source in flatMap(\.secrets).map(\.source) {
       if let place = places[source.name] {
         guard source.isRequired else { continue }
         found[place] = source
@@ -20,6 +20,17 @@ extension Planner {
     return found
   }
 
+  /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
+  var secretVariables: [String: Bool] {
+    var variables: [String: Bool] = [:]
+    for source in secrets where source.place == .environment {
+      variables[source.name] = source.isRequired
+    }
+    return variables
+  }
+}
+
+extension Planner {
   /// A name stands for one value in a run.
   mutating func checkSecrets() {
     var first: [String: SecretModel] = [:]

@@ -111,6 +111,16 @@ struct StepScope: ExpressionScope {
     case .plain: .known(.string)
     case .template(let template) where template.isBroken: .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
+    case nil: inheritedVariable(name)
+    }
+  }
+
+  /// One that is declared as a secret is that secret.
+  private func inheritedVariable(_ name: String) -> ScopeMember {
+    switch unit.inputs.secretVariables[name] {
+    case .some where !place.allowsSecrets: .refused(ScopeMessage.secretVariable(name))
+    case true: .known(.string)
+    case false: .known(.string.optional)
     case nil:
       unit.inputs.undecodable[name] == nil
         ? .known(.string.optional) : .refused(ScopeMessage.undecodable(name))
@@ -226,6 +236,13 @@ enum ScopeMessage {
   static let secretsOutside = FaultWords(
     "secrets can be used in 'env' and 'with' alone",
     help: "give the value to a variable in 'env', and use the variable")
+
+  static func secretVariable(_ name: String) -> FaultWords {
+    FaultWords(
+      "variable '\(name)' is a secret, and secrets can be used in 'env' and 'with' alone",
+      help: "every command has the variable: write \"$\(name)\" in a script")
+  }
+
   static let stepsTooEarly = FaultWords("no step has run when this is needed")
   static let noMatrix = FaultWords("this step has no 'matrix'")
   static let matrixInMatrix = FaultWords("a matrix cannot be made of itself")

@@ -112,6 +112,8 @@ struct UnitInputs {
   var lateParams: [String: ValueModel] = [:]
   /// Those of them that are made of secrets: they are used as secrets are.
   var secretParams: Set<String> = []
+  /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
+  var secretVariables: [String: Bool] = [:]
   /// In file order.
   var paramTypes = OrderedMap<ExpressionType>()
   /// From `dotenv` files and `env`, later ones over earlier ones.
@@ -121,6 +123,16 @@ struct UnitInputs {
 
   /// Inherited variables that are no text.
   var undecodable: [String: UndecodableText] = [:]
+
+  /// Whether what it names is a secret, or made of one.
+  func isSecret(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .secrets: true
+    case .params: reference.member.map(secretParams.contains) ?? false
+    case .env: reference.member.map { secretVariables[$0] != nil } ?? false
+    case .steps, .matrix, .run, .host: false
+    }
+  }
 
   mutating func add(_ variable: VariableModel) {
     if let place = environmentPlaces[variable.name] {

@@ -20,7 +20,9 @@ package final class ByteSink {
   private var flushed = 0
   private var masking: MaskingStream?
 
+  /// What was written before is passed on first.
   package var masker: Masker? {
+    willSet { if count > 0 || masking != nil { flush() } }
     didSet { masking = masker.map(MaskingStream.init) }
   }
 

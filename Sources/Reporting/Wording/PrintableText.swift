@@ -7,7 +7,7 @@ import Diagnostics
 package func oneLine(_ text: String, columns: Int = .max) -> String {
   var result = ""
   var width = 0
-  var rest = text.unicodeScalars[...]
+  var rest = withoutHidden(text).unicodeScalars[...]
   while let scalar = rest.popFirst() {
     if scalar == "\u{1b}", skipColor(&rest) { continue }
     let piece = scalar == "\t" ? " " : escape(scalar) ?? String(scalar)

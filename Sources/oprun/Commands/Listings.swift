@@ -1,6 +1,7 @@
 // The commands that write about a pipeline, or about all of them: graph, validate, list, schema.
 
 import Diagnostics
+import Execution
 import Glibc
 import Pipelines
 import Reporting
@@ -38,18 +39,19 @@ extension Tool {
   }
 
   private func validate(_ path: String, _ invocation: Invocation) -> Bool {
-    guard let bytes = read(path) else { return false }
+    var options = PlanningOptions()
+    setSurroundings(of: &options)
+    // What parameters are given is no matter of the file.
+    options.environment = [:]
+    options.undecodable = [:]
+    options.demandsAllParameters = false
+    guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
     let color = invocation.choice(Options.color, default: ColorChoice.auto)
     let name = path == "-" ? Self.standardInputName : path
+    let secrets = readSecrets(of: &pipeline).secrets
     do throws(PlanningFailure) {
-      var options = PlanningOptions()
-      setSurroundings(of: &options)
-      // What parameters are given is no matter of the file.
-      options.environment = [:]
-      options.undecodable = [:]
-      options.demandsAllParameters = false
-      let plan = try makePlan(path: name, bytes: bytes, options: options)
+      let plan = try pipeline.plan(options.refusing(secrets))
       if format == .human {
         errors.write("\(pathAtLineStart(name)): \(count(of: plan.stepCount, "step")), valid\n")
       }

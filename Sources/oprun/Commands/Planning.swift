@@ -3,6 +3,7 @@
 import Diagnostics
 import Execution
 import Glibc
+import Masking
 import Pipelines
 import Processors
 import Reporting
@@ -23,12 +24,40 @@ extension Tool {
 
   /// A plan, or the exit status that stands for the failure that was said.
   func plan(_ path: String, _ options: PlanningOptions) -> Result<Plan, PlanlessExit> {
-    guard let bytes = read(path) else {
+    guard var pipeline = load(path, options) else {
       return .failure(PlanlessExit(status: ExitStatus.invalidPipeline))
     }
+    let reading = readSecrets(of: &pipeline)
+    return plan(pipeline, options, reading)
+  }
+
+  /// The pipeline in a file; nil if the file cannot be had, which was said.
+  func load(_ path: String, _ options: PlanningOptions) -> LoadedPipeline? {
+    guard let bytes = read(path) else { return nil }
     let name = path == "-" ? Self.standardInputName : path
+    return LoadedPipeline(path: name, bytes: bytes, files: options.files)
+  }
+
+  /// What can be had of the secrets. From now on nothing that is written holds one.
+  func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
+    let sources = pipeline.secrets
+    if !sources.isEmpty { closeMemory() }
+    let reading = SecretReading(sources) { name in
+      getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+    guard let masker = reading.secrets.masker else { return reading }
+    output.masker = masker
+    errors.masker = masker
+    hideBeforeCutting(masker.mask)
+    pipeline.renewMessages()
+    return reading
+  }
+
+  func plan(
+    _ pipeline: LoadedPipeline, _ options: PlanningOptions, _ reading: SecretReading
+  ) -> Result<Plan, PlanlessExit> {
     do throws(PlanningFailure) {
-      return .success(try makePlan(path: name, bytes: bytes, options: options))
+      return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
       return .failure(PlanlessExit(status: explain(error)))
     }
@@ -102,6 +131,16 @@ extension Tool {
     options.isColored = isColored(
       STDOUT_FILENO, invocation.choice(Options.color, default: ColorChoice.auto))
     options.columns = Terminal.width(of: STDOUT_FILENO) ?? options.columns
+    return options
+  }
+}
+
+extension PlanningOptions {
+  /// No value that holds one of them gets into a command.
+  func refusing(_ secrets: Secrets) -> PlanningOptions {
+    guard secrets.masker != nil else { return self }
+    var options = self
+    options.secretHeld = secrets.name(heldBy:)
     return options
   }
 }

@@ -10,12 +10,17 @@ import Scheduling
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageError) -> Int32 {
-    switch plan(invocation.operands[0], planningOptions(invocation)) {
+    let options = planningOptions(invocation)
+    guard var pipeline = load(invocation.operands[0], options) else {
+      return ExitStatus.invalidPipeline
+    }
+    let reading = readSecrets(of: &pipeline)
+    switch plan(pipeline, options, reading) {
     case .failure(let exit): return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
       guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
-      return readSecrets(of: plan).map { run(plan, invocation, $0) } ?? ExitStatus.usage
+      return complete(reading).map { run(plan, invocation, $0) } ?? ExitStatus.usage
     }
   }
 
@@ -46,13 +51,9 @@ extension Tool {
   }
 
   /// Nil if one is missing or cannot be used, which was said.
-  private func readSecrets(of plan: Plan) -> Secrets? {
+  private func complete(_ reading: SecretReading) -> Secrets? {
     do throws(SecretFailure) {
-      let secrets = try Execution.readSecrets(plan.secrets) { name in
-        getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
-      }
-      errors.masker = secrets.masker
-      return secrets
+      return try reading.complete()
     } catch {
       for message in error.messages.prefix(ParameterFaults.limit) { say(message) }
       let more = error.messages.count - ParameterFaults.limit

@@ -1,0 +1,115 @@
+// The search for patterns with white space in them, in one text that comes in pieces.
+
+/// One stream. Memory: the longest pattern, and a mark for each stretch of white space in it.
+struct BrokenScan: Sendable {
+  private let forms: BrokenForms
+  private var state = Automaton.start
+  /// Bytes that are not white space since the search was begun anew.
+  private var count = 0
+  /// White space before the next byte.
+  private var blanks = 1
+  /// Where bytes stand that follow white space.
+  private var marks: [Mark] = []
+  private var markLimit = 64
+
+  private struct Mark {
+    let count: Int
+    let position: Int
+  }
+
+  /// More white space ends what has begun.
+  private static let mostBlanks = 64
+  /// What has begun with fewer bytes at the end of a line is not waited for: nearly every line would
+  /// have to be.
+  private static let fewestBeforeBlank = 3
+
+  init(_ forms: BrokenForms) { self.forms = forms }
+
+  /// How far before a piece of a pattern the pattern may have begun: with a shorter piece.
+  private var reach: Int { 3 * forms.pieceSize + Self.mostBlanks }
+
+  /// The bytes that follow; the first is at `position`.
+  mutating func scan(_ bytes: UnsafeRawBufferPointer, at position: Int, hits: inout [Hit]) {
+    var index = run(bytes, 0..<min(reach, bytes.count), at: position, hits: &hits)
+    while index < bytes.count {
+      let candidate = forms.candidate(bytes, from: index)
+      let start = (candidate ?? bytes.count) - reach
+      if start > index {
+        beginAnew()
+        index = start
+      }
+      let end = candidate.map { min($0 + forms.pieceSize, bytes.count) } ?? bytes.count
+      index = run(bytes, index..<max(index, end), at: position, hits: &hits)
+    }
+  }
+
+  /// Where that begins which is not decided: a position no further than `end`.
+  func firstOpen(upTo end: Int) -> Int {
+    let open = forms.automaton.openByteCount(in: state)
+    guard open >= (blanks > 0 ? Self.fewestBeforeBlank : 1) else { return end }
+    return self.position(of: count - open)
+  }
+
+  mutating func beginAnew() {
+    state = Automaton.start
+    count = 0
+    blanks = 1
+    marks.removeAll(keepingCapacity: true)
+  }
+
+  /// Looks at every byte of the range, and on while a pattern is being read. Returns where it ends.
+  private mutating func run(
+    _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, at position: Int, hits: inout [Hit]
+  ) -> Int {
+    var index = range.lowerBound
+    var end = range.upperBound
+    while true {
+      while index < end {
+        read(bytes[index], at: position + index, hits: &hits)
+        index += 1
+      }
+      guard end < bytes.count,
+        forms.automaton.openByteCount(in: state) >= forms.pieceSize
+      else { return index }
+      end = min(end + 16, bytes.count)
+    }
+  }
+
+  @inline(__always)
+  private mutating func read(_ byte: UInt8, at position: Int, hits: inout [Hit]) {
+    if byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 {
+      blanks += 1
+      if blanks > Self.mostBlanks, state != Automaton.start { beginAnew() }
+      return
+    }
+    if blanks > 0 {
+      blanks = 0
+      addMark(at: position)
+    }
+    let next = forms.automaton.next(state, byte)
+    state = next.state
+    count += 1
+    if next.matchLength > 0 {
+      let start = self.position(of: count - next.matchLength)
+      hits.add(end: position + 1, length: position + 1 - start)
+    }
+  }
+
+  private mutating func addMark(at position: Int) {
+    if marks.count >= markLimit {
+      let first = count - forms.automaton.openByteCount(in: state)
+      let unneeded = marks.lastIndex { $0.count <= first } ?? 0
+      marks.removeFirst(unneeded)
+      markLimit = max(64, 2 * marks.count)
+    }
+    marks.append(Mark(count: count, position: position))
+  }
+
+  /// Of a byte by its number; it belongs to what is being read.
+  private func position(of number: Int) -> Int {
+    guard let mark = marks.last(where: { $0.count <= number }) else {
+      preconditionFailure("a byte that was forgotten")
+    }
+    return mark.position + number - mark.count
+  }
+}

@@ -1,0 +1,2 @@
+! find .oprun | grep half-of-it || echo leaked
+ls .oprun/runs/*
