@@ -42,7 +42,7 @@ let package = Package(
     module("Masking"),
     module("Processors", ["CLinux"]),
     module("OperationKit", ["Processors", "Scheduling"]),
-    module("BuiltinSteps"),
+    module("BuiltinSteps", ["Diagnostics"]),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CPCRE2", "CYAML"]),
     module(
       "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),

@@ -1,5 +1,7 @@
 // One key of `with:`, which is also one option of the command line.
 
+import Diagnostics
+
 /// A row of a built-in step's table.
 package struct BuiltinKey: Sendable {
   /// As in `with:`; on the command line `--max-parallel` or `--max_parallel`.
@@ -8,18 +10,45 @@ package struct BuiltinKey: Sendable {
   package let isRequired: Bool
   /// As it would be written; nil if there is none.
   package let defaultValue: String?
+  /// What of its values may be shown.
+  package let disclosure: Disclosure
   /// A sentence for help and documentation.
   package let summary: String
 
   package init(
     _ name: String, _ type: BuiltinType, default defaultValue: String? = nil,
-    isRequired: Bool = false, _ summary: String
+    isRequired: Bool = false, shows disclosure: Disclosure = .everything, _ summary: String
   ) {
     self.name = name
     self.type = type
     self.isRequired = isRequired
+    self.disclosure = disclosure
     self.defaultValue = defaultValue
     self.summary = summary
+  }
+}
+
+/// What may be shown of the values of a key, wherever a command or a message has them.
+package enum Disclosure: Hashable, Sendable {
+  case everything
+  /// A URL, without what gives access.
+  case url
+  /// A header, without its value unless that is harmless.
+  case header
+
+  package func shown(_ text: String) -> String {
+    switch self {
+    case .everything: return text
+    case .url: return shownURL(text)
+    case .header:
+      guard case .pair(let name, _)? = pair(text) else { return maskedValue }
+      return Self.isHarmless(header: name) ? text : "\(name): \(maskedValue)"
+    }
+  }
+
+  /// Whether a header holds no secret: it may be shown, and sent to any host.
+  package static func isHarmless(header name: String) -> Bool {
+    ["accept", "accept-language", "user-agent"].contains(name.lowercased())
   }
 }
 

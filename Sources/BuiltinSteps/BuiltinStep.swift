@@ -27,6 +27,17 @@ package struct BuiltinStep: Sendable {
   package static func named(_ name: String) -> BuiltinStep? { all.first { $0.name == name } }
 
   package func key(_ name: String) -> BuiltinKey? { keys.first { $0.name == name } }
+
+  /// The arguments of the program, `--name=value` after the step, as they may be shown.
+  package static func shown(_ words: [String]) -> [String] {
+    guard let step = words.first.flatMap(named) else { return words }
+    return words.map { word in
+      guard word.hasPrefix("--"), let sign = word.firstIndex(of: "="),
+        let key = step.key(String(word[..<sign].dropFirst(2)))
+      else { return word }
+      return word[...sign] + key.disclosure.shown(String(word[word.index(after: sign)...]))
+    }
+  }
 }
 
 /// Keys of which some must be given.

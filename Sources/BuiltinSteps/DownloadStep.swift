@@ -19,8 +19,8 @@ extension KeyGroup {
 }
 
 extension BuiltinKey {
-  static let url = BuiltinKey("url", .text, "What to download.")
-  static let urls = BuiltinKey("urls", .list(.text), "Several of them.")
+  static let url = BuiltinKey("url", .text, shows: .url, "What to download.")
+  static let urls = BuiltinKey("urls", .list(.text), shows: .url, "Several of them.")
   static let list = BuiltinKey(
     "list", .text,
     "A file with a URL on each line, and after a blank its SHA-256 if it is known; '-' is standard input."
@@ -40,7 +40,9 @@ extension BuiltinKey {
   /// How bytes are fetched.
   static func transfer(maxBytes: String) -> [BuiltinKey] {
     [
-      BuiltinKey("headers", .map, "Sent with each request; not to another host after a redirect."),
+      BuiltinKey(
+        "headers", .map, shows: .header,
+        "Sent with each request; not to another host after a redirect."),
       BuiltinKey("max_parallel", .integer(1...256), default: "6", "How many downloads at once."),
       BuiltinKey("per_host", .integer(1...256), default: "6", "How many of them from one host."),
       BuiltinKey(
@@ -61,9 +63,10 @@ extension BuiltinKey {
         "allow_private", .boolean, default: "false",
         "Allows addresses of this machine and of private networks."),
       BuiltinKey(
-        "allow", .list(.text), "Allows 'host:port' in spite of that, whatever its address is."),
+        "allow", .list(.text), shows: .url,
+        "Allows 'host:port' in spite of that, whatever its address is."),
       BuiltinKey(
-        "proxy", .text, default: "environment",
+        "proxy", .text, default: "environment", shows: .url,
         "The URL of a proxy, 'environment' for the variables that curl knows, or 'none'."),
     ]
   }

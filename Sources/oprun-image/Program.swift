@@ -34,6 +34,7 @@ struct Program {
   }
 
   private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
+    if inputs.step.key("manifest") != nil { try checkManifest(inputs) }
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)
     case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)

@@ -175,4 +175,113 @@ struct CredentialsTests {
     #expect(withoutCredentials("socks5://a@b@c") == "socks5://c")
     #expect(withoutCredentials("no URL, not /a/@b") == "no URL, not /a/@b")
   }
+
+  @Test(arguments: [
+    ("http://a/b?c=d&page=2;size=large#top", "http://a/b?c=d&page=2;size=large#top"),
+    (
+      "https://b.s3.test/x?X-Amz-Credential=AKIA%2Fus&X-Amz-Date=20260102T030405Z&X-Amz-Signature=0a",
+      "https://b.s3.test/x?X-Amz-Credential=***&X-Amz-Date=20260102T030405Z&X-Amz-Signature=***"
+    ),
+    ("https://a/?sv=2024-01-01&sig=x%2By", "https://a/?sv=2024-01-01&sig=***"),
+    (
+      "a:80/?access_token=x&Key-Pair-Id=y&keyboard=z",
+      "a:80/?access_token=***&Key-Pair-Id=***&keyboard=z"
+    ),
+    ("http://a/?apiKey=x&authKey=y&monkey=z", "http://a/?apiKey=***&authKey=***&monkey=z"),
+    ("http://a/?v=0123456789abcdef0123", "http://a/?v=***"),
+    ("http://a/?id=0123456789012345678", "http://a/?id=0123456789012345678"),
+    ("http://a/?0123456789abcdef0123", "http://a/?***"),
+    ("http://a/?u=https%3A%2F%2Fme%3Apw%40b%2F&w=3", "http://a/?u=***&w=3"),
+    ("http://a/#access_token=x&state=y", "http://a/#access_token=***&state=y"),
+    ("http://a?token=x?y#z", "http://a?token=***?y#z"),
+    ("http://a/?token=", "http://a/?token="),
+    ("http://me:hid/den@host/x", "http://host/x"),
+    ("http://me:hid?d#en@host/x", "http://host/x"),
+    ("http://me:hid'den@host/x", "http://host/x"),
+    ("http://me:hidden", "http://me:***"),
+    ("http://[::1]:80/?pin=1", "http://[::1]:80/?pin=***"),
+    ("http://a:80/?pin=1", "http://a:80/?pin=***"),
+  ])
+  func `a URL is readable but for what gives access`(url: String, shown: String) {
+    #expect(shownURL(url) == shown)
+    #expect(withoutCredentials("'\(url)'") == "'\(shown)'" || url.contains("'"))
+  }
+
+  @Test func `signatures are in no message, table, manifest or output`() throws {
+    let server = try server("404 No")
+    let got = try download("\(server.url)/x?X-Amz-Signature=hidden&v=2")
+    #expect(
+      got.all.contains("failed: http://SERVER/x?X-Amz-Signature=***&v=2: answers 404 (not found)\n")
+    )
+    #expect(got.all.split(separator: "X-Amz-Signature=***&v=2").count == 5, "\(got.all)")
+    #expect(!got.all.contains("hidden"))
+    #expect(server.requests.map(\.path) == ["/x?X-Amz-Signature=hidden&v=2"])
+  }
+
+  @Test(arguments: [
+    ["download", "--headers=Authorization hidden"], ["download", "--headers=A b hidden: x"],
+    ["download", "http://me:hidden@host/"], ["download", "--with-env=http://me:hidden@host/"],
+    ["download", "--with-env=headers=Authorization: hidden"],
+    ["download", "--url=http://a/", "--to=x", "--allow=http://me:hidden@host"],
+    ["wait", "--tcp=me:hidden@host"], ["wait", "--tcp=http://host/?token=hidden"],
+  ])
+  func `a wrong command line is told without them`(words: [String]) throws {
+    let end = try Workspace().run(words: words)
+    #expect(end.status == 2)
+    #expect(
+      end.errors.hasPrefix("oprun-image: ") && !end.errors.contains("hidden"), "\(end.errors)")
+  }
+
+  /// The command of a step in all that prints one.
+  @Test(arguments: [
+    ["run"], ["run", "--dry-run", "--verbose"], ["graph", "--format", "json"], ["list"],
+    ["list", "--json"], ["run", "--events", "-"],
+  ])
+  func `the command of a built-in step is shown without them`(words: [String]) throws {
+    let workspace = try Workspace()
+    try workspace.write(
+      """
+      params: {late: {type: string, default: x}}
+      steps:
+        - id: get
+          uses: download
+          with:
+            url: http://anna:hidden@127.0.0.1:1/x?sig=hidden&v=2
+            headers: {Authorization: Bearer hidden, Accept: "image/*"}
+            proxy: http://me:hidden@127.0.0.1:1
+            allow: [127.0.0.1:1]
+            retries: 0
+            to: in/
+          wait_for: [{command: "true"}]
+        - id: look
+          uses: wait
+          with: {http: "http://me:hidden@127.0.0.1:1/?token=hidden", timeout: 0s}
+      """, to: "pipeline.yml")
+    let end = try workspace.start(program: "oprun", words: words + ["pipeline.yml"]).wait()
+    let all = end.output + end.errors
+    #expect(all.contains("?sig=***&v=2") || words.contains("--events"), "\(all)")
+    #expect(!all.contains("hidden"), "\(all)")
+    #expect(!all.contains("Authorization") || all.contains("'--headers=Authorization: ***'"))
+  }
+
+  @Test func `a wrong value in a pipeline is told without them`() throws {
+    let workspace = try Workspace()
+    try workspace.write(
+      """
+      steps:
+        - id: a
+          uses: download
+          with: {url: "http://a/", headers: "Authorization: hidden", to: x}
+        - id: b
+          uses: download
+          with: {url: "http://a/", headers: {Authorization: [hidden]}, to: x}
+      """, to: "pipeline.yml")
+    let end = try workspace.start(program: "oprun", words: ["validate", "pipeline.yml"]).wait()
+    #expect(
+      end.output.contains("'headers' must be a map of names to text, not a string"), "\(end.output)"
+    )
+    // The lines of the file are the user's own; the messages are ours.
+    let messages = end.output.split(separator: "\n").filter { $0.contains(": error: ") }
+    #expect(messages.count == 2 && !messages.contains { $0.contains("hidden") }, "\(end.output)")
+  }
 }

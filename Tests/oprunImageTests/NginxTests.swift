@@ -26,9 +26,7 @@ struct NginxTests {
       "download", "--url=\(nginx.url)/large.txt", "--to=large.txt", "--allow-private",
     ]
     let first = try nginx.workspace.start(words: words)
-    let part = nginx.workspace.path("large.txt.part")
-    var status = stat()
-    while stat(part, &status) != 0 || status.st_size < 1 << 20 { usleep(1000) }
+    while !nginx.workspace.exists("large.txt.part.from") { usleep(1000) }
     kill(first.processID, SIGKILL)
     _ = first.wait()
     let second = try nginx.workspace.run(words: words)

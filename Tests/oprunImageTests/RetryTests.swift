@@ -254,25 +254,83 @@ struct ResumeTests {
   }
 
   @Test func `a part survives the end of the program, kill -9 included`() throws {
-    let halfSent = DispatchSemaphore(value: 0)
+    let (workspace, server) = try killed()
+    #expect(!workspace.exists("x"))
+    let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"]
+    #expect(try workspace.run(words: words).errors == "")
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-"])
+    #expect(workspace.files == [".oprun-download.json", "x"])
+  }
+
+  /// What a run leaves that is killed in the middle of a content.
+  private func killed() throws -> (Workspace, LoopbackServer) {
     let server = try LoopbackServer { request, connection in
-      if request.number > 0 {
+      if request.headers["range"] != nil {
         return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
       }
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhello")
-      halfSent.signal()
+      if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
+      // What is noted beside a part is noted once in a second.
+      usleep(1_100_000)
+      connection.write("lo")
       connection.waitForEnd()
     }
     let workspace = try Workspace()
-    let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"]
-    let program = try workspace.start(words: words)
-    halfSent.wait()
-    while workspace.content("x.part") != "hello" { usleep(1000) }
+    let program = try workspace.start(
+      words: ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"])
+    while !workspace.exists("x.part.from") { usleep(1000) }
     kill(program.processID, SIGKILL)
     #expect(program.wait().status == 137)
-    #expect(!workspace.exists("x"))
-    #expect(try workspace.run(words: words).status == 0)
+    #expect(workspace.content("x.part") == "hello")
+    return (workspace, server)
+  }
+
+  @Test(arguments: [
+    "content", "longer", "shorter", "writable", "second name", "record", "no record", "link",
+    "writable record",
+  ])
+  func `a part that was altered is not gone on with`(how: String) throws {
+    let (workspace, server) = try killed()
+    let part = workspace.path("x.part")
+    let files = FileManager.default
+    var goesOn = false
+    switch how {
+    case "content": try workspace.write("hellO", to: "x.part")
+    case "shorter": try workspace.write("hell", to: "x.part")
+    case "longer":
+      // More than was noted may have come: it is dropped.
+      try workspace.write("hello, and more", to: "x.part")
+      goesOn = true
+    case "writable": try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: part)
+    case "second name": try files.linkItem(atPath: part, toPath: workspace.path("y"))
+    case "record":
+      let record = workspace.content("x.part.from")
+      try workspace.write(record.replacing("\n5\n", with: "\n3\n"), to: "x.part.from")
+    case "no record": try files.removeItem(atPath: part + ".from")
+    case "writable record":
+      try files.setAttributes([.posixPermissions: 0o622], ofItemAtPath: part + ".from")
+    default:
+      try files.moveItem(atPath: part + ".from", toPath: workspace.path("y"))
+      try files.createSymbolicLink(atPath: part + ".from", withDestinationPath: "y")
+    }
+    let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
+    #expect(end.errors == "")
     #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, goesOn ? "bytes=5-" : nil])
+    if how == "second name" { #expect(workspace.content("y") == "hello") }
+  }
+
+  @Test func `nobody else may write to a part, and its file gets the usual permissions`() throws {
+    let workspace = try Workspace()
+    let path = workspace.path("x.part")
+    let old = umask(0o002)
+    defer { umask(old) }
+    let part = try PartFile.open(at: path, mode: 0o666)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    try part.finish(as: workspace.path("x"))
+    #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
   }
 }
 

@@ -21,7 +21,7 @@ extension WaitModel {
     guard let wanted = kind.wanted(insteadOf: text), case .script(.template(let template)) = target,
       let expression = template.expressions.first
     else { return }
-    let found = kind == .http ? withoutCredentials(text) : text
+    let found = kind == .http ? shownURL(text) : text
     throw EvaluationFailure(
       FaultWords("\(quoted("\(kind)")) must be \(wanted), not \(quoted(found))"), in: expression,
       at: expression.range(of: expression.root))

@@ -36,7 +36,7 @@ extension Planner {
     }
     // What cannot be folded is reported with the step.
     guard let value = (try? values.fold(member.value))?.constant,
-      let fault = key.type.fault(in: value)
+      let fault = key.type.fault(in: value, showing: key.disclosure)
     else { return }
     log.report(at: member.span) {
       PlanningMessage.badKey(member.name, wanted: key.type.inSentence, found: fault, at: $0)
@@ -46,18 +46,20 @@ extension Planner {
 
 extension BuiltinType {
   /// What is there instead of what is wanted; nil if the value is right.
-  fileprivate func fault(in value: Value) -> String? {
+  fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> String? {
     switch (self, value) {
     case (.list(let item), .list(let values)):
       if values.isEmpty { return "an empty list" }
-      return values.lazy.compactMap { item.fault(in: $0) }.first
-    case (.list(let item), _): return item.fault(in: value)
+      return values.lazy.compactMap { item.fault(in: $0, showing: disclosure) }.first
+    case (.list(let item), _): return item.fault(in: value, showing: disclosure)
     case (.map, .map(let map)):
-      return map.values.first { $0.text == nil }.map { $0.json }
-    case (.map, _): return value.json
+      return map.values.first { $0.text == nil }.map {
+        disclosure == .everything ? $0.json : $0.type.words
+      }
+    case (.map, _): return disclosure == .everything ? value.json : value.type.words
     default:
       guard let text = value.text else { return value.json }
-      return self.value(of: text) == nil ? quoted(text) : nil
+      return self.value(of: text) == nil ? quoted(disclosure.shown(text)) : nil
     }
   }
 

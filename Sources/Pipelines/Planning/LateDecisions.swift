@@ -143,7 +143,7 @@ extension WaitModel.Kind {
   func words(_ target: Action) -> String {
     let text =
       switch target {
-      case .script(let text): self == .http ? withoutCredentials(text) : text
+      case .script(let text): self == .http ? shownURL(text) : text
       case .arguments(let words), .helper(let words): words.joined(separator: " ")
       }
     return "\(self) \(text)"

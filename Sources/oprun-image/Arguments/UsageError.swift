@@ -25,7 +25,14 @@ struct UsageError: Error, Hashable {
   }
 
   static func undecodable(_ word: String) -> UsageError {
-    UsageError("the argument \(quoted(PathText.shown(word))) is not UTF-8")
+    let option = word.prefix { $0 != "=" }
+    let name = option.dropFirst(2).map { $0 == "-" ? "_" : $0 }
+    // The step may be unknown as well, so a key of any step counts.
+    let mayBeShown = BuiltinStep.all.allSatisfy { step in
+      (step.key(String(name))?.disclosure ?? .everything) == .everything
+    }
+    let shown = mayBeShown ? word : "\(option)=\(maskedValue)"
+    return UsageError("the argument \(quoted(PathText.shown(shown))) is not UTF-8")
   }
 
   static let nothingToDo = UsageError("needs the name of a step, as in 'oprun-image download'")
@@ -54,7 +61,8 @@ struct UsageError: Error, Hashable {
       help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
     }
     return UsageError(
-      "'--\(key.option)' wants \(key.type.wanted), found \(quoted(text))", help: help,
+      "'--\(key.option)' wants \(key.type.wanted), found \(quoted(key.disclosure.shown(text)))",
+      help: help,
       step: step.name)
   }
 
@@ -70,19 +78,24 @@ struct UsageError: Error, Hashable {
 
   static func wrongVariable(_ text: String, _ step: BuiltinStep) -> UsageError {
     UsageError(
-      "'\(InputParser.fromEnvironment)' wants 'option=VARIABLE', found \(quoted(text))",
+      "'\(InputParser.fromEnvironment)' wants 'option=VARIABLE', found \(quoted(withoutCredentials(text)))",
       step: step.name)
   }
 
   static func unsetVariable(
     _ variable: String, of key: BuiltinKey, _ step: BuiltinStep
   ) -> UsageError {
-    UsageError("the variable \(quoted(variable)) for '--\(key.option)' is not set", step: step.name)
+    // Who writes the value in the place of the variable should not find it in a log.
+    let isName = variable.utf8.allSatisfy { $0 == 0x5f || isLetterOrDigit($0) }
+    let shown = isName ? variable : key.disclosure.shown(variable)
+    return UsageError(
+      "the variable \(quoted(shown)) for '--\(key.option)' is not set", step: step.name)
   }
 
   static func unwantedOperand(_ word: String, _ step: BuiltinStep) -> UsageError {
     UsageError(
-      "'\(step.name)' takes options alone, found \(quoted(word))", step: step.name)
+      "'\(step.name)' takes options alone, found \(quoted(withoutCredentials(word)))",
+      step: step.name)
   }
 
   static func oneFileForMany(_ path: String, _ count: Int, _ step: String) -> UsageError {
@@ -113,4 +126,8 @@ struct UsageError: Error, Hashable {
           .map { "did you mean '\($0)'?" },
       step: "cache")
   }
+}
+
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+  (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
 }

@@ -29,6 +29,14 @@ extension Program {
     return hasFailed && policy == .fail ? ExitStatus.failure : ExitStatus.success
   }
 
+  /// Before anything is done: whether the manifest can have the name that it was given.
+  func checkManifest(_ inputs: Inputs) throws(UsageError) {
+    guard let path = inputs.text("manifest") else { return }
+    do throws(SystemError) { try Files.checkReplaceable(path) } catch {
+      throw UsageError("the manifest: \(error.message)", step: inputs.step.name)
+    }
+  }
+
   private func publish(_ items: [ItemResult], manifest: String) throws(SystemError) {
     var outputs = StepOutputs()
     outputs.add("manifest", json: jsonString(manifest))

@@ -35,7 +35,7 @@ extension Cache {
   func sweepNowAndThen() {
     var status = stat()
     let now = calendarTime()
-    if stat(folder.swept, &status) == 0, now - status.st_mtim.tv_sec < 86_400 { return }
+    if lstat(folder.swept, &status) == 0, now - status.st_mtim.tv_sec < 86_400 { return }
     try? Files.write("", to: folder.swept, mode: 0o600)
     // What cannot be removed today can be tomorrow.
     try? sweep()
@@ -94,7 +94,7 @@ extension Cache {
 
   /// False if somebody is using it.
   private func removeUnused(_ path: String) -> Bool {
-    guard let file = try? OpenFile(path, O_RDONLY | O_NOFOLLOW) else {
+    guard let file = try? OpenFile.own(path, O_RDONLY) else {
       Files.remove(path)
       return true
     }

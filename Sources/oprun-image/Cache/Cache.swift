@@ -65,7 +65,7 @@ final class Cache: Sendable {
     self.limits = limits
     self.warn = warn
     changes = Guarded(
-      try OpenFile(folder.lock, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600))
+      try OpenFile.own(folder.lock, O_RDWR | O_CREAT))
   }
 
   /// Waits until nobody else fetches the same, here or in another process. If that takes seconds, it is
@@ -105,7 +105,7 @@ final class Cache: Sendable {
   /// As `object`, for who may not read it at all; `isIntact` is to be asked before it is read.
   func uncheckedObject(of record: CacheRecord) -> CachedObject? {
     guard record.isKept,
-      let file = try? OpenFile(folder.object(record.digest), O_RDONLY | O_NOFOLLOW)
+      let file = try? OpenFile.own(folder.object(record.digest), O_RDONLY)
     else { return nil }
     file.lock(LOCK_SH)
     // Between opening and locking it may have been evicted.
@@ -128,6 +128,7 @@ final class Cache: Sendable {
   func note(_ record: CacheRecord, for key: Digest) throws(SystemError) {
     let path = folder.record(key)
     try Files.makeFolder(of: path, mode: 0o700)
+    rmdir(path)  // not what belongs there, and no file could take its place
     try Files.write(record.text, to: path, mode: 0o600)
     remember(record, for: key)
   }
@@ -172,9 +173,10 @@ extension Cache {
       guard makeRoom(for: record.size) else { return nil }
       // First, so that who dies between the two leaves too much on the books, not too little.
       setUsage(usage + record.size)
+      rmdir(path)
       try part.publish(as: path)
       try note(record, for: key)
-      let file = try OpenFile(path, O_RDONLY | O_NOFOLLOW)
+      let file = try OpenFile.own(path, O_RDONLY)
       file.lock(LOCK_SH)
       memory.withLock { $0.verified[record.digest] = Fingerprint(file.status) }
       return CachedObject(record.digest, file)

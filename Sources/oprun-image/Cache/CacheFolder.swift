@@ -18,6 +18,14 @@ struct CacheFolder: Hashable, Sendable {
   init(_ path: String) throws(SystemError) {
     self.path = path
     try Files.makeFolder(path, mode: 0o700)
+    try CacheFolder.check(path)
+    for name in ["records", "objects", "parts", "turns"] {
+      try Files.makeFolder("\(path)/\(name)", mode: 0o700)
+      try CacheFolder.check("\(path)/\(name)")
+    }
+  }
+
+  private static func check(_ path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
       throw SystemError("cannot use the cache \(quoted(path))", errno: errno)
@@ -31,9 +39,6 @@ struct CacheFolder: Hashable, Sendable {
       throw SystemError(
         "cannot use the cache \(quoted(path)): others can write there, or it is not yours",
         errno: EACCES)
-    }
-    for name in ["records", "objects", "parts", "turns"] {
-      try Files.makeFolder("\(path)/\(name)", mode: 0o700)
     }
   }
 

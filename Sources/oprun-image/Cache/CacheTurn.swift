@@ -19,7 +19,7 @@ final class CacheTurn: Sendable {
     _ path: String, patience: Int64 = 5_000_000_000, limit: Int64,
     whenLong tell: (_ owner: String) -> Void
   ) throws(SystemError) {
-    file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+    file = try OpenFile.own(path, O_RDWR | O_CREAT)
     let started = monotonicTime()
     var pause = Self.shortestPause
     var hasTold = false

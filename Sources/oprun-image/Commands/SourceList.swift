@@ -65,11 +65,11 @@ enum ListMistake {
   var words: String {
     switch self {
     case .badURL(let text):
-      "wants a URL of http or https, found \(quoted(withoutCredentials(String(text))))"
+      "wants a URL of http or https, found \(quoted(shownURL(String(text))))"
     case .badHash(let text):
-      "wants a SHA-256 of 64 hexadecimal digits after the URL, found \(quoted(String(text)))"
+      "wants a SHA-256 of 64 hexadecimal digits after the URL, found \(quoted(shownURL(String(text))))"
     case .surplus(let text):
-      "wants nothing after the URL and its SHA-256, found \(quoted(String(text)))"
+      "wants nothing after the URL and its SHA-256, found \(quoted(shownURL(String(text))))"
     }
   }
 }

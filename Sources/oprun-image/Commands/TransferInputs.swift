@@ -46,7 +46,9 @@ extension Inputs {
       guard isToken(header.name), header.value.unicodeScalars.allSatisfy({ escape($0) == nil })
       else {
         throw UsageError(
-          "'--headers' wants 'Name: value', found \(quoted(header.name))", step: step.name)
+          "'--headers' wants 'Name: value', found "
+            + quoted(isToken(header.name) ? "\(header.name): \(maskedValue)" : maskedValue),
+          step: step.name)
       }
     }
     settings.policy.allowsPrivate = isOn("allow_private")
@@ -63,7 +65,7 @@ extension Inputs {
       guard Proxies.isProxy(url) else {
         throw UsageError(
           "'--proxy' wants the URL of a proxy, 'environment' or 'none', found "
-            + quoted(withoutCredentials(url)), step: step.name)
+            + quoted(shownURL(url)), step: step.name)
       }
       settings.proxy = url
       settings.policy.proxies = Proxies.endpoints([url])
@@ -82,7 +84,8 @@ extension Inputs {
     guard text.contains(":"), let address = WebAddress("http://\(text)"),
       text.lowercased().filter({ $0 != "[" && $0 != "]" }) == address.authority
     else {
-      throw UsageError("'--allow' wants 'host:port', found \(quoted(text))", step: step.name)
+      throw UsageError(
+        "'--allow' wants 'host:port', found \(quoted(shownURL(text)))", step: step.name)
     }
     return address.authority
   }

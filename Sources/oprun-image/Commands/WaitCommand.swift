@@ -47,14 +47,16 @@ extension Program {
     for text in inputs.texts("tcp") {
       guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
         UInt16(text[text.index(after: colon)...]) ?? 0 > 0
-      else { throw UsageError("'--tcp' wants 'host:port', found \(quoted(text))", step: "wait") }
+      else {
+        throw UsageError("'--tcp' wants 'host:port', found \(quoted(shownURL(text)))", step: "wait")
+      }
       let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
       conditions.append(.tcp(host: host, port: String(text[text.index(after: colon)...])))
     }
     for url in inputs.texts("http") {
       guard WebAddress(url)?.isWeb == true else {
         throw UsageError(
-          "'--http' wants a URL of http or https, found \(quoted(withoutCredentials(url)))",
+          "'--http' wants a URL of http or https, found \(quoted(shownURL(url)))",
           step: "wait")
       }
       conditions.append(.http(url))

@@ -73,19 +73,21 @@ struct Address: Hashable, Sendable {
   /// What the address is kept for, as `a private address`; nil if it is public.
   var reservation: String? {
     if bytes.count == 4 { return reservedRanges4.first { $0.contains(bytes) }?.words }
-    if let embedded { return embedded.reservation }
-    return reservedRanges6.first { $0.contains(bytes) }?.words
+    return reservedRanges6.first { $0.contains(bytes) }?.words ?? embedded?.reservation
   }
 
-  /// The address of version 4 that one of version 6 leads to: mapped, compatible, NAT64, 6to4.
+  /// The address of version 4 that one of version 6 leads to: compatible (RFC 4291), mapped, translated
+  /// (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214). Teredo (RFC 4380) and the local
+  /// NAT64 (RFC 8215) lie in ranges that are never public.
   private var embedded: Address? {
-    let leading = bytes.prefix(12)
-    let isMapped = leading.elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff])
-    let isTranslated = leading.elementsEqual([0, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0])
-    if isMapped || isTranslated { return Address(Array(bytes.suffix(4))) }
-    if bytes.prefix(2).elementsEqual([0x20, 0x02]) { return Address(Array(bytes[2..<6])) }
-    let isCompatible = leading.allSatisfy { $0 == 0 } && bytes[12] != 0
-    return isCompatible ? Address(Array(bytes.suffix(4))) : nil
+    if sixToFour.contains(bytes) { return Address(Array(bytes[2..<6])) }
+    let isEmbedding = embeddingRanges.contains { $0.contains(bytes) } || isISATAP
+    return isEmbedding ? Address(Array(bytes.suffix(4))) : nil
+  }
+
+  /// Any network can hold such hosts. The bit that says whether the address is unique does not count.
+  private var isISATAP: Bool {
+    bytes[8] & 0xfd == 0 && bytes[9..<12].elementsEqual([0, 0x5e, 0xfe])
   }
 }
 
@@ -95,7 +97,7 @@ private struct ReservedRange: Sendable {
   let length: Int
   let words: String
 
-  init(_ text: String, _ length: Int, _ words: String) {
+  init(_ text: String, _ length: Int, _ words: String = "") {
     prefix = Address(text)?.bytes ?? []
     self.length = length
     self.words = words
@@ -127,6 +129,15 @@ private let reservedRanges4 = [
   ReservedRange("203.0.113.0", 24, "a reserved address"),
   ReservedRange("224.0.0.0", 4, "a multicast address"),
   ReservedRange("240.0.0.0", 4, "a reserved address"),
+]
+
+private let sixToFour = ReservedRange("2002::", 16)
+
+private let embeddingRanges = [
+  ReservedRange("::", 96),
+  ReservedRange("::ffff:0:0", 96),
+  ReservedRange("::ffff:0:0:0", 96),
+  ReservedRange("64:ff9b::", 96),
 ]
 
 private let reservedRanges6 = [

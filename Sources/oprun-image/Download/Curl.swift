@@ -2,6 +2,7 @@
 // and attempts.
 
 import CCurl
+import Diagnostics
 import Glibc
 
 /// What a request is and how it is made.
@@ -245,7 +246,7 @@ struct WebAddress: Hashable, Sendable {
   let host: String
   let port: Int
   let path: String
-  /// Without a name, a password and a fragment: for messages and records.
+  /// Without a fragment and what gives access: for messages and manifests.
   let shown: String
   /// `name:password`, as written; nil if there is neither.
   let userInfo: String?
@@ -277,7 +278,7 @@ struct WebAddress: Hashable, Sendable {
     for secret in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_FRAGMENT] {
       curl_url_set(url, secret, nil, 0)
     }
-    shown = part(CURLUPART_URL) ?? text
+    shown = shownURL(part(CURLUPART_URL) ?? text)
   }
 
   var isWeb: Bool { scheme == "http" || scheme == "https" }

@@ -4,11 +4,11 @@ import Diagnostics
 
 extension ItemFailure {
   static func badURL(_ url: String) -> ItemFailure {
-    ItemFailure("not a URL of http or https: \(quoted(withoutCredentials(url)))")
+    ItemFailure("not a URL of http or https: \(quoted(shownURL(url)))")
   }
 
   static func badRedirect(to target: String) -> ItemFailure {
-    ItemFailure("redirects to \(quoted(withoutCredentials(target))), wanted: http or https")
+    ItemFailure("redirects to \(quoted(shownURL(target))), wanted: http or https")
   }
 
   static func tooManyRedirects(_ limit: Int) -> ItemFailure {

@@ -8,6 +8,7 @@ extension Downloader {
   func download(
     _ source: Source, to target: String, keepsInCache: Bool
   ) throws(ItemFailure) -> Acquired {
+    try system { try Files.checkReplaceable(target) }
     if let expected = source.expected, let size = size(of: target, if: expected) {
       return present(target, expected, size)
     }
@@ -71,7 +72,7 @@ extension Downloader {
 
   /// The size of a file that has this content; nil of any other.
   private func size(of path: String, if digest: Digest) -> Int? {
-    guard let file = try? OpenFile(path, O_RDONLY), (try? file.digest()) == digest else {
+    guard let file = try? OpenFile.regular(path), (try? file.digest()) == digest else {
       return nil
     }
     return file.size
@@ -91,7 +92,7 @@ func copy(
     let part = try PartFile.open(at: partPath, mode: mode)
     try part.restart()
     var fault: SystemError?
-    try OpenFile(path, O_RDONLY).readAll { bytes in
+    try OpenFile.regular(path).readAll { bytes in
       do throws(SystemError) { try part.append(bytes) } catch { fault = fault ?? error }
     }
     if fault == nil, part.digest() != digest {

@@ -47,7 +47,8 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   }
 
   func take(headerLine: UnsafeRawBufferPointer) -> Bool {
-    if use != .undecided { return true }  // trailers
+    // Trailers come after the content. They mean nothing here, but their bytes count.
+    if use != .undecided { return head.count(headerLine) || refuse(.tooManyHeaders()) }
     guard head.take(headerLine) else { return refuse(.tooManyHeaders()) }
     let isLast = headerLine.allSatisfy { $0 == 0x0d || $0 == 0x0a }
     return isLast && head.status >= 200 ? decide() : true
@@ -73,7 +74,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
     expectedSize = length
     if let validator = head.strongValidator {
-      try part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
+      part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
     }
     return true
   }

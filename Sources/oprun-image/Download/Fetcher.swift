@@ -1,6 +1,7 @@
 // One attempt to get the content of a URL: redirects are followed here, hop by hop, so that each hop is
 // checked and credentials stay where they belong.
 
+import BuiltinSteps
 import Diagnostics
 import Glibc
 
@@ -128,8 +129,9 @@ struct Fetcher: Sendable {
   private func headers(
     for request: FetchRequest, _ part: PartFile, withSecrets: Bool
   ) -> [String] {
-    let harmless: Set = ["accept", "accept-language", "user-agent"]
-    var headers = settings.headers.filter { withSecrets || harmless.contains($0.name.lowercased()) }
+    var headers = settings.headers.filter {
+      withSecrets || Disclosure.isHarmless(header: $0.name)
+    }
     if let tag = request.validators.entityTag { headers.append(("If-None-Match", tag)) }
     if let date = request.validators.lastModified { headers.append(("If-Modified-Since", date)) }
     if request.validators.areMissing, part.size > 0, let origin = part.origin {

@@ -14,6 +14,31 @@ final class OpenFile: Sendable {
     guard descriptor >= 0 else { throw SystemError("cannot open \(quoted(path))", errno: errno) }
   }
 
+  /// One that nobody else can have put there: of this user, with one name, and no link, FIFO, device or
+  /// folder. Never waits.
+  static func own(
+    _ path: String, _ flags: Int32, mode: mode_t = 0o600
+  ) throws(SystemError) -> OpenFile {
+    let file = try OpenFile(path, flags | O_NOFOLLOW | O_NONBLOCK, mode: mode)
+    try file.checkKind()
+    guard file.status.st_uid == geteuid() else {
+      throw SystemError("cannot use \(quoted(path)), which is not yours", errno: EACCES)
+    }
+    return file
+  }
+
+  /// One to be read, wherever links lead to it. Never waits, as a FIFO would let it.
+  static func regular(_ path: String) throws(SystemError) -> OpenFile {
+    let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
+    try file.checkKind()
+    return file
+  }
+
+  private func checkKind() throws(SystemError) {
+    guard let words = Files.words(ofKind: status.st_mode) else { return }
+    throw SystemError("cannot use the \(words) \(quoted(path))", errno: ENOTSUP)
+  }
+
   deinit { close(descriptor) }
 
   var status: stat {
@@ -36,10 +61,10 @@ final class OpenFile: Sendable {
     }
   }
 
-  func truncate() throws(SystemError) {
-    guard ftruncate(descriptor, 0) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
-      throw SystemError("cannot empty \(quoted(path))", errno: errno)
-    }
+  /// What is written next goes to its end.
+  func truncate(to size: Int = 0) throws(SystemError) {
+    guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0
+    else { throw SystemError("cannot empty \(quoted(path))", errno: errno) }
   }
 
   /// The content is on the disk when this returns.
@@ -49,13 +74,16 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// Reads all from the start on, in pieces.
-  func readAll(_ take: (UnsafeRawBufferPointer) -> Void) throws(SystemError) {
+  /// Reads from the start on, in pieces: all, or the first so many bytes.
+  func readAll(
+    upTo limit: Int = .max, _ take: (UnsafeRawBufferPointer) -> Void
+  ) throws(SystemError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
     defer { buffer.deallocate() }
     var offset = 0
-    while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
+    while offset < limit {
+      let wanted = min(buffer.count, limit - offset)
+      let count = pread(descriptor, buffer.baseAddress, wanted, off_t(offset))
       if count == 0 { return }
       if count > 0 {
         take(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
@@ -127,19 +155,73 @@ enum Files {
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// The whole of a small file; nil if there is none, or it is no file, or longer.
-  static func text(of path: String, upTo limit: Int = 1 << 20) -> String? {
-    guard let file = try? OpenFile(path, O_RDONLY | O_NOFOLLOW), file.size <= limit else {
-      return nil
+  /// What is there in the place of a file; nil if it is one.
+  static func words(ofKind mode: mode_t) -> String? {
+    switch mode & S_IFMT {
+    case S_IFREG: nil
+    case S_IFDIR: "folder"
+    case S_IFIFO: "FIFO"
+    case S_IFSOCK: "socket"
+    case S_IFLNK: "link"
+    default: "device"
     }
+  }
+
+  /// Throws if a file of this name would take the place of something else than a file. A link is
+  /// replaced, unless it leads to such a thing.
+  static func checkReplaceable(_ path: String) throws(SystemError) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    let isLink = status.st_mode & S_IFMT == S_IFLNK
+    if isLink {
+      // As /dev/stdout: a name for what a process has open.
+      if linkText(path).hasPrefix("/proc/") {
+        throw SystemError("cannot replace \(quoted(path)), a link to an open file", errno: ENOTSUP)
+      }
+      guard stat(path, &status) == 0 else { return }
+    }
+    guard let words = words(ofKind: status.st_mode) else { return }
+    if words == "folder" { throw SystemError("cannot write \(quoted(path))", errno: EISDIR) }
+    throw SystemError(
+      "cannot replace "
+        + (isLink ? "\(quoted(path)), a link to a \(words)" : "the \(words) \(quoted(path))"),
+      errno: ENOTSUP)
+  }
+
+  private static func linkText(_ path: String) -> String {
+    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlink(path, &buffer, buffer.count)
+    return String(
+      decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  /// The whole of a small file that nobody else can have written; nil if there is none, or it is no
+  /// file, or longer.
+  static func text(of path: String, upTo limit: Int = 1 << 20) -> String? {
+    guard let file = try? OpenFile.own(path, O_RDONLY), file.size <= limit,
+      file.status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    else { return nil }
     var bytes: [UInt8] = []
     guard (try? file.readAll { bytes += $0 }) != nil else { return nil }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The whole of a file that the user has named; it can be a link or a pipe.
-  static func namedText(of path: String, upTo limit: Int) throws(SystemError) -> String {
-    let file = try OpenFile(path, O_RDONLY)
+  /// The whole of a file that the user has named; it can be a link or a pipe. If nobody begins to
+  /// write into the pipe within the patience, in milliseconds, it is given up.
+  static func namedText(
+    of path: String, upTo limit: Int, patience: Int32 = 30_000
+  ) throws(SystemError) -> String {
+    let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
+    if file.status.st_mode & S_IFMT == S_IFIFO {
+      // Until there was a writer, poll(2) does not take the lack of one for the end.
+      var waiting = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
+      guard poll(&waiting, 1, patience) != 0 else {
+        throw SystemError("nobody writes into the FIFO \(quoted(path))", errno: ETIMEDOUT)
+      }
+    }
+    // Standard input shares its flags with others, and waits as it did.
+    let flags = fcntl(file.descriptor, F_GETFL)
+    _ = fcntl(file.descriptor, F_SETFL, flags & ~O_NONBLOCK)
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     while true {
@@ -158,20 +240,18 @@ enum Files {
 
   /// Replaces a file in one step.
   static func write(_ text: String, to path: String, mode: mode_t = 0o666) throws(SystemError) {
-    let temporary = TemporaryFile.path(beside: path)
+    var temporary: String?
     do throws(SystemError) {
-      let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
-      guard TemporaryFile.claim(file.descriptor) else {
-        return try write(text, to: path, mode: mode)
-      }
+      let file = try TemporaryFile.make(beside: path, mode: mode)
+      temporary = file.path
       let bytes = Array(text.utf8)
       let result = bytes.withUnsafeBytes { bytes in
         Result { () throws(SystemError) in try file.write(bytes) }
       }
       try result.get()
-      try rename(temporary, to: path)
+      try rename(file.path, to: path)
     } catch {
-      remove(temporary)
+      if let temporary { remove(temporary) }
       throw SystemError("cannot write \(quoted(path))", errno: error.errno)
     }
   }

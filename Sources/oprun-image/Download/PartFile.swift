@@ -12,24 +12,46 @@ struct PartOrigin: Hashable, Sendable {
   let validator: String
   /// Nil if the server did not say.
   let total: Int?
+}
+
+/// What is noted beside a part: where it comes from, and what of it is surely as it came.
+struct PartRecord: Hashable, Sendable {
+  let origin: PartOrigin
+  /// The permissions that the file will have.
+  let mode: mode_t
+  /// So many bytes from the start have the hash.
+  let size: Int
+  let digest: Digest
 
   /// A line each.
   var text: String {
-    "oprun part 1\n\(key.hexadecimal)\n\(validator)\n\(total.map(String.init) ?? "-")\n"
+    """
+    oprun part 2
+    \(origin.key.hexadecimal)
+    \(origin.validator)
+    \(origin.total.map(String.init) ?? "-")
+    \(String(mode, radix: 8))
+    \(size)
+    \(digest.hexadecimal)
+
+    """
   }
 
-  init(key: Digest, validator: String, total: Int?) {
-    self.key = key
-    self.validator = validator
-    self.total = total
+  init(_ origin: PartOrigin, mode: mode_t, size: Int, digest: Digest) {
+    self.origin = origin
+    self.mode = mode
+    self.size = size
+    self.digest = digest
   }
 
   init?(_ text: String) {
-    let lines = text.split(separator: "\n")
-    guard lines.count == 4, lines[0] == "oprun part 1", let key = Digest(String(lines[1])) else {
-      return nil
-    }
-    self.init(key: key, validator: String(lines[2]), total: Int(lines[3]))
+    let lines = text.split(separator: "\n").map(String.init)
+    guard lines.count == 7, lines[0] == "oprun part 2", let key = Digest(lines[1]),
+      let mode = mode_t(lines[4], radix: 8), mode <= 0o777, let size = Int(lines[5]), size > 0,
+      let digest = Digest(lines[6])
+    else { return nil }
+    let origin = PartOrigin(key: key, validator: lines[2], total: Int(lines[3]))
+    self.init(origin, mode: mode, size: size, digest: digest)
   }
 }
 
@@ -37,71 +59,119 @@ struct PartOrigin: Hashable, Sendable {
 final class PartFile: @unchecked Sendable {  // handed from thread to thread, never shared
   let path: String
   private let file: OpenFile
+  /// That it gets with its name. Until then, nobody else may write to it.
+  private let mode: mode_t
+  /// Whether a later try would look for it here.
+  private let isFindable: Bool
   private var hash = SHA256()
   private(set) var size = 0
   /// Bytes that came while it was open; those that were dropped again count, too.
   private(set) var receivedByteCount = 0
   /// What the bytes that are there belong to; nil if they are of no use.
   private(set) var origin: PartOrigin?
+  /// What is noted beside it.
+  private var record: PartRecord?
+  private var recorded: Int64 = 0
+
+  /// In nanoseconds. Who is killed loses no more time than that.
+  private static let recordInterval: Int64 = 1_000_000_000
+  private static let othersMayWrite: mode_t = 0o022
 
   /// What there may be beside a target until it is whole: its part, and what is known of that.
   static func names(beside target: String) -> [String] {
-    [name(beside: target), originName(beside: name(beside: target))]
+    [name(beside: target), recordName(beside: name(beside: target))]
   }
 
   static func name(beside target: String) -> String { target + ".part" }
 
-  static func originName(beside part: String) -> String { part + ".from" }
+  static func recordName(beside part: String) -> String { part + ".from" }
 
-  /// Opens or makes `path`; if another process is at it, one with a name of our own.
+  /// Opens or makes `path`; if another process is at it, or it is not surely ours, one with a name of
+  /// our own.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
     try Files.makeFolder(of: path)
     TemporaryFile.removeLeft(in: TemporaryFile.folder(of: path))
-    if let part = try PartFile(path, mode: mode) { return part }
-    if let part = try PartFile(TemporaryFile.path(beside: path), mode: mode) { return part }
-    throw SystemError("cannot lock \(quoted(path))", errno: EWOULDBLOCK)
+    if let part = try named(path, mode: mode) { return part }
+    return PartFile(try TemporaryFile.make(beside: path, mode: mode), isFindable: false)
   }
 
-  private init?(_ path: String, mode: mode_t) throws(SystemError) {
-    self.path = path
-    file = try OpenFile(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: mode)
-    guard file.tryLock(LOCK_EX) else { return nil }
-    // Between opening and locking, another process may have published or removed it.
-    guard file.status.st_nlink > 0, isStillNamed else { return nil }
-  }
-
-  private var isStillNamed: Bool {
-    var named = stat()
-    return lstat(path, &named) == 0 && named.st_ino == file.status.st_ino
-  }
-
-  private var originPath: String { PartFile.originName(beside: path) }
-
-  /// Looks for what an earlier try left of the same thing; empties the file if there is nothing.
-  func prepare(key: Digest, mayResume: Bool) throws(SystemError) {
-    origin = mayResume ? Files.text(of: originPath).flatMap(PartOrigin.init) : nil
-    size = file.size
-    guard size > 0, let origin, origin.key == key, origin.total.map({ size < $0 }) ?? true else {
-      return try restart()
+  private static func named(_ path: String, mode: mode_t) throws(SystemError) -> PartFile? {
+    do throws(SystemError) {
+      let file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+      return file.tryLock(LOCK_EX) && isStillNamed(file) ? PartFile(file) : nil
+    } catch {
+      guard error.errno == EEXIST else { throw error }
     }
+    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX), isStillNamed(file)
+    else { return nil }
+    let status = file.status
+    if status.st_nlink == 1, status.st_mode & othersMayWrite == 0,
+      let record = Files.text(of: recordName(beside: path)).flatMap(PartRecord.init)
+    {
+      return PartFile(file, record)
+    }
+    // Nobody knows what is in it, and others may have it open.
+    Files.remove(path)
+    let new = try? OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+    guard let new, new.tryLock(LOCK_EX), isStillNamed(new) else { return nil }
+    return PartFile(new)
+  }
+
+  /// Between opening and locking, another process may have published or removed it.
+  private static func isStillNamed(_ file: OpenFile) -> Bool {
+    var named = stat()
+    let status = file.status
+    return status.st_nlink > 0 && lstat(file.path, &named) == 0 && named.st_ino == status.st_ino
+  }
+
+  /// One that is new.
+  private init(_ file: OpenFile, isFindable: Bool = true) {
+    path = file.path
+    self.file = file
+    self.isFindable = isFindable
+    mode = file.status.st_mode & 0o777
+    if mode & Self.othersMayWrite != 0 { fchmod(file.descriptor, mode & ~Self.othersMayWrite) }
+    record = isFindable ? Files.text(of: recordPath).flatMap(PartRecord.init) : nil
+  }
+
+  /// One that an earlier try has left.
+  private init(_ file: OpenFile, _ record: PartRecord) {
+    path = file.path
+    self.file = file
+    self.record = record
+    isFindable = true
+    mode = record.mode
+  }
+
+  private var recordPath: String { PartFile.recordName(beside: path) }
+
+  /// Looks for what an earlier try left of the same thing; empties the file if there is nothing, or if
+  /// it is not what came.
+  func prepare(key: Digest, mayResume: Bool) throws(SystemError) {
+    guard mayResume, let record, record.origin.key == key, record.size <= file.size,
+      record.origin.total.map({ record.size < $0 }) ?? true
+    else { return try restart() }
     hash = SHA256()
-    try file.readAll { hash.update($0) }
-    lseek(file.descriptor, 0, SEEK_END)
+    try file.readAll(upTo: record.size) { hash.update($0) }
+    guard hash.finish() == record.digest else { return try restart() }
+    try file.truncate(to: record.size)
+    origin = record.origin
+    size = record.size
   }
 
   /// Forgets all bytes.
   func restart() throws(SystemError) {
-    if origin != nil || size > 0 { Files.remove(originPath) }
+    removeRecord()
     origin = nil
     size = 0
     hash = SHA256()
     try file.truncate()
   }
 
-  /// Notes what the bytes to come belong to.
-  func begin(_ origin: PartOrigin) throws(SystemError) {
+  /// What the bytes to come belong to.
+  func begin(_ origin: PartOrigin) {
     self.origin = origin
-    try Files.write(origin.text, to: originPath, mode: 0o600)
+    recorded = monotonicTime()
   }
 
   func append(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
@@ -109,9 +179,26 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     hash.update(bytes)
     size += bytes.count
     receivedByteCount += bytes.count
+    if origin != nil, monotonicTime() - recorded > Self.recordInterval { note() }
   }
 
-  /// The hash of all bytes. Once.
+  /// Notes what is there. What cannot be noted is fetched again by a later try.
+  private func note() {
+    recorded = monotonicTime()
+    guard let origin, isFindable, size > 0 else { return }
+    let record = PartRecord(origin, mode: mode, size: size, digest: hash.finish())
+    do throws(SystemError) {
+      try Files.write(record.text, to: recordPath, mode: 0o600)
+      self.record = record
+    } catch {}
+  }
+
+  private func removeRecord() {
+    if record != nil { Files.remove(recordPath) }
+    record = nil
+  }
+
+  /// The hash of all bytes.
   func digest() -> Digest { hash.finish() }
 
   /// All bytes are on the disk when this returns.
@@ -119,8 +206,9 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   /// Gives it its final name; from then on others may read it. To be synchronized first.
   func publish(as target: String) throws(SystemError) {
+    if file.status.st_mode & 0o777 != mode { fchmod(file.descriptor, mode) }
     try Files.rename(path, to: target)
-    Files.remove(originPath)
+    removeRecord()
     file.lock(LOCK_SH)
   }
 
@@ -128,6 +216,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   func finish(as target: String) throws(SystemError) {
     do throws(SystemError) {
       try synchronize()
+      try Files.checkReplaceable(target)
       try publish(as: target)
     } catch {
       discard()
@@ -137,11 +226,12 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   /// Leaves it for a later try, if there is something to go on with.
   func leave() {
-    if origin == nil || size == 0 { discard() }
+    note()
+    if origin == nil || record?.size != size { discard() }
   }
 
   func discard() {
-    Files.remove(originPath)
+    removeRecord()
     Files.remove(path)
   }
 }

@@ -6,14 +6,14 @@ struct ResponseHead: Sendable {
   private var fields: [String: String] = [:]
   private var byteCount = 0
 
-  /// All header lines of one answer together are no longer.
+  /// All header lines of one answer together, trailers and those of interim answers included, are no
+  /// longer.
   static let byteLimit = 256 << 10
 
   /// Takes one line, with its end. False if there are too many of them. A status line begins anew:
   /// `100 Continue` and the answers of proxies come first.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
-    byteCount += line.count
-    guard byteCount <= Self.byteLimit else { return false }
+    guard count(line) else { return false }
     let text = String(decoding: line, as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       fields = [:]
@@ -23,6 +23,12 @@ struct ResponseHead: Sendable {
       if !value.isEmpty { fields[text[..<colon].lowercased()] = value }
     }
     return true
+  }
+
+  /// False if there are too many of them.
+  mutating func count(_ line: UnsafeRawBufferPointer) -> Bool {
+    byteCount += line.count
+    return byteCount <= Self.byteLimit
   }
 
   subscript(_ name: String) -> String? { fields[name] }

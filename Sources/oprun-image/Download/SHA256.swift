@@ -14,10 +14,13 @@ struct SHA256: ~Copyable {
     EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
   }
 
-  /// The hash of all so far. Once.
+  /// The hash of all so far; more can follow.
   borrowing func finish() -> Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
-    EVP_DigestFinal_ex(context, &bytes, nil)
+    let copy = EVP_MD_CTX_new()
+    EVP_MD_CTX_copy_ex(copy, context)
+    EVP_DigestFinal_ex(copy, &bytes, nil)
+    EVP_MD_CTX_free(copy)
     return Digest(bytes: bytes)
   }
 

@@ -1,6 +1,7 @@
 // Files that are not whole yet: hidden beside what they will be, locked by who writes them, and removed by
 // the next who writes there if nobody does any more.
 
+import Diagnostics
 import Glibc
 import OperationKit
 import Synchronization
@@ -21,6 +22,19 @@ enum TemporaryFile {
   /// With its slash; "" is the one that the program runs in.
   static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+  }
+
+  /// A new file of such a name, claimed. What others have put there is passed over.
+  static func make(beside path: String, mode: mode_t) throws(SystemError) -> OpenFile {
+    while true {
+      do throws(SystemError) {
+        let file = try OpenFile(
+          self.path(beside: path), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
+        if claim(file.descriptor) { return file }
+      } catch {
+        guard error.errno == EEXIST else { throw error }
+      }
+    }
   }
 
   /// Says that the file is in use, until all who share the descriptor have closed it. False if somebody
@@ -47,13 +61,10 @@ enum TemporaryFile {
   }
 
   private static func removeIfLeft(_ path: String) {
-    // A FIFO of this name would hold up the opening.
-    guard let file = try? OpenFile(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK),
-      file.status.st_mode & S_IFMT == S_IFREG, file.tryLock(LOCK_EX)
-    else { return }
+    guard let file = try? OpenFile.own(path, O_RDWR), file.tryLock(LOCK_EX) else { return }
     var named = stat()
     guard lstat(path, &named) == 0, named.st_ino == file.status.st_ino else { return }
-    Files.remove(PartFile.originName(beside: path))
+    Files.remove(PartFile.recordName(beside: path))
     Files.remove(path)
   }
 }

@@ -78,7 +78,7 @@ struct KeptResults: Sendable {
   }
 
   private func keep(_ result: ImageResult, _ key: Digest) throws {
-    let file = try OpenFile(result.path, O_RDONLY)
+    let file = try OpenFile.regular(result.path)
     let part = try PartFile.open(at: cache.folder.part(key), mode: 0o600)
     try part.restart()
     var fault: SystemError?
@@ -98,6 +98,6 @@ struct KeptResults: Sendable {
 
 /// The hash of a file that is so long; nil of any other.
 func contentDigest(of path: String, ifSize size: Int) -> Digest? {
-  guard let file = try? OpenFile(path, O_RDONLY), file.size == size else { return nil }
+  guard let file = try? OpenFile.regular(path), file.size == size else { return nil }
   return try? file.digest()
 }

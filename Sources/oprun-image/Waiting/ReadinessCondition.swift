@@ -16,7 +16,7 @@ enum ReadinessCondition: Hashable, Sendable {
     switch self {
     case .file(let path): "file \(quoted(path))"
     case .tcp(let host, let port): "tcp \(quoted("\(host):\(port)"))"
-    case .http(let url): "http \(quoted(withoutCredentials(url)))"
+    case .http(let url): "http \(quoted(shownURL(url)))"
     case .command(let text): "command \(quoted(text))"
     }
   }

@@ -17,6 +17,7 @@ final class ResultFile: Sendable {
   /// Makes the folder, too. The file has no name if the file system allows that: then nothing is left
   /// of it, however this process ends. What is left of one with a name, the next run removes.
   init(_ path: String) throws(SystemError) {
+    try Files.checkReplaceable(path)
     try Files.makeFolder(of: path)
     let folder = TemporaryFile.folder(of: path)
     TemporaryFile.removeLeft(in: folder)
