@@ -42,14 +42,16 @@ let package = Package(
     module("OperationKit", ["Processors", "Scheduling"]),
     module("BuiltinSteps"),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CYAML"]),
+    module("RunFiles", ["Pipelines", "Scheduling", "Diagnostics", "CCrypto"]),
     module(
-      "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
-    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+      "Execution",
+      ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module("Reporting", ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Pipelines",
-        "Execution", "Reporting",
+        "RunFiles", "Execution", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -67,8 +69,13 @@ let package = Package(
     tests("OperationKitTests", ["OperationKit"]),
     tests(
       "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
-    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
-    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("RunFilesTests", ["RunFiles", "Scheduling"]),
+    tests(
+      "ExecutionTests",
+      ["Execution", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+    tests(
+      "ReportingTests",
+      ["Reporting", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     tests("oprunTests", ["oprun", "Pipelines", "Processors", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(

@@ -37,6 +37,7 @@ struct RunMachine {
   /// The first reason to end the run before its time.
   var stopReason: StopReason?
   var signalCount = 0
+  var hasToldStateFailure = false
   var failedSteps: [OperationID] = []
   var hasAllowedFailure = false
   /// The run's own hooks were planned.
@@ -67,8 +68,11 @@ struct RunMachine {
     startReady(at: now)
   }
 
-  /// A command that was started has ended, or could not be started.
-  mutating func ended(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
+  /// A command that was started has ended, or could not be started. With a fault of the state
+  /// nothing follows it.
+  mutating func ended(
+    _ key: CommandKey, _ end: CommandEnd, stateFault: String? = nil, at now: Nanoseconds
+  ) {
     if case .probe = key.trial {
       probeEnded(key, end, at: now)
       return startReady(at: now)
@@ -79,6 +83,7 @@ struct RunMachine {
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
     case .probe: break
     }
+    if let stateFault { stateFailed(stateFault, at: now) }
     startReady(at: now)
   }
 
