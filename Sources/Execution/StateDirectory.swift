@@ -23,7 +23,7 @@ package struct StateDirectory: Sendable {
     let runs = try folder("runs", in: state.number)
     while true {
       let id = "\(StateDirectory.timeStamp())-\(StateDirectory.suffix())"
-      let name = "\(path)/runs/\(id)"
+      let name = shown("runs/\(id)")
       if mkdirat(runs.number, id, 0o700) == 0 {
         let run = try open(id, in: runs.number, shownAs: name)
         return (id, RunDirectory(owning: run.release(), path: name, umask: callersMask))
@@ -60,13 +60,17 @@ package struct StateDirectory: Sendable {
     return Descriptor(owning: folder)
   }
 
+  private func shown(_ name: String) -> String {
+    path == "/" ? "/\(name)" : "\(path)/\(name)"
+  }
+
   /// Within the state directory.
   private func folder(_ name: String, in parent: Int32) throws(StateFault) -> Descriptor {
     let isNew = mkdirat(parent, name, 0o700) == 0
     guard isNew || errno == EEXIST else {
-      throw StateFault(.last("cannot make \(quoted("\(path)/\(name)"))"))
+      throw StateFault(.last("cannot make \(quoted(shown(name)))"))
     }
-    return try open(name, in: parent, shownAs: "\(path)/\(name)", isNew: isNew)
+    return try open(name, in: parent, shownAs: shown(name), isNew: isNew)
   }
 
   private func open(
@@ -96,7 +100,7 @@ package struct StateDirectory: Sendable {
     let file = openat(
       folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     let isWritten = file >= 0 && write(file, "*\n", 2) == 2
-    let error = SystemError.last("cannot write \(quoted("\(path)/.gitignore"))")
+    let error = SystemError.last("cannot write \(quoted(shown(".gitignore")))")
     if file >= 0 { close(file) }
     if !isWritten { throw StateFault(error) }
   }
@@ -135,7 +139,9 @@ private struct Link {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlinkat(link.number, "", &bytes, bytes.count)
     guard count > 0, count < bytes.count else { return nil }
-    target = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let text = bytes[..<count].map { UInt8(bitPattern: $0) }
+    guard let target = String(validating: text, as: UTF8.self) else { return nil }
+    self.target = target
   }
 }
 

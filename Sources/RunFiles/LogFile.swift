@@ -16,8 +16,8 @@ package final class LogFile {
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
   /// Nil if the kernel does not say, or it is no regular file.
-  package var identity: FileIdentity? {
-    status.flatMap { $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil }
+  package private(set) lazy var identity: FileIdentity? = status.flatMap {
+    $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil
   }
 
   private var status: stat? {

@@ -65,11 +65,13 @@ package final class RunDirectory {
     return log
   }
 
-  /// Whether the name still leads to the file.
+  /// Whether the name still leads to the file. It does if nobody can say.
   package func holds(_ log: LogFile, as name: String) -> Bool {
     var status = stat()
-    return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-      && FileIdentity(status) == log.identity
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return errno != ENOENT
+    }
+    return FileIdentity(status) == log.identity
   }
 
   /// When the last file was made or removed, and whether the folder itself was removed; nil if the

@@ -129,6 +129,14 @@ struct StateDirectoryTests {
     #expect(place.has("runs/\(run.id)") && place.has(".gitignore"))
   }
 
+  @Test func `a link to what is no text is refused, and nothing is made of it`() throws {
+    let target: [CChar] = [0x61, -1, 0]
+    #expect(symlink(target, place.state) == 0)
+    #expect(fault()?.message == "the state directory '\(place.state)' is a link, wanted a folder")
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == [".oprun"])
+  }
+
   @Test func `links in a circle end`() {
     #expect(symlink(".oprun", place.state) == 0)
     #expect(fault()?.message == "the state directory '\(place.state)' is a link, wanted a folder")
