@@ -44,14 +44,16 @@ let package = Package(
     module("OperationKit", ["Processors", "Scheduling"]),
     module("BuiltinSteps", ["Diagnostics"]),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CPCRE2", "CYAML"]),
+    module("RunFiles", ["Pipelines", "Scheduling", "Diagnostics", "CCrypto"]),
     module(
-      "Execution", ["Pipelines", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
-    module("Reporting", ["Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+      "Execution",
+      ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+    module("Reporting", ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Pipelines",
-        "Execution", "Reporting",
+        "RunFiles", "Execution", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -69,8 +71,13 @@ let package = Package(
     tests("OperationKitTests", ["OperationKit"]),
     tests(
       "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
-    tests("ExecutionTests", ["Execution", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
-    tests("ReportingTests", ["Reporting", "Pipelines", "Scheduling", "Diagnostics", "Masking"]),
+    tests("RunFilesTests", ["RunFiles", "Scheduling"]),
+    tests(
+      "ExecutionTests",
+      ["Execution", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+    tests(
+      "ReportingTests",
+      ["Reporting", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     tests("oprunTests", ["oprun", "Pipelines", "Processors", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(

@@ -5,6 +5,7 @@ import Diagnostics
 import Glibc
 import Masking
 import Pipelines
+import RunFiles
 import Scheduling
 
 /// What is run for an operation.
@@ -31,8 +32,8 @@ private struct CommandArguments {
 final class CommandBuilder {
   /// Of the run's own hooks.
   private let runSettings: StepSettings
-  /// Absolute: commands may run in other folders.
-  private let directory: RunDirectory
+  /// Of the run. Absolute: commands may run in other folders.
+  private let folder: String
   /// Where oprun was started; absolute.
   let workspace: String
   private let added: [EnvironmentVariable]
@@ -61,7 +62,7 @@ final class CommandBuilder {
       EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
     ]
     let path = options.directory.path
-    directory = path.hasPrefix("/") ? options.directory : RunDirectory(path: "\(workspace)/\(path)")
+    self.folder = path.hasPrefix("/") ? path : "\(workspace)/\(path)"
     nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
   }
 
@@ -74,7 +75,7 @@ final class CommandBuilder {
     let ownVariables =
       [
         "OPRUN_STEP=\(step)", "OPRUN_ATTEMPT=\(command.attempt)",
-        "OPRUN_OUTPUT=\(outputs(of: key, step: step))",
+        "OPRUN_OUTPUT=\(folder)/\(outputsName(of: key, step: step))",
       ] + command.variables + arguments.variables
     var launch = LaunchRequest(
       programs: programs(for: arguments.words[0], environment), arguments: arguments.words,
@@ -86,19 +87,16 @@ final class CommandBuilder {
     if let text = settings.standardInput { launch.input = try memoryFile(text) }
     return CommandRequest(
       key: key, settings: settings, launch: launch,
-      logPath: log(of: key, step: step))
+      logName: logName(of: key, step: step))
   }
-
-  /// Where the files of the run are; absolute.
-  var folder: String { directory.path }
 
   /// The file behind `OPRUN_OUTPUT`.
-  func outputs(of key: CommandKey, step: String) -> String {
-    directory.outputs(of: fileName(of: key, step), key.trial)
+  func outputsName(of key: CommandKey, step: String) -> String {
+    RunDirectory.outputsName(of: fileName(of: key, step), key.trial)
   }
 
-  func log(of key: CommandKey, step: String) -> String {
-    directory.log(of: fileName(of: key, step), key.trial)
+  func logName(of key: CommandKey, step: String) -> String {
+    RunDirectory.logName(of: fileName(of: key, step), key.trial)
   }
 
   /// Ids of instances may hold secrets; names of files do not.

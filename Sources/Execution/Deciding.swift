@@ -3,6 +3,7 @@
 import Diagnostics
 import Glibc
 import Pipelines
+import RunFiles
 import Scheduling
 
 extension RunLoop {

@@ -6,10 +6,11 @@ package import Diagnostics
 import Glibc
 import Masking
 package import Pipelines
+package import RunFiles
 package import Scheduling
 
 /// What the command line adds to a plan.
-package struct RunOptions: Sendable {
+package struct RunOptions {
   package var runID: String
   package var directory: RunDirectory
   /// Allowed failures make the exit status 1.
@@ -30,7 +31,6 @@ package struct RunOptions: Sendable {
 package func run(
   _ plan: Plan, _ options: RunOptions, observer: inout some RunObserver
 ) throws(SystemError) -> RunEnd {
-  openStandardStreams()
   clinux_close_on_exec_from(3)
   let loop = try RunLoop(plan, options)
   return loop.run(&observer)
@@ -47,6 +47,8 @@ final class RunLoop {
   var watchedReaders: [Int32] = []
   private let start = monotonicNow()
   private var notices: [String] = []
+  /// Told as the last event.
+  private var end: RunEnd?
   let options: RunOptions
   private let masker: Masker?
   var outputs = OutputStore()
@@ -73,7 +75,7 @@ final class RunLoop {
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
     masker = options.secrets.masker
-    outputFiles = OutputFiles(folder: options.directory.path)
+    outputFiles = OutputFiles(in: options.directory)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
@@ -94,7 +96,8 @@ final class RunLoop {
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
       conditions: LaunchConditions(
         defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits),
-      masker: masker, outputFolder: masker == nil ? nil : builder.folder)
+      directory: options.directory, masker: masker,
+      outputFolder: masker == nil ? nil : builder.folder)
   }
 
   /// Commands that could run at once if nothing but the queues limited them.
@@ -112,7 +115,7 @@ final class RunLoop {
     machine.begin(at: now)
     while true {
       perform(&observer)
-      if let end = machine.end { return leave(end, &observer) }
+      if let end { return leave(end, &observer) }
       observer.endTurn()
       turn(&observer)
     }
@@ -148,6 +151,7 @@ final class RunLoop {
       let time = now
       let actions = machine.takeActions()
       for action in actions { perform(action, at: time, &observer) }
+      processes.closeLogs()
       let news = processes.takeNews()
       for item in news { tell(item, at: time, &observer) }
       if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
@@ -163,6 +167,7 @@ final class RunLoop {
     case .kill(let key): processes.kill(key, at: time)
     case .decide(let operation, let question): decide(operation, question, at: time)
     case .resolveRun: concludeIfResolved(at: time)
+    case .tell(.finished(let end)): finish(end, at: time, &observer)
     case .tell(let event): tell(event, at: time, &observer)
     }
   }
@@ -179,12 +184,7 @@ final class RunLoop {
   ) {
     switch news {
     case .outputGrew(let key, _) where key.trial.isProbe: break
-    case .ended(let key, let end) where key.trial.isProbe:
-      let log = builder.log(of: key, step: machine.plan.steps[key.operation.index].id)
-      let lastWords = end.status == .exited(0) ? nil : LastWords.line(ofLog: log)
-      unlink(log)
-      removeOutputs(of: key)
-      machine.ended(key, end, lastWords: lastWords, at: time)
+    case .ended(let key, let end) where key.trial.isProbe: lookEnded(key, end, at: time)
     case .outputGrew(let key, let count):
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
@@ -192,9 +192,25 @@ final class RunLoop {
     case .ended(let key, let end):
       let end = takeOutputs(of: key, end, at: time, &observer)
       removeOutputs(of: key)
-      machine.ended(key, end, at: time)
+      machine.ended(key, end, stateFault: stateFault, at: time)
     case .logFailed(let message): machine.stateFailed(message, at: time)
+    case .logLost(let path):
+      tell(
+        .notice("the log \(quoted(path)) was removed or replaced while its command ran"), at: time,
+        &observer)
     }
+  }
+
+  /// A look at a condition leaves no log.
+  private func lookEnded(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
+    var lastWords: String?
+    if let log = options.directory.logs.log(of: key.operation, key.trial) {
+      if end.status != .exited(0) { lastWords = LastWords.line(of: log) }
+      let step = machine.plan.steps[key.operation.index].id
+      options.directory.remove(builder.logName(of: key, step: step))
+    }
+    removeOutputs(of: key)
+    machine.ended(key, end, lastWords: lastWords, at: time)
   }
 
   /// A success publishes what the command gave; outputs that cannot be used make it a failure.
@@ -207,7 +223,7 @@ final class RunLoop {
     do throws(OutputFault) {
       let step = machine.plan.steps[key.operation.index].id
       let taken = try outputFiles.take(
-        of: key.operation, from: builder.outputs(of: key, step: step),
+        of: key.operation, from: builder.outputsName(of: key, step: step),
         declared: active.settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
@@ -223,14 +239,18 @@ final class RunLoop {
     guard masker != nil else { return }
     let isRun = key.operation == CommandKey.runOperation
     let step = isRun ? RunDirectory.runHookName : machine.plan.steps[key.operation.index].id
-    unlink(builder.outputs(of: key, step: step))
+    options.directory.remove(builder.outputsName(of: key, step: step))
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
     if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
-    if case .attempt = key.trial { outputFiles.attemptStarted(key.operation) }
+    if case .attempt = key.trial {
+      outputFiles.attemptStarted(
+        key.operation,
+        name: builder.outputsName(of: key, step: machine.plan.steps[key.operation.index].id))
+    }
     do throws(SystemError) {
       let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
@@ -241,6 +261,17 @@ final class RunLoop {
       let end = CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))
       machine.ended(key, end, at: time)
     }
+  }
+
+  var isFolderGone: Bool { outputFiles.isFolderGone }
+
+  /// The last event.
+  private func finish(
+    _ end: RunEnd, at time: Nanoseconds, _ observer: inout some RunObserver
+  ) {
+    let end = confirmed(end)
+    self.end = end
+    tell(.finished(end), at: time, &observer)
   }
 
   /// The last words: whatever belongs to nobody is ended, then the observer hears the end.

@@ -1,44 +1,108 @@
-// `.oprun/`: where runs keep their files. Readable by its owner alone, whatever the umask says.
+// `.oprun/`: where runs keep their files. Each folder on the way is opened once, below the one before
+// it, and must be ours alone: who could write there could make up what steps have given.
 
-package import Diagnostics
+import Diagnostics
 import Glibc
-package import Pipelines
+package import RunFiles
 
 /// The state directory of a project.
 package struct StateDirectory: Sendable {
+  /// Without a slash at the end: with one, the kernel would follow a link.
   package let path: String
 
-  package init(path: String) { self.path = path }
+  package init(path: String) { self.path = withoutSlashes(path) }
 
   /// Makes the folder of a new run, named by the time in UTC and two characters that tell apart
   /// what started in the same second: `20260402-101502-k3`.
-  package func makeRun() throws(SystemError) -> (id: String, directory: RunDirectory) {
-    try makeFolder(path)
-    try writeIgnoreFile()
-    try makeFolder("\(path)/runs")
+  package func makeRun() throws(StateFault) -> (id: String, directory: RunDirectory) {
+    openStandardStreams()
+    // Whatever the caller's mask says, folders that are made here are for their owner, wholly.
+    let callersMask = umask(0o077)
+    defer { umask(callersMask) }
+    let state = try stateFolder(path, in: AT_FDCWD)
+    let runs = try folder("runs", in: state.number)
     while true {
       let id = "\(StateDirectory.timeStamp())-\(StateDirectory.suffix())"
-      let folder = "\(path)/runs/\(id)"
-      if mkdir(folder, 0o700) == 0 { return (id, RunDirectory(path: folder)) }
-      guard errno == EEXIST else { throw .last("cannot make '\(folder)'") }
+      let name = shown("runs/\(id)")
+      if mkdirat(runs.number, id, 0o700) == 0 {
+        let run = try open(id, in: runs.number, shownAs: name)
+        return (id, RunDirectory(owning: run.release(), path: name, umask: callersMask))
+      }
+      guard errno == EEXIST else { throw StateFault(.last("cannot make \(quoted(name))")) }
     }
   }
 
-  private func makeFolder(_ path: String) throws(SystemError) {
-    guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-    throw .last("cannot make '\(path)'")
+  /// Links above the folder are followed, and one in its place if it is our own or root's.
+  private func stateFolder(
+    _ place: String, in parent: Int32, linksLeft: Int = 8
+  ) throws(StateFault) -> Descriptor {
+    let isNew = mkdirat(parent, place, 0o700) == 0
+    guard isNew || errno == EEXIST else { throw StateFault(.last("cannot make \(quoted(path))")) }
+    do throws(StateFault) {
+      let state = try open(place, in: parent, shownAs: path, isNew: isNew)
+      if isNew { try writeIgnoreFile(in: state.number) }
+      return state
+    } catch {
+      guard !isNew, linksLeft > 0, let link = Link(place, in: parent) else { throw error }
+      guard [geteuid(), 0].contains(link.owner) else {
+        throw .foreignLink(path, owner: link.owner)
+      }
+      let folder = try folderOfLink(place, in: parent)
+      return try stateFolder(
+        withoutSlashes(link.target), in: folder.number, linksLeft: linksLeft - 1)
+    }
   }
 
-  /// Keeps the folder out of version control.
-  private func writeIgnoreFile() throws(SystemError) {
-    let file = "\(path)/.gitignore"
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    if descriptor < 0 {
-      if errno == EEXIST { return }
-      throw .last("cannot write '\(file)'")
+  private func folderOfLink(_ place: String, in parent: Int32) throws(StateFault) -> Descriptor {
+    let end = place.utf8.lastIndex(of: UInt8(ascii: "/"))
+    let folder = openat(parent, end.map { String(place[...$0]) } ?? ".", onlyAPlace | O_DIRECTORY)
+    guard folder >= 0 else { throw StateFault(.last("cannot open \(quoted(path))")) }
+    return Descriptor(owning: folder)
+  }
+
+  private func shown(_ name: String) -> String {
+    path == "/" ? "/\(name)" : "\(path)/\(name)"
+  }
+
+  /// Within the state directory.
+  private func folder(_ name: String, in parent: Int32) throws(StateFault) -> Descriptor {
+    let isNew = mkdirat(parent, name, 0o700) == 0
+    guard isNew || errno == EEXIST else {
+      throw StateFault(.last("cannot make \(quoted(shown(name)))"))
     }
-    defer { close(descriptor) }
-    guard write(descriptor, "*\n", 2) == 2 else { throw .last("cannot write '\(file)'") }
+    return try open(name, in: parent, shownAs: shown(name), isNew: isNew)
+  }
+
+  private func open(
+    _ name: String, in parent: Int32, shownAs path: String, isNew: Bool = true
+  ) throws(StateFault) -> Descriptor {
+    let number = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else {
+      let error = SystemError.last("cannot open \(quoted(path))")
+      var status = stat()
+      let isThere = fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+      throw isThere ? .unusable(path, status, error) : StateFault(error)
+    }
+    let folder = Descriptor(owning: number)
+    var status = stat()
+    guard fstat(number, &status) == 0 else {
+      throw StateFault(.last("cannot open \(quoted(path))"))
+    }
+    if status.st_uid != geteuid() { throw .foreignFolder(path, owner: status.st_uid) }
+    if status.st_mode & (S_IWGRP | S_IWOTH) != 0 {
+      throw .openToOthers(path, mode: status.st_mode, isNew: isNew)
+    }
+    return folder
+  }
+
+  /// Keeps a folder that oprun made out of version control.
+  private func writeIgnoreFile(in folder: Int32) throws(StateFault) {
+    let file = openat(
+      folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let isWritten = file >= 0 && write(file, "*\n", 2) == 2
+    let error = SystemError.last("cannot write \(quoted(shown(".gitignore")))")
+    if file >= 0 { close(file) }
+    if !isWritten { throw StateFault(error) }
   }
 
   private static func timeStamp() -> String {
@@ -54,4 +118,33 @@ package struct StateDirectory: Sendable {
     let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
     return String((0..<2).map { _ in letters[Int.random(in: 0..<letters.count)] })
   }
+}
+
+/// `O_PATH`, which <fcntl.h> shows only to who asks for all of GNU: a place, not opened for reading.
+private let onlyAPlace: Int32 = 0o10_000_000 | O_CLOEXEC
+
+/// A symbolic link: whose it is and where it leads, both of the same link even if somebody puts
+/// another in its place.
+private struct Link {
+  let owner: uid_t
+  let target: String
+
+  init?(_ name: String, in folder: Int32) {
+    let number = openat(folder, name, onlyAPlace | O_NOFOLLOW)
+    guard number >= 0 else { return nil }
+    let link = Descriptor(owning: number)
+    var status = stat()
+    guard fstat(link.number, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return nil }
+    owner = status.st_uid
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlinkat(link.number, "", &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    let text = bytes[..<count].map { UInt8(bitPattern: $0) }
+    guard let target = String(validating: text, as: UTF8.self) else { return nil }
+    self.target = target
+  }
+}
+
+private func withoutSlashes(_ path: String) -> String {
+  path.utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { String(path[...$0]) } ?? path
 }

@@ -7,8 +7,8 @@ import Testing
 @testable import Execution
 
 struct `A masked log` {
-  private let path =
-    FileManager.default.temporaryDirectory.appending(path: "oprun-log-\(UUID().uuidString)").path
+  private let folder = TemporaryRun()
+  private var path: String { folder.path(of: "step.1.log") }
   private let masker = Masker(secrets: [Array("correct horse".utf8), Array("horse battery".utf8)])
 
   /// Writes the pieces to a pipe, one after the other, and returns what the log then holds.
@@ -16,7 +16,7 @@ struct `A masked log` {
     of pieces: [String], limit: Int = 1 << 20
   ) throws -> (content: String?, byteCount: Int, readable: [Int]) {
     let pipe = try OutputPipe(token: 0)
-    var log = Log(path: path, limit: limit, masker: masker)
+    var log = Log(name: "step.1.log", in: folder.directory, limit: limit, masker: masker)
     var readable: [Int] = []
     for piece in pieces {
       #expect(write(pipe.output, piece, piece.utf8.count) == piece.utf8.count)

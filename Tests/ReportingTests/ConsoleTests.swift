@@ -147,8 +147,35 @@ import Testing
     #expect(
       run.standardError == """
         sample.yml  1 step, 4 at once
-        ! cannot read the log 'RUN/a.1.log'
+        ! cannot read the log 'RUN/a.1.log': it could not be written
         ✓ a  0s
+
+        """)
+  }
+
+  @Test func `a log that was replaced before its turn came is not shown`() throws {
+    let run = try StagedRun(samplePlan("a; b; c"))
+    run.start("a", "b", "c")
+    for id in ["a", "b", "c"] { try run.print(id, "text of \(id)\n") }
+    run.at(100)
+    run.end("b")
+    run.settle("b")
+    run.end("c")
+    run.settle("c")
+    try run.replaceLog(of: "b", by: "forged\n")
+    run.end("a")
+    run.settle("a")
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        > a
+        text of a
+        ✓ b  0.1s
+        ✓ c  0.1s
+        ! cannot read the log 'RUN/b.1.log': it was removed or replaced
+        > c
+        text of c
+        ✓ a  0.1s
 
         """)
   }

@@ -1,12 +1,20 @@
 // Streams whose reader stands still: who writes does not wait, and nothing is lost.
 
 import Foundation
+import RunFiles
 import Testing
 
 @testable import Reporting
 
 struct OutletTests {
-  private let path = NSTemporaryDirectory() + "/backlog-\(UUID().uuidString)"
+  private let folder = NSTemporaryDirectory() + "/backlog-\(UUID().uuidString)"
+  private let directory: RunDirectory
+
+  init() {
+    mkdir(folder, 0o700)
+    directory = RunDirectory(
+      owning: Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder)
+  }
 
   /// Two connected descriptors; what is written to the second comes out of the first.
   private func ends(isSocket: Bool) -> [Int32] {
@@ -30,7 +38,7 @@ struct OutletTests {
   @Test(arguments: [false, true])
   func `everything arrives in order, however late it is taken`(isSocket: Bool) throws {
     let ends = ends(isSocket: isSocket)
-    let outlet = try #require(Outlet(ends[1], backlog: path))
+    let outlet = try #require(Outlet(ends[1], backlog: "@output", in: directory))
     let sent = bytes(3_000_000)
     var taken: [UInt8] = []
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1000, alignment: 1)
@@ -55,17 +63,18 @@ struct OutletTests {
 
   @Test func `the descriptor stays as others know it, and the folder empty`() throws {
     let ends = ends(isSocket: false)
-    let outlet = try #require(Outlet(ends[1], backlog: path))
+    let outlet = try #require(Outlet(ends[1], backlog: "@output", in: directory))
     bytes(100_000).withUnsafeBytes { outlet.write($0) }
     #expect(outlet.isBehind)
     #expect(fcntl(ends[1], F_GETFL) & O_NONBLOCK == 0)
-    #expect(!FileManager.default.fileExists(atPath: path))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == [])
+    rmdir(folder)
     for end in ends { close(end) }
   }
 
   @Test func `a reader that goes away makes it silent`() throws {
     let ends = ends(isSocket: true)
-    let outlet = try #require(Outlet(ends[1], backlog: path))
+    let outlet = try #require(Outlet(ends[1], backlog: "@output", in: directory))
     bytes(1_000_000).withUnsafeBytes { outlet.write($0) }
     #expect(outlet.isBehind)
     // What other tests start may have inherited it.
@@ -82,7 +91,8 @@ struct OutletTests {
 
   @Test func `what cannot be kept is given up`() throws {
     let ends = ends(isSocket: false)
-    let outlet = try #require(Outlet(ends[1], backlog: "/nonexistent/backlog"))
+    rmdir(folder)
+    let outlet = try #require(Outlet(ends[1], backlog: "@output", in: directory))
     bytes(1_000_000).withUnsafeBytes { outlet.write($0) }
     #expect(outlet.hasFailed && !outlet.isBehind)
     for end in ends { close(end) }
@@ -90,10 +100,10 @@ struct OutletTests {
 
   @Test func `files and devices that never wait need none`() throws {
     let file = try TemporaryFile()
-    #expect(Outlet(file.descriptor, backlog: path) == nil)
+    #expect(Outlet(file.descriptor, backlog: "@output", in: directory) == nil)
     let null = open("/dev/null", O_WRONLY)
-    #expect(Outlet(null, backlog: path) == nil)
-    #expect(Outlet(-1, backlog: path) == nil)
+    #expect(Outlet(null, backlog: "@output", in: directory) == nil)
+    #expect(Outlet(-1, backlog: "@output", in: directory) == nil)
     close(null)
   }
 }

@@ -3,12 +3,15 @@
 import Foundation
 import Pipelines
 import Reporting
+import RunFiles
 import Scheduling
+import Testing
 
 /// Times are in milliseconds.
 final class StagedRun {
   private let plan: Plan
   private let folder: URL
+  private let directory: RunDirectory
   private let console: Console
   private let output: TemporaryFile
   private let messages: TemporaryFile?
@@ -25,6 +28,8 @@ final class StagedRun {
     self.plan = plan
     folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    directory = RunDirectory(
+      owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
     output = try TemporaryFile()
     messages = together ? nil : try TemporaryFile()
     var options = ScreenOptions()
@@ -33,7 +38,7 @@ final class StagedRun {
       output: output.descriptor, messages: messages?.descriptor ?? output.descriptor,
       options: options, environment: { _ in nil })
     console = Console(
-      plan: plan, directory: RunDirectory(path: folder.path), screen: screen, mode: mode)
+      plan: plan, directory: directory, screen: screen, mode: mode)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -72,7 +77,7 @@ final class StagedRun {
   func trial(_ id: String) -> Trial { .attempt(attempts[id, default: 1]) }
 
   private func log(_ id: String, _ trial: Trial) -> String {
-    RunDirectory(path: folder.path).log(of: id, trial)
+    directory.path(of: RunDirectory.logName(of: id, trial))
   }
 
   /// The command prints something, and it is told unless it is still on its way.
@@ -80,7 +85,8 @@ final class StagedRun {
     let trial = trial ?? self.trial(id)
     let path = log(id, trial)
     if !FileManager.default.fileExists(atPath: path) {
-      try Data().write(to: URL(fileURLWithPath: path))
+      let file = LogFile(owning: try directory.make(RunDirectory.logName(of: id, trial)))
+      directory.logs.add(file, of: operation(id), trial)
     }
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try handle.seekToEnd()
@@ -92,6 +98,12 @@ final class StagedRun {
     }
   }
 
+  /// Another file of the same name, with this text.
+  func replaceLog(of id: String, by text: String) throws {
+    try Data(text.utf8).write(to: folder.appending(path: "new"))
+    #expect(rename(folder.appending(path: "new").path, log(id, trial(id))) == 0)
+  }
+
   func end(
     _ id: String, _ status: CommandEnd.Status = .exited(0), timedOut: Bool = false,
     after milliseconds: Int = 100, trial: Trial? = nil
@@ -101,6 +113,7 @@ final class StagedRun {
       status, timedOut: timedOut, duration: Int64(milliseconds) * 1_000_000,
       outputByteCount: sizes[log(id, trial), default: 0])
     tell(.ended(operation(id), trial, end))
+    directory.logs.remove(of: operation(id), trial)
   }
 
   func settle(
@@ -134,7 +147,8 @@ final class StagedTurn {
       output: file.descriptor, messages: file.descriptor, options: ScreenOptions(),
       environment: { _ in nil })
     console = Console(
-      plan: plan, directory: RunDirectory(path: "nowhere"), screen: screen, mode: .grouped)
+      plan: plan, directory: RunDirectory(owning: -1, path: "nowhere"), screen: screen,
+      mode: .grouped)
   }
 
   func settle(_ operation: OperationID, _ outcome: Outcome, _ cause: Cause) {

@@ -20,9 +20,12 @@ extension RunMachine {
     }
   }
 
-  /// The logs or the state cannot be kept; the run ends properly, with status 74.
+  /// The logs or the state cannot be kept; the run ends properly, with status 74. One that somebody
+  /// has stopped ends as it would, and says it too.
   mutating func stateFailed(_ message: String, at now: Nanoseconds) {
-    guard stopReason == nil else { return }
+    guard !hasToldStateFailure else { return }
+    hasToldStateFailure = true
+    guard stopReason == nil || stopReason?.isFailure == true else { return say(.notice(message)) }
     cancelRun(.stateFailure(message), at: now)
     advance(to: now)
   }

@@ -40,6 +40,7 @@ struct RunMachine {
   /// The first reason to end the run before its time.
   var stopReason: StopReason?
   var signalCount = 0
+  var hasToldStateFailure = false
   var failedSteps: [OperationID] = []
   var hasAllowedFailure = false
   /// Every operation has its outcome.
@@ -71,9 +72,10 @@ struct RunMachine {
   }
 
   /// A command that was started has ended, or could not be started. `lastWords` are those of a look
-  /// at a condition.
+  /// at a condition. With a fault of the state nothing follows it.
   mutating func ended(
-    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, at now: Nanoseconds
+    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFault: String? = nil,
+    at now: Nanoseconds
   ) {
     switch key.trial {
     case .attempt: attemptEnded(key, end, at: now)
@@ -81,6 +83,7 @@ struct RunMachine {
     case .probe:
       if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }
     }
+    if let stateFault { stateFailed(stateFault, at: now) }
     startReady(at: now)
   }
 

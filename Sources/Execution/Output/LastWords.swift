@@ -1,7 +1,7 @@
 // What a look at a condition said when it failed, for the message that it was waited for in vain. It knows
 // no step and no run.
 
-import Glibc
+import RunFiles
 
 enum LastWords {
   /// How much of the end of a log is read, in bytes.
@@ -10,12 +10,10 @@ enum LastWords {
   private static let longest = 200
 
   /// The last line of a log that is not empty; nil if there is none.
-  static func line(ofLog path: String) -> String? {
-    guard case .success(let file) = Descriptor.open(path, O_RDONLY | O_NOFOLLOW) else { return nil }
-    let start = max(0, lseek(file.number, 0, SEEK_END) - off_t(reach))
+  static func line(of log: LogFile) -> String? {
     var bytes = [UInt8](repeating: 0, count: reach)
-    let count = pread(file.number, &bytes, reach, start)
-    guard count > 0 else { return nil }
+    let start = max(0, log.size - reach)
+    let count = bytes.withUnsafeMutableBytes { log.read(at: start, into: $0) }
     let lines = bytes.prefix(count).split { $0 == 0x0a || $0 == 0x0d }
     guard let last = lines.last(where: { !$0.allSatisfy { $0 == 0x20 || $0 == 0x09 } }) else {
       return nil

@@ -6,6 +6,7 @@ import CLinux
 import Diagnostics
 import Glibc
 import Masking
+import RunFiles
 
 /// Writes one log. The file is made when the first byte comes.
 ///
@@ -21,7 +22,8 @@ struct Log: ~Copyable {
     case ended
   }
 
-  let path: String
+  let name: String
+  private let directory: RunDirectory
   /// Bytes that came, also those that were dropped; as they are after masking.
   private(set) var byteCount = 0
   /// Bytes that were read from the pipe.
@@ -30,7 +32,8 @@ struct Log: ~Copyable {
   /// From the first byte on, if there are secrets.
   private var mask: LogMask?
   private let headLimit: Int
-  private var file: Int32 = -1
+  /// Who shows the log reads it through the same descriptor.
+  private(set) var file: LogFile?
   private var isDiscarding = false
 
   /// 1 MiB.
@@ -38,13 +41,12 @@ struct Log: ~Copyable {
   /// At most this much is moved before other commands get their turn.
   private static let pieceSize = 1 << 20
 
-  init(path: String, limit: Int, masker: Masker? = nil) {
-    self.path = path
+  init(name: String, in directory: RunDirectory, limit: Int, masker: Masker? = nil) {
+    self.name = name
+    self.directory = directory
     self.masker = masker
     headLimit = limit
   }
-
-  deinit { if file >= 0 { close(file) } }
 
   /// Bytes of the file that are in place and will stay.
   var readableByteCount: Int { isDiscarding ? 0 : min(byteCount, headLimit) }
@@ -53,18 +55,16 @@ struct Log: ~Copyable {
   /// command is neither stopped nor kept waiting.
   mutating func absorb(from pipe: Int32) throws(SystemError) -> Progress {
     if isDiscarding { return discard(from: pipe) }
-    if file < 0 {
+    if file == nil {
       // A silent command leaves no file: look before one is made.
       var waiting: Int32 = 0
       _ = ioctl(pipe, UInt(FIONREAD), &waiting)
       if waiting == 0 { return .empty }
-      file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      if file < 0 { throw failure() }
-      if let masker { mask = LogMask(masker) }
+      try makeFile()
     }
     if mask != nil { return try absorbMasked(from: pipe) }
     var (offset, room) = place()
-    let moved = clinux_splice(pipe, file, &offset, min(room, Log.pieceSize))
+    let moved = clinux_splice(pipe, descriptor, &offset, min(room, Log.pieceSize))
     switch moved {
     case 1...:
       byteCount += moved
@@ -81,18 +81,37 @@ struct Log: ~Copyable {
 
   /// Puts a log beyond the limit in order. The file is complete afterwards; returns its size.
   mutating func finish() throws(SystemError) -> Int {
-    guard file >= 0, !isDiscarding else { return 0 }
+    guard file != nil, !isDiscarding else { return 0 }
     mask?.finish()
     try appendMasked()
     let dropped = byteCount - headLimit - Log.tailSize
     guard dropped > 0 else { return byteCount }
     var ring = [UInt8](repeating: 0, count: Log.tailSize)
-    guard pread(file, &ring, ring.count, off_t(headLimit)) == ring.count else { throw failure() }
+    guard pread(descriptor, &ring, ring.count, off_t(headLimit)) == ring.count else {
+      throw failure()
+    }
     let start = (byteCount - headLimit) % Log.tailSize
     let marker = Array("\n[oprun: \(dropped) bytes of output dropped here, see log_limit]\n".utf8)
     let tail = marker + ring[start...] + ring[..<start]
-    guard pwrite(file, tail, tail.count, off_t(headLimit)) == tail.count else { throw failure() }
+    guard pwrite(descriptor, tail, tail.count, off_t(headLimit)) == tail.count else {
+      throw failure()
+    }
     return headLimit + tail.count
+  }
+
+  /// Whether it can still be found under its name.
+  var isInPlace: Bool { file.map { directory.holds($0, as: name) } ?? true }
+
+  private var descriptor: Int32 { file?.descriptor ?? -1 }
+
+  private mutating func makeFile() throws(SystemError) {
+    do throws(SystemError) {
+      file = LogFile(owning: try directory.make(name))
+    } catch {
+      isDiscarding = true
+      throw error
+    }
+    if let masker { mask = LogMask(masker) }
   }
 
   /// Where the next bytes go, and how many fit there.
@@ -109,7 +128,7 @@ struct Log: ~Copyable {
     var piece = [UInt8](repeating: 0, count: min(room, 1 << 16))
     let count = read(pipe, &piece, piece.count)
     guard count > 0 else { return count == 0 ? .ended : .empty }
-    guard pwrite(file, piece, count, off_t(offset)) == count else { throw failure() }
+    guard pwrite(descriptor, piece, count, off_t(offset)) == count else { throw failure() }
     byteCount += count
     readByteCount += count
     return .moved(count)
@@ -130,7 +149,7 @@ struct Log: ~Copyable {
       let (offset, room) = place()
       let count = min(room, end - start)
       let written = mask?.output.withUnsafeBytes { bytes in
-        pwrite(file, bytes.baseAddress.map { $0 + start }, count, off_t(offset))
+        pwrite(descriptor, bytes.baseAddress.map { $0 + start }, count, off_t(offset))
       }
       guard written == count else { throw failure() }
       byteCount += count
@@ -148,7 +167,7 @@ struct Log: ~Copyable {
   }
 
   private mutating func failure() -> SystemError {
-    let error = SystemError.last("cannot write '\(path)'")
+    let error = SystemError.last("cannot write \(quoted(directory.path(of: name)))")
     isDiscarding = true
     return error
   }

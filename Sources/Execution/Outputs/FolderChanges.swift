@@ -2,21 +2,19 @@
 // 0.3 µs instead of 6 on ext4.
 
 import Glibc
+import RunFiles
 
 struct FolderChanges: ~Copyable {
-  /// -1 if it cannot be opened.
-  private let folder: Int32
+  private let folder: RunDirectory
   /// How many changes were noticed. If it is the same at two moments, with a look at the second one,
   /// nothing was made, renamed or removed in the folder between them.
   private(set) var count = 0
+  /// The folder was removed.
+  private(set) var isFolderGone = false
   private var lastStamp = Moment(seconds: 0, nanoseconds: 0)
   private var lastLook = Moment(seconds: 0, nanoseconds: 0)
 
-  init(path: String) {
-    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-  }
-
-  deinit { if folder >= 0 { close(folder) } }
+  init(of folder: RunDirectory) { self.folder = folder }
 
   /// Counts what may have happened since the last look.
   ///
@@ -26,16 +24,12 @@ struct FolderChanges: ~Copyable {
     // The clock first: a change between the two calls is seen now.
     var clock = timespec()
     clock_gettime(CLOCK_REALTIME_COARSE, &clock)
-    guard let stamp = stamp() else { return count += 1 }
+    guard let change = folder.change else { return count += 1 }
+    let stamp = Moment(seconds: change.at.tv_sec, nanoseconds: change.at.tv_nsec)
     if stamp != lastStamp || !stamp.isPast(at: lastLook) { count += 1 }
+    isFolderGone = change.isRemoved
     lastStamp = stamp
     lastLook = Moment(seconds: clock.tv_sec, nanoseconds: clock.tv_nsec)
-  }
-
-  private func stamp() -> Moment? {
-    var status = stat()
-    guard fstat(folder, &status) == 0 else { return nil }
-    return Moment(seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec)
   }
 }
 

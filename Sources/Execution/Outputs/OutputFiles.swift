@@ -3,23 +3,33 @@
 import Diagnostics
 import Glibc
 import Pipelines
+import RunFiles
 import Scheduling
 
 struct OutputFiles: ~Copyable {
+  private let directory: RunDirectory
   private var changes: FolderChanges
   /// What `changes` had counted when the attempt of an operation started.
   private var countAtStart: [OperationID: Int] = [:]
 
-  /// In the folder of the run.
-  init(folder: String) { changes = FolderChanges(path: folder) }
+  init(in directory: RunDirectory) {
+    self.directory = directory
+    changes = FolderChanges(of: directory)
+  }
 
-  mutating func attemptStarted(_ operation: OperationID) {
+  /// The folder was removed, as far as the last look tells.
+  var isFolderGone: Bool { changes.isFolderGone }
+
+  /// A command whose files not even it could write to twice finds a file that it can.
+  mutating func attemptStarted(_ operation: OperationID, name: @autoclosure () -> String) {
     countAtStart[operation] = changes.count
+    if directory.mendsModes, let file = try? directory.make(name()) { close(file) }
   }
 
   /// Removes what commands have left behind, or wrote after they had ended.
   static func removeAll(in folder: String) {
-    guard let list = opendir(folder) else { return }
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0, let list = fdopendir(descriptor) else { return }
     defer { closedir(list) }
     while let entry = readdir(list) {
       let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -32,29 +42,31 @@ struct OutputFiles: ~Copyable {
   /// The outputs in the file, which is gone afterwards; nil if there are none. A file that cannot
   /// be used stays, to be looked at.
   mutating func take(
-    of operation: OperationID, from path: @autoclosure () -> String,
+    of operation: OperationID, from name: @autoclosure () -> String,
     declared: [OutputDeclaration]?
   ) throws(OutputFault) -> ValueMap? {
     let countAtStart = countAtStart.removeValue(forKey: operation)
     changes.look()
     if countAtStart == changes.count { return nil }
-    return try takeOutputs(from: path(), declared: declared)
+    return try takeOutputs(from: name(), in: directory, declared: declared)
   }
 }
 
 private func takeOutputs(
-  from path: String, declared: [OutputDeclaration]?
+  from name: String, in directory: RunDirectory, declared: [OutputDeclaration]?
 ) throws(OutputFault) -> ValueMap? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+  let descriptor = directory.open(name)
   guard descriptor >= 0 else {
-    if errno == ENOENT { return nil }
-    // A link, which is not followed.
-    if errno == ELOOP { throw notRegular }
-    throw unreadable()
+    switch errno {
+    case ENOENT: return nil
+    case ELOOP: throw notRegular(.link)
+    case ENXIO: throw notRegular(.socket)
+    default: throw unreadable()
+    }
   }
   defer { close(descriptor) }
   let outputs = try readOutputs(try content(of: descriptor), declared: declared)
-  unlink(path)
+  directory.remove(name)
   return outputs.count > 0 ? outputs : nil
 }
 
@@ -62,9 +74,10 @@ private func takeOutputs(
 private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable() }
-  guard status.st_mode & S_IFMT == S_IFREG else {
-    throw notRegular
-  }
+  let kind = FileKind(status.st_mode)
+  guard kind == .regular else { throw notRegular(kind) }
+  guard status.st_uid == geteuid() else { throw foreign(owner: status.st_uid) }
+  guard status.st_nlink <= 1 else { throw linked(count: Int(status.st_nlink)) }
   var bytes = [UInt8](
     repeating: 0, count: min(Int(status.st_size), OutputFile.byteLimit) + 1)
   var count = 0
@@ -79,8 +92,18 @@ private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
   return bytes
 }
 
-private var notRegular: OutputFault {
-  OutputFault(message: "OPRUN_OUTPUT is no regular file any more")
+private func notRegular(_ kind: FileKind) -> OutputFault {
+  OutputFault(message: "OPRUN_OUTPUT is \(kind.words), wanted a regular file")
+}
+
+private func foreign(owner: uid_t) -> OutputFault {
+  OutputFault(
+    message: "OPRUN_OUTPUT belongs to \(userName(owner)), wanted a file of \(userName(geteuid()))")
+}
+
+/// The file would be read here and stay there.
+private func linked(count: Int) -> OutputFault {
+  OutputFault(message: "OPRUN_OUTPUT has \(count) names (hard links), wanted one")
 }
 
 private func unreadable() -> OutputFault {

@@ -6,6 +6,7 @@ import Diagnostics
 import Glibc
 import Masking
 import Pipelines
+import RunFiles
 import Scheduling
 
 /// What is to be started.
@@ -13,7 +14,7 @@ struct CommandRequest {
   let key: CommandKey
   let settings: StepSettings
   let launch: LaunchRequest
-  let logPath: String
+  let logName: String
 }
 
 /// The running commands. Each has a process group, a pipe that outlives it, and a log.
@@ -27,6 +28,7 @@ final class LocalProcesses {
   let runStartSinceBoot: Nanoseconds
 
   private var conditions: LaunchConditions
+  private let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
   private var guardian: Guardian?
@@ -38,11 +40,16 @@ final class LocalProcesses {
   private var writers: [RunningCommand?] = []
   /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
   private var abandonedPipes: [Int: OutputPipe] = [:]
+  /// Commands that have printed something, and whose end is news, or was.
+  private var endedTalkers: [CommandKey] = []
+  private var toldTalkers: [CommandKey] = []
 
   /// In `outputFolder` no file with outputs may stay if oprun is killed.
   init(
-    cookie: Cookie, conditions: LaunchConditions, masker: Masker?, outputFolder: String? = nil
+    cookie: Cookie, conditions: LaunchConditions, directory: RunDirectory, masker: Masker?,
+    outputFolder: String? = nil
   ) {
+    self.directory = directory
     self.masker = masker
     self.outputFolder = outputFolder
     self.cookie = cookie
@@ -72,7 +79,8 @@ final class LocalProcesses {
     let command = RunningCommand(
       key: request.key, number: nextNumber, processID: process, startedAt: now,
       settings: request.settings, program: request.launch.arguments[0], pipe: pipe, launch: slot,
-      log: Log(path: request.logPath, limit: request.settings.logLimit, masker: masker))
+      log: Log(
+        name: request.logName, in: directory, limit: request.settings.logLimit, masker: masker))
     nextNumber += 1
     writers[pipe.token] = command
     commands.append(command)
@@ -151,6 +159,12 @@ final class LocalProcesses {
 
   /// False when nothing was there.
   private func absorb(_ command: RunningCommand, at now: Nanoseconds) -> Bool {
+    let hadFile = command.log.file != nil
+    defer {
+      if !hadFile, let file = command.log.file {
+        directory.logs.add(file, of: command.key.operation, command.key.trial)
+      }
+    }
     do throws(SystemError) {
       guard case .moved(let count) = try command.log.absorb(from: command.pipe.input) else {
         return false
@@ -225,6 +239,10 @@ final class LocalProcesses {
     } catch {
       news.append(.logFailed(error.message))
     }
+    if command.log.file != nil {
+      endedTalkers.append(command.key)
+      if !command.log.isInPlace { news.append(.logLost(directory.path(of: command.log.name))) }
+    }
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
     if tolerated.contains(command.number) {
@@ -243,7 +261,14 @@ final class LocalProcesses {
   }
 
   func takeNews() -> [ProcessNews] {
+    swap(&toldTalkers, &endedTalkers)
     defer { news.removeAll(keepingCapacity: true) }
     return news
+  }
+
+  /// The ends that were taken as news have been shown: their logs are closed.
+  func closeLogs() {
+    for key in toldTalkers { directory.logs.remove(of: key.operation, key.trial) }
+    toldTalkers.removeAll(keepingCapacity: true)
   }
 }

@@ -75,4 +75,6 @@ enum ProcessNews {
   case ended(CommandKey, CommandEnd)
   /// A log could not be written; the command goes on without one.
   case logFailed(String)
+  /// The file with this path is not the log any more: a command removed or replaced it.
+  case logLost(String)
 }

@@ -13,6 +13,13 @@ struct Descriptor: ~Copyable, Sendable {
 
   deinit { close(number) }
 
+  /// Gives the ownership away.
+  consuming func release() -> Int32 {
+    let number = number
+    discard self
+    return number
+  }
+
   /// Opens a file; `mode` is for files it makes.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) -> Result {
     let number = Glibc.open(path, flags | O_CLOEXEC, mode)

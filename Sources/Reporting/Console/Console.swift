@@ -1,6 +1,7 @@
 // What a person sees of a run: a fold over its events into step output and messages.
 
 package import Pipelines
+package import RunFiles
 package import Scheduling
 
 /// Shows a run on two streams.
@@ -35,10 +36,10 @@ package final class Console: RunObserver {
       let start = ledger.running(operation)?.start ?? event.time
       output.grew(Stream(operation: operation, trial: trial), to: byteCount, start: start)
     case .ended(let operation, let trial, let end):
-      ledger.end(operation, TrialEnd(trial: trial, end: end), at: event.time)
-      if end.outputByteCount > 0 {
-        output.ended(Stream(operation: operation, trial: trial))
-      }
+      let stream = Stream(operation: operation, trial: trial)
+      let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
+      ledger.end(operation, TrialEnd(trial: trial, end: end, log: log), at: event.time)
+      if end.outputByteCount > 0 { output.ended(stream) }
       if mode != .quiet { lines.writeHookFailure(operation, trial, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)

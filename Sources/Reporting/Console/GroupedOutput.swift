@@ -1,6 +1,7 @@
 // One group of output for each command. The oldest running command that prints is shown as its log
 // grows; what the others print waits in their logs until its group is closed.
 
+import RunFiles
 import Scheduling
 
 struct GroupedOutput: StepOutput {
@@ -15,8 +16,8 @@ struct GroupedOutput: StepOutput {
   private var live: LiveGroup?
   /// Running, with output that is not shown yet.
   private var talkers: [Talker] = []
-  /// Ended while another group was open.
-  private var waiting: [Stream] = []
+  /// Ended while another group was open: what was written to which file.
+  private var waiting: [(stream: Stream, log: FileIdentity?)] = []
 
   init(screen: Screen, operations: RunOperations) {
     self.screen = screen
@@ -33,39 +34,52 @@ struct GroupedOutput: StepOutput {
         talkers.append(Talker(stream: stream, start: start, byteCount: byteCount))
       }
     } else {
-      live = LiveGroup(stream, operations: operations, screen: screen)
-      live?.show(upTo: byteCount)
+      open(stream, upTo: byteCount)
     }
+  }
+
+  private mutating func open(_ stream: Stream, upTo byteCount: Int) {
+    guard let log = operations.log(of: stream) else { return }
+    live = LiveGroup(stream, log, title: operations.title(of: stream), screen: screen)
+    live?.show(upTo: byteCount)
   }
 
   mutating func ended(_ stream: Stream) {
     talkers.removeAll { $0.stream == stream }
+    let log = operations.log(of: stream)
     if let live, live.stream != stream {
-      waiting.append(stream)
+      waiting.append((stream, log?.identity))
       return
     }
-    if let live { live.close() } else { showWhole(stream) }
+    if let live {
+      live.close()
+    } else if let log {
+      showWhole(stream, log)
+    } else {
+      screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
+    }
     live = nil
     openNext()
   }
 
-  private func showWhole(_ stream: Stream) {
-    if let group = LiveGroup(stream, operations: operations, screen: screen) {
-      group.close()
-    } else {
-      screen.writeUnreadable(operations.log(of: stream))
-    }
+  private func showWhole(_ stream: Stream, _ log: LogFile) {
+    LiveGroup(stream, log, title: operations.title(of: stream), screen: screen).close()
   }
 
   private mutating func openNext() {
-    for stream in waiting { showWhole(stream) }
+    for (stream, identity) in waiting {
+      do throws(UnreadableLog) {
+        showWhole(stream, try operations.log(of: stream, writtenTo: identity))
+      } catch {
+        screen.writeUnreadable(operations.logPath(of: stream), error)
+      }
+    }
     waiting.removeAll(keepingCapacity: true)
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
     }
     let next = talkers.remove(at: index)
-    live = LiveGroup(next.stream, operations: operations, screen: screen)
-    live?.show(upTo: next.byteCount)
+    open(next.stream, upTo: next.byteCount)
   }
 }
 
@@ -80,14 +94,12 @@ private final class LiveGroup {
   /// No newline between `shown` and here.
   private var searched = 0
 
-  /// Nil if the log cannot be read.
-  init?(_ stream: Stream, operations: RunOperations, screen: Screen) {
-    guard let log = LogFile(path: operations.log(of: stream)) else { return nil }
+  init(_ stream: Stream, _ log: LogFile, title: String, screen: Screen) {
     self.stream = stream
     self.log = log
     self.screen = screen
     filter = TerminalFilter(keepsColor: screen.colorsOutput)
-    screen.writeOpening(of: operations.title(of: stream))
+    screen.writeOpening(of: title)
   }
 
   /// Shows whole lines only: a message may come between any two calls.

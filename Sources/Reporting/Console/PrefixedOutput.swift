@@ -1,6 +1,7 @@
 // Every line of every command as it comes, with the command's name in front. Whole lines only: a
 // partial one waits in its log for its newline or the end.
 
+import RunFiles
 import Scheduling
 
 struct PrefixedOutput: StepOutput {
@@ -21,21 +22,21 @@ struct PrefixedOutput: StepOutput {
   }
 
   mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
-    guard let log = LogFile(path: operations.log(of: stream)) else { return }
+    guard let log = operations.log(of: stream) else { return }
     show(stream, of: log, upTo: byteCount, isEnd: false)
   }
 
   mutating func ended(_ stream: Stream) {
-    if let log = LogFile(path: operations.log(of: stream)) {
+    if let log = operations.log(of: stream) {
       show(stream, of: log, upTo: log.size, isEnd: true)
     } else {
-      screen.writeUnreadable(operations.log(of: stream))
+      screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
     positions[stream] = nil
   }
 
   private mutating func show(
-    _ stream: Stream, of log: borrowing LogFile, upTo byteCount: Int, isEnd: Bool
+    _ stream: Stream, of log: LogFile, upTo byteCount: Int, isEnd: Bool
   ) {
     var position = positions[stream, default: Position()]
     defer { positions[stream] = position }

@@ -4,6 +4,7 @@
 
 import Masking
 import Pipelines
+import RunFiles
 import Scheduling
 
 /// One command's output: an attempt of a step, or one of its hooks.
@@ -64,10 +65,24 @@ extension RunOperations {
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
-  func log(of stream: Stream) -> String {
+  /// For people.
+  func logPath(of stream: Stream) -> String { directory.path(of: logName(of: stream)) }
+
+  /// Of a command that runs, or whose end is being told; nil if it has written none.
+  func log(of stream: Stream) -> LogFile? { directory.logs.log(of: stream.operation, stream.trial) }
+
+  /// Of a command whose end was told.
+  func log(
+    of stream: Stream, writtenTo identity: FileIdentity?
+  ) throws(UnreadableLog) -> LogFile {
+    guard let identity else { throw .neverWritten }
+    return try directory.log(logName(of: stream), writtenTo: identity)
+  }
+
+  private func logName(of stream: Stream) -> String {
     let id = id(stream.operation) ?? RunDirectory.runHookName
     let name = masker?.name(id, number: stream.operation.index) ?? id
-    return directory.log(of: name, stream.trial)
+    return RunDirectory.logName(of: name, stream.trial)
   }
 
   /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.

@@ -2,18 +2,23 @@
 // it. It knows bytes alone.
 
 import Glibc
+import RunFiles
 
 /// A queue of bytes on disk. The file is made when it is first needed, and takes no room while the
 /// queue is empty.
 struct Backlog: ~Copyable {
-  private let path: String
+  private let name: String
+  private let directory: RunDirectory
   private var file: Int32 = -1
   /// Taken up to here.
   private var start = 0
   private var end = 0
 
-  /// `path` is free, and used for a moment only.
-  init(path: String) { self.path = path }
+  /// The name is used for a moment only.
+  init(name: String, in directory: RunDirectory) {
+    self.name = name
+    self.directory = directory
+  }
 
   deinit { if file >= 0 { close(file) } }
 
@@ -22,8 +27,9 @@ struct Backlog: ~Copyable {
   /// False if they cannot be kept: the disk is full, or there is no such folder.
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if file < 0 {
-      file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      if file >= 0 { unlink(path) }
+      guard let made = try? directory.make(name) else { return false }
+      file = made
+      directory.remove(name)
     }
     var count = 0
     while count < bytes.count {

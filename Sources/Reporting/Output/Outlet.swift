@@ -3,6 +3,7 @@
 // still”.
 
 import Glibc
+import RunFiles
 
 /// The end of a stream that a run writes to. Whoever sees `isBehind` calls `resume` when the
 /// descriptor takes more.
@@ -33,12 +34,12 @@ final class Outlet {
   private static let longestResume = 1 << 20
 
   /// Nil if the target never makes a writer wait: a file, `/dev/null`.
-  init?(_ target: Int32, backlog path: String) {
+  init?(_ target: Int32, backlog name: String, in directory: RunDirectory) {
     var status = stat()
     guard fstat(target, &status) == 0 else { return nil }
     let isSocket = status.st_mode & S_IFMT == S_IFSOCK
     guard isSocket || status.st_mode & S_IFMT == S_IFIFO || isatty(target) == 1 else { return nil }
-    backlog = Backlog(path: path)
+    backlog = Backlog(name: name, in: directory)
     // O_NONBLOCK on the descriptor itself would be seen by every program that shares it.
     let own =
       isSocket

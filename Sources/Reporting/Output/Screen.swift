@@ -2,9 +2,10 @@
 // Different streams are often the same terminal, file or pipe; then what comes first is seen first.
 
 package import Masking
+package import RunFiles
 
 /// How a run is shown.
-package struct ScreenOptions: Sendable {
+package struct ScreenOptions {
   package var color = ColorChoice.auto
   /// Marks of ASCII alone.
   package var usesASCII = false
@@ -12,7 +13,7 @@ package struct ScreenOptions: Sendable {
   package var masker: Masker?
   /// Where what readers do not take at once is kept, so that nobody waits for them; nil: they are
   /// waited for.
-  package var backlogFolder: String?
+  package var backlogFolder: RunDirectory?
 
   package init() {}
 }
@@ -44,11 +45,11 @@ package final class Screen {
     output: Int32, messages: Int32, options: ScreenOptions, environment: (String) -> String?
   ) {
     isShared = Terminal.isSameTarget(output, messages)
-    let outlet = options.backlogFolder.flatMap { Outlet(output, backlog: $0 + "/@output") }
+    let outlet = options.backlogFolder.flatMap { Outlet(output, backlog: "@output", in: $0) }
     // One backlog for what goes to one place, or the order would be lost.
     let other =
       isShared
-      ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: $0 + "/@messages") }
+      ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
     self.output = ByteSink(descriptor: output, outlet: outlet)
     self.messages = ByteSink(descriptor: messages, outlet: other)
     self.output.masker = options.masker
@@ -80,7 +81,7 @@ package final class Screen {
   /// Writes part of a log to the output; answers where it stopped.
   /// `isEnd` says that no more of the log will come.
   func copy(
-    _ range: Range<Int>, of log: borrowing LogFile, filter: inout TerminalFilter, isEnd: Bool
+    _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
     guard filtersOutput else { return log.copy(range, to: output, buffer: scratch) }
     var position = range.lowerBound
@@ -168,11 +169,13 @@ extension Screen {
     messages.writeNewline()
   }
 
-  func writeUnreadable(_ path: String) {
+  func writeUnreadable(_ path: String, _ error: UnreadableLog) {
     turnToMessages()
     write(.warning)
     messages.write(" cannot read the log '")
     messages.write(oneLine(path))
-    messages.write("'\n")
+    messages.write("': ")
+    messages.write(error.reason)
+    messages.writeNewline()
   }
 }

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Pipelines
+import RunFiles
 import Scheduling
 
 struct FailureBlock {
@@ -26,7 +27,7 @@ struct FailureBlock {
     if let reason = longReason(of: failure) { writeLines(of: reason) }
     if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
-      writeLog(Stream(operation: failure.operation, trial: decisive.trial))
+      writeLog(Stream(operation: failure.operation, trial: decisive.trial), decisive.log)
     }
     if blocked.count > 0 { writeBlocked(blocked) }
   }
@@ -109,11 +110,18 @@ struct FailureBlock {
     sink.writeNewline()
   }
 
-  private func writeLog(_ stream: Stream) {
-    let path = operations.log(of: stream)
-    let tail = LogTail(
-      path: path, limit: Self.tailLength, columns: screen.columns - 4, buffer: screen.scratch)
-    guard let tail else { return screen.writeUnreadable(path) }
+  private func writeLog(_ stream: Stream, _ identity: FileIdentity?) {
+    do throws(UnreadableLog) {
+      let log = try operations.log(of: stream, writtenTo: identity)
+      let tail = LogTail(
+        of: log, limit: Self.tailLength, columns: screen.columns - 4, buffer: screen.scratch)
+      write(tail, of: operations.logPath(of: stream))
+    } catch {
+      screen.writeUnreadable(operations.logPath(of: stream), error)
+    }
+  }
+
+  private func write(_ tail: LogTail, of path: String) {
     for line in tail.lines {
       sink.write("  | ", in: .faint, isColored: screen.colorsMessages)
       sink.write(line)

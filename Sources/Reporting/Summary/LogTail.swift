@@ -1,5 +1,7 @@
 // The last lines of a log, for people: read from its end, in fixed memory however long it is.
 
+import RunFiles
+
 /// The end of a log.
 struct LogTail {
   let lines: [String]
@@ -9,9 +11,8 @@ struct LogTail {
 
   private static let longestCounted = 64 << 20
 
-  /// At most `limit` lines, each at most `columns` wide. Nil if the log cannot be read.
-  init?(path: String, limit: Int, columns: Int, buffer: UnsafeMutableRawBufferPointer) {
-    guard let log = LogFile(path: path) else { return nil }
+  /// At most `limit` lines, each at most `columns` wide.
+  init(of log: LogFile, limit: Int, columns: Int, buffer: UnsafeMutableRawBufferPointer) {
     byteCount = log.size
     lineCount = byteCount <= Self.longestCounted ? Self.countLines(log, buffer) : nil
     let start = max(0, byteCount - buffer.count)
@@ -34,7 +35,7 @@ struct LogTail {
   }
 
   private static func countLines(
-    _ log: borrowing LogFile, _ buffer: UnsafeMutableRawBufferPointer
+    _ log: LogFile, _ buffer: UnsafeMutableRawBufferPointer
   ) -> Int {
     var position = 0
     var lines = 0

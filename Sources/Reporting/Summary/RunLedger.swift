@@ -3,6 +3,7 @@
 // not counted: what happened to them happened to their members.
 
 import Pipelines
+import RunFiles
 import Scheduling
 
 /// How an operation ended, and all that was learnt of it on the way.
@@ -27,6 +28,8 @@ struct SettledOperation {
 struct TrialEnd {
   let trial: Trial
   let end: CommandEnd
+  /// What its output was written to; nil if there was none.
+  var log: FileIdentity?
 }
 
 /// The first few of something, and how many there are.

@@ -53,7 +53,7 @@ struct Summary {
       sink.write(decisive.end, limit: step.settings.timeout, columns: columns)
       if decisive.end.outputByteCount > 0 {
         sink.write("  ")
-        sink.write(oneLine(operations.log(of: Stream(failure.operation, decisive))))
+        sink.write(oneLine(operations.logPath(of: Stream(failure.operation, decisive))))
       }
     } else {
       sink.write(failureWithoutCommand: failure.ending, failure.reason(operations))

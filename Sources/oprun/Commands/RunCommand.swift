@@ -64,13 +64,13 @@ extension Tool {
 
   private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
-    do throws(SystemError) {
+    do throws(StateFault) {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       return run(plan, invocation, options)
     } catch {
-      say(error.message)
+      say(error.message, help: error.help)
       return ExitStatus.cannotWrite
     }
   }
@@ -80,7 +80,7 @@ extension Tool {
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
     screenOptions.masker = options.secrets.masker
-    screenOptions.backlogFolder = options.directory.path
+    screenOptions.backlogFolder = options.directory
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)

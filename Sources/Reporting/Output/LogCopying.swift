@@ -1,43 +1,11 @@
-// A log that may still grow, read by position and copied onward in fixed memory. It knows bytes
-// and newlines, not steps.
+// A log that may still grow, looked through and copied onward in fixed memory.
 
 import Glibc
+import RunFiles
 
-/// An open log.
-struct LogFile: ~Copyable {
-  private let descriptor: Int32
+extension LogFile {
   /// Up to this size a copy joins what the sink gathers, instead of a system call of its own.
   private static let smallCopy = 16 << 10
-
-  /// Nil if there is no such file, or it cannot be read.
-  init?(path: String) {
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-  }
-
-  deinit { close(descriptor) }
-
-  /// The current size in bytes; 0 if the kernel does not say.
-  var size: Int {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
-  }
-
-  /// Fills the buffer from the position on; fewer bytes at the end of the log.
-  func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    var count = 0
-    while count < buffer.count {
-      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
-      let result = pread(descriptor, rest.baseAddress, rest.count, off_t(position + count))
-      if result == 0 { break }
-      if result < 0 {
-        guard errno == EINTR else { break }
-        continue
-      }
-      count += result
-    }
-    return count
-  }
 
   /// The position after the last newline in the range; nil if it holds none.
   func endOfLastLine(in range: Range<Int>, buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -97,9 +65,7 @@ struct LogFile: ~Copyable {
     }
     return position
   }
-}
 
-extension LogFile {
   /// Whether the byte before the position is a newline.
   func endsInNewline(at position: Int, buffer: UnsafeMutableRawBufferPointer) -> Bool {
     let window = UnsafeMutableRawBufferPointer(rebasing: buffer[..<1])

@@ -1,0 +1,43 @@
+// An open log: who writes it and who shows it share one descriptor, so what is shown is what was
+// written, whatever stands under its name by now. It knows bytes and positions, not steps.
+
+import Glibc
+
+/// An open log, closed when nobody uses it any more. It may still grow; all access is by position.
+package final class LogFile {
+  package let descriptor: Int32
+
+  /// Takes ownership.
+  package init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// The current size in bytes; 0 if the kernel does not say.
+  package var size: Int { status.map { Int($0.st_size) } ?? 0 }
+
+  /// Nil if the kernel does not say, or it is no regular file.
+  package private(set) lazy var identity: FileIdentity? = status.flatMap {
+    $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil
+  }
+
+  private var status: stat? {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 ? status : nil
+  }
+
+  /// Fills the buffer from the position on; fewer bytes at the end of the log.
+  package func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    var count = 0
+    while count < buffer.count {
+      let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+      let result = pread(descriptor, rest.baseAddress, rest.count, off_t(position + count))
+      if result == 0 { break }
+      if result < 0 {
+        guard errno == EINTR else { break }
+        continue
+      }
+      count += result
+    }
+    return count
+  }
+}

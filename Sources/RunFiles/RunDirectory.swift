@@ -1,0 +1,121 @@
+// The folder of one run. It is opened once, and every file in it is reached through that descriptor:
+// what becomes of the path while the run goes on changes nothing.
+
+package import Diagnostics
+package import Glibc
+
+/// The open folder of a run, `.oprun/runs/<run>`.
+///
+/// It is its owner's alone. What stands there under a name that oprun uses and was not made by oprun
+/// was put there by a command of the run; it is neither followed, nor waited for, nor written to.
+package final class RunDirectory {
+  /// For people, and for the variables of commands: as given, or relative to where oprun was started.
+  package let path: String
+  /// Of the commands that run now.
+  package let logs = RunLogs()
+  /// Files are made with a mode that lets not even their owner use them: `umask 0777`.
+  package let mendsModes: Bool
+  private let descriptor: Int32
+
+  /// Takes ownership of the descriptor. `umask` is the mask that files are made with.
+  package init(owning descriptor: Int32, path: String, umask: mode_t = 0) {
+    self.path = path
+    self.descriptor = descriptor
+    mendsModes = umask & 0o600 != 0
+  }
+
+  deinit { close(descriptor) }
+
+  package func path(of name: String) -> String { "\(path)/\(name)" }
+
+  /// Makes a file to read and write, and gives its descriptor away. What stands in its place is
+  /// removed.
+  package func make(_ name: String) throws(SystemError) -> Int32 {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    var file = openat(descriptor, name, flags, 0o600)
+    if file < 0, errno == EEXIST, remove(name) { file = openat(descriptor, name, flags, 0o600) }
+    guard file >= 0 else {
+      throw SystemError("cannot write \(quoted(path(of: name)))", errno: errno)
+    }
+    if mendsModes { fchmod(file, 0o600) }
+    return file
+  }
+
+  /// Opens a file that a command may have made, without following a link or waiting for the other
+  /// end of a FIFO. Gives the descriptor away; -1 and `errno` if there is nothing to open.
+  package func open(_ name: String) -> Int32 {
+    openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  }
+
+  /// A file of any kind, or an empty folder. False, with `errno`, if it is still there.
+  @discardableResult
+  package func remove(_ name: String) -> Bool {
+    if unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return true }
+    return errno == EISDIR && unlinkat(descriptor, name, AT_REMOVEDIR) == 0
+  }
+
+  /// The log of a command that has ended, if it is the file that was written then.
+  package func log(
+    _ name: String, writtenTo identity: FileIdentity
+  ) throws(UnreadableLog) -> LogFile {
+    let file = open(name)
+    guard file >= 0 else { throw UnreadableLog(errno: errno) }
+    let log = LogFile(owning: file)
+    guard log.identity == identity else { throw .replaced }
+    return log
+  }
+
+  /// Whether the name still leads to the file. It does if nobody can say.
+  package func holds(_ log: LogFile, as name: String) -> Bool {
+    var status = stat()
+    guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return errno != ENOENT
+    }
+    return FileIdentity(status) == log.identity
+  }
+
+  /// When the last file was made or removed, and whether the folder itself was removed; nil if the
+  /// kernel does not say.
+  package var change: (at: timespec, isRemoved: Bool)? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    return (status.st_mtim, status.st_nlink == 0)
+  }
+
+  /// Whether the path still leads here. It does if nobody can say.
+  package var isInPlace: Bool {
+    var own = stat()
+    var there = stat()
+    if fstat(descriptor, &own) != 0 { return errno != ESTALE }
+    if stat(path, &there) == 0 { return FileIdentity(there) == FileIdentity(own) }
+    return ![ENOENT, ENOTDIR, ELOOP, ESTALE].contains(errno)
+  }
+}
+
+/// Which file it is, whatever it is called.
+package struct FileIdentity: Hashable, Sendable {
+  private let device: UInt
+  private let number: UInt
+
+  init(_ status: stat) {
+    device = UInt(status.st_dev)
+    number = UInt(status.st_ino)
+  }
+}
+
+/// Why a log cannot be shown.
+package struct UnreadableLog: Error, Hashable, Sendable {
+  /// `it was removed or replaced`.
+  package let reason: String
+
+  package static let replaced = UnreadableLog(reason: "it was removed or replaced")
+  package static let neverWritten = UnreadableLog(reason: "it could not be written")
+
+  private init(reason: String) { self.reason = reason }
+
+  init(errno: Int32) {
+    // ELOOP is what a link in its place gives, ENXIO a socket.
+    let isGone = [ENOENT, ELOOP, ENXIO].contains(errno)
+    self = isGone ? .replaced : UnreadableLog(reason: SystemError.reason(errno))
+  }
+}

@@ -1,0 +1,12 @@
+// The SHA-256 of bytes in memory.
+
+import CCrypto
+
+func sha256(of bytes: [UInt8]) -> [UInt8] {
+  var context = SHA256_CTX()
+  ccrypto_sha256_init(&context)
+  ccrypto_sha256_update(&context, bytes, bytes.count)
+  var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+  ccrypto_sha256_final(&context, &digest)
+  return digest
+}

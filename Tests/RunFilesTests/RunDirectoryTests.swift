@@ -1,0 +1,139 @@
+// What a command may put into the folder of its run, and what may become of the folder: nothing of it
+// is followed, waited for, or written to.
+
+import Diagnostics
+import Foundation
+import Testing
+
+@testable import RunFiles
+
+struct RunDirectoryTests {
+  private let folder = FileManager.default.temporaryDirectory.appending(
+    path: "run-\(UUID().uuidString)")
+  private let directory: RunDirectory
+
+  init() throws {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    directory = RunDirectory(
+      owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
+  }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  private func write(_ text: String, to name: String) throws {
+    try Data(text.utf8).write(to: folder.appending(path: name))
+  }
+
+  private func log(_ name: String, _ text: String) throws -> LogFile {
+    let log = LogFile(owning: try directory.make(name))
+    #expect(pwrite(log.descriptor, text, text.utf8.count, 0) == text.utf8.count)
+    return log
+  }
+
+  private func text(of log: LogFile) -> String {
+    var bytes = [UInt8](repeating: 0, count: 100)
+    let count = bytes.withUnsafeMutableBytes { log.read(at: 0, into: $0) }
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+
+  private func plant(_ kind: String, at name: String) throws {
+    switch kind {
+    case "a file": try write("planted", to: name)
+    case "a FIFO": #expect(mkfifo(path(name), 0o600) == 0)
+    case "a link": #expect(symlink(path("precious"), path(name)) == 0)
+    case "a link to nothing": #expect(symlink("nothing", path(name)) == 0)
+    default: #expect(mkdir(path(name), 0o700) == 0)
+    }
+  }
+
+  static let kinds = ["a file", "a FIFO", "a link", "a link to nothing", "a folder"]
+
+  @Test(arguments: kinds)
+  func `what was planted in place of a file that is made is removed`(kind: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try write("precious", to: "precious")
+    try plant(kind, at: "a.1.log")
+    #expect(text(of: try log("a.1.log", "true")) == "true")
+    #expect(try String(contentsOf: folder.appending(path: "a.1.log"), encoding: .utf8) == "true")
+    #expect(
+      try String(contentsOf: folder.appending(path: "precious"), encoding: .utf8) == "precious")
+  }
+
+  @Test func `a folder with something in it stays, and is told of`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try plant("a folder", at: "a.1.log")
+    try write("theirs", to: "a.1.log/file")
+    #expect(
+      throws: SystemError("cannot write '\(path("a.1.log"))'", errno: ENOTEMPTY)
+    ) { _ = try directory.make("a.1.log") }
+  }
+
+  @Test(arguments: kinds)
+  func `a log that was replaced is not read again`(kind: String) throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try write("precious", to: "precious")
+    let written = try log("a.1.log", "true")
+    let identity = try #require(written.identity)
+    #expect(text(of: try directory.log("a.1.log", writtenTo: identity)) == "true")
+    #expect(directory.holds(written, as: "a.1.log"))
+    #expect(rename(path("a.1.log"), path("elsewhere")) == 0)
+    try plant(kind, at: "a.1.log")
+    #expect(throws: UnreadableLog.replaced) {
+      _ = try directory.log("a.1.log", writtenTo: identity)
+    }
+    #expect(!directory.holds(written, as: "a.1.log"))
+    #expect(text(of: written) == "true", "who has it open reads on")
+  }
+
+  @Test func `a log that was removed is told of`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let identity = try #require(try log("a.1.log", "true").identity)
+    #expect(unlink(path("a.1.log")) == 0)
+    #expect(throws: UnreadableLog.replaced) {
+      _ = try directory.log("a.1.log", writtenTo: identity)
+    }
+  }
+
+  @Test func `files belong to their owner alone, also with a mask that takes everything`() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let masked = RunDirectory(
+      owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path,
+      umask: 0o777)
+    #expect(masked.mendsModes && !directory.mendsModes)
+    let file = try masked.make("a")
+    defer { close(file) }
+    fchmod(file, 0)
+    let other = try masked.make("b")
+    defer { close(other) }
+    var status = stat()
+    #expect(stat(path("b"), &status) == 0)
+    #expect(status.st_mode & 0o7777 == 0o600)
+  }
+
+  @Test func `files are made where the folder is, whatever its path leads to`() throws {
+    let moved = folder.path + ".moved"
+    #expect(directory.isInPlace)
+    #expect(rename(folder.path, moved) == 0)
+    defer {
+      for path in [moved, folder.path] { try? FileManager.default.removeItem(atPath: path) }
+    }
+    #expect(!directory.isInPlace)
+    #expect(mkdir(folder.path, 0o700) == 0)
+    #expect(!directory.isInPlace, "another folder in its place")
+    _ = try log("a.1.log", "true")
+    #expect(FileManager.default.fileExists(atPath: moved + "/a.1.log"))
+    #expect(rmdir(folder.path) == 0)
+    #expect(symlink(moved, folder.path) == 0)
+    #expect(directory.isInPlace, "a link that leads to it is as good")
+    #expect(directory.change?.isRemoved == false)
+  }
+
+  @Test func `a folder that was removed takes no file, and says so`() throws {
+    try FileManager.default.removeItem(at: folder)
+    #expect(!directory.isInPlace)
+    #expect(directory.change?.isRemoved == true)
+    #expect(throws: SystemError("cannot write '\(path("a.1.log"))'", errno: ENOENT)) {
+      _ = try directory.make("a.1.log")
+    }
+  }
+}
