@@ -199,7 +199,7 @@ struct RunMachine {
 
   // MARK: Outcomes
 
-  private mutating func settle(
+  mutating func settle(
     _ operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }

@@ -1,5 +1,6 @@
 // How commands and operations ended, in words. All wording about ends is here.
 
+import Diagnostics
 import Pipelines
 import Scheduling
 
