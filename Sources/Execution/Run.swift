@@ -174,6 +174,8 @@ final class RunLoop {
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
       tell(.orphansFound(key.operation, processes: found, action: action), at: time, &observer)
+    case .outOfReach(let key, let found):
+      tell(.outOfReach(key.operation, processes: found), at: time, &observer)
     case .ended(let key, let end):
       machine.ended(key, takeOutputs(of: key, end, at: time, &observer), at: time)
     case .logFailed(let message): machine.stateFailed(message, at: time)

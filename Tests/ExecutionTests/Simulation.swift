@@ -262,6 +262,7 @@ private struct Playback {
     case .signalled(let signal): "sig\(signal)"
     case .notStarted: "missing"
     case .outputsRefused: "refused"
+    case .abandoned: "abandoned"
     }
   }
 

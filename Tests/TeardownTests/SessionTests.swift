@@ -31,7 +31,8 @@ struct `The terminal of a step` {
   @Test func `or its lack leaves a step its niceness where sessions share the processors`() throws {
     let oprun = try OprunProcess(
       pipeline(
-        script: "nice\nif [ -e /proc/self/autogroup ]; then sed 's/.* nice //' /proc/self/autogroup; "
+        script:
+          "nice\nif [ -e /proc/self/autogroup ]; then sed 's/.* nice //' /proc/self/autogroup; "
           + "else echo 7; fi",
         keys: "nice: 7"), prefix: "exec nice -n 0")
     #expect(oprun.wait() == 0, "\(oprun.standardError)")

@@ -190,6 +190,7 @@ extension RunMachine {
     case .exited(let code), .notStarted(_, let code):
       variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
     case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
+    case .abandoned: variables += ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL="]
     case .signalled(let signal):
       variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
     }

@@ -22,13 +22,15 @@ final class LocalProcesses {
   var children = Children()
   var news: [ProcessNews] = []
   let cookie: Cookie
+  /// Carried by all that this run starts; nil where there can be none, or where another run's does.
+  let mark: DescentMark?
   /// Commands whose orphans may live on; by number.
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
 
   private var conditions: LaunchConditions
   private let masker: Masker?
-  private var guardian: Guardian?
+  var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
@@ -42,6 +44,7 @@ final class LocalProcesses {
     self.masker = masker
     self.cookie = cookie
     self.conditions = conditions
+    mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
     runStartSinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
@@ -79,14 +82,20 @@ final class LocalProcesses {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
-    let started = try Guardian.start(cookie: cookie, controlGroup: controlGroup?.path)
+    let started = try Guardian.start(
+      Sweep(cookie: cookie, mark: mark, controlGroup: controlGroup?.path))
     children.exempt(started.processID)
     for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started
   }
 
-  /// Somebody ended it: there is another at once, or at the latest for the next command.
+  /// Somebody ended it: its partner takes over, or there is another at once, or at the latest for
+  /// the next command.
   private func guardianEnded() {
+    if let successor = guardian?.successor {
+      guardian?.processID = successor
+      return children.exempt(successor)
+    }
     guardian?.isReaped = true
     guardian = nil
     try? startGuardian()
@@ -116,7 +125,9 @@ final class LocalProcesses {
     command.isStopping = true
     // Some 200 µs; bounded, since a program on a dead network disk may never load.
     for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
-    Glibc.kill(-command.processID, signal)
+    if Glibc.kill(-command.processID, signal) < 0, errno == EPERM {
+      report(outOfReach: [command.processID], of: command)
+    }
     // A stopped process sees no other signal.
     Glibc.kill(-command.processID, SIGCONT)
   }
@@ -130,6 +141,7 @@ final class LocalProcesses {
     Glibc.kill(-command.processID, SIGKILL)
     // It may not have come to its own group yet.
     Glibc.kill(command.processID, SIGKILL)
+    if isOutOfReach(command.processID) { giveUp(command, at: now) }
   }
 
   // MARK: Output
@@ -221,7 +233,7 @@ final class LocalProcesses {
     }
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
-    if tolerated.contains(command.number) {
+    if tolerated.contains(command.number) || command.hasLostProcesses {
       command.pipe.closeWriteEnd()
       abandonedPipes[command.pipe.token] = command.pipe
     } else {
