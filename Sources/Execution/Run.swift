@@ -62,16 +62,18 @@ final class RunLoop {
   init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
     self.options = options
     masker = options.secrets.masker
-    outputFiles = OutputFiles(folder: options.directory.path)
     signals = try Signals()
     readiness = try Readiness()
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
     var limits = DescriptorLimits()
     let wanted = RunLoop.widest(plan)
-    limits.raise(forCommands: wanted)
+    try limits.makeRoom(forCommands: wanted)
+    outputFiles = OutputFiles(folder: options.directory.path, isKeptOpen: !limits.isFrugal)
     if limits.commandCount < wanted {
       notices.append(
-        "at most \(limits.commandCount) steps run at once: the limit on open files is "
+        (limits.commandCount == 1
+          ? "one step runs at a time: " : "at most \(limits.commandCount) steps run at once: ")
+          + "the limit on open files is "
           + "\(limits.soft) (ulimit -n)")
     }
     machine = RunMachine(
@@ -82,7 +84,8 @@ final class RunLoop {
     processes = LocalProcesses(
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
       conditions: LaunchConditions(
-        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits),
+        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits,
+        sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount))),
       masker: masker)
   }
 
@@ -209,6 +212,7 @@ final class RunLoop {
     }
     if case .attempt = key.trial { outputFiles.attemptStarted(key.operation) }
     do throws(SystemError) {
+      try processes.prepare()
       let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
       try processes.start(request, at: time) { pipe throws(SystemError) in

@@ -23,7 +23,7 @@ struct OutputFilesTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     var past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000, tv_nsec: 5)]
     #expect(utimensat(AT_FDCWD, folder.path, &past, 0) == 0)
-    var files = OutputFiles(folder: folder.path)
+    var files = OutputFiles(folder: folder.path, isKeptOpen: true)
     // The first look knows nothing yet.
     _ = try files.take(of: OperationID(99), from: "nowhere", declared: nil)
     try body(&files)
@@ -80,7 +80,7 @@ struct OutputFilesTests {
   }
 
   @Test func `without the folder every file is looked for`() throws {
-    var files = OutputFiles(folder: "/nowhere")
+    var files = OutputFiles(folder: "/nowhere", isKeptOpen: true)
     files.attemptStarted(OperationID(1))
     #expect(throws: OutputFault.self) {
       try files.take(of: OperationID(1), from: "/dev/null", declared: nil)

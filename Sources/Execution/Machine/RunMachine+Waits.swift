@@ -39,18 +39,26 @@ extension RunMachine {
     if let timeout = wait.probes[wait.index].timeout {
       set(.waitLimit, at: now + timeout, operation, wait)
     }
-    probe(operation)
+    probe(operation, at: now)
   }
 
-  private mutating func probe(_ operation: OperationID) {
+  /// While as many commands run as may.
+  private static let probeDelay: Nanoseconds = 50_000_000
+
+  private mutating func probe(_ operation: OperationID, at now: Nanoseconds) {
     guard let wait = waits[operation] else { return }
+    guard hasRoom else {
+      return set(.probeDue, at: now + RunMachine.probeDelay, operation, wait)
+    }
     waits[operation]?.isProbing = true
+    probeCount += 1
     perform(.start(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
   }
 
   mutating func probeEnded(_ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds) {
     guard var wait = waits[key.operation], key.trial == .probe(wait.index + 1) else { return }
     wait.isProbing = false
+    probeCount -= 1
     if case .notStarted(let reason, _) = end.status { wait.obstacle = reason }
     if end.status == .exited(0) {
       wait.index += 1
@@ -74,7 +82,7 @@ extension RunMachine {
 
   mutating func fireWait(_ timer: Timer, at now: Nanoseconds) {
     guard let wait = waits[timer.operation], wait.phase == timer.phase else { return }
-    if timer.purpose == .probeDue { return probe(timer.operation) }
+    if timer.purpose == .probeDue { return probe(timer.operation, at: now) }
     endWait(of: timer.operation)
     let words = wait.probes[wait.index].words + (wait.obstacle.map { ": \($0)" } ?? "")
     let settings = wait.step.settings
@@ -93,6 +101,7 @@ extension RunMachine {
   /// It waits no longer; a look that goes on is ended.
   mutating func endWait(of operation: OperationID) {
     guard let wait = waits.removeValue(forKey: operation), wait.isProbing else { return }
+    probeCount -= 1
     perform(.kill(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
   }
 

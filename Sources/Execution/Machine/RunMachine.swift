@@ -28,6 +28,8 @@ struct RunMachine {
   var gated: Set<OperationID> = []
   var groups: Groups
   var waits: [OperationID: Wait] = [:]
+  /// Looks at conditions that go on.
+  var probeCount = 0
   /// What they waited for has come.
   var metConditions: Set<OperationID> = []
   /// Operations that have waited in vain and get a slot for their hooks alone: what they waited for.
@@ -103,9 +105,12 @@ struct RunMachine {
 
   // MARK: Attempts
 
+  /// One more command may run.
+  var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
+
   mutating func startReady(at now: Nanoseconds) {
     askAtGates()
-    while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
+    while hasRoom, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
     guard active.isEmpty, gated.isEmpty, end == nil else { return }

@@ -12,8 +12,9 @@ struct FolderChanges: ~Copyable {
   private var lastStamp = Moment(seconds: 0, nanoseconds: 0)
   private var lastLook = Moment(seconds: 0, nanoseconds: 0)
 
-  init(path: String) {
-    folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  /// Without a path every look finds changes.
+  init(path: String?) {
+    folder = path.map { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) } ?? -1
   }
 
   deinit { if folder >= 0 { close(folder) } }

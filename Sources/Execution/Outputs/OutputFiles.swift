@@ -10,8 +10,10 @@ struct OutputFiles: ~Copyable {
   /// What `changes` had counted when the attempt of an operation started.
   private var countAtStart: [OperationID: Int] = [:]
 
-  /// In the folder of the run.
-  init(folder: String) { changes = FolderChanges(path: folder) }
+  /// In the folder of the run, which is kept open if it may be: that saves a look for each file.
+  init(folder: String, isKeptOpen: Bool) {
+    changes = FolderChanges(path: isKeptOpen ? folder : nil)
+  }
 
   mutating func attemptStarted(_ operation: OperationID) {
     countAtStart[operation] = changes.count

@@ -14,10 +14,11 @@ struct Children: ~Copyable {
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  init() {
+  /// The list is read at the end of each command; kept open that costs one system call.
+  init(isListKeptOpen: Bool) {
     clinux_become_subreaper()
     let own = getpid()
-    list = open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC)
+    list = isListKeptOpen ? open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC) : -1
     exempt = Set(ProcessStatus.children(of: own))
     hasForeignChildren = !exempt.isEmpty
   }

@@ -19,7 +19,7 @@ struct CommandRequest {
 /// The running commands. Each has a process group, a pipe that outlives it, and a log.
 final class LocalProcesses {
   var commands: [RunningCommand] = []
-  var children = Children()
+  var children: Children
   var news: [ProcessNews] = []
   let cookie: Cookie
   /// Carried by all that this run starts; nil where there can be none, or where another run's does.
@@ -37,13 +37,15 @@ final class LocalProcesses {
   private var idlePipes: [OutputPipe] = []
   /// By token: a pipe and the command that writes to it now.
   private var writers: [RunningCommand?] = []
-  /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
+  /// Pipes of processes that go on, by token: read until they end, so that nobody gets SIGPIPE, but
+  /// no more of them than there are descriptors to spare.
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
   init(cookie: Cookie, conditions: LaunchConditions, masker: Masker?) {
     self.masker = masker
     self.cookie = cookie
     self.conditions = conditions
+    children = Children(isListKeptOpen: !conditions.limits.isFrugal)
     mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
@@ -52,11 +54,13 @@ final class LocalProcesses {
 
   // MARK: Start
 
+  /// To be called before the descriptors of a command are opened: a guardian needs some to start.
+  func prepare() throws(SystemError) { if guardian == nil { try startGuardian() } }
+
   /// Starts a command; the text of the error says why it cannot be.
   func start(
     _ request: CommandRequest, at now: Nanoseconds, watch: (OutputPipe) throws(SystemError) -> Void
   ) throws(SystemError) {
-    if guardian == nil { try startGuardian() }
     let pipe = try idlePipe(watch: watch)
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
     var launch = request.launch
@@ -78,7 +82,7 @@ final class LocalProcesses {
   }
 
   private func startGuardian() throws(SystemError) {
-    if controlGroup == nil {
+    if controlGroup == nil, conditions.limits.hasControlGroup {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
@@ -236,6 +240,9 @@ final class LocalProcesses {
     if tolerated.contains(command.number) || command.hasLostProcesses {
       command.pipe.closeWriteEnd()
       abandonedPipes[command.pipe.token] = command.pipe
+      if abandonedPipes.count > conditions.sparePipes, let oldest = abandonedPipes.keys.min() {
+        abandonedPipes[oldest] = nil
+      }
     } else {
       idlePipes.append(command.pipe)
     }
