@@ -122,7 +122,7 @@ struct `Faults of the machine` {
       `Faults of the machine`.greedy,
       prefix: """
         export token=hunter22hunter22; mkfifo pipe; cat pipe >err &
-        ((ulimit -n \(limit); exec
+        ((exec prlimit --nofile=\(limit):\(limit) --
         """,
       suffix: "\(suffix); exec 3<>pipe")
     #expect(eventually(within: 60) { oprun.content(of: "status").hasSuffix("\n") })
