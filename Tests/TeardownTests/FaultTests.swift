@@ -122,7 +122,9 @@ struct `Faults of the machine` {
       `Faults of the machine`.greedy,
       prefix: """
         export token=hunter22hunter22; mkfifo pipe; cat pipe >err &
-        ((exec prlimit --nofile=\(limit):\(limit) --
+        # What other tests have open at this moment must not count.
+        close='for fd in $(ls /proc/self/fd); do [ "$fd" -lt 3 ] || eval "exec $fd<&-"; done'
+        ((exec bash -c "$close; exec prlimit --nofile=\(limit):\(limit) -- \\"\\$@\\"" sh
         """,
       suffix: "\(suffix); exec 3<>pipe")
     #expect(eventually(within: 60) { oprun.content(of: "status").hasSuffix("\n") })
