@@ -87,6 +87,6 @@ let package = Package(
         "CVipsTesting", "CConfinement",
       ]),
     tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
-    tests("TeardownTests", ["oprun", "TestSupport"]),
+    tests("TeardownTests", ["oprun", "Diagnostics", "TestSupport"]),
   ]
 )

@@ -113,9 +113,28 @@ static long execute(struct clinux_launch *launch) {
   return error;
 }
 
+static long niceness(void) {
+  return 20 - call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);  // the kernel says 20 - nice
+}
+
+// Where processors are shared out between sessions (autogroup), the niceness of a process counts
+// within its session alone, and the session has one of its own.
+static void be_nice(int change) {
+  call(SYS_setpriority, PRIO_PROCESS, 0, niceness() + change, 0);
+  long nice = niceness();
+  long size = nice < 0 ? -nice : nice;
+  char text[] = {nice < 0 ? '-' : '+', (char)('0' + size / 10), (char)('0' + size % 10)};
+  long file = call(SYS_openat, AT_FDCWD, (long)"/proc/self/autogroup", O_WRONLY | O_CLOEXEC, 0);
+  if (file < 0) return;
+  call(SYS_write, file, (long)text, sizeof text, 0);
+  call(SYS_close, file, 0, 0, 0);
+}
+
 static int run(void *context) {
   struct clinux_launch *launch = context;
-  call(SYS_setpgid, 0, 0, 0, 0);
+  // A session of its own has no controlling terminal: /dev/tty cannot be opened, nothing can be typed
+  // into the terminal (TIOCSTI), and no read or write of it stops the command without a word.
+  call(SYS_setsid, 0, 0, 0, 0);
   // A signal for our group that came while we were still in it is not meant for the command.
   struct timespec at_once = {0, 0};
   while (call(SYS_rt_sigtimedwait, (long)&launch->stopping_signals, 0, (long)&at_once, 8) > 0) {
@@ -135,10 +154,7 @@ static int run(void *context) {
   if (launch->script == 3) call(SYS_fcntl, 3, F_SETFD, 0, 0);
   else if (launch->script > 3)
     need(launch, clinux_stage_setup, call(SYS_dup3, launch->script, 3, 0, 0));
-  if (launch->nice) {
-    long current = 20 - call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);  // the kernel says 20 - nice
-    call(SYS_setpriority, PRIO_PROCESS, 0, current + launch->nice, 0);
-  }
+  if (launch->nice) be_nice(launch->nice);
   if (launch->hard_descriptor_limit) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};
     call(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)limit, 0);

@@ -33,7 +33,7 @@ final class CommandBuilder {
   /// Of the run's own hooks.
   private let runSettings: StepSettings
   /// Of the run. Absolute: commands may run in other folders.
-  private let folder: String
+  let folder: String
   /// Where oprun was started; absolute.
   let workspace: String
   private let added: [EnvironmentVariable]

@@ -81,10 +81,12 @@ final class RunLoop {
     try readiness.add(signals.descriptor, token: RunLoop.signalToken)
     var limits = DescriptorLimits()
     let wanted = RunLoop.widest(plan)
-    limits.raise(forCommands: wanted)
+    try limits.makeRoom(forCommands: wanted)
     if limits.commandCount < wanted {
       notices.append(
-        "at most \(limits.commandCount) steps run at once: the limit on open files is "
+        (limits.commandCount == 1
+          ? "one step runs at a time: " : "at most \(limits.commandCount) steps run at once: ")
+          + "the limit on open files is "
           + "\(limits.soft) (ulimit -n)")
     }
     machine = RunMachine(
@@ -95,7 +97,8 @@ final class RunLoop {
     processes = LocalProcesses(
       cookie: Cookie(run: "\(options.runID).\(getpid())", inherited: inherited),
       conditions: LaunchConditions(
-        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits),
+        defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits,
+        sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount))),
       directory: options.directory, masker: masker,
       outputFolder: masker == nil ? nil : builder.folder)
   }
@@ -189,6 +192,8 @@ final class RunLoop {
       tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
     case .orphansFound(let key, let found, let action):
       tell(.orphansFound(key.operation, processes: found, action: action), at: time, &observer)
+    case .outOfReach(let key, let found):
+      tell(.outOfReach(key.operation, processes: found), at: time, &observer)
     case .ended(let key, let end):
       let end = takeOutputs(of: key, end, at: time, &observer)
       removeOutputs(of: key)
@@ -252,6 +257,7 @@ final class RunLoop {
         name: builder.outputsName(of: key, step: machine.plan.steps[key.operation.index].id))
     }
     do throws(SystemError) {
+      try processes.prepare()
       let request = try builder.request(key, machine.command(of: key))
       defer { builder.release(request) }
       try processes.start(request, at: time) { pipe throws(SystemError) in

@@ -27,6 +27,6 @@ enum ExitStatus {
     ("70", "internal error, or the system refused what a run needs"),
     ("74", "the state directory or standard output cannot be written"),
     ("124", "the time limit of the run"),
-    ("129, 130, 131, 143", "stopped by HUP, INT, QUIT, TERM"),
+    ("128 + N", "stopped by signal N: 130 by INT, 143 by TERM, 129 by HUP, 138 by USR1"),
   ]
 }

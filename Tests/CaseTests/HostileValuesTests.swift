@@ -96,7 +96,7 @@ struct `Values that are commands to others` {
         - id: late
           depends_on: [gives]
           if: steps.gives.outputs.v != \(expressionText(value))
-          run: ["${{ steps.gives.outputs.v }}", "${{ params.p }}"]
+          run: ["${{ steps.gives.outputs.v }}", --, "${{ params.p }}"]
           name: "${{ params.p }}"
       """
   }

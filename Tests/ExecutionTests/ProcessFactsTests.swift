@@ -8,12 +8,14 @@ import Testing
 
 struct `Process status` {
   @Test func `is read past a name full of traps`() throws {
-    let line = "42 (a) S) (b\n) Z 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 0 0\n"
+    let line =
+      "42 (a) S) (b\n) Z 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 1 0 123456 0 0 4611686018427387905 0\n"
     let status = try #require(ProcessStatus(processID: 42, stat: Array(line.utf8)))
     #expect(status.name == "a) S) (b?")
     #expect(status.isZombie)
     #expect([status.parentID, status.groupID, status.sessionID] == [7, 8, 9])
     #expect(status.startTicks == 123456)
+    #expect(status.memoryLimit == 4_611_686_018_427_387_905)
   }
 
   @Test(arguments: ["", "42", "42 (a", "42 (a) S 1 2", ") ("])

@@ -263,6 +263,7 @@ private struct Playback {
     case .signalled(let signal): "sig\(signal)"
     case .notStarted: "missing"
     case .outputsRefused: "refused"
+    case .abandoned: "abandoned"
     }
   }
 

@@ -54,7 +54,37 @@ struct `Stopping a run` {
         settings: ["a": cancelHooks], signals: [(1, 2), (2, 2), (3, 15)]
       ).timeline()
         == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 2:signal2 2:kill(a) 2:-a=sig9 "
-        + "2:+a.on_cancel.1 3:signal15 3:kill(a.on_cancel.1) 3:end=143")
+        + "2:+a.on_cancel.1 3:signal15 3:kill(a.on_cancel.1) 3:a=cancelled<signal2 3:end=143")
+  }
+
+  /// `b` had succeeded and `c` had failed when their hooks were stopped.
+  @Test func `after the third signal every step has an outcome that is true`() {
+    var hooks = Hooks()
+    hooks.onComplete = [.script("hook")]
+    let settings = StepSettings(hooks: hooks)
+    #expect(
+      Simulation(
+        graph: "a; b; c; d: a; e: c?failed",
+        scripts: [
+          "a": "hang", "a.on_complete.1": "stubborn", "b.on_complete.1": "stubborn", "c": "3@1",
+          "c.on_complete.1": "stubborn",
+        ],
+        settings: ["a": settings, "b": settings, "c": settings],
+        signals: [(2, 2), (3, 2), (4, 2)]
+      ).timeline()
+        == "0:+a 0:+c 0:+b 1:-c=3 1:+c.on_complete.1 1:-b=0 1:+b.on_complete.1 2:signal2 "
+        + "2:stopping(signal2) 2:d=cancelled<signal2 2:e=cancelled<signal2 2:stop(a) "
+        + "2:-a=sig15 2:+a.on_complete.1 3:signal2 4:signal2 4:kill(a.on_complete.1) "
+        + "4:kill(b.on_complete.1) 4:kill(c.on_complete.1) 4:a=cancelled<signal2 "
+        + "4:b=cancelled<signal2 4:c=failed 4:end=130")
+  }
+
+  @Test(arguments: [(Int32(10), Int32(138)), (14, 142), (30, 158), (34, 162), (64, 192)])
+  func `any signal ends the run as TERM does`(signal: Int32, status: Int32) {
+    #expect(
+      Simulation(graph: "a", scripts: ["a": "hang"], signals: [(1, signal)]).timeline()
+        == "0:+a 1:signal\(signal) 1:stopping(signal\(signal)) 1:stop(a) 1:-a=sig15 "
+        + "1:a=cancelled<signal\(signal) 1:end=\(status)")
   }
 
   @Test func `a hook that hangs while the run is cancelled has thirty seconds`() {

@@ -143,6 +143,13 @@ import Testing
     let processes = (1...7).map { OrphanProcess(processID: Int32($0), name: "sleep") }
     run.tell(.orphansFound(run.operation("a"), processes: [processes[0]], action: .warn))
     run.tell(.orphansFound(run.operation("a"), processes: processes, action: .kill))
+    run.tell(
+      .outOfReach(
+        run.operation("a"),
+        processes: [
+          OrphanProcess(processID: 8, name: "sl\u{1b}[Aeep", owner: "root"),
+          OrphanProcess(processID: 9, name: "sudo", owner: "1001"),
+        ]))
     run.tell(.notice("at most 10 steps run at once"))
     run.tell(.stopping(.signal(2)))
     run.settle("b", .cancelled, .stopped(.signal(2)))
@@ -154,6 +161,8 @@ import Testing
         sample.yml  2 steps, 4 at once
         ! a  left 1 process behind: sleep (1)
         ! a  left 7 processes behind, killed: sleep (1), sleep (2), sleep (3), sleep (4), sleep (5), …
+        ! a  cannot signal 'sl\\u{1b}[Aeep' (process 8, user root)
+        ! a  cannot signal 'sudo' (process 9, user 1001)
         ! at most 10 steps run at once
         ! stopping: SIGINT; a second signal kills what runs
         - b  did not start: SIGINT

@@ -29,13 +29,6 @@ import Testing
     #expect(try written { $0.write(decimal: .min) } == "-9223372036854775808")
   }
 
-  @Test func `signals have names`() {
-    #expect(
-      [1, 9, 15, 31, 34, 0].map { signalName($0) } == [
-        "SIGHUP", "SIGKILL", "SIGTERM", "SIGSYS", "signal 34", "signal 0",
-      ])
-  }
-
   @Test(arguments: [
     ("plain", 10, "plain"), ("exactly 10", 10, "exactly 10"), ("more than 10", 10, "more than…"),
     ("日本語の文", 6, "日本…"), ("\u{1b}[1;31mred\u{1b}[0m", 10, "red"), ("a\tb", 10, "a b"),

@@ -85,6 +85,63 @@ struct `Faults of the machine` {
     #expect(oprun.standardError.contains("300 ok"))
   }
 
+  /// Everything that opens something: parallel steps, scripts that are too long for an argument,
+  /// standard input, hooks, outputs, secrets, conditions, orphans that live on, logs that are shown.
+  private static let greedy =
+    """
+    max_parallel: 4
+    secrets: [{name: token, from: env}]
+    steps:
+      - {id: first, run: "echo one=1 >>$OPRUN_OUTPUT; echo $token", env: {token: "${{ secrets.token }}"}}
+      - {id: second, depends_on: [first], run: "cat", stdin: "${{ steps.first.outputs.one }}"}
+      - {id: third, run: "seq 30000", on_complete: "echo hook >>hooks"}
+      - {id: fourth, run: "seq 30000", on_success: "echo hook >>hooks"}
+      - {id: fifth, run: "sleep 0.1 & seq 3", orphans: allow}
+      - {id: sixth, run: "sleep 0.1 & seq 3", orphans: allow}
+      - id: waits
+        wait_for: [{command: "test -e hooks", every: 50ms}]
+        run: env -i setsid true; echo met
+      - id: long
+        stdin: text
+        run: |
+          cat
+          # \(String(repeating: "x", count: 140_000))
+    """
+
+  @Test(arguments: Array(9...26) + [32, 48, 64], ["files", "one pipe", "two pipes"])
+  func `few descriptors lower the width, or are an error before anything runs`(
+    limit: Int, output: String
+  ) throws {
+    let suffix =
+      switch output {
+      case "files": ">out 2>err); echo $? >status)"
+      case "one pipe": "2>&1); echo $? >status) | tee out >err"
+      default: "); echo $? >status) 2>pipe | cat >out"
+      }
+    let oprun = try OprunProcess(
+      `Faults of the machine`.greedy,
+      prefix: """
+        export token=hunter22hunter22; mkfifo pipe; cat pipe >err &
+        # What other tests have open at this moment must not count.
+        close='for fd in $(ls /proc/self/fd); do [ "$fd" -lt 3 ] || eval "exec $fd<&-"; done'
+        ((exec bash -c "$close; exec prlimit --nofile=\(limit):\(limit) -- \\"\\$@\\"" sh
+        """,
+      suffix: "\(suffix); exec 3<>pipe")
+    #expect(eventually(within: 60) { oprun.content(of: "status").hasSuffix("\n") })
+    let status = oprun.content(of: "status")
+    let said = oprun.content(of: "err") + oprun.content(of: "out")
+    if status == "70\n" {
+      #expect(limit < (output == "two pipes" ? 18 : 17), "\(said)")
+      #expect(said.contains("oprun: a run needs at least "), "\(said)")
+      #expect(!oprun.exists("hooks"))
+    } else {
+      #expect(status == "0\n", "\(said)")
+      #expect(eventually { oprun.content(of: "err").contains("8 ok") || said.contains("8 ok") })
+      #expect(!said.contains("too many open files"), "\(said)")
+      #expect(oprun.content(of: "hooks") == "hook\nhook\n")
+    }
+  }
+
   @Test func `an ignored SIGCHLD is not inherited`() throws {
     let oprun = try OprunProcess(
       pipeline(script: "sh -c 'exit 3' || echo $?"), prefix: "trap '' CHLD; exec")

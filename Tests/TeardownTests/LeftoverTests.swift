@@ -41,8 +41,6 @@ struct `Leftovers of a step` {
   @Test(arguments: leavers.keys.sorted())
   func `are gone when oprun is killed while the step goes on`(_ how: String) throws {
     let script = try #require(`Leftovers of a step`.leavers[how])
-    // Without a cookie and in a session of its own a process can be found only while oprun lives.
-    if how.hasPrefix("without environment") { return }
     let mark = Mark()
     defer { mark.endAll() }
     let oprun = try OprunProcess(
@@ -132,6 +130,39 @@ struct `Leftovers of a step` {
           """))
     _ = oprun.wait()
     #expect(!eventually(within: 0.3) { !mark.processes.isEmpty }, "left: \(mark.processes)")
+  }
+
+  /// The shell that becomes oprun has children, one of which leaves an orphan, too.
+  @Test(arguments: leavers.keys.sorted())
+  func `are gone and those of the caller's own children are not`(_ how: String) throws {
+    let script = try #require(`Leftovers of a step`.leavers[how])
+    let mark = Mark()
+    let callers = Mark()
+    defer { mark.endAll(); callers.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script:
+          "\(script.replacing("MARK", with: mark.seconds))\nwhile [ ! -e orphan ]; do sleep 0.01; done"
+      ),
+      prefix: """
+        sh -c '(env -i setsid sh -c "sleep \(callers) & echo \\$! >orphan") & exec sleep \(callers)' &
+        exec
+        """)
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(mark.processes == [])
+    #expect(eventually { callers.processes.count == 2 })
+    #expect(oprun.standardError.contains("left 1 process behind, killed"), "\(oprun.standardError)")
+  }
+
+  @Test func `are gone and the reader of a process substitution is not`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "env -i setsid sh -c 'setsid sleep \(mark) & exit 0'\necho said"),
+      prefix: "exec bash -c 'exec \"$@\" > >(tee log; sleep \(mark))' sh")
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(eventually { oprun.content(of: "log") == "said\n" && mark.processes.count == 1 })
+    #expect(oprun.standardError.contains("left 1 process behind, killed: sleep"))
   }
 
   @Test func `of processes that were there before oprun are left alone`() throws {

@@ -1,5 +1,6 @@
 // However oprun ends, nothing of its steps goes on.
 
+import Diagnostics
 import Foundation
 import Testing
 
@@ -8,15 +9,46 @@ struct `Stopping oprun` {
   func `by a signal ends the steps, runs the hooks and gives the status`(
     signal: Int32, status: Int32
   ) throws {
+    try expectEnd(by: signal, status: status)
+  }
+
+  /// Every one that a step may send to its parent and that would end a process; 32 and 33 are those
+  /// that the C library hides.
+  @Test(
+    arguments: [
+      SIGUSR1, SIGUSR2, SIGALRM, SIGSTKFLT, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, 32, 33, 34,
+      50, 64,
+    ] as [Int32])
+  func `by a signal of any other kind does the same`(signal: Int32) throws {
+    try expectEnd(by: signal, status: 128 + signal)
+  }
+
+  @Test func `by signals that were ignored at the start works, HUP excepted`() throws {
+    try expectEnd(by: SIGINT, status: 130, prefix: "trap '' INT QUIT TERM USR1; exec")
+    try expectEnd(by: SIGUSR1, status: 138, prefix: "trap '' INT QUIT TERM USR1; exec")
+  }
+
+  @Test func `by a write without a reader or beyond a limit does not happen`() throws {
+    let oprun = try OprunProcess(
+      pipeline(script: "kill -PIPE $PPID; kill -XFSZ $PPID; touch done"))
+    #expect(oprun.wait() == 0)
+    #expect(oprun.exists("done"))
+  }
+
+  private func expectEnd(by signal: Int32, status: Int32, prefix: String = "exec") throws {
     let mark = Mark()
     defer { mark.endAll() }
     let oprun = try OprunProcess(
       pipeline(
         script: "sleep \(mark) & sleep \(mark)",
-        keys: "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"))
+        keys: "on_cancel: echo $OPRUN_STATUS >hook\non_complete: touch complete"),
+      prefix: prefix)
     #expect(eventually { mark.processes.count == 2 })
     oprun.send(signal)
     #expect(oprun.wait() == status)
+    let name = signalName(signal)
+    #expect(oprun.standardError.contains("! stopping: \(name); a second signal kills what runs\n"))
+    #expect(oprun.standardError.contains(", stopped: \(name)"))
     #expect(mark.processes == [])
     #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))
     #expect(oprun.elapsed < 5)
@@ -51,6 +83,35 @@ struct `Stopping oprun` {
     oprun.send(SIGINT)
     #expect(oprun.wait() == 130)
     #expect(mark.processes == [] && oprun.exists("hook"))
+  }
+
+  @Test func `after the third signal the summary is true`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      """
+      max_parallel: 4
+      steps:
+        - {id: ok, run: "true"}
+        - {id: running, run: "trap '' TERM; sleep \(mark) & touch ready; while :; do sleep 0.01; done"}
+        - {id: after, depends_on: [running], run: "true"}
+        - {id: hooked, run: "true", on_success: "trap '' TERM; sleep \(mark) & wait"}
+        - {id: broken, run: exit 3, on_failure: "trap '' TERM; sleep \(mark) & wait"}
+      """)
+    #expect(eventually { oprun.exists("ready") && mark.processes.count == 3 })
+    #expect(eventually { oprun.standardError.contains("ok ") })
+    // Each of another kind: signals of one kind that wait together are one.
+    oprun.send(SIGINT)
+    oprun.send(SIGTERM)
+    oprun.send(SIGUSR1)
+    let asked = Date()
+    #expect([130, 138, 143].contains(oprun.wait()))
+    #expect(Date().timeIntervalSince(asked) < 2)
+    #expect(mark.processes == [])
+    let said = oprun.standardError
+    #expect(said.contains(": 1 failed, 3 cancelled, 1 ok in "), "\(said)")
+    for step in ["running", "hooked"] { #expect(said.contains("- \(step)  "), "\(said)") }
+    #expect(said.contains("broken  exit 3 after "), "\(said)")
   }
 
   @Test func `the third signal does not wait for hooks`() throws {

@@ -50,12 +50,24 @@ enum clinux_stage {
   clinux_stage_execute
 };
 
-// Starts a process in a process group of its own that gets SIGKILL when the calling thread ends.
+// Starts a process in a session of its own that gets SIGKILL when the calling thread ends.
 // Returns its id, or -errno. Does not wait for the program to be loaded: a failure to load it
 // shows in `error` after the process has exited with status 127.
 // If it cannot be started in `cgroup`, it is started in ours, and `cgroup` becomes -1.
 // Nothing else may use the stack, of at least 16 KiB, until `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
+
+// Sets of signals are bits here, n-1 for signal n. The C library keeps signals 32 and 33 to itself
+// and leaves them out of every set of its own; anybody can send them.
+
+// Those that are ignored.
+uint64_t clinux_ignored_signals(void);
+
+// Blocks them besides those that are blocked already.
+void clinux_block_signals(uint64_t signals);
+
+// A descriptor to read them from, close-on-exec, that does not block; -errno on failure.
+int clinux_signal_descriptor(uint64_t signals);
 
 // fork(2). Swift hides it, rightly: only a program with one thread may call this.
 pid_t clinux_fork(void);

@@ -16,7 +16,21 @@ extension RunMachine {
       for operation in active.keys.sorted() { killAttempt(of: operation) }
     default:
       for operation in active.keys.sorted() { killAnything(of: operation) }
-      if end == nil { finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason)) }
+      guard end == nil else { return }
+      settleActive(at: now)
+      finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason))
+    }
+  }
+
+  /// Nobody waits for the end of what was just killed: it is cancelled, unless it had failed before.
+  private mutating func settleActive(at now: Nanoseconds) {
+    for operation in active.keys.sorted() where operation != CommandKey.runOperation {
+      guard var state = active.removeValue(forKey: operation) else { continue }
+      if state.ending?.outcome.isFailure != true {
+        state.ending = Ending(.cancelled)
+        if let reason = state.cancelReason ?? stopReason { state.cause = .stopped(reason) }
+      }
+      settle(operation, state, at: now)
     }
   }
 
@@ -192,6 +206,7 @@ extension RunMachine {
     case .exited(let code), .notStarted(_, let code):
       variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
     case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
+    case .abandoned: variables += ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL="]
     case .signalled(let signal):
       variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
     }

@@ -29,13 +29,20 @@ extension RunMachine {
     var wait = wait
     wait.phase += 1
     if let timeout = wait.probe.timeout { set(.waitLimit, at: now + timeout, operation, wait) }
-    look(operation, wait)
+    look(operation, wait, at: now)
   }
 
-  private mutating func look(_ operation: OperationID, _ wait: Wait) {
+  /// Between looks for room, while as many commands run as may.
+  private static let lookDelay: Nanoseconds = 50_000_000
+
+  private mutating func look(_ operation: OperationID, _ wait: Wait, at now: Nanoseconds) {
     var wait = wait
-    wait.isProbing = true
+    wait.isProbing = hasRoom
     setGate(of: operation, to: .waiting(wait))
+    guard wait.isProbing else {
+      return set(.probeDue, at: now + RunMachine.lookDelay, operation, wait)
+    }
+    probeCount += 1
     perform(.start(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
   }
 
@@ -68,7 +75,7 @@ extension RunMachine {
     guard case .waiting(let wait) = gates[timer.operation], wait.phase == timer.phase else {
       return
     }
-    if timer.purpose == .probeDue { return look(timer.operation, wait) }
+    if timer.purpose == .probeDue { return look(timer.operation, wait, at: now) }
     let words = wait.probe.words + (wait.obstacle.map { ": \($0)" } ?? "")
     let settings = wait.step.settings
     if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {

@@ -35,6 +35,8 @@ struct RunMachine {
   var groups: Groups
   /// Groups that were cancelled without the run, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
+  /// Looks at conditions whose commands have not ended.
+  var probeCount = 0
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
@@ -81,6 +83,7 @@ struct RunMachine {
     case .attempt: attemptEnded(key, end, at: now)
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
     case .probe:
+      probeCount -= 1
       if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }
     }
     if let stateFault { stateFailed(stateFault, at: now) }
@@ -116,9 +119,12 @@ struct RunMachine {
 
   // MARK: Attempts
 
+  /// One more command may run.
+  var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
+
   mutating func startReady(at now: Nanoseconds) {
     askAtGates()
-    while scheduler.runningCount < commandLimit, let operation = scheduler.next() {
+    while hasRoom, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
     guard active.isEmpty, expectedCount == 0, end == nil else { return }
@@ -213,7 +219,7 @@ struct RunMachine {
 
   // MARK: Outcomes
 
-  private mutating func settle(
+  mutating func settle(
     _ operation: OperationID, _ state: ActiveOperation, at now: Nanoseconds
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }

@@ -9,15 +9,16 @@ struct Children: ~Copyable {
   /// Children that oprun had before it started anything (a shell that became oprun by `exec`),
   /// the guardian, and orphans that may live on.
   private(set) var exempt: Set<Int32> = []
-  /// Orphans cannot be told from the offspring of processes that were there before us.
+  /// Some were there before us. Their orphans, too, become our children, and are none of a step's.
   let hasForeignChildren: Bool
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  init() {
+  /// The list is read at the end of each command; kept open that costs one system call.
+  init(isListKeptOpen: Bool) {
     clinux_become_subreaper()
     let own = getpid()
-    list = open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC)
+    list = isListKeptOpen ? open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC) : -1
     exempt = Set(ProcessStatus.children(of: own))
     hasForeignChildren = !exempt.isEmpty
   }

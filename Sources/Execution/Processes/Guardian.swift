@@ -1,112 +1,81 @@
-// The guardian: a tiny process that outlives oprun by a moment. If oprun dies without a word
-// (SIGKILL, a crash, the out-of-memory killer) it ends what the steps left running.
+// The guardians: tiny processes that outlive oprun by a moment. If oprun dies without a word (SIGKILL,
+// a crash, the out-of-memory killer) they end what the steps left running.
 
 import CLinux
 import Diagnostics
 import Glibc
 
-/// The process that watches over ours, and the page through which it knows the running groups.
+/// Two processes that watch over ours and over each other, as oprun sees them. The first is our
+/// child; it starts the second, and whichever is left replaces the other.
 ///
-/// It reads from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
+/// They read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
 /// of file comes when oprun is gone, and with it every child that had not loaded its program yet:
 /// from then on nothing can start that a sweep could miss.
 struct Guardian: ~Copyable {
-  let processID: Int32
+  /// The one that is our child.
+  var processID: Int32
   /// It was reaped; its number may be another's by now.
   var isReaped = false
   private let lifeline: Descriptor
-  /// Process groups of running commands, 0 for none; shared with the guardian.
-  private let groups: UnsafeMutablePointer<Int32>
+  private let page: GuardianPage
 
-  /// Commands beyond this number are known by their cookie alone.
-  static let groupCapacity = 4096
-
-  private init(
-    processID: Int32, lifeline: consuming Descriptor, groups: UnsafeMutablePointer<Int32>
-  ) {
+  private init(processID: Int32, lifeline: consuming Descriptor, page: GuardianPage) {
     self.processID = processID
     self.lifeline = lifeline
-    self.groups = groups
+    self.page = page
   }
 
-  static func start(
-    cookie: Cookie, controlGroup: String?, outputFolder: String?
-  ) throws(SystemError) -> Guardian {
-    let size = groupCapacity * MemoryLayout<Int32>.stride
-    let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
-    guard let page, page != MAP_FAILED else { throw .last("cannot start the guardian") }
-    let groups = page.bindMemory(to: Int32.self, capacity: groupCapacity)
-
+  static func start(_ sweep: Sweep) throws(SystemError) -> Guardian {
+    let page = try GuardianPage()
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw .last("cannot start the guardian") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let process = clinux_fork()
     if process == 0 {
       becomeInconspicuous(keeping: ends[0])
-      waitForEnd(of: ends[0])
-      if let controlGroup { ControlGroup.endAll(at: controlGroup) }
-      sweep(cookie: cookie, groups: groups)
-      if let controlGroup { rmdir(controlGroup) }
-      if let outputFolder { OutputFiles.removeAll(in: outputFolder) }
-      _exit(0)
+      GuardianWatch(lifeline: ends[0], page: page, sweep: sweep).begin()
     }
     let error = errno
     close(ends[0])
     let lifeline = Descriptor(owning: ends[1])
-    guard process > 0 else { throw SystemError("cannot start the guardian", errno: error) }
-    return Guardian(processID: process, lifeline: lifeline, groups: groups)
-  }
-
-  /// Ends the guardian: nothing is left to watch over.
-  deinit {
-    if !isReaped {
-      kill(processID, SIGKILL)
-      var status: Int32 = 0
-      while waitpid(processID, &status, 0) < 0, errno == EINTR {}
+    guard process > 0 else {
+      page.unmap()
+      throw SystemError("cannot start the guardian", errno: error)
     }
-    munmap(groups, Guardian.groupCapacity * MemoryLayout<Int32>.stride)
+    return Guardian(processID: process, lifeline: lifeline, page: page)
   }
 
-  /// Says which group runs in a slot; 0 when it ended.
-  func note(group: Int32, slot: Int) {
-    if slot < Guardian.groupCapacity { groups[slot] = group }
+  /// Ends the guardians: nothing is left to watch over.
+  deinit {
+    page.isOver = true
+    if !isReaped { Guardian.end(processID) }
+    // It became our child when the first one was gone.
+    if let second = successor { Guardian.end(second) }
+    page.unmap()
   }
-}
 
-private func waitForEnd(of lifeline: Int32) {
-  var byte: UInt8 = 0
-  while read(lifeline, &byte, 1) < 0, errno == EINTR {}
-}
-
-/// Ends everything that carries the run's mark or belongs to the group or session of a command.
-private func sweep(cookie: Cookie, groups: UnsafeMutablePointer<Int32>) {
-  // A group's number stays taken while it has members, also after its leader was reaped.
-  let running = Set(
-    UnsafeBufferPointer(start: groups, count: Guardian.groupCapacity).filter { $0 > 0 })
-  var quietRounds = 0
-  // A process that forks while the list is read can be missed once, not twice.
-  while quietRounds < 2 {
-    let found = ProcessStatus.all().filter { isLeftover($0, cookie: cookie, groups: running) }
-    found.forEach { kill($0, SIGKILL) }
-    quietRounds = found.isEmpty ? quietRounds + 1 : 0
-    if !found.isEmpty { usleep(1000) }
+  private static func end(_ processID: Int32) {
+    kill(processID, SIGKILL)
+    var status: Int32 = 0
+    while waitpid(processID, &status, 0) < 0, errno == EINTR {}
   }
-}
 
-private func isLeftover(_ processID: Int32, cookie: Cookie, groups: Set<Int32>) -> Bool {
-  guard processID != getpid(), let status = ProcessStatus(of: processID), !status.isZombie
-  else { return false }
-  return groups.contains(status.groupID) || groups.contains(status.sessionID)
-    || cookie.command(of: processID) != nil
+  /// The guardian that became our child when the one we knew had ended; nil if there is none.
+  var successor: Int32? {
+    page.guardians.first { $0 != processID && ProcessStatus(of: $0)?.parentID == getpid() }
+  }
+
+  /// Whether a child of ours is one of them.
+  func isGuardian(_ processID: Int32) -> Bool { page.guardians.contains(processID) }
+
+  func note(group: Int32, slot: Int) { page.note(group: group, slot: slot) }
 }
 
 /// A session of its own, so that what is sent to oprun's group or terminal does not reach it; no
 /// open files, so that nobody waits for it; another name, so that `pkill oprun` does not find it.
 private func becomeInconspicuous(keeping lifeline: Int32) {
   setsid()
-  var all = sigset_t()
-  sigfillset(&all)
-  sigprocmask(SIG_SETMASK, &all, nil)
+  clinux_block_signals(.max)
   let null = open("/dev/null", O_RDWR)
   for stream: Int32 in 0...2 { dup2(null, stream) }
   clinux_close_all_but(lifeline)

@@ -27,6 +27,8 @@ struct LaunchConditions {
   /// Bit n−1: signal n is blocked here and ends the run.
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
+  /// How many pipes may stay open besides those of running commands.
+  let sparePipes: Int
   /// Folder of the control group that commands start in.
   var controlGroup: Int32?
 }

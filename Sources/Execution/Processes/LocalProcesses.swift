@@ -20,9 +20,11 @@ struct CommandRequest {
 /// The running commands. Each has a process group, a pipe that outlives it, and a log.
 final class LocalProcesses {
   var commands: [RunningCommand] = []
-  var children = Children()
+  var children: Children
   var news: [ProcessNews] = []
   let cookie: Cookie
+  /// Carried by all that this run starts; nil where there can be none, or where another run's does.
+  let mark: DescentMark?
   /// Commands whose orphans may live on; by number.
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
@@ -31,14 +33,15 @@ final class LocalProcesses {
   private let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
-  private var guardian: Guardian?
+  var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
   private var idlePipes: [OutputPipe] = []
   /// By token: a pipe and the command that writes to it now.
   private var writers: [RunningCommand?] = []
-  /// Pipes of tolerated orphans, by token: read until they end, so that nobody gets SIGPIPE.
+  /// Pipes of processes that go on, by token: read until they end, so that nobody gets SIGPIPE, but
+  /// no more of them than there are descriptors to spare.
   private var abandonedPipes: [Int: OutputPipe] = [:]
   /// Commands that have printed something, and whose end is news, or was.
   private var endedTalkers: [CommandKey] = []
@@ -54,6 +57,8 @@ final class LocalProcesses {
     self.outputFolder = outputFolder
     self.cookie = cookie
     self.conditions = conditions
+    children = Children(isListKeptOpen: !conditions.limits.isFrugal)
+    mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
     runStartSinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
@@ -61,11 +66,13 @@ final class LocalProcesses {
 
   // MARK: Start
 
+  /// To be called before the descriptors of a command are opened: a guardian needs some to start.
+  func prepare() throws(SystemError) { if guardian == nil { try startGuardian() } }
+
   /// Starts a command; the text of the error says why it cannot be.
   func start(
     _ request: CommandRequest, at now: Nanoseconds, watch: (OutputPipe) throws(SystemError) -> Void
   ) throws(SystemError) {
-    if guardian == nil { try startGuardian() }
     let pipe = try idlePipe(watch: watch)
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
     var launch = request.launch
@@ -88,19 +95,25 @@ final class LocalProcesses {
   }
 
   private func startGuardian() throws(SystemError) {
-    if controlGroup == nil {
+    if controlGroup == nil, conditions.limits.hasControlGroup {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
     let started = try Guardian.start(
-      cookie: cookie, controlGroup: controlGroup?.path, outputFolder: outputFolder)
+      Sweep(
+        cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder))
     children.exempt(started.processID)
     for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started
   }
 
-  /// Somebody ended it: there is another at once, or at the latest for the next command.
+  /// Somebody ended it: its partner takes over, or there is another at once, or at the latest for
+  /// the next command.
   private func guardianEnded() {
+    if let successor = guardian?.successor {
+      guardian?.processID = successor
+      return children.exempt(successor)
+    }
     guardian?.isReaped = true
     guardian = nil
     try? startGuardian()
@@ -130,7 +143,9 @@ final class LocalProcesses {
     command.isStopping = true
     // Some 200 µs; bounded, since a program on a dead network disk may never load.
     for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
-    Glibc.kill(-command.processID, signal)
+    if Glibc.kill(-command.processID, signal) < 0, errno == EPERM {
+      report(outOfReach: [command.processID], of: command)
+    }
     // A stopped process sees no other signal.
     Glibc.kill(-command.processID, SIGCONT)
   }
@@ -144,6 +159,7 @@ final class LocalProcesses {
     Glibc.kill(-command.processID, SIGKILL)
     // It may not have come to its own group yet.
     Glibc.kill(command.processID, SIGKILL)
+    if isOutOfReach(command.processID) { giveUp(command, at: now) }
   }
 
   // MARK: Output
@@ -245,9 +261,12 @@ final class LocalProcesses {
     }
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
-    if tolerated.contains(command.number) {
+    if tolerated.contains(command.number) || command.hasLostProcesses {
       command.pipe.closeWriteEnd()
       abandonedPipes[command.pipe.token] = command.pipe
+      if abandonedPipes.count > conditions.sparePipes, let oldest = abandonedPipes.keys.min() {
+        abandonedPipes[oldest] = nil
+      }
     } else {
       idlePipes.append(command.pipe)
     }

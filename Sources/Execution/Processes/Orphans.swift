@@ -19,14 +19,20 @@ extension LocalProcesses {
 
   /// Looks at all commands that have ended and left something behind.
   func examineLeftovers(at now: Nanoseconds) {
-    for command in commands where command.exit != nil { examine(command, now) }
+    for command in commands {
+      if let due = command.abandonAt, command.exit == nil, now >= due { abandon(command, now) }
+      if command.exit != nil { examine(command, now) }
+    }
   }
 
   /// When `examineLeftovers` is due even if the kernel has no news; nil if nothing is left behind.
   var deadline: Nanoseconds? {
     var earliest: Nanoseconds?
     for command in commands {
-      guard let exit = command.exit else { continue }
+      guard let exit = command.exit else {
+        if let due = command.abandonAt { earliest = min(earliest ?? due, due) }
+        continue
+      }
       let due: Nanoseconds
       if command.isKilled || !command.reportedOrphans.isEmpty {
         due = max(exit.at, command.lastOutputAt) + LocalProcesses.nextLook
@@ -58,11 +64,16 @@ extension LocalProcesses {
     if command.isStopping, !command.isKilled { return }
     if !command.isKilled, now < waitEnd(of: command, exit) { return }
 
-    if !command.isKilled { report(orphans, of: command, .kill) }
+    if !command.isKilled {
+      report(orphans.filter { !isOutOfReach($0.processID) }, of: command, .kill)
+    }
     for _ in 0..<LocalProcesses.roundsPerLook where !orphans.isEmpty {
       orphans.forEach { end($0, of: command) }
       reapOrphans()
       orphans = self.orphans(of: command)
+      if orphans.allSatisfy({ isOutOfReach($0.processID) }) {
+        return lose(orphans, of: command, at: now)
+      }
     }
     if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
   }
@@ -71,8 +82,9 @@ extension LocalProcesses {
   func endStrays() {
     endControlGroup()
     for _ in 0..<1000 {
-      guard !children.hasForeignChildren else { return }
-      let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }
+      let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }.filter {
+        isOurs($0) && !isOutOfReach($0.processID)
+      }
       if strays.isEmpty { return }
       strays.forEach { Glibc.kill($0.processID, SIGKILL) }
       reapOrphans()
@@ -86,9 +98,22 @@ extension LocalProcesses {
     return strays.compactMap { ProcessStatus(of: $0) }.filter { isOrphan($0, of: command) }
   }
 
+  /// Whether it is a descendant of this run that may not live on.
+  private func isOurs(_ process: ProcessStatus) -> Bool {
+    if guardian?.isGuardian(process.processID) == true { return false }
+    if let number = cookie.command(of: process.processID) { return !tolerated.contains(number) }
+    return !isForeign(process)
+  }
+
+  /// An orphan of processes that were there before us: it has no part in what we gave to ours.
+  private func isForeign(_ process: ProcessStatus) -> Bool {
+    children.hasForeignChildren && mark?.isCarried(by: process) != true
+  }
+
   /// By its cookie; without one by its group or session; else by elimination: it is the orphan of
   /// the only command that was running when it started.
   private func isOrphan(_ process: ProcessStatus, of command: RunningCommand) -> Bool {
+    if guardian?.isGuardian(process.processID) == true { return false }
     if let number = cookie.command(of: process.processID) {
       if tolerated.contains(number) { children.exempt(process.processID) }
       return number == command.number
@@ -96,7 +121,14 @@ extension LocalProcesses {
     if process.groupID == command.processID || process.sessionID == command.processID {
       return true
     }
-    if children.hasForeignChildren { return false }
+    if isForeign(process) {
+      // It may also be one of another command: each looks at it in its turn.
+      let isCommands = commands.contains {
+        process.groupID == $0.processID || process.sessionID == $0.processID
+      }
+      if !isCommands { children.exempt(process.processID) }
+      return false
+    }
     let possible = commands.filter { ticks(of: $0.startedAt) <= process.startTicks }
     return possible.count == 1 && possible[0] === command
   }
@@ -110,26 +142,42 @@ extension LocalProcesses {
     finish(command, at: now)
   }
 
-  private func report(
+  func report(
     _ orphans: [ProcessStatus], of command: RunningCommand, _ action: OrphanAction
   ) {
     let new = orphans.filter {
       !$0.isZombie && command.reportedOrphans.insert($0.processID).inserted
     }
     guard !new.isEmpty else { return }
-    let processes = new.map { OrphanProcess(processID: $0.processID, name: $0.name) }
+    let processes = new.map { OrphanProcess($0) }
     news.append(.orphansFound(command.key, processes, action))
+  }
+
+  func report(outOfReach processes: [Int32], of command: RunningCommand) {
+    let new = processes.filter { !command.reportedOutOfReach.contains($0) }
+      .compactMap { OrphanProcess(outOfReach: $0) }
+    guard !new.isEmpty else { return }
+    command.reportedOutOfReach.formUnion(new.map(\.processID))
+    news.append(.outOfReach(command.key, new))
   }
 
   /// A member of the group keeps the group's number taken, so the whole group can be ended at once
   /// and no fork escapes; others are ended one by one, with everything below them.
   private func end(_ process: ProcessStatus, of command: RunningCommand) {
     if process.groupID == command.processID { Glibc.kill(-command.processID, SIGKILL) }
-    var all = [process.processID]
+    endAll(from: process.processID)
+  }
+
+  /// Answers which cannot be signalled.
+  @discardableResult
+  func endAll(from root: Int32) -> [Int32] {
+    var all = [root]
+    var outOfReach: [Int32] = []
     while let next = all.popLast() {
       all += ProcessStatus.children(of: next)
-      Glibc.kill(next, SIGKILL)
+      if Glibc.kill(next, SIGKILL) < 0, errno == EPERM { outOfReach.append(next) }
     }
+    return outOfReach
   }
 
   /// Collects orphans that have ended; a command that has just ended stays for `reap`.

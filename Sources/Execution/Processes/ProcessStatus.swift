@@ -13,6 +13,8 @@ struct ProcessStatus: Hashable {
   let sessionID: Int32
   /// Since boot, in clock ticks (hundredths of a second).
   let startTicks: UInt64
+  /// The soft limit on resident memory, which Linux does not look at: see `DescentMark`.
+  let memoryLimit: UInt64
 
   init?(of processID: Int32) {
     guard let text = readSmallFile("/proc/\(processID)/stat") else { return nil }
@@ -25,7 +27,7 @@ struct ProcessStatus: Hashable {
       let close = text.lastIndex(of: UInt8(ascii: ")")), open < close
     else { return nil }
     let fields = text[(close + 1)...].split(separator: UInt8(ascii: " "))
-    guard fields.count > 19, let state = fields[0].first else { return nil }
+    guard fields.count > 22, let state = fields[0].first else { return nil }
     let numbers = fields.map { Int64(String(decoding: $0, as: UTF8.self)) ?? 0 }
     self.processID = processID
     name = String(
@@ -36,6 +38,7 @@ struct ProcessStatus: Hashable {
     groupID = Int32(truncatingIfNeeded: numbers[2])
     sessionID = Int32(truncatingIfNeeded: numbers[3])
     startTicks = UInt64(clamping: numbers[19])
+    memoryLimit = UInt64(clamping: numbers[22])
   }
 
   /// Every process that /proc shows.

@@ -33,8 +33,15 @@ final class RunningCommand {
   /// It was asked to end: what it leaves behind has until the kill to end by itself.
   var isStopping = false
   var isKilled = false
+  /// It was killed in vain: it is another user's process, and is waited for until then.
+  var abandonAt: Nanoseconds?
   /// Orphans that were already told of.
   var reportedOrphans: Set<Int32> = []
+  /// Processes that cannot be signalled and were already told of.
+  var reportedOutOfReach: Set<Int32> = []
+
+  /// Some of its processes go on, since they cannot be ended.
+  var hasLostProcesses = false
 
   struct Exit {
     let status: CommandEnd.Status
@@ -72,6 +79,7 @@ final class RunningCommand {
 enum ProcessNews {
   case outputGrew(CommandKey, byteCount: Int)
   case orphansFound(CommandKey, [OrphanProcess], OrphanAction)
+  case outOfReach(CommandKey, [OrphanProcess])
   case ended(CommandKey, CommandEnd)
   /// A log could not be written; the command goes on without one.
   case logFailed(String)

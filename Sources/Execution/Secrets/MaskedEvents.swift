@@ -19,9 +19,9 @@ extension RunEvent.Kind {
     case .orphansFound(let operation, let processes, let action):
       .orphansFound(
         operation,
-        processes: processes.map {
-          OrphanProcess(processID: $0.processID, name: masker.mask($0.name))
-        }, action: action)
+        processes: processes.map { $0.masked(by: masker) }, action: action)
+    case .outOfReach(let operation, let processes):
+      .outOfReach(operation, processes: processes.map { $0.masked(by: masker) })
     case .settled(let operation, let ending, let cause):
       .settled(operation, ending, cause.masked(by: masker))
     case .stopping(let reason): .stopping(reason.masked(by: masker))
@@ -35,10 +35,17 @@ extension RunEvent.Kind {
   }
 }
 
+extension OrphanProcess {
+  fileprivate func masked(by masker: Masker) -> OrphanProcess {
+    OrphanProcess(
+      processID: processID, name: masker.mask(name), owner: owner.map { masker.mask($0) })
+  }
+}
+
 extension CommandEnd {
   fileprivate func masked(by masker: Masker) -> CommandEnd {
     switch status {
-    case .exited, .signalled: self
+    case .exited, .signalled, .abandoned: self
     case .notStarted(let reason, let code):
       with(.notStarted(masker.mask(reason), exitCode: code))
     case .outputsRefused(let reason): with(.outputsRefused(masker.mask(reason)))

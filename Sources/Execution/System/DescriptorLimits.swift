@@ -1,42 +1,75 @@
 // How many descriptors a run may open, and so how many commands can run at once.
 
+import Diagnostics
 import Glibc
 
 /// The limit on open files. Raised for oprun when a wide run needs it; commands get the old one.
+///
+/// Everything that a run opens is counted here, so that nothing fails in the middle of one. With a
+/// low limit it does without what only makes it faster.
 struct DescriptorLimits {
   let softAtStart: UInt64
   let hard: UInt64
   private(set) var soft: UInt64
-  /// Descriptors that oprun was started with.
-  private let inherited: Int
+  /// Open now, and to the end of the run.
+  private let open: Int
+  /// Files for what readers of standard output and standard error have not taken.
+  private let backlogs: Int
+  /// Without descriptors that are kept for speed, and without a control group.
+  private(set) var isFrugal = false
+  private(set) var hasControlGroup = true
 
   /// A pipe's two ends and a log.
   static let perCommand = 3
-  /// epoll, signals, children, the guardian, the control group, a listing of /proc, the console and
-  /// its backlogs.
-  static let reserved = 21
+  /// The input of commands, the pipe of the guardians, the log that is shown while it grows; two that
+  /// are closed in the same turn: a script, the input of a command, a file of outputs or of /proc.
+  private static let always = 5
+  /// The list of our children.
+  private static let forSpeed = 1
+  private static let forControlGroup = 3
 
+  /// To be made when what a run waits with is open.
   init() {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     softAtStart = UInt64(limit.rlim_cur)
     hard = UInt64(limit.rlim_max)
     soft = softAtStart
-    inherited = DescriptorLimits.openCount()
+    open = DescriptorLimits.openCount()
+    backlogs = DescriptorLimits.slowReaderCount()
   }
 
   var isRaised: Bool { soft != softAtStart }
 
-  /// Commands that can run at once with the limit as it is; at least one is tried.
-  var commandCount: Int {
-    let free = Int(clamping: soft) - inherited - DescriptorLimits.reserved
-    return max(1, free / DescriptorLimits.perCommand)
+  private var reserved: Int {
+    open + DescriptorLimits.always + backlogs + (isFrugal ? 0 : DescriptorLimits.forSpeed)
+      + (hasControlGroup ? DescriptorLimits.forControlGroup : 0)
   }
 
-  /// Raises the soft limit, as far as the hard one allows, for this many commands at once.
-  mutating func raise(forCommands count: Int) {
+  /// Commands that can run at once with the limit as it is.
+  var commandCount: Int { max(0, Int(clamping: soft) - reserved) / DescriptorLimits.perCommand }
+
+  /// Descriptors that nobody needs while so many commands run.
+  func spareCount(besides commands: Int) -> Int {
+    let (needed, overflow) = commands.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
+    return overflow ? 0 : max(0, Int(clamping: soft) - reserved - needed)
+  }
+
+  /// Raises the soft limit, as far as the hard one allows, for this many commands at once; throws if
+  /// there is not even room for one.
+  mutating func makeRoom(forCommands count: Int) throws(SystemError) {
+    raise(forCommands: max(1, count))
+    if commandCount < min(count, 2) { hasControlGroup = false }
+    if commandCount < min(count, 2) { isFrugal = true }
+    guard commandCount < 1 else { return }
+    throw SystemError(
+      "a run needs at least \(reserved + DescriptorLimits.perCommand) open files, and the limit is "
+        + "\(soft) (ulimit -n)", errno: EMFILE)
+  }
+
+  private mutating func raise(forCommands count: Int) {
     let (product, overflow) = count.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
-    let wanted = overflow ? UInt64.max : UInt64(product + inherited + DescriptorLimits.reserved)
+    let wanted = overflow ? UInt64.max : UInt64(product + reserved)
     guard wanted > soft, hard > soft else { return }
     var limit = rlimit(rlim_cur: rlim_t(min(wanted, hard)), rlim_max: rlim_t(hard))
     if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
@@ -45,11 +78,23 @@ struct DescriptorLimits {
   }
 
   private static func openCount() -> Int {
-    guard let folder = opendir("/proc/self/fd") else { return 3 }
+    guard let folder = opendir("/proc/self/fd") else { return errno == EMFILE ? 16 : 3 }
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
     // `.`, `..` and the folder itself.
     return max(0, count - 3)
+  }
+
+  /// Of standard output and standard error, each place once.
+  private static func slowReaderCount() -> Int {
+    let places = [STDOUT_FILENO, STDERR_FILENO].compactMap { stream -> [UInt64]? in
+      var status = stat()
+      guard fstat(stream, &status) == 0 else { return nil }
+      let isPipe = [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
+      guard isPipe || isatty(stream) == 1 else { return nil }
+      return [UInt64(status.st_dev), UInt64(status.st_ino)]
+    }
+    return Set(places).count
   }
 }

@@ -7,39 +7,36 @@ import Glibc
 /// Blocks the signals a run acts on, until the process ends, and reads them from a descriptor. No
 /// handler is ever set, so commands inherit the dispositions that oprun was started with.
 struct Signals: ~Copyable {
-  /// INT, TERM, HUP and QUIT end a run, unless they were ignored when oprun was started (nohup, or
-  /// a shell's background job).
-  static let stopping = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+  /// Every signal that a process can be sent and that would end it without a word ends a run
+  /// instead: also those that its own steps send. Left out are KILL, what the processor raises
+  /// (the guardian sees to that), and the two that are errors to look at: PIPE and XFSZ.
+  static let stopping =
+    [
+      SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGSTKFLT, SIGXCPU, SIGVTALRM,
+      SIGPROF, SIGIO, SIGPWR,
+    ] + Array(32...64)
 
   /// Signals that oprun was started with ignored and that commands get back: all but HUP, which
   /// stays ignored under nohup. Bit n−1 stands for signal n.
   let ignoredAtStart: UInt64
-  /// Those of `stopping` that were not ignored at the start.
+  /// Those of `stopping` that end this run: all but a HUP that was ignored at the start.
   let handled: UInt64
   private let source: Descriptor
   private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)
 
   init() throws(SystemError) {
-    let ignored = (1...64).filter { Signals.isIgnored(Int32($0)) }
-    ignoredAtStart = ignored.reduce(0) { $1 == SIGHUP ? $0 : $0 | 1 << UInt64($1 - 1) }
-
+    let ignored = clinux_ignored_signals()
+    ignoredAtStart = ignored & ~Signals.bit(SIGHUP)
     // With SIGCHLD ignored the kernel would reap our children itself and tell nobody.
     signal(SIGCHLD, SIG_DFL)
-    var set = sigset_t()
-    sigemptyset(&set)
-    let stopping = Signals.stopping.filter { !ignored.contains(Int($0)) }
-    for signal in stopping { sigaddset(&set, signal) }
-    handled = stopping.reduce(0) { $0 | 1 << UInt64($1 - 1) }
-    sigaddset(&set, SIGCHLD)
-    var blocked = set
+    let stopping = Signals.stopping.reduce(0) { $0 | Signals.bit($1) }
+    handled = stopping & ~(ignored & Signals.bit(SIGHUP))
+    let awaited = handled | Signals.bit(SIGCHLD)
     // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
     // reason to die, nor to make commands ignore the signal.
-    sigaddset(&blocked, SIGPIPE)
-    sigaddset(&blocked, SIGXFSZ)
-    sigprocmask(SIG_BLOCK, &blocked, nil)
-
-    let number = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
-    guard number >= 0 else { throw .last("cannot read signals") }
+    clinux_block_signals(awaited | Signals.bit(SIGPIPE) | Signals.bit(SIGXFSZ))
+    let number = clinux_signal_descriptor(awaited)
+    guard number >= 0 else { throw SystemError("cannot read signals", errno: -number) }
     source = Descriptor(owning: number)
   }
 
@@ -58,9 +55,5 @@ struct Signals: ~Copyable {
     return signals
   }
 
-  private static func isIgnored(_ signal: Int32) -> Bool {
-    var action = sigaction()
-    guard sigaction(signal, nil, &action) == 0 else { return false }
-    return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1  // SIG_IGN
-  }
+  private static func bit(_ signal: Int32) -> UInt64 { 1 << UInt64(signal - 1) }
 }

@@ -139,8 +139,8 @@ extension Decoder {
     }
     let text = tree.string(node)
     let name = text.hasPrefix("SIG") ? String(text.dropFirst(3)) : text
-    if let number = signals[name] { return number }
-    let close = suggestion(for: name, among: signals.keys.sorted())
+    if stopSignals.contains(name) { return signalNumber(named: name) }
+    let close = suggestion(for: name, among: stopSignals)
     reportType(value, row, help: close.map { "did you mean \(quoted($0))?" })
     return nil
   }
@@ -156,8 +156,7 @@ extension KeyRow {
   }
 }
 
-/// Numbers of Linux on x86, ARM and RISC-V; signals that no program ends by are left out.
-private let signals: [String: Int32] = [
-  "HUP": 1, "INT": 2, "QUIT": 3, "ABRT": 6, "KILL": 9, "USR1": 10, "USR2": 12, "ALRM": 14,
-  "TERM": 15,
+/// Signals that no program ends by are left out.
+private let stopSignals = [
+  "ABRT", "ALRM", "HUP", "INT", "KILL", "QUIT", "TERM", "USR1", "USR2",
 ]

@@ -74,6 +74,8 @@ package final class Console: RunObserver {
       lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)
     case .orphansFound(let operation, let processes, let action):
       lines.writeOrphans(of: operation, processes, action)
+    case .outOfReach(let operation, let processes):
+      lines.writeOutOfReach(of: operation, processes)
     case .waiting(let operation, let what): lines.writeWaiting(operation, for: what)
     case .stopping(let reason): lines.writeStopping(reason)
     case .notice(let text): lines.writeNotice(text)

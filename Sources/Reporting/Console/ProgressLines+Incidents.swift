@@ -71,6 +71,23 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
+  /// `cannot signal 'sleep' (process 123, user root)`.
+  func writeOutOfReach(of operation: OperationID, _ processes: [OrphanProcess]) {
+    for process in processes {
+      begin(.warning, operation)
+      sink.write("cannot signal '")
+      sink.write(oneLine(process.name))
+      sink.write("' (process ")
+      sink.write(decimal: Int(process.processID))
+      if let owner = process.owner {
+        sink.write(", user ")
+        sink.write(oneLine(owner))
+      }
+      sink.write(")")
+      sink.writeNewline()
+    }
+  }
+
   func writeStopping(_ reason: StopReason) {
     let isSignal = if case .signal = reason { true } else { false }
     let advice = isSignal ? "; a second signal kills what runs" : ""

@@ -76,7 +76,7 @@ struct FailureBlock {
     let reason: String? =
       switch failure.decisive?.end.status {
       case .notStarted(let reason, _), .outputsRefused(let reason): reason
-      case .exited, .signalled: nil
+      case .exited, .signalled, .abandoned: nil
       case nil: failure.reason(operations)
       }
     guard let reason else { return nil }

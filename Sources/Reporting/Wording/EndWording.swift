@@ -1,5 +1,6 @@
 // How commands and operations ended, in words. All wording about ends is here.
 
+import Diagnostics
 import Pipelines
 import Scheduling
 
@@ -21,6 +22,7 @@ extension ByteSink {
       write("killed by ")
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
+    case .abandoned: write("cannot be ended, given up")
     case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }

@@ -31,6 +31,8 @@ package struct RunEvent: Sendable {
     case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
     /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
     case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
+    /// Processes of the command that cannot be signalled, because they are another user's.
+    case outOfReach(OperationID, processes: [OrphanProcess])
     /// The operation reached its final outcome. Told once for every operation.
     case settled(OperationID, Ending, Cause)
     /// The run begins to end before its time: nothing new starts from here on.
@@ -66,6 +68,8 @@ package struct CommandEnd: Hashable, Sendable {
     /// The command exited with 0, but what it gives to other steps cannot be used; the text says
     /// why.
     case outputsRefused(String)
+    /// The command is another user's and cannot be ended: it goes on, and nobody waits for it.
+    case abandoned
   }
 
   package let status: Status
@@ -120,10 +124,13 @@ package struct OrphanProcess: Hashable, Sendable {
   package let processID: Int32
   /// The kernel's name of it, at most 15 bytes, escaped for printing.
   package let name: String
+  /// The user it belongs to, if it cannot be signalled.
+  package let owner: String?
 
-  package init(processID: Int32, name: String) {
+  package init(processID: Int32, name: String, owner: String? = nil) {
     self.processID = processID
     self.name = name
+    self.owner = owner
   }
 }
 

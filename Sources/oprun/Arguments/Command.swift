@@ -22,7 +22,7 @@ struct Command: Sendable {
     summary: "run a pipeline, or some of its steps and all that they need",
     details: """
       FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same.
-      A signal (INT, TERM, HUP, QUIT) ends the run: steps get TERM, and KILL after their grace;
+      A signal such as INT or TERM ends the run: steps get TERM, and KILL after their grace;
       a second one kills at once.
       'oprun run FILE --help' also lists the parameters of the pipeline.
       """,

@@ -141,7 +141,7 @@ extension CommandEnd {
     case .exited(let status): status
     case .signalled(let signal): 128 + signal
     case .notStarted(_, let status): status
-    case .outputsRefused: 1
+    case .outputsRefused, .abandoned: 1
     }
   }
 }

@@ -161,7 +161,6 @@ struct ScriptRuleTests {
     #expect(try script("p ${{ '' }}${{ params.v }}", "-x") == nil)
     #expect(try script("p ${{ '' }}${{ params.v }}", "a=b") == nil)
     #expect(try script("p a/${{ '' }}${{ params.v }}", "a=b") == "p a/a=b")
-    #expect(try script("p ${{ \"a\\u0000b\" }}", "x") == nil)
   }
 
   @Test func `NUL is never let in`() throws {

@@ -1,0 +1,29 @@
+// The mark that every descendant of a run carries, whatever else it gives up: its environment, its
+// group and session, its parent.
+
+import Glibc
+
+/// The soft limit on resident memory (RLIMIT_RSS). Linux has not looked at it since 2.4.30, fork, exec
+/// and setuid keep it, and `/proc/<id>/stat` shows it of every process. So an enormous number there,
+/// which limits nothing in a program that does look at it, tells whose descendant a process is. Set
+/// once for oprun, it costs nothing when a command starts.
+struct DescentMark: Hashable {
+  let value: UInt64
+
+  private static let possible: Range<UInt64> = 1 << 62..<1 << 63
+
+  /// Marks this process and all that it starts from now on. Nil if the limit at the start is lower
+  /// than any mark, or if there is a mark already: a run inside a step of another run leaves it, so
+  /// that the other finds its processes, unless it needs one itself.
+  init?(isNeeded: Bool) {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(__RLIMIT_RSS.rawValue)
+    guard getrlimit(resource, &limit) == 0 else { return nil }
+    guard isNeeded || !DescentMark.possible.contains(UInt64(limit.rlim_cur)) else { return nil }
+    value = UInt64.random(in: DescentMark.possible)
+    limit.rlim_cur = rlim_t(value)
+    guard limit.rlim_max >= limit.rlim_cur, setrlimit(resource, &limit) == 0 else { return nil }
+  }
+
+  func isCarried(by process: ProcessStatus) -> Bool { process.memoryLimit == value }
+}

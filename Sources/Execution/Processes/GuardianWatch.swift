@@ -1,0 +1,89 @@
+// What a guardian does: it waits for the end of oprun and for that of its partner.
+
+import CLinux
+import Glibc
+
+/// One of two guardians, in its own process. A pair of sockets tells each of the other's end.
+struct GuardianWatch {
+  let lifeline: Int32
+  let page: GuardianPage
+  let sweep: Sweep
+  private var seat = 0
+  /// Our end of the pair; -1 without a partner.
+  private var partner: Int32 = -1
+  /// How long until there is a partner, in milliseconds. A second process costs time that the
+  /// shortest runs would feel.
+  private var delay: Int32 = 20
+
+  /// Between attempts when the machine refuses a process.
+  private static let nextAttempt: Int32 = 1000
+
+  init(lifeline: Int32, page: GuardianPage, sweep: Sweep) {
+    self.lifeline = lifeline
+    self.page = page
+    self.sweep = sweep
+  }
+
+  consuming func begin() -> Never {
+    var watch = self
+    watch.page.take(seat: 0, by: getpid())
+    watch.wait()
+  }
+
+  private mutating func wait() -> Never {
+    while true {
+      var entries = [
+        pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: partner, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&entries, 2, partner < 0 ? delay : -1)
+      if page.isOver { _exit(0) }
+      if entries[0].revents != 0 { finish() }
+      if count == 0 || entries[1].revents != 0 { startPartner() }
+    }
+  }
+
+  /// In the place of one that has ended, or as the first. Returns in the new process, too.
+  private mutating func startPartner() {
+    closePartner()
+    // Its number is free from here on; it is not ours to collect if it started us.
+    let last = page.guardian(at: 1 - seat)
+    var status: Int32 = 0
+    if last > 0 { waitpid(last, &status, 0) }
+    page.take(seat: 1 - seat, by: 0)
+    delay = GuardianWatch.nextAttempt
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, streamSocket, 0, &ends) == 0 else { return }
+    let process = clinux_fork()
+    if process == 0 {
+      setsid()
+      seat = 1 - seat
+      page.take(seat: seat, by: getpid())
+    } else if process > 0 {
+      page.take(seat: 1 - seat, by: process)
+    }
+    close(ends[process == 0 ? 0 : 1])
+    partner = ends[process == 0 ? 1 : 0]
+    if process < 0 { closePartner() }
+  }
+
+  private mutating func closePartner() {
+    if partner >= 0 { close(partner) }
+    partner = -1
+  }
+
+  /// oprun is gone. Both partners do the work: either may be stopped or killed meanwhile.
+  private func finish() -> Never {
+    sweep.run(sparing: page.guardians, groups: page.groups)
+    // Nothing is left to do for a partner that was stopped.
+    if isPartnerThere { kill(page.guardian(at: 1 - seat), SIGKILL) }
+    _exit(0)
+  }
+
+  private var isPartnerThere: Bool {
+    var entry = pollfd(fd: partner, events: Int16(POLLIN), revents: 0)
+    return partner >= 0 && page.guardian(at: 1 - seat) > 0 && poll(&entry, 1, 0) == 0
+  }
+}
+
+private let streamSocket = Int32(CLINUX_STREAM_SOCKET)

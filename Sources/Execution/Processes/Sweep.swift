@@ -1,0 +1,54 @@
+// The end of everything that a dead oprun has left: known by its marks alone.
+
+import Glibc
+
+/// What tells the processes of one run.
+struct Sweep {
+  let cookie: Cookie
+  let mark: DescentMark?
+  /// The folder of the run's control group.
+  let controlGroup: String?
+  /// Where commands leave outputs, none of which may stay in a run with secrets.
+  let outputFolder: String?
+
+  private struct Victim: Hashable {
+    let processID: Int32
+    let startTicks: UInt64
+  }
+
+  /// In rounds without anything new: some 30 s, for what the kernel holds back (a dead network disk).
+  private static let patience = 300
+
+  /// Ends everything that carries the run's marks or belongs to the group or session of a command.
+  /// What cannot be signalled is left.
+  func run(sparing guardians: [Int32], groups: Set<Int32>) {
+    if let controlGroup { ControlGroup.endAll(at: controlGroup) }
+    var killed: Set<Victim> = []
+    var quietRounds = 0
+    var idleRounds = 0
+    // A process that forks while the list is read can be missed once, not twice.
+    while quietRounds < 2, idleRounds < Sweep.patience {
+      let count = killed.count
+      var isQuiet = true
+      for process in ProcessStatus.all() where !guardians.contains(process) {
+        guard let status = leftover(process, groups), kill(process, SIGKILL) == 0 else { continue }
+        isQuiet = false
+        killed.insert(Victim(processID: process, startTicks: status.startTicks))
+      }
+      quietRounds = isQuiet ? quietRounds + 1 : 0
+      idleRounds = killed.count == count ? idleRounds + 1 : 0
+      if !isQuiet { usleep(idleRounds < 7 ? 1000 << UInt32(idleRounds) : 100_000) }
+    }
+    if let controlGroup { rmdir(controlGroup) }
+    if let outputFolder { OutputFiles.removeAll(in: outputFolder) }
+  }
+
+  private func leftover(_ processID: Int32, _ groups: Set<Int32>) -> ProcessStatus? {
+    guard processID != getpid(), let status = ProcessStatus(of: processID), !status.isZombie
+    else { return nil }
+    let isOurs =
+      groups.contains(status.groupID) || groups.contains(status.sessionID)
+      || mark?.isCarried(by: status) == true || cookie.command(of: processID) != nil
+    return isOurs ? status : nil
+  }
+}

@@ -1,0 +1,112 @@
+// oprun and one of its guardians killed in one breath, in any order: nothing of the steps goes on.
+
+import Foundation
+import Testing
+
+struct `Guardians` {
+  /// Two, a moment after the first step has started.
+  private func guardians(of oprun: OprunProcess) -> [Int32] {
+    var found: [Int32] = []
+    _ = eventually {
+      found = descendants(of: oprun.processID).filter { name(of: $0) == "guardian" }
+      return found.count == 2
+    }
+    return found
+  }
+
+  private func descendants(of process: Int32) -> [Int32] {
+    let list = try? String(
+      contentsOfFile: "/proc/\(process)/task/\(process)/children", encoding: .utf8)
+    let direct = (list ?? "").split(separator: " ").compactMap { Int32($0) }
+    return direct + direct.flatMap { descendants(of: $0) }
+  }
+
+  private func name(of process: Int32) -> String {
+    let bytes = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
+  /// Starts a step with leftovers of all kinds, does something to oprun (0) and its guardians (1, 2),
+  /// and waits until nothing is left, the guardians included.
+  private func expectNothing(
+    after attack: (_ processes: [Int32]) -> Void
+  ) throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          env -i setsid sh -c 'setsid sleep \(mark) & exit 0'
+          setsid sleep \(mark) &
+          (trap '' TERM; sleep \(mark)) &
+          sleep \(mark)
+          """))
+    #expect(eventually { mark.processes.count == 4 })
+    let pair = guardians(of: oprun)
+    #expect(pair.count == 2)
+    attack([oprun.processID] + pair)
+    oprun.send(SIGKILL)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+    #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
+  }
+
+  @Test(arguments: [1, 2])
+  func `are one too many to kill in one breath`(which: Int) throws {
+    try expectNothing {
+      kill($0[0], SIGKILL)
+      kill($0[which], SIGKILL)
+    }
+    try expectNothing {
+      kill($0[which], SIGKILL)
+      kill($0[0], SIGKILL)
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func `stand in for one that was killed a moment before`(which: Int) throws {
+    try expectNothing {
+      kill($0[which], SIGKILL)
+      usleep(1000)
+    }
+  }
+
+  @Test(arguments: [1, 2])
+  func `do not need one that is stopped`(which: Int) throws {
+    try expectNothing { kill($0[which], SIGSTOP) }
+  }
+
+  @Test func `are in sessions of their own`() throws {
+    try expectNothing { processes in
+      // The second one has its session a moment after it is there.
+      #expect(eventually { Set(processes.map { getsid($0) }).count == 3 })
+      let sessions = processes.map { getsid($0) }
+      // As `pkill -9 -s` does.
+      for process in processes where getsid(process) == sessions[0] { kill(process, SIGKILL) }
+    }
+  }
+
+  @Test func `are replaced when both are killed, or one after the other`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(script: "sleep \(mark) & while [ ! -e go ]; do sleep 0.01; done"))
+    for attack in [[0, 1], [0], [1], [1, 0]] {
+      let pair = guardians(of: oprun)
+      #expect(pair.count == 2)
+      for index in attack { kill(pair[index], SIGKILL) }
+      #expect(
+        eventually {
+          let now = guardians(of: oprun)
+          return now.count == 2 && attack.allSatisfy { !now.contains(pair[$0]) }
+        })
+    }
+    // They did not take the death of one another for that of oprun.
+    #expect(mark.processes.count == 1 && oprun.isRunning)
+    let last = guardians(of: oprun)
+    try Data().write(to: oprun.folder.appending(path: "go"))
+    #expect(oprun.wait() == 0, "\(oprun.standardError)")
+    #expect(mark.processes == [] && last.allSatisfy { name(of: $0) != "guardian" })
+    #expect(oprun.standardError.contains("left 1 process behind, killed: sleep"))
+  }
+}

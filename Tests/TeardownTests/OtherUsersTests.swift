@@ -1,0 +1,127 @@
+// Steps that run as another user (sudo): what cannot be signalled is told of and given up.
+
+import Foundation
+import Testing
+
+struct `Processes of another user` {
+  /// A program that runs its arguments as root whoever starts it; oprun is nobody. Needs root and a
+  /// temporary folder that is not mounted nosuid; else the tests say so and fail.
+  private func start(_ keys: String, script: String, mark: Mark) throws -> OprunProcess {
+    let source = """
+      int setuid(unsigned), setgid(unsigned), execvp(const char *, char **);
+      int main(int count, char **words) {
+        if (count < 2 || setgid(0) || setuid(0)) return 99;
+        execvp(words[1], words + 1);
+        return 98;
+      }
+      """
+    let oprun = try OprunProcess(
+      """
+      steps:
+        - id: step
+          run: \(script.replacing("MARK", with: mark.seconds))
+          \(keys.replacing("\n", with: "\n    "))
+        - {id: after, depends_on: [{step: step, when: done}], run: touch state/after}
+      """, arguments: "--state-dir state/.oprun",
+      prefix: """
+        chmod 755 .; mkdir -m 777 state
+        printf '%s' '\(source)' | gcc -x c -o as-root - && chmod 4755 as-root || exit 97
+        setpriv --reuid=65534 --regid=65534 --clear-groups ./as-root true || exit 96
+        exec setpriv --reuid=65534 --regid=65534 --clear-groups --
+        """)
+    return oprun
+  }
+
+  private func expect(_ oprun: OprunProcess, _ mark: Mark, status: Int32, said: [String]) {
+    let ended = oprun.wait()
+    #expect(ended != 96 && ended != 97, "NOT TESTED: there can be no program with set-user-ID here")
+    #expect(ended == status, "\(oprun.standardError)")
+    let left = mark.processes
+    #expect(left.count == 1, "the probe must see what is left")
+    let number = left.first.map { String($0) } ?? "?"
+    for line in said {
+      let line = line.replacing("PID", with: number)
+      #expect(oprun.standardError.contains(line), "\(line)\n\(oprun.standardError)")
+    }
+    #expect(eventually { !hasGuardian(of: oprun) })
+  }
+
+  private func hasGuardian(of oprun: OprunProcess) -> Bool {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+    return names.contains { process in
+      let mark = FileManager.default.contents(atPath: "/proc/\(process)/environ") ?? Data()
+      let arguments = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
+      return arguments.starts(with: Data("guardian".utf8))
+        && String(decoding: mark, as: UTF8.self).contains("PWD=\(oprun.folder.path)\0")
+    }
+  }
+
+  @Test func `that are the command itself are given up after the grace`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try start(
+      "timeout: 300ms\nstop: {grace: 300ms}", script: "[./as-root, sleep, \"MARK\"]", mark: mark)
+    expect(
+      oprun, mark, status: 1,
+      said: [
+        "! step   cannot signal 'sleep' (process PID, user root)\n", "step  timed out after 300ms",
+        "1 failed, 1 ok",
+      ])
+    #expect(oprun.elapsed < 5 && oprun.exists("state/after"))
+  }
+
+  @Test func `below a command are given up after the grace`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try start(
+      "timeout: 300ms\nstop: {grace: 300ms}", script: "\"./as-root sleep MARK; true\"",
+      mark: mark)
+    expect(
+      oprun, mark, status: 1,
+      said: [
+        "! step   left 1 process behind: sleep (PID)\n",
+        "! step   cannot signal 'sleep' (process PID, user root)\n", "step  timed out after 300ms",
+      ])
+    #expect(oprun.elapsed < 5)
+  }
+
+  @Test func `that a success leaves behind are told of`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try start(
+      "stop: {grace: 1h}", script: "\"env -i setsid ./as-root sleep MARK & true\"", mark: mark)
+    expect(
+      oprun, mark, status: 0,
+      said: [
+        "! step   left 1 process behind: sleep (PID)\n",
+        "! step   cannot signal 'sleep' (process PID, user root)\n", "2 ok",
+      ])
+    #expect(oprun.elapsed < 5)
+  }
+
+  @Test func `do not keep a run that is stopped by a signal`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try start(
+      "stop: {grace: 300ms}\non_cancel: touch state/hook",
+      script: "[./as-root, sleep, \"MARK\"]", mark: mark)
+    #expect(eventually { mark.processes.count == 1 && oprun.exists("state/.oprun") })
+    oprun.send(SIGTERM)
+    expect(
+      oprun, mark, status: 143,
+      said: ["! step   cannot signal 'sleep' (process PID, user root)\n", "2 cancelled"])
+    #expect(oprun.exists("state/hook"))
+  }
+
+  @Test func `do not keep the guardians`() throws {
+    let mark = Mark()
+    let own = Mark()
+    defer { mark.endAll(); own.endAll() }
+    let oprun = try start(
+      "", script: "\"setsid sleep \(own) & ./as-root sleep MARK\"", mark: mark)
+    #expect(eventually { mark.processes.count == 1 && own.processes.count == 1 })
+    oprun.send(SIGKILL)
+    expect(oprun, mark, status: 137, said: [])
+    #expect(eventually { own.processes.isEmpty })
+  }
+}
