@@ -62,7 +62,7 @@ private final class Balance: Sendable {
       try await Task.sleep(for: .seconds(60))
     }
     fetch.cancel()
-    await fetch.completion()
+    await fetch.finished()
     for await state in answer.states {
       seen.note("\(state)")
     }

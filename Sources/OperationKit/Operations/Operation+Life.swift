@@ -52,7 +52,12 @@ extension Operation {
     } while true
     if old.contains(.isObserved) { tell(.cancelled) }
     if old.contains(.hasCancelHandlers) { runCancelHandlers() }
-    if old.contains(.queued) { Engine.shared.cancelled(self) }
+    if old.contains(.queued) {
+      Engine.shared.cancelled(self)
+    } else if isSubclassed, !old.contains(.executing) {
+      clear(.asked)
+      askIfNothingIsLeft()
+    }
   }
 
   /// The work is done. The first call counts; it sees to what follows, unless the queue that chose
@@ -168,11 +173,14 @@ extension Operation {
 
 extension OperationProtocol {
   /// Suspends until the operation has finished.
-  public func completion() async {
+  public func finished() async {
     await withCheckedContinuation { continuation in
       whenFinished { continuation.resume() }
     }
   }
+
+  /// As ``finished()``, which is the newer name.
+  public func completion() async { await finished() }
 
   /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
   public var error: (any Error)? { readDetails { $0.error } ?? nil }

@@ -65,6 +65,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
   /// under `Status.changing`.
   @exclusivity(unchecked) var awaited = OperationList()
+  /// What it has waited for, once it has ended. Under the engine's lock.
+  @exclusivity(unchecked) var past = KnownOperations()
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
   @exclusivity(unchecked) var waiting = OperationList()
   @exclusivity(unchecked) private var details: Details?
@@ -162,13 +164,13 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What runs once, after the end and before any dependent starts; released when it has run.
   ///
   /// Setting one on an executing or finished operation traps.
-  @preconcurrency
   open var completionBlock: (@Sendable () -> Void)? {
     get { readDetails { $0.completionBlock } ?? nil }
     set { setCompletionBlock(newValue) }
   }
 
-  /// What the operation waits for, in the order it was told; empty once it has ended.
+  /// What the operation waits for, in the order it was told. Once it has ended it keeps none of them
+  /// alive, and this is what is left of them.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
     return Engine.shared.dependencies(of: self).filter {
@@ -178,18 +180,23 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Lets the operation wait for another, in whatever queue that is. Before it starts.
   open func addDependency(_ operation: Operation) {
-    if !awaitsBeforeQueueing(operation) { Engine.shared.addDependency(operation, to: self) }
+    if !awaitsBeforeQueueing(operation) {
+      Engine.shared.addDependency(operation, to: self)
+    } else if isSubclassed {
+      askLater(after: operation)
+    }
   }
 
   /// Lets the operation no longer wait for another.
   open func removeDependency(_ operation: Operation) {
     Engine.shared.removeDependency(operation, from: self)
+    if isSubclassed { askIfNothingIsLeft() }
   }
 
   /// Waits until the operation has finished; its completion block may still run, and its queue may
   /// count it for another moment.
   ///
-  /// It blocks the calling thread. In a task, await `completion()` instead.
+  /// It blocks the calling thread. In a task, await `finished()` instead.
   open func waitUntilFinished() { wait() }
 
   /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
@@ -209,6 +216,9 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Its name, or its type.
   open var description: String { name ?? "\(type(of: self))" }
+
+  /// What a debugger shows: the ``description``, unless it is overridden.
+  open var debugDescription: String { description }
 }
 
 extension Operation {
@@ -290,7 +300,7 @@ extension Operation {
   }
 }
 
-extension Operation: Hashable, CustomStringConvertible {
+extension Operation: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
   /// Whether two are the same, as ``isEqual(_:)`` says.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
 

@@ -35,6 +35,8 @@ struct Status: OptionSet, Sendable {
   static let changing = Status(rawValue: 16384)
   /// Operations in queues wait for it, and it is in none.
   static let isAwaited = Status(rawValue: 32768)
+  /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
+  static let asked = Status(rawValue: 65536)
 
   /// What it takes the engine's lock to look at when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
