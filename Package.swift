@@ -81,3 +81,13 @@ let package = Package(
     tests("TeardownTests", ["oprun", "TestSupport"]),
   ]
 )
+
+// SwiftPM looks for the system libraries of all targets of a package, used or not, and complains of those
+// that are missing. So where it has fetched this package for another one, there is OperationKit, which
+// needs none, and nothing else. A nested package is no way out: SwiftPM fetches those at the root of a
+// repository only, and a package with a version must not depend on one by its path.
+if Context.packageDirectory.contains("/checkouts/") {
+  let fetched: Set = ["CLinux", "Scheduling", "Processors", "OperationKit"]
+  package.products.removeAll { $0.name != "OperationKit" }
+  package.targets.removeAll { !fetched.contains($0.name) }
+}

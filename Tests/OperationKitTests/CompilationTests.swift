@@ -59,6 +59,10 @@ private struct Compiler {
   }
 }
 
+/// The folder that the package is in.
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
+
 /// What a program for Foundation may look like: it uses every name that the page gives.
 private let program = """
   final class Download: Operation, @unchecked Sendable {
@@ -100,8 +104,6 @@ private let program = """
 @Suite struct MigrationTests {
   /// The page's block of that name.
   private func block(_ name: String) throws -> String {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     let page = root.appending(path: "Sources/OperationKit/OperationKit.docc/FromFoundation.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let block = text.components(separatedBy: "```\(name)\n").dropFirst().first
@@ -157,5 +159,55 @@ private let program = """
     #expect(ours == theirs)
     let kind = mode == "6" ? "error" : "warning"
     #expect(ours == (4...8).map { "Race.swift:\($0): \(kind)" })
+  }
+}
+
+@Suite struct DocumentationTests {
+  private static let folder = root.appending(path: "Sources/OperationKit/OperationKit.docc")
+
+  private static func files(_ folder: URL, _ kind: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == kind }
+  }
+
+  @Test func `every step of the tutorials compiles, and every file is a step`() throws {
+    let steps = try Self.files(Self.folder.appending(path: "Resources"), "swift")
+    let tutorials = try Self.files(Self.folder, "tutorial").map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }
+    #expect(steps.count > 8)
+    for step in steps {
+      let text = try String(contentsOf: step, encoding: .utf8)
+      #expect(try Compiler().complaints(about: ["Step.swift": text]) == [], "\(step)")
+      #expect(tutorials.count { $0.contains("file: \(step.lastPathComponent))") } == 1, "\(step)")
+    }
+  }
+
+  /// SwiftPM puts it there for another package.
+  @Test func `what others fetch needs no system library`() throws {
+    let folder = URL(filePath: NSTemporaryDirectory())
+      .appending(path: "\(UUID().uuidString)/checkouts/oprun")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let manifest = root.appending(path: "Package.swift")
+    try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["swift", "package", "--package-path", folder.path, "dump-package"]
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    struct Manifest: Decodable {
+      struct Part: Decodable { let name: String, type: String? }
+      struct Product: Decodable { let name: String }
+      let targets: [Part], products: [Product]
+    }
+    let found = try JSONDecoder().decode(Manifest.self, from: output)
+    #expect(found.products.map(\.name) == ["OperationKit"])
+    #expect(!found.targets.contains { $0.type == "system" || $0.type == "test" })
+    #expect(
+      found.targets.map(\.name).sorted() == ["CLinux", "OperationKit", "Processors", "Scheduling"])
   }
 }

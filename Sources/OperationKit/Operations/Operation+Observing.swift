@@ -90,6 +90,9 @@ extension Operation {
     _ = isReady
   }
 
+  /// There is more to it than a block.
+  var isDistinct: Bool { isSubclassed || has(.hasDetails) }
+
   /// Nobody can have overridden anything in the others.
   var isSubclassed: Bool {
     let type = type(of: self)

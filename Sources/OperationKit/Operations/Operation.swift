@@ -170,7 +170,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   }
 
   /// What the operation waits for, in the order it was told. Once it has ended it keeps none of them
-  /// alive, and this is what is left of them.
+  /// alive, and this is what is left of them: but an unnamed `BlockOperation` no longer knows unnamed ones.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
     return Engine.shared.dependencies(of: self).filter {
@@ -242,9 +242,11 @@ extension Operation {
   /// releasing something.
   func withDetails<Value>(_ body: (Details) -> Value) -> Value {
     detailsLock.locked {
-      let present = details ?? Details()
-      details = present
-      return body(present)
+      if let details { return body(details) }
+      let new = Details()
+      details = new
+      set(.hasDetails)
+      return body(new)
     }
   }
 

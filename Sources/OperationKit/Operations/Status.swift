@@ -37,6 +37,8 @@ struct Status: OptionSet, Sendable {
   static let isAwaited = Status(rawValue: 32768)
   /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
   static let asked = Status(rawValue: 65536)
+  /// It has `Details`.
+  static let hasDetails = Status(rawValue: 131072)
 
   /// What it takes the engine's lock to look at when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
