@@ -200,3 +200,40 @@ private final class Instrumented: OperationQueue, @unchecked Sendable {
     #expect(main.qualityOfService == .userInteractive)
   }
 }
+
+/// Calls `super.start()` although it need not, and goes on until it is told that it is done.
+private final class Calling: Operation, @unchecked Sendable {
+  private let state = Locked((executing: false, finished: false))
+  override var isExecuting: Bool { state.withLock { $0.executing } }
+  override var isFinished: Bool { state.withLock { $0.finished } }
+  override func start() {
+    super.start()
+    change(executing: true, finished: false)
+  }
+  func end() { change(executing: false, finished: true) }
+  private func change(executing: Bool, finished: Bool) {
+    willChangeValue(forKey: "isFinished")
+    state.withLock { $0 = (executing, finished) }
+    didChangeValue(forKey: "isFinished")
+  }
+}
+
+@Suite struct CallingSuperTests {
+  @Test(arguments: [false, true]) func `an operation that calls start of its superclass goes on`(
+    _ isCancelled: Bool
+  ) {
+    let queue = serialQueue()
+    let operation = Calling()
+    let journal = Journal()
+    operation.completionBlock = { journal.note("completion") }
+    let next = noting("next", in: journal)
+    if isCancelled { operation.cancel() }
+    queue.addOperation(operation)
+    queue.addOperation(next)
+    eventually("it executes") { operation.isExecuting }
+    #expect(queue.operations == [operation, next] && journal.all == [])
+    operation.end()
+    queue.waitUntilAllOperationsAreFinished()
+    #expect(journal.all == ["completion", "next"])
+  }
+}

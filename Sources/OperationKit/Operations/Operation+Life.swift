@@ -14,7 +14,7 @@ extension Operation {
     demand(
       !bits.contains(.queued) || bits.contains(.chosen),
       "start() of an operation that is in a queue: '\(self)'")
-    if bits.contains(.cancelled) { return finish(onOwnThread: true) }
+    if bits.contains(.cancelled) { return finishUnlessDenied() }
     demand(
       bits.contains(.chosen) || isReady,
       "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
@@ -58,6 +58,16 @@ extension Operation {
       clear(.asked)
       askIfNothingIsLeft()
     }
+  }
+
+  /// The end, as far as ``start()`` can tell. Subclasses that call it from a `start()` of their own and go
+  /// on afterwards say so by an ``isFinished`` of their own.
+  func finishUnlessDenied() {
+    if isSubclassed {
+      set(.ending)
+      if !isFinished { return }
+    }
+    finish(onOwnThread: true)
   }
 
   /// The work is done. The first call counts; it sees to what follows, unless the queue that chose

@@ -95,8 +95,9 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   ///
   /// A queue calls it for you. Call it only for an operation that is in no queue; it traps if the
   /// operation is not ready, executing or finished. A cancelled one finishes without `main`. An
-  /// override must not call `super`.
-  open func start() { begin { self.finish(onOwnThread: true) } }
+  /// override need not call `super`; if it does, and its own ``isFinished`` is false then, the operation
+  /// goes on until it tells that it has finished.
+  open func start() { begin { self.finishUnlessDenied() } }
 
   /// Tells the operation to stop.
   ///
@@ -109,10 +110,13 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   open var isCancelled: Bool { has(.cancelled) }
 
   /// Whether the work is going on.
-  open var isExecuting: Bool { bits.contains(.executing) && !bits.contains(.finished) }
+  open var isExecuting: Bool {
+    let bits = bits
+    return bits.contains(.executing) && bits.isDisjoint(with: [.finished, .ending])
+  }
 
   /// Whether the work is done, or will never be.
-  open var isFinished: Bool { has(.finished) }
+  open var isFinished: Bool { !bits.isDisjoint(with: [.finished, .ending]) }
 
   /// Whether nothing keeps the operation from starting: its dependencies have finished, or it is
   /// cancelled.

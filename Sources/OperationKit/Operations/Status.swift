@@ -37,6 +37,8 @@ struct Status: OptionSet, Sendable {
   static let isAwaited = Status(rawValue: 32768)
   /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
   static let asked = Status(rawValue: 65536)
+  /// `start()` has come to its end: unless a subclass says otherwise, so has the operation.
+  static let ending = Status(rawValue: 262144)
   /// It has `Details`.
   static let hasDetails = Status(rawValue: 131072)
 
