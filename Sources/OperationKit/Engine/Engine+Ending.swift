@@ -56,7 +56,9 @@ extension Engine {
     crew.endedCount &+= 1
     if !operation.awaited.isEmpty || !old.contains(.queued) {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
-      operation.past = KnownOperations(leftovers.dependencies, awaitedBy: operation)
+      if old.contains(.remembers) || operation.isDistinct {
+        operation.past = KnownOperations(leftovers.dependencies)
+      }
     }
     if old.contains(.isObserved) { observedCount -= 1 }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }

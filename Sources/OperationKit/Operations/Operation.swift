@@ -184,6 +184,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Lets the operation wait for another, in whatever queue that is. Before it starts.
   open func addDependency(_ operation: Operation) {
+    if operation.isDistinct { set(.remembers) }
     if !awaitsBeforeQueueing(operation) {
       Engine.shared.addDependency(operation, to: self)
     } else if isSubclassed {

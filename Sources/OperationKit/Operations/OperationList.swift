@@ -72,18 +72,15 @@ struct KnownOperations {
 
   init() {}
 
-  /// What an operation has waited for. Of two that have nothing of their own to ask for, neither a class
-  /// nor a name, nobody asks: knowing them all the same would take a quarter of the time of a graph.
-  init(_ list: borrowing OperationList, awaitedBy operation: Operation) {
-    let knowsAll = operation.isDistinct
-    list.forEach { if knowsAll || $0.isDistinct { append($0) } }
-  }
-
-  private mutating func append(_ operation: Operation) {
-    if first == nil, others == nil {
-      first = operation
-    } else {
-      others = (others ?? []) + [Known(operation: operation)]
+  init(_ list: borrowing OperationList) {
+    var isFirst = true
+    list.forEach {
+      if isFirst {
+        first = $0
+        isFirst = false
+      } else {
+        others = (others ?? []) + [Known(operation: $0)]
+      }
     }
   }
 

@@ -39,6 +39,9 @@ struct Status: OptionSet, Sendable {
   static let asked = Status(rawValue: 65536)
   /// `start()` has come to its end: unless a subclass says otherwise, so has the operation.
   static let ending = Status(rawValue: 262144)
+  /// It waits for one that there is more to than a block, or did: it knows what it waited for after the
+  /// end. Knowing plain ones too would take a quarter of the time of a graph, and nobody asks.
+  static let remembers = Status(rawValue: 524288)
   /// It has `Details`.
   static let hasDetails = Status(rawValue: 131072)
 
