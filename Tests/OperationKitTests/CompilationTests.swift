@@ -185,10 +185,12 @@ private let program = """
 
   /// SwiftPM puts it there for another package.
   @Test func `what others fetch needs no system library`() throws {
-    let folder = URL(filePath: NSTemporaryDirectory())
-      .appending(path: "\(UUID().uuidString)/checkouts/oprun")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let scratch = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
+    let folder = scratch.appending(path: "checkouts/oprun")
+    for path in [folder, scratch.appending(path: "repositories")] {
+      try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+    }
+    defer { try? FileManager.default.removeItem(at: scratch) }
     let manifest = root.appending(path: "Package.swift")
     try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
     let process = Process()
