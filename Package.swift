@@ -1,6 +1,7 @@
 // swift-tools-version: 6.2
 // The modules and what each may import: docs/design.md, "Modules".
 
+import Foundation
 import PackageDescription
 
 let settings: [SwiftSetting] = [
@@ -90,3 +91,17 @@ let package = Package(
     tests("TeardownTests", ["oprun", "Diagnostics", "TestSupport"]),
   ]
 )
+
+// SwiftPM looks for the system libraries of all targets of a package, used or not, and complains of those
+// that are missing. So where it has fetched this package for another one, there is OperationKit, which
+// needs none, and nothing else. A nested package is no way out: SwiftPM fetches those at the root of a
+// repository only, and a package with a version must not depend on one by its path.
+let surroundings = URL(fileURLWithPath: Context.packageDirectory).deletingLastPathComponent()
+let repositories = surroundings.deletingLastPathComponent().appendingPathComponent("repositories")
+if surroundings.lastPathComponent == "checkouts",
+  FileManager.default.fileExists(atPath: repositories.path)
+{
+  let fetched: Set = ["CLinux", "Scheduling", "Processors", "OperationKit"]
+  package.products.removeAll { $0.name != "OperationKit" }
+  package.targets.removeAll { !fetched.contains($0.name) }
+}

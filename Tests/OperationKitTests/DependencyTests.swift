@@ -52,13 +52,23 @@ import Testing
     #expect(shown == "<>")
   }
 
-  @Test func `dependencies are listed once, in order, and gone after the end`() {
+  @Test func `dependencies are listed once, in order, after the end those that somebody keeps`() {
     let queue = OperationQueue()
-    let (a, b, c) = (Operation(), Operation(), Operation())
-    for dependency in [a, b, a] { c.addDependency(dependency) }
-    #expect(c.dependencies == [a, b] && !c.isReady && c.state == .waiting)
-    queue.addOperations([a, b, c], waitUntilFinished: true)
-    queue.waitUntilAllOperationsAreFinished()
+    let (a, c) = (Operation(), Operation())
+    c.name = "c"
+    weak let b: Operation?
+    do {
+      let kept = Operation()
+      b = kept
+      for dependency in [a, kept, a] { c.addDependency(dependency) }
+      #expect(c.dependencies == [a, kept] && !c.isReady && c.state == .waiting)
+      queue.addOperations([a, kept, c], waitUntilFinished: true)
+      queue.waitUntilAllOperationsAreFinished()
+      #expect(c.dependencies == [a, kept])
+    }
+    eventually("it is released") { b == nil }
+    #expect(c.dependencies == [a])
+    c.removeDependency(a)
     #expect(c.dependencies.isEmpty)
   }
 

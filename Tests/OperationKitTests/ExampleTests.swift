@@ -62,11 +62,16 @@ private final class Balance: Sendable {
       try await Task.sleep(for: .seconds(60))
     }
     fetch.cancel()
-    await fetch.completion()
+    queue.progress.totalUnitCount = 2
+    for _ in 1...2 { queue.addOperation { seen.note("part") } }
+    for await fraction in queue.progress.fractions where fraction == 1 {
+      seen.note("done")
+    }
+    await fetch.finished()
     for await state in answer.states {
       seen.note("\(state)")
     }
-    #expect(seen.all == ["finished"])
+    #expect(seen.all.first == "part" && seen.all.suffix(2) == ["done", "finished"])
   }
 
   @Test func `download, then resize`() {

@@ -21,7 +21,7 @@ import Testing
     }
     let last = noting("next", in: journal)
     queue.addOperation(last)
-    await last.completion()
+    await last.finished()
     #expect(journal.all == ["begin", "end", "next"])
   }
 
@@ -31,7 +31,7 @@ import Testing
       await Task.yield()
       throw Broken()
     }
-    await operation.completion()
+    await operation.finished()
     #expect(operation.error is Broken)
   }
 
@@ -67,7 +67,7 @@ import Testing
     let operation = queue.addOperation { try await Task.sleep(for: .seconds(100)) }
     eventually("it executes") { operation.isExecuting }
     operation.cancel()
-    await operation.completion()
+    await operation.finished()
     #expect(operation.error is CancellationError)
   }
 
@@ -312,7 +312,7 @@ import Testing
     let last = BlockOperation()
     queue.addBarrierBlock {}
     queue.addOperation(last)
-    await last.completion()
+    await last.finished()
     let total = count.load(ordering: .relaxed)
     #expect(total == 1000)
   }

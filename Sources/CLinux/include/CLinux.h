@@ -3,6 +3,14 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#ifndef __linux__
+#error "oprun and OperationKit run on Linux only"
+#endif
+#include <features.h>
+#ifndef __GLIBC__
+#error "oprun and OperationKit need glibc: with Musl, as in the static Linux SDK, they have not been tried"
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/epoll.h>

@@ -53,7 +53,7 @@ extension Operation {
   }
 
   /// Under the engine's lock: what the operation waits for, in a queue or not.
-  func withAwaited<Value>(_ body: (inout OperationList) -> Value) -> Value {
+  func withAwaited<Value: ~Copyable>(_ body: (inout OperationList) -> Value) -> Value {
     let isLocked = lockAwaited()
     defer { if isLocked { clear(.changing) } }
     return body(&awaited)
@@ -82,6 +82,7 @@ extension Engine {
   func removeDependency(_ dependency: Operation, from operation: Operation) {
     enter()
     let count = operation.withAwaited { $0.removeAll(of: dependency) }
+    operation.past.remove(dependency)
     if operation.number >= 0, canWait(operation) {
       let id = OperationID(Int(operation.number))
       if dependency.number >= 0 {
@@ -96,7 +97,7 @@ extension Engine {
   }
 
   func dependencies(of operation: Operation) -> [Operation] {
-    locked { operation.withAwaited { $0.all } }
+    locked { operation.withAwaited { $0.all } + operation.past.all }
   }
 
   func dependenciesAreFinished(of operation: Operation) -> Bool {

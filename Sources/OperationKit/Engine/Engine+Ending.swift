@@ -4,12 +4,13 @@ internal import Scheduling
 
 /// What is left to do of an ending once the lock is free: nothing here may run under it, since
 /// releasing an operation can run anybody's code.
-struct Leftovers {
+struct Leftovers: ~Copyable {
   /// What hardly any ending has.
   final class Rest {
     var signals: [Signal] = []
     var doomed: [Operation] = []
     var readied: [Operation] = []
+    var progress: Progress?
   }
 
   /// The engine's own reference to what has ended.
@@ -28,6 +29,7 @@ struct Leftovers {
   func settle(_ operation: Operation) {
     if operation.has(.hasWaiters) { operation.releaseSuccessors() }
     guard let rest else { return }
+    rest.progress?.tell()
     for signal in rest.signals { signal.send() }
     for other in rest.readied { other.tell(.ready) }
     for other in rest.doomed {
@@ -54,6 +56,9 @@ extension Engine {
     crew.endedCount &+= 1
     if !operation.awaited.isEmpty || !old.contains(.queued) {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
+      if old.contains(.remembers) || operation.isDistinct {
+        operation.past = KnownOperations(leftovers.dependencies)
+      }
     }
     if old.contains(.isObserved) { observedCount -= 1 }
     if old.isUnsuccessful { collectDoomed(by: operation, &leftovers) }
@@ -93,7 +98,9 @@ extension Engine {
     if previous >= 0 { members[Int(previous)].next = next } else { lanes[lane].first = next }
     if next >= 0 { members[Int(next)].previous = previous } else { lanes[lane].last = previous }
     if lanes[lane].barrier == id.rawValue { lanes[lane].barrier = -1 }
-    if let progress = lanes[lane].progress { progress.countOne() }
+    if let progress = lanes[lane].progress, progress.countOne() {
+      leftovers.withRest { $0.progress = progress }
+    }
     lanes[lane].count -= 1
     lanes[lane].endedCount += 1
     if lanes[lane].count == 0 { becameEmpty(lane, &leftovers) }

@@ -25,13 +25,18 @@ enum Affair {
 }
 
 extension Engine {
+  /// So many operations make a batch for `help`.
+  private static let batch = 512
+
   func add(
     _ operation: consuming Operation, to queue: OperationQueue, asBarrier: Bool = false
   ) {
     let old = operation.becomeQueued()
     let reference = Unmanaged.passRetained(operation)
-    if !asBarrier, old.isDisjoint(with: .needsCare), queue.entrance.goIn() {
-      return post(reference, queue.id)
+    if !asBarrier, old.isDisjoint(with: .needsCare), let count = queue.entrance.goIn() {
+      post(reference, queue.id)
+      if count % Engine.batch == Engine.batch - 1 { help() }
+      return
     }
     enter()
     open(queue)
@@ -59,6 +64,14 @@ extension Engine {
     if attendance.load(ordering: .sequentiallyConsistent) { return }
     enter()
     unlockAndWake(wasUnattended: true)
+  }
+
+  /// Who adds many in a row takes them over now and then: it has just made them, and so they and what they
+  /// wait for are in its cache, and not in that of the threads which run them. That halves the time of a
+  /// graph.
+  private func help() {
+    enter()
+    unlockAndWake()
   }
 
   /// Under the lock: all that has come in goes to its queue.

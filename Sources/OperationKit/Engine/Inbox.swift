@@ -52,16 +52,16 @@ struct Entrance: ~Copyable {
   /// Bit 0: open. Above: how many went in.
   private let state = Atomic<Int>(0)
 
-  /// False if it is closed: the operation goes in under the lock, and opens it.
-  func goIn() -> Bool {
+  /// How many have gone in before; nil if it is closed: the operation goes in under the lock, and opens it.
+  func goIn() -> Int? {
     var old = state.load(ordering: .relaxed)
     while old & 1 == 1 {
       let (exchanged, original) = state.weakCompareExchange(
         expected: old, desired: old + 2, ordering: .relaxed)
-      if exchanged { return true }
+      if exchanged { return old >> 1 }
       old = original
     }
-    return false
+    return nil
   }
 
   /// Under the engine's lock.

@@ -1,5 +1,9 @@
 // Starting threads, which belong to nobody and end by themselves, and the time.
 
+#if !canImport(Glibc)
+  #error("OperationKit needs Linux with glibc: on macOS and with Musl it has not been tried")
+#endif
+
 import Glibc
 
 package enum Threads {

@@ -8,12 +8,19 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
   /// Makes an operation without blocks.
   public override init() {}
 
+  /// Makes an operation of one block.
+  public convenience init(block: @escaping @Sendable () -> Void) {
+    self.init()
+    first = block
+  }
+
   /// Makes an operation of one block. An error that it throws is kept in ``Operation/error``.
-  @preconcurrency
-  public init(block: @escaping @Sendable () throws -> Void) { first = block }
+  public convenience init(block: @escaping @Sendable () throws -> Void) {
+    self.init()
+    first = block
+  }
 
   /// Adds a block. It traps if the operation is executing or finished.
-  @preconcurrency
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
     demand(
       bits.isDisjoint(with: [.executing, .finished]),
@@ -27,16 +34,15 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     }
   }
 
-  /// The blocks, in the order they were added.
+  /// The blocks, in the order they were added. They are kept as long as the operation is.
   open var executionBlocks: [@Sendable () -> Void] {
     guard let first else { return [] }
     return [{ try? first() }] + (others ?? [])
   }
 
-  /// Runs the blocks.
+  /// Runs the blocks; again if it is called again.
   open override func main() {
     if let others { runAll(others) } else { runFirst() }
-    first = nil
   }
 
   private func runFirst() {
@@ -54,6 +60,5 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     }
     runFirst()
     for _ in others { signal.wait() }
-    self.others = nil
   }
 }

@@ -14,7 +14,7 @@ extension Operation {
     demand(
       !bits.contains(.queued) || bits.contains(.chosen),
       "start() of an operation that is in a queue: '\(self)'")
-    if bits.contains(.cancelled) { return finish(onOwnThread: true) }
+    if bits.contains(.cancelled) { return finishUnlessDenied() }
     demand(
       bits.contains(.chosen) || isReady,
       "start() of an operation that is not ready, it waits for dependencies: '\(self)'")
@@ -52,7 +52,22 @@ extension Operation {
     } while true
     if old.contains(.isObserved) { tell(.cancelled) }
     if old.contains(.hasCancelHandlers) { runCancelHandlers() }
-    if old.contains(.queued) { Engine.shared.cancelled(self) }
+    if old.contains(.queued) {
+      Engine.shared.cancelled(self)
+    } else if isSubclassed, !old.contains(.executing) {
+      clear(.asked)
+      askIfNothingIsLeft()
+    }
+  }
+
+  /// The end, as far as ``start()`` can tell. Subclasses that call it from a `start()` of their own and go
+  /// on afterwards say so by an ``isFinished`` of their own.
+  func finishUnlessDenied() {
+    if isSubclassed {
+      set(.ending)
+      if !isFinished { return }
+    }
+    finish(onOwnThread: true)
   }
 
   /// The work is done. The first call counts; it sees to what follows, unless the queue that chose
@@ -168,11 +183,14 @@ extension Operation {
 
 extension OperationProtocol {
   /// Suspends until the operation has finished.
-  public func completion() async {
+  public func finished() async {
     await withCheckedContinuation { continuation in
       whenFinished { continuation.resume() }
     }
   }
+
+  /// As ``finished()``, which is the newer name.
+  public func completion() async { await finished() }
 
   /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
   public var error: (any Error)? { readDetails { $0.error } ?? nil }

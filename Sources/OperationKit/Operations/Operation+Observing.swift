@@ -73,12 +73,51 @@ extension Operation {
   }
 }
 
+extension Operation {
+  /// Foundation asks an operation that is in no queue whether it is ready, too, when nothing is left that
+  /// it waits for, and when it is cancelled; subclasses act on being asked.
+  func askLater(after dependency: Operation) {
+    clear(.asked)
+    dependency.whenRetired { [weak self] in self?.askIfNothingIsLeft() }
+  }
+
+  func askIfNothingIsLeft() {
+    let bits = bits
+    guard bits.isDisjoint(with: [.queued, .executing, .finished, .asked]),
+      bits.contains(.cancelled) || Engine.shared.dependenciesAreFinished(of: self),
+      !set(.asked).contains(.asked)
+    else { return }
+    _ = isReady
+  }
+
+  /// There is more to it than a block.
+  var isDistinct: Bool { isSubclassed || has(.hasDetails) }
+
+  /// Nobody can have overridden anything in the others.
+  var isSubclassed: Bool {
+    let type = type(of: self)
+    return type != BlockOperation.self && type != Operation.self
+  }
+}
+
 extension OperationProtocol {
   /// As `willChangeValue(forKey:)`, for a property of the subclass too.
+  @_disfavoredOverload
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
   /// As `didChangeValue(forKey:)`, for a property of the subclass too.
+  @_disfavoredOverload
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
+    didChangeValue(forKey: "")
+  }
+}
+
+extension Operation {
+  /// As `willChangeValue(forKey:)`.
+  public func willChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {}
+
+  /// As `didChangeValue(forKey:)`.
+  public func didChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {
     didChangeValue(forKey: "")
   }
 }

@@ -65,6 +65,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
   /// under `Status.changing`.
   @exclusivity(unchecked) var awaited = OperationList()
+  /// What it has waited for, once it has ended. Under the engine's lock.
+  @exclusivity(unchecked) var past = KnownOperations()
   /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
   @exclusivity(unchecked) var waiting = OperationList()
   @exclusivity(unchecked) private var details: Details?
@@ -93,8 +95,9 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   ///
   /// A queue calls it for you. Call it only for an operation that is in no queue; it traps if the
   /// operation is not ready, executing or finished. A cancelled one finishes without `main`. An
-  /// override must not call `super`.
-  open func start() { begin { self.finish(onOwnThread: true) } }
+  /// override need not call `super`; if it does, and its own ``isFinished`` is false then, the operation
+  /// goes on until it tells that it has finished.
+  open func start() { begin { self.finishUnlessDenied() } }
 
   /// Tells the operation to stop.
   ///
@@ -107,10 +110,13 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   open var isCancelled: Bool { has(.cancelled) }
 
   /// Whether the work is going on.
-  open var isExecuting: Bool { bits.contains(.executing) && !bits.contains(.finished) }
+  open var isExecuting: Bool {
+    let bits = bits
+    return bits.contains(.executing) && bits.isDisjoint(with: [.finished, .ending])
+  }
 
   /// Whether the work is done, or will never be.
-  open var isFinished: Bool { has(.finished) }
+  open var isFinished: Bool { !bits.isDisjoint(with: [.finished, .ending]) }
 
   /// Whether nothing keeps the operation from starting: its dependencies have finished, or it is
   /// cancelled.
@@ -162,13 +168,13 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What runs once, after the end and before any dependent starts; released when it has run.
   ///
   /// Setting one on an executing or finished operation traps.
-  @preconcurrency
   open var completionBlock: (@Sendable () -> Void)? {
     get { readDetails { $0.completionBlock } ?? nil }
     set { setCompletionBlock(newValue) }
   }
 
-  /// What the operation waits for, in the order it was told; empty once it has ended.
+  /// What the operation waits for, in the order it was told. Once it has ended it keeps none of them
+  /// alive, and this is what is left of them: but an unnamed `BlockOperation` no longer knows unnamed ones.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
     return Engine.shared.dependencies(of: self).filter {
@@ -178,18 +184,24 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Lets the operation wait for another, in whatever queue that is. Before it starts.
   open func addDependency(_ operation: Operation) {
-    if !awaitsBeforeQueueing(operation) { Engine.shared.addDependency(operation, to: self) }
+    if operation.isDistinct { set(.remembers) }
+    if !awaitsBeforeQueueing(operation) {
+      Engine.shared.addDependency(operation, to: self)
+    } else if isSubclassed {
+      askLater(after: operation)
+    }
   }
 
   /// Lets the operation no longer wait for another.
   open func removeDependency(_ operation: Operation) {
     Engine.shared.removeDependency(operation, from: self)
+    if isSubclassed { askIfNothingIsLeft() }
   }
 
   /// Waits until the operation has finished; its completion block may still run, and its queue may
   /// count it for another moment.
   ///
-  /// It blocks the calling thread. In a task, await `completion()` instead.
+  /// It blocks the calling thread. In a task, await `finished()` instead.
   open func waitUntilFinished() { wait() }
 
   /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
@@ -209,6 +221,9 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Its name, or its type.
   open var description: String { name ?? "\(type(of: self))" }
+
+  /// What a debugger shows: the ``description``, unless it is overridden.
+  open var debugDescription: String { description }
 }
 
 extension Operation {
@@ -232,9 +247,11 @@ extension Operation {
   /// releasing something.
   func withDetails<Value>(_ body: (Details) -> Value) -> Value {
     detailsLock.locked {
-      let present = details ?? Details()
-      details = present
-      return body(present)
+      if let details { return body(details) }
+      let new = Details()
+      details = new
+      set(.hasDetails)
+      return body(new)
     }
   }
 
@@ -290,7 +307,7 @@ extension Operation {
   }
 }
 
-extension Operation: Hashable, CustomStringConvertible {
+extension Operation: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
   /// Whether two are the same, as ``isEqual(_:)`` says.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
 

@@ -35,6 +35,15 @@ struct Status: OptionSet, Sendable {
   static let changing = Status(rawValue: 16384)
   /// Operations in queues wait for it, and it is in none.
   static let isAwaited = Status(rawValue: 32768)
+  /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
+  static let asked = Status(rawValue: 65536)
+  /// `start()` has come to its end: unless a subclass says otherwise, so has the operation.
+  static let ending = Status(rawValue: 262144)
+  /// It waits for one that there is more to than a block, or did: it knows what it waited for after the
+  /// end. Knowing plain ones too would take a quarter of the time of a graph, and nobody asks.
+  static let remembers = Status(rawValue: 524288)
+  /// It has `Details`.
+  static let hasDetails = Status(rawValue: 131072)
 
   /// What it takes the engine's lock to look at when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]

@@ -1,40 +1,235 @@
-// How far a queue is.
+// How far work is: a count, and what others say of their parts of it.
 
+import Dispatch
 import Synchronization
 
-/// Counts units of work, under the names that Foundation uses.
-public final class Progress: Sendable {
-  private let total = Atomic<Int64>(0)
+/// Counts units of work, under the names that Foundation uses; parts of it can be counted by children.
+open class Progress: @unchecked Sendable {  // what changes is atomic or under a lock
+  private typealias Listener = AsyncStream<Double>.Continuation
+
+  /// What few have. Under the lock of all.
+  private struct Tree {
+    weak var parent: Progress?
+    var children: [(progress: Progress, portion: Int64)] = []
+    var listeners: [Listener] = []
+    var isCancelled = false
+    var isPaused = false
+    var isCancellable = false
+    var isPausable = false
+    var cancellationHandler: (@Sendable () -> Void)?
+    var pausingHandler: (@Sendable () -> Void)?
+    var resumingHandler: (@Sendable () -> Void)?
+  }
+
+  private static let lock = Lock()
+  private let total: Atomic<Int64>
   private let completed = Atomic<Int64>(0)
+  /// Somebody is told of changes: a parent, or who listens.
+  private let isHeard = Atomic<Bool>(false)
+  private var tree = Tree()
 
   /// Makes a progress of so many units.
-  public init(totalUnitCount: Int64 = 0) { total.store(totalUnitCount, ordering: .relaxed) }
+  public init(totalUnitCount: Int64 = 0) { total = Atomic(totalUnitCount) }
 
-  /// How much there is to do; while it is 0, the queue counts nothing.
-  public var totalUnitCount: Int64 {
+  /// Makes a progress that counts a part of another one.
+  public convenience init(
+    totalUnitCount: Int64, parent: Progress, pendingUnitCount: Int64
+  ) {
+    self.init(totalUnitCount: totalUnitCount)
+    parent.addChild(self, withPendingUnitCount: pendingUnitCount)
+  }
+
+  /// Makes a progress that is part of no other.
+  open class func discreteProgress(totalUnitCount: Int64) -> Progress {
+    Progress(totalUnitCount: totalUnitCount)
+  }
+
+  /// Lets another progress count so many units of this one: they are completed once it has finished.
+  /// It traps if that has a parent already.
+  open func addChild(_ child: Progress, withPendingUnitCount unitCount: Int64) {
+    let (isCancelled, isPaused) = Progress.lock.locked {
+      demand(child.tree.parent == nil, "a progress is added to a second parent")
+      child.tree.parent = self
+      child.isHeard.store(true, ordering: .relaxed)
+      tree.children.append((child, unitCount))
+      return (tree.isCancelled, tree.isPaused)
+    }
+    if isCancelled { child.cancel() }
+    if isPaused { child.pause() }
+    tell()
+  }
+
+  /// How much there is to do; while it is 0, a queue counts nothing.
+  open var totalUnitCount: Int64 {
     get { total.load(ordering: .relaxed) }
-    set { total.store(newValue, ordering: .relaxed) }
+    set {
+      total.store(newValue, ordering: .relaxed)
+      tell()
+    }
   }
 
-  /// How much is done.
-  public var completedUnitCount: Int64 {
-    get { completed.load(ordering: .relaxed) }
-    set { completed.store(newValue, ordering: .relaxed) }
+  /// How much is done, by this one and by children that have finished.
+  open var completedUnitCount: Int64 {
+    get { Progress.lock.locked { count() } }
+    set {
+      Progress.lock.locked {
+        _ = count()
+        completed.store(newValue, ordering: .relaxed)
+      }
+      tell()
+    }
   }
 
-  /// From 0.0 to 1.0; 0.0 while nothing is known.
-  public var fractionCompleted: Double {
-    let total = totalUnitCount
-    return total > 0 ? Double(completedUnitCount) / Double(total) : 0
-  }
+  /// From 0.0 to 1.0, with what children have done so far; 0.0 while nothing is known.
+  public var fractionCompleted: Double { Progress.lock.locked { fraction() } }
 
   /// Whether it is not known how much there is to do.
-  public var isIndeterminate: Bool { totalUnitCount <= 0 }
+  open var isIndeterminate: Bool {
+    let (done, total) = (completedUnitCount, totalUnitCount)
+    return done < 0 || total < 0 || done == 0 && total == 0
+  }
 
   /// Whether all is done.
-  public var isFinished: Bool { totalUnitCount > 0 && completedUnitCount >= totalUnitCount }
+  open var isFinished: Bool { Progress.lock.locked { isDone() } }
 
-  func countOne() {
-    if totalUnitCount > 0 { completed.add(1, ordering: .relaxed) }
+  /// The fraction now and after each change, the latest if several come at once; it ends with the
+  /// work.
+  public var fractions: AsyncStream<Double> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { listener in
+      Progress.lock.locked {
+        tree.listeners.append(listener)
+        isHeard.store(true, ordering: .relaxed)
+      }
+      tell()
+    }
+  }
+
+  /// Whether ``cancel()`` was called, on this one or on one that it is part of.
+  open var isCancelled: Bool { Progress.lock.locked { tree.isCancelled } }
+
+  /// Whether ``pause()`` was called last, on this one or on one that it is part of.
+  open var isPaused: Bool { Progress.lock.locked { tree.isPaused } }
+
+  /// For people who show it: whether they may offer to cancel.
+  open var isCancellable: Bool {
+    get { Progress.lock.locked { tree.isCancellable } }
+    set { Progress.lock.locked { tree.isCancellable = newValue } }
+  }
+
+  /// For people who show it: whether they may offer to pause.
+  open var isPausable: Bool {
+    get { Progress.lock.locked { tree.isPausable } }
+    set { Progress.lock.locked { tree.isPausable = newValue } }
+  }
+
+  /// What is done on ``cancel()``, on another thread. Without it nothing is: a queue goes on.
+  open var cancellationHandler: (@Sendable () -> Void)? {
+    get { Progress.lock.locked { tree.cancellationHandler } }
+    set {
+      let old = Progress.lock.locked {
+        defer { tree.cancellationHandler = newValue }
+        return tree.cancellationHandler
+      }
+      withExtendedLifetime(old) { if isCancelled { run(newValue) } }
+    }
+  }
+
+  /// What is done on ``pause()``, on another thread.
+  open var pausingHandler: (@Sendable () -> Void)? {
+    get { Progress.lock.locked { tree.pausingHandler } }
+    set {
+      let old = Progress.lock.locked {
+        defer { tree.pausingHandler = newValue }
+        return tree.pausingHandler
+      }
+      withExtendedLifetime(old) { if isPaused { run(newValue) } }
+    }
+  }
+
+  /// What is done on ``resume()``, on another thread.
+  open var resumingHandler: (@Sendable () -> Void)? {
+    get { Progress.lock.locked { tree.resumingHandler } }
+    set {
+      let old = Progress.lock.locked {
+        defer { tree.resumingHandler = newValue }
+        return tree.resumingHandler
+      }
+      withExtendedLifetime(old) {}
+    }
+  }
+
+  /// Asks for the end of the work and of all parts of it: see ``cancellationHandler``.
+  open func cancel() {
+    Progress.lock.locked { tree.isCancelled = true }
+    run(cancellationHandler)
+    for child in parts { child.cancel() }
+  }
+
+  /// Asks for a pause of the work and of all parts of it: see ``pausingHandler``.
+  open func pause() {
+    Progress.lock.locked { tree.isPaused = true }
+    run(pausingHandler)
+    for child in parts { child.pause() }
+  }
+
+  /// Asks for the work and all parts of it to go on: see ``resumingHandler``.
+  open func resume() {
+    Progress.lock.locked { tree.isPaused = false }
+    run(resumingHandler)
+    for child in parts { child.resume() }
+  }
+
+  private var parts: [Progress] { Progress.lock.locked { tree.children.map(\.progress) } }
+
+  private func run(_ handler: (@Sendable () -> Void)?) {
+    if let handler { DispatchQueue.global().async { handler() } }
+  }
+}
+
+extension Progress {
+  /// An operation has ended. True if somebody is to be told, by `tell`.
+  func countOne() -> Bool {
+    if total.load(ordering: .relaxed) <= 0 { return false }
+    completed.add(1, ordering: .relaxed)
+    return isHeard.load(ordering: .relaxed)
+  }
+
+  /// Not under the engine's lock.
+  func tell() {
+    if !isHeard.load(ordering: .relaxed) { return }
+    var ended: [AsyncStream<Double>.Continuation] = []
+    let parent = Progress.lock.locked {
+      let fraction = fraction()
+      for listener in tree.listeners { listener.yield(fraction) }
+      if isDone() { swap(&ended, &tree.listeners) }
+      return tree.parent
+    }
+    for listener in ended { listener.finish() }
+    parent?.tell()
+  }
+
+  /// Under the lock. Children that have finished are counted for good.
+  private func count() -> Int64 {
+    if !tree.children.isEmpty {
+      tree.children.removeAll { child, portion in
+        let isDone = child.isDone()
+        if isDone { completed.add(portion, ordering: .relaxed) }
+        return isDone
+      }
+    }
+    return completed.load(ordering: .relaxed)
+  }
+
+  private func isDone() -> Bool {
+    let (done, total) = (count(), total.load(ordering: .relaxed))
+    return done > 0 && total >= 0 && done >= total
+  }
+
+  private func fraction() -> Double {
+    let (done, total) = (count(), total.load(ordering: .relaxed))
+    if done < 0 || total < 0 || done == 0 && total == 0 { return 0 }
+    if total == 0 { return 1 }
+    let parts = tree.children.reduce(0) { $0 + $1.progress.fraction() * Double($1.portion) }
+    return (Double(done) + parts) / Double(total)
   }
 }

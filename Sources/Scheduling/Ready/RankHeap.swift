@@ -1,8 +1,10 @@
-// A binary heap whose entries can be found again: it tells each item its place.
+// A heap whose entries can be found again: it tells each item its place. Each entry has four children,
+// which lie together in memory: half the steps of a binary one.
 
 /// The best rank first. The caller keeps `places`, one for each item, and hands the same array to
 /// every call; an item is in one heap at a time.
 struct RankHeap {
+  private static let width = 4
   private var entries: [Rank] = []
 
   var isEmpty: Bool { entries.isEmpty }
@@ -25,7 +27,7 @@ struct RankHeap {
   }
 
   private mutating func put(_ rank: Rank, at place: Int, _ places: inout [Int32]) {
-    if place > 0, rank.isBefore(entries[(place - 1) / 2]) {
+    if place > 0, rank.isBefore(entries[(place - 1) / RankHeap.width]) {
       siftUp(from: place, rank, &places)
     } else {
       siftDown(from: place, rank, &places)
@@ -35,7 +37,7 @@ struct RankHeap {
   private mutating func siftUp(from start: Int, _ rank: Rank, _ places: inout [Int32]) {
     var place = start
     while place > 0 {
-      let parent = (place - 1) / 2
+      let parent = (place - 1) / RankHeap.width
       guard rank.isBefore(entries[parent]) else { break }
       settle(entries[parent], at: place, &places)
       place = parent
@@ -46,9 +48,13 @@ struct RankHeap {
   private mutating func siftDown(from start: Int, _ rank: Rank, _ places: inout [Int32]) {
     var place = start
     while true {
-      var child = 2 * place + 1
-      guard child < entries.count else { break }
-      if child + 1 < entries.count, entries[child + 1].isBefore(entries[child]) { child += 1 }
+      let first = RankHeap.width * place + 1
+      guard first < entries.count else { break }
+      var child = first
+      for other in first + 1..<max(first + 1, min(first + RankHeap.width, entries.count))
+      where entries[other].isBefore(entries[child]) {
+        child = other
+      }
       guard entries[child].isBefore(rank) else { break }
       settle(entries[child], at: place, &places)
       place = child

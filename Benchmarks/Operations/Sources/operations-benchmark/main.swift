@@ -1,19 +1,15 @@
-// Runs the rows and prints tables: operations-benchmark [--quick] [--only ROW] [--count N]. The rows are
-// memory, independent, at-once, chains, chain, graph, producers, trials and growth.
+// Runs the rows and prints tables.
 
 import Dispatch
 import Glibc
 
-let arguments = CommandLine.arguments.dropFirst()
-if arguments.count == 3, arguments.first == "--trial" {
-  Trials.run(CommandLine.arguments[2], CommandLine.arguments[3])
+let options = Options(CommandLine.arguments.dropFirst())
+if let (trial, peer) = options.trial {
+  Trials.run(trial, peer)
   exit(0)
 }
 
-let isQuick = arguments.contains("--quick")
-let only = arguments.firstIndex(of: "--only").map { arguments[$0 + 1] }
-let given = arguments.firstIndex(of: "--count").flatMap { Int(arguments[$0 + 1]) }
-let count = given ?? (isQuick ? 100_000 : 1_000_000)
+let count = options.count
 let rounds = 3
 
 let million = "\(count)"
@@ -72,15 +68,17 @@ func nanoseconds(_ body: () async -> Void) async -> Int {
 
 /// Peers take turns, so that a slow moment of the machine meets them all.
 func measure(_ row: Row) async {
-  var times = row.peers.map { _ in [Int]() }
+  let peers = row.peers.filter { options.peer == nil || options.peer == $0.name }
+  if peers.isEmpty { return }
+  var times = peers.map { _ in [Int]() }
   for _ in 0..<rounds {
-    for (index, peer) in row.peers.enumerated() {
+    for (index, peer) in peers.enumerated() {
       times[index].append(await nanoseconds { await peer.run(row.count) })
     }
   }
   let medians = times.map { $0.sorted()[rounds / 2] }
   print("\(row.title):")
-  for (peer, median) in zip(row.peers, medians) {
+  for (peer, median) in zip(peers, medians) {
     let ratio = Double(median) / Double(medians[0])
     let rounded = (ratio * 10).rounded() / 10
     print("  \(peer.name): \(median / row.count) ns each, ratio \(rounded)")
@@ -88,21 +86,21 @@ func measure(_ row: Row) async {
 }
 
 // First, and OperationKit first: what others can use again of its memory speaks for them.
-if only == nil || only == "memory" {
+if options.wants("memory") {
   print("bytes for each of \(million) that wait, its closure of 32 included, resident:")
   print("  OperationKit: \(OperationKitJobs.memory(count))")
   print("  Foundation: \(FoundationJobs.memory(count))")
   print("  Dispatch: \(DispatchJobs.memory(count))")
 }
 
-for row in rows where only == nil || only == row.name { await measure(row) }
+for row in rows where options.wants(row.name) { await measure(row) }
 
-if only == nil || only == "trials" { Trials.runAll() }
+if options.wants("trials") { Trials.runAll() }
 
-if only == nil || only == "growth" {
+if options.wants("growth") {
   print("OperationKit, ns each: independent, chain, random graph, graph within the latest 100")
   var size = 1000
-  while size <= (isQuick ? 100_000 : 10_000_000) {
+  while size <= (options.isQuick ? 100_000 : 10_000_000) {
     let graph = RandomGraph(size)
     let independent = await nanoseconds { OperationKitJobs.independent(size) }
     let chain = await nanoseconds { OperationKitJobs.keptChain(size) }

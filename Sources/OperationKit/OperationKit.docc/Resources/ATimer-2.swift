@@ -1,0 +1,10 @@
+import Dispatch
+import OperationKit
+
+final class Timer: AsyncOperation, @unchecked Sendable {
+  override func main() {
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) {
+      self.finish()
+    }
+  }
+}

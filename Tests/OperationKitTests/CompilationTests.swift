@@ -1,0 +1,215 @@
+// Whole files, compiled against the module that this test was built with, and beside it against
+// Foundation: what the page on migration says, and what the compiler says of data races.
+
+import Foundation
+import Testing
+
+/// Swift's compiler, told to check files only.
+private struct Compiler {
+  var mode = "6"
+  var features: [String] = []
+
+  /// Its errors and warnings, as `file:line: error`; of none, all is well.
+  func complaints(about files: [String: String]) throws -> [String] {
+    let folder = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    for (name, text) in files {
+      try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+    }
+    let names = files.keys.sorted()
+    let output = try run(
+      ["-typecheck", "-parse-as-library", "-swift-version", mode, "-module-cache-path", "cache"]
+        + ["-diagnostic-style", "llvm"] + (try modules()).flatMap { ["-I", $0.path] }
+        + features.flatMap { ["-enable-upcoming-feature", $0] } + names, in: folder)
+    return output.split(separator: "\n").compactMap { line in
+      let parts = line.split(separator: ":", maxSplits: 4).map(String.init)
+      guard parts.count == 5, parts[3] == " error" || parts[3] == " warning" else {
+        return line.contains(": error:") ? String(line) : nil
+      }
+      return "\(URL(filePath: parts[0]).lastPathComponent):\(parts[1]):\(parts[3])"
+    }
+  }
+
+  private func run(_ arguments: [String], in folder: URL) throws -> String {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["swiftc"] + arguments
+    process.currentDirectoryURL = folder
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Where the modules of the build are that this test is part of.
+  private func modules() throws -> [URL] {
+    var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+    while folder.path != "/" {
+      folder.deleteLastPathComponent()
+      let modules = folder.appending(path: "Modules")
+      let module = modules.appending(path: "OperationKit.swiftmodule")
+      if FileManager.default.fileExists(atPath: module.path) {
+        return [modules, folder.appending(path: "CLinux.build")]
+      }
+    }
+    throw CocoaError(.fileNoSuchFile)
+  }
+}
+
+/// The folder that the package is in.
+private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  .deletingLastPathComponent()
+
+/// What a program for Foundation may look like: it uses every name that the page gives.
+private let program = """
+  final class Download: Operation, @unchecked Sendable {
+    private let lock = NSLock()
+    private var isDone = false
+    override var isAsynchronous: Bool { true }
+    override var isFinished: Bool { lock.withLock { isDone } }
+    override func start() {
+      willChangeValue(for: \\.isFinished)
+      lock.withLock { isDone = true }
+      didChangeValue(for: \\.isFinished)
+    }
+  }
+
+  final class Counting: OperationQueue, @unchecked Sendable {
+    override var progress: Progress { super.progress }
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+      super.addOperation(block)
+    }
+  }
+
+  func work(on file: Data) {
+    let level: QualityOfService = .userInitiated
+    let download = Download()
+    download.qualityOfService = level
+    let resize = BlockOperation { print(file.count, Thread.isMainThread) }
+    resize.addDependency(download)
+    resize.queuePriority = .high
+    let queue = Counting()
+    queue.qualityOfService = .utility
+    queue.progress.totalUnitCount = 2
+    queue.addOperation(download)
+    queue.addOperation(resize)
+    queue.addOperation { print(file.count) }
+    print(queue.progress.fractionCompleted, OperationQueue.main === OperationQueue.current)
+  }
+  """
+
+@Suite struct MigrationTests {
+  /// The page's block of that name.
+  private func block(_ name: String) throws -> String {
+    let page = root.appending(path: "Sources/OperationKit/OperationKit.docc/FromFoundation.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let block = text.components(separatedBy: "```\(name)\n").dropFirst().first
+    return try #require(block).components(separatedBy: "```")[0]
+  }
+
+  private static let compilers = ["5", "6"].flatMap { mode in
+    [[], ["MemberImportVisibility"]].map { Compiler(mode: mode, features: $0) }
+  }
+
+  @Test(arguments: 0..<4) func `a file that imports by name compiles`(_ number: Int) throws {
+    let compiler = MigrationTests.compilers[number]
+    let file = try block("swift-imports") + program
+    #expect(try compiler.complaints(about: ["File.swift": file]) == [])
+    let wrong = file.replacing("import enum OperationKit.QualityOfService\n", with: "")
+    #expect(try !compiler.complaints(about: ["File.swift": wrong]).isEmpty, "the probe can see")
+  }
+
+  @Test(arguments: 0..<4) func `one file moves a module`(_ number: Int) throws {
+    let compiler = MigrationTests.compilers[number]
+    let own = compiler.features.isEmpty ? "" : "import OperationKit\n"
+    let files = [
+      "Names.swift": try block("swift-names"), "File.swift": "import Foundation\n\(own)\(program)",
+    ]
+    #expect(try compiler.complaints(about: files) == [])
+  }
+}
+
+@Suite struct DataRaceTests {
+  /// Each marked line changes from several threads what only one may.
+  private func racy(_ module: String) -> String {
+    """
+    import \(module)
+    func race(_ queue: OperationQueue) {
+      var count = 0
+      queue.addOperation { count += 1 }
+      let block = BlockOperation { count += 1 }
+      block.addExecutionBlock { count += 1 }
+      block.completionBlock = { count += 1 }
+      queue.addBarrierBlock { count += 1 }
+      queue.addOperation(block)
+      print(count)
+    }
+    """
+  }
+
+  @Test(arguments: ["5", "6"]) func `a data race is what it is with Foundation`(
+    _ mode: String
+  ) throws {
+    let compiler = Compiler(mode: mode)
+    let ours = try compiler.complaints(about: ["Race.swift": racy("OperationKit")])
+    let theirs = try compiler.complaints(about: ["Race.swift": racy("Foundation")])
+    #expect(ours == theirs)
+    let kind = mode == "6" ? "error" : "warning"
+    #expect(ours == (4...8).map { "Race.swift:\($0): \(kind)" })
+  }
+}
+
+@Suite struct DocumentationTests {
+  private static let folder = root.appending(path: "Sources/OperationKit/OperationKit.docc")
+
+  private static func files(_ folder: URL, _ kind: String) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == kind }
+  }
+
+  @Test func `every step of the tutorials compiles, and every file is a step`() throws {
+    let steps = try Self.files(Self.folder.appending(path: "Resources"), "swift")
+    let tutorials = try Self.files(Self.folder, "tutorial").map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }
+    #expect(steps.count > 8)
+    for step in steps {
+      let text = try String(contentsOf: step, encoding: .utf8)
+      #expect(try Compiler().complaints(about: ["Step.swift": text]) == [], "\(step)")
+      #expect(tutorials.count { $0.contains("file: \(step.lastPathComponent))") } == 1, "\(step)")
+    }
+  }
+
+  /// SwiftPM puts it there for another package.
+  @Test func `what others fetch needs no system library`() throws {
+    let scratch = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
+    let folder = scratch.appending(path: "checkouts/oprun")
+    for path in [folder, scratch.appending(path: "repositories")] {
+      try FileManager.default.createDirectory(at: path, withIntermediateDirectories: true)
+    }
+    defer { try? FileManager.default.removeItem(at: scratch) }
+    let manifest = root.appending(path: "Package.swift")
+    try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["swift", "package", "--package-path", folder.path, "dump-package"]
+    process.standardOutput = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    struct Manifest: Decodable {
+      struct Part: Decodable { let name: String, type: String? }
+      struct Product: Decodable { let name: String }
+      let targets: [Part], products: [Product]
+    }
+    let found = try JSONDecoder().decode(Manifest.self, from: output)
+    #expect(found.products.map(\.name) == ["OperationKit"])
+    #expect(!found.targets.contains { $0.type == "system" || $0.type == "test" })
+    #expect(
+      found.targets.map(\.name).sorted() == ["CLinux", "OperationKit", "Processors", "Scheduling"])
+  }
+}
