@@ -100,7 +100,7 @@ final class RunLoop {
         defaultSignals: signals.ignoredAtStart, stoppingSignals: signals.handled, limits: limits,
         sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount))),
       directory: options.directory, masker: masker,
-      outputFolder: masker == nil ? nil : builder.folder)
+      outputFolder: masker == nil ? nil : builder.folder, start: start)
   }
 
   /// Commands that could run at once if nothing but the queues limited them.

@@ -47,10 +47,11 @@ final class LocalProcesses {
   private var endedTalkers: [CommandKey] = []
   private var toldTalkers: [CommandKey] = []
 
-  /// In `outputFolder` no file with outputs may stay if oprun is killed.
+  /// The moments of commands count from `start`, a time of the monotonic clock. In `outputFolder` no
+  /// file with outputs may stay if oprun is killed.
   init(
     cookie: Cookie, conditions: LaunchConditions, directory: RunDirectory, masker: Masker?,
-    outputFolder: String? = nil
+    outputFolder: String? = nil, start: Nanoseconds
   ) {
     self.directory = directory
     self.masker = masker
@@ -61,7 +62,8 @@ final class LocalProcesses {
     mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
-    runStartSinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
+    let sinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
+    runStartSinceBoot = sinceBoot - (monotonicNow() - start)
   }
 
   // MARK: Start
