@@ -49,24 +49,28 @@ enum ScriptMessage {
     if reader.form == .element, case .all? = interpreter?.operands {
       return "all that follows \(quoted(program)) is read as code: hand the value over in a file"
     }
+    let surroundings = ShellSurroundings(after: value.textBefore)
     if reader.form == .element, interpreter?.isShell == true {
       let list = "[\(printable(program)), -c, 'echo \"$1\"', --, \(value.scalar)]"
-      return "write `\"$1\"` in its place, and the value as an argument: `\(list)`"
+      let reference = surroundings.reference(to: "1")
+      return "write `\(reference)` in its place, and the value as an argument: `\(list)`"
     }
     let variable = value.variable
-    let reference = reference(to: variable.name, in: program).map { "`\($0)`" }
-    guard !variable.isThere else {
-      return reference.map { "write \($0) in its place" }
-        ?? "read the variable `\(variable.name)` in its place"
-    }
-    let line = "`env: { \(variable.name): \(value.scalar) }`"
-    return reference.map { "write the lines \(line) and \($0) in its place" }
-      ?? "write the line \(line), and read the variable in its place"
+    let reference = reference(to: variable.name, in: program, surroundings)
+    let reading =
+      reference.map { "write `\($0)` in its place" }
+      ?? "read the variable `\(variable.name)` in its place"
+    if variable.isThere { return reading }
+    return "add `\(variable.name): \(value.scalar)` to the step's `env`, and \(reading)"
   }
 
   /// How a language reads a variable of the environment; nil if that is not known.
-  private static func reference(to name: String, in program: String) -> String? {
-    if Interpreter.named(program)?.isShell == true { return "\"$\(name)\"" }
+  private static func reference(
+    to name: String, in program: String, _ surroundings: ShellSurroundings
+  ) -> String? {
+    if Interpreter.named(program)?.isShell == true { return surroundings.reference(to: name) }
+    // Within a text of the language it would be a part of that text.
+    guard case .nothing = surroundings else { return nil }
     return switch String(program.prefix { !"0123456789".contains($0) }) {
     case "python", "pypy": "os.environ[\"\(name)\"]"
     case "perl": "$ENV{\(name)}"
@@ -90,6 +94,11 @@ extension ScriptReader {
 }
 
 extension InsertedValue {
+  /// What stands before the expression in its text, the `${{` too.
+  fileprivate var textBefore: ArraySlice<UInt8> {
+    expression.content[expression.content.startIndex..<expression.base]
+  }
+
   /// As the expression is written, in a template that is a scalar of YAML.
   fileprivate var scalar: String {
     let written = "${{ \(source) }}"
