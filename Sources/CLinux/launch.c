@@ -208,6 +208,10 @@ pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
 
 pid_t clinux_fork(void) { return fork(); }
 
+int clinux_open_process(pid_t process) {
+  return (int)syscall(434, process, 0);  // SYS_pidfd_open, the same number everywhere
+}
+
 char **clinux_environment(void) { return environ; }
 
 ssize_t clinux_splice(int from, int to, int64_t *to_offset, size_t count) {

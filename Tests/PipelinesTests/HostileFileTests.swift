@@ -123,7 +123,7 @@ struct HostileFileTests {
     let matrix = "{x: [\(axis)], y: [\(axis)], include: [\(entries)]}"
     #expect(
       messages("steps:\n  - {id: t, run: x, matrix: \(matrix)}\n") == [
-        "2:21: the matrix of 't' leads to more than 4,000,000 values of instances, which is the limit"
+        "2:21: the matrix of 't' leads to more than 1,500,000 values of instances, which is the limit"
       ])
   }
 
@@ -180,7 +180,7 @@ struct QuadraticTrapTests {
     let matrix = "{\(axes.joined(separator: ", "))}"
     #expect(
       messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [
-        "1:25: the matrix of 'a' leads to more than 4,000,000 values of instances, which is the limit"
+        "1:25: the matrix of 'a' leads to more than 1,500,000 values of instances, which is the limit"
       ])
   }
 

@@ -89,7 +89,7 @@ struct RegularExpressionTests {
     #expect(
       reasons
         == Array(
-          repeating: "more than 20 values take long to match, which is the limit", count: 10))
+          repeating: "more than 4 values take long to match, which is the limit", count: 26))
   }
 
   @Test func `all patterns of a file together have a limit`() throws {

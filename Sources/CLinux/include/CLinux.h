@@ -80,6 +80,9 @@ int clinux_signal_descriptor(uint64_t signals);
 // fork(2). Swift hides it, rightly: only a program with one thread may call this.
 pid_t clinux_fork(void);
 
+// A descriptor that is readable once the process has ended; -1 where the kernel has none (before Linux 5.3).
+int clinux_open_process(pid_t process);
+
 char **clinux_environment(void);
 
 // Moves bytes between descriptors inside the kernel; -errno on failure.

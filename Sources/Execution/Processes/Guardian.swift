@@ -30,10 +30,11 @@ struct Guardian: ~Copyable {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw .last("cannot start the guardian") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let parent = getpid()
     let process = clinux_fork()
     if process == 0 {
       becomeInconspicuous(keeping: ends[0])
-      GuardianWatch(lifeline: ends[0], page: page, sweep: sweep).begin()
+      GuardianWatch(lifeline: ends[0], parent: parent, page: page, sweep: sweep).begin()
     }
     let error = errno
     close(ends[0])

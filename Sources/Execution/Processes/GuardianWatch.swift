@@ -15,11 +15,19 @@ struct GuardianWatch {
   /// shortest runs would feel.
   private var delay: Int32 = 20
 
+  /// Readable once oprun has ended; -1 where the kernel cannot tell. A step of the same user can take
+  /// hold of the lifeline, so that it never ends.
+  private let oprun: Int32
+
+  /// In milliseconds, from the end of oprun to that of the lifeline.
+  private static let lifelineDelay: Int32 = 200
+
   /// Between attempts when the machine refuses a process.
   private static let nextAttempt: Int32 = 1000
 
-  init(lifeline: Int32, page: GuardianPage, sweep: Sweep) {
+  init(lifeline: Int32, parent: Int32, page: GuardianPage, sweep: Sweep) {
     self.lifeline = lifeline
+    oprun = clinux_open_process(parent)
     self.page = page
     self.sweep = sweep
   }
@@ -35,10 +43,12 @@ struct GuardianWatch {
       var entries = [
         pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0),
         pollfd(fd: partner, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: oprun, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&entries, 2, partner < 0 ? delay : -1)
+      let count = poll(&entries, 3, partner < 0 ? delay : -1)
       if page.isOver { _exit(0) }
-      if entries[0].revents != 0 { finish() }
+      if entries[2].revents != 0 { poll(&entries, 1, GuardianWatch.lifelineDelay) }
+      if entries[0].revents != 0 || entries[2].revents != 0 { finish() }
       if count == 0 || entries[1].revents != 0 { startPartner() }
     }
   }

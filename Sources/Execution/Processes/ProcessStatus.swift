@@ -33,7 +33,8 @@ struct ProcessStatus: Hashable {
     name = String(
       decoding: text[(open + 1)..<close].map { $0 < 32 || $0 == 127 ? UInt8(ascii: "?") : $0 },
       as: UTF8.self)
-    isZombie = state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")
+    // The first thread of a process may end before the others, which go on.
+    isZombie = (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")) && numbers[17] < 2
     parentID = Int32(truncatingIfNeeded: numbers[1])
     groupID = Int32(truncatingIfNeeded: numbers[2])
     sessionID = Int32(truncatingIfNeeded: numbers[3])

@@ -7,8 +7,9 @@ extension SecretForms {
     /// Between double quotes; interactive shells escape `!` too.
     case double, doubleWithHistory
     case backslashes
-    /// $'…'.
-    case ansi
+    /// $'…': as it is, with every byte that is no ASCII text as a number (bash without a locale), and
+    /// each of those in quotes of its own (coreutils).
+    case ansi, ansiNumbered, ansiApart
   }
 
   static func shellQuoted(_ secret: [UInt8]) -> [[UInt8]] {
@@ -20,8 +21,24 @@ extension SecretForms {
       case .doubleWithHistory: "\"$`\\!".utf8.contains(byte) ? backslashed(byte) : nil
       case .backslashes: isSafeUnquoted(byte) || byte >= 0x80 ? nil : backslashed(byte)
       case .ansi: ansiEscape(byte)
+      case .ansiNumbered: ansiEscape(byte) ?? number(byte)
+      case .ansiApart: apart(byte)
       }
     }
+  }
+
+  /// `\303`.
+  private static func number(_ byte: UInt8) -> String? {
+    guard byte < 0x20 || byte >= 0x7F else { return nil }
+    let digits = String(byte, radix: 8)
+    return "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
+  }
+
+  private static func apart(_ byte: UInt8) -> String? {
+    if byte == UInt8(ascii: "'") { return "'\\''" }
+    guard let number = number(byte) else { return nil }
+    let escape = byte == 0x1B ? number : ansiEscape(byte) ?? number
+    return "'$'\(escape)''"
   }
 
   private static func backslashed(_ byte: UInt8) -> String {

@@ -10,10 +10,11 @@ extension SecretForms {
     let lines = [
       UInt8(ascii: "\n"): "&#10;", UInt8(ascii: "\r"): "&#13;", UInt8(ascii: "\t"): "&#9;",
     ]
+    let padded = lines.merging([UInt8(ascii: "\t"): "&#09;"]) { $1 }
     var styles = [text, text.filter { $0.key != UInt8(ascii: ">") }]
     for quoted in ["&quot;", "&#34;", "&#x22;"] {
       let withQuote = text.merging([quote: quoted]) { $1 }
-      styles += [withQuote, withQuote.merging(lines) { $1 }]
+      styles += [withQuote, withQuote.merging(lines) { $1 }, withQuote.merging(padded) { $1 }]
       for single in ["&apos;", "&#39;", "&#x27;"] {
         let withBoth = withQuote.merging([apostrophe: single]) { $1 }
         styles += [withBoth, withBoth.merging(lines) { $1 }]
@@ -23,6 +24,26 @@ extension SecretForms {
   }()
 
   static func xmlEscaped(_ secret: [UInt8]) -> [[UInt8]] {
-    rewritten(secret, in: xmlStyles) { byte, style in style[byte] }
+    rewritten(secret, in: xmlStyles) { byte, style in style[byte] } + numbered(secret)
+  }
+
+  /// Characters outside ASCII by their numbers, as Python and others write them without an encoding.
+  private static func numbered(_ secret: [UInt8]) -> [[UInt8]] {
+    guard secret.contains(where: { $0 >= 0x80 }),
+      let text = String(validating: secret, as: UTF8.self)
+    else { return [] }
+    let numbers: [(Unicode.Scalar) -> String] = [
+      { "&#\($0.value);" }, { "&#x\(String($0.value, radix: 16));" },
+      { "&#x\(String($0.value, radix: 16, uppercase: true));" },
+    ]
+    return numbers.flatMap { number in
+      xmlStyles.map { style in
+        text.unicodeScalars.flatMap { scalar -> [UInt8] in
+          guard scalar.isASCII else { return Array(number(scalar).utf8) }
+          let byte = UInt8(scalar.value)
+          return style[byte].map { Array($0.utf8) } ?? [byte]
+        }
+      }
+    }
   }
 }

@@ -53,12 +53,14 @@ struct ArgumentReader {
     if pending > 0 { return pendingScript(text) }
     if text == "--", !holdsValue {
       isBehindDashes = true
-      interpreters = []
+      interpreters = interpreters.filter(\.passesOptionsOn)
       return .data(isBehindDashes: true)
     }
     if givesCode(text) {
       pending = 1 + optionArguments(in: text)
-      operandOf = nil
+      // mawk's `-W` has an argument, which is no code.
+      if !text.hasPrefix("-W") { operandOf = nil }
+      isAllCode = interpreters.contains(where: \.optionIsWholeCommand)
       return .script(name)
     }
     if let interpreter = operandOf, isCodeOperand(text, of: interpreter) { return .script(name) }
@@ -70,6 +72,9 @@ struct ArgumentReader {
     let isOption = text.hasPrefix("-") || text.hasPrefix("+")
     if interpreters.contains(where: \.isShell), isOption {
       pending += optionArguments(in: text)
+    } else if givesCode(text) {
+      // The argument of the option before it stood in that: `perl -M5.010 -le`.
+      pending = 1 + optionArguments(in: text)
     } else {
       pending -= 1
     }
@@ -131,14 +136,31 @@ struct ArgumentReader {
 extension Interpreter {
   /// The first word of a script that names a program which may run what it reads from its input.
   static func reader(in script: String) -> String? {
-    script.utf8.split { !isProgramByte($0) }.lazy.map { String(decoding: $0, as: UTF8.self) }
-      .first { named($0)?.readsInput == true }
+    let words = script.utf8.split { !isProgramByte($0) }
+      .map { String(decoding: $0, as: UTF8.self) }
+    if let program = reader(among: words) { return program }
+    let readsItself = words.contains("eval") || inputFiles.contains { script.contains($0) }
+    return readsItself ? "sh" : nil
   }
 
-  /// The same of an argument vector.
+  /// The same of an argument vector, whose elements may be command lines.
   static func reader(in arguments: [String]) -> String? {
-    arguments.first { named($0)?.readsInput == true }
+    reader(among: arguments)
+      ?? arguments.lazy.filter { $0.utf8.contains(UInt8(ascii: " ")) }.compactMap { reader(in: $0) }
+      .first
   }
+
+  /// awk and sed run their input with `-f -`.
+  private static func reader(among words: [String]) -> String? {
+    let namesFile = words.contains { $0.hasPrefix("-f") || $0.hasPrefix("--file") }
+    return words.first { word in
+      guard let interpreter = named(word) else { return false }
+      if case .first = interpreter.operands, namesFile { return true }
+      return interpreter.readsInput
+    }
+  }
+
+  private static let inputFiles = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "$0"]
 
   private static func isProgramByte(_ byte: UInt8) -> Bool {
     isNameByte(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")

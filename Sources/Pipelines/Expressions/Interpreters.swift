@@ -18,6 +18,10 @@ struct Interpreter: Sendable {
   /// The same of options with two; abbreviations count.
   var words: [String] = []
   var operands = Operands.data
+  /// All that follows the option is code, too.
+  var optionIsWholeCommand = false
+  /// What stands behind `--` is for a shell, which has options of its own.
+  var passesOptionsOn = false
   /// Without other code it runs what it reads from its input.
   var readsInput = true
   /// `-c` goes with options behind it, and `-o` takes an argument.
@@ -27,12 +31,17 @@ struct Interpreter: Sendable {
 extension Interpreter {
   /// By the last part of a path, without the number of a version; nil for any other program.
   static func named(_ program: some StringProtocol) -> Interpreter? {
-    guard let name = program.split(separator: "/").last else { return nil }
+    guard program.utf8.count <= longestPath, let name = program.split(separator: "/").last else {
+      return nil
+    }
     if let known = table[String(name)] { return known }
     let base = String(name.prefix { !"0123456789".contains($0) })
     return base.utf8.count == name.utf8.count
       ? nil : table[base.hasSuffix("-") ? String(base.dropLast()) : base]
   }
+
+  /// PATH_MAX of Linux.
+  private static let longestPath = 4096
 
   private static let table: [String: Interpreter] = {
     var table: [String: Interpreter] = [:]
@@ -45,11 +54,19 @@ extension Interpreter {
   private static let rows: [(names: String, Interpreter)] = [
     (
       "sh bash rbash dash ash ksh rksh mksh lksh oksh loksh pdksh posh zsh rzsh yash busybox toybox "
-        + "fish tcsh csh rc es nu elvish xonsh osh ysh murex ion",
+        + "fish tcsh csh rc es nu elvish xonsh osh ysh murex ion hush sash bash-static static-sh "
+        + "sh.distrib sh.exe bash.exe",
       Interpreter(letters: "cC", words: ["command", "init-command", "commands"], isShell: true)
     ),
-    ("pwsh powershell", Interpreter(letters: "cCeE", words: ["command"], operands: .all)),
-    ("python pypy ipython bpython micropython jython", Interpreter(letters: "c")),
+    ("cmd cmd.exe", Interpreter(operands: .all)),
+    (
+      "pwsh powershell pwsh.exe powershell.exe",
+      Interpreter(letters: "cCeE", words: ["command"], operands: .all)
+    ),
+    (
+      "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
+    ),
+    ("timeit", Interpreter(operands: .all, readsInput: false)),
     ("perl", Interpreter(letters: "eEmMFd")),
     ("raku perl6", Interpreter(letters: "eM")),
     ("ruby jruby rbx irb", Interpreter(letters: "e")),
@@ -81,8 +98,8 @@ extension Interpreter {
     ("ed ex vi vim nvim view rvim gvim", Interpreter(letters: "c+", words: ["cmd"])),
     ("emacs emacsclient", Interpreter(letters: "e", words: ["eval", "execute"])),
     (
-      "Rscript R r octave julia groovy scala kotlin jshell swift crystal ghci runghc ghc elixir iex "
-        + "erl racket scheme sbcl ecl clisp clojure clj bb janet ocaml nim gnuplot dc bc gdb "
+      "Rscript R r octave julia groovy scala kotlin jshell swift crystal ghci runghc runhaskell ghc "
+        + "elixir iex gjs csi gsi utop swipl quickjs matlab erl racket scheme sbcl ecl clisp clojure clj bb janet ocaml nim gnuplot dc bc gdb "
         + "tclsh wish m4 cling",
       Interpreter(
         letters: "eE",
@@ -101,12 +118,21 @@ extension Interpreter {
     ("ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush", Interpreter(operands: .all)),
     ("watch tmux screen hyperfine", Interpreter(operands: .all, readsInput: false)),
     ("parallel sg", Interpreter(operands: .all)),
-    ("su runuser", Interpreter(letters: "c", words: ["command", "session-command"])),
+    (
+      "su runuser capsh",
+      Interpreter(
+        letters: "c", words: ["command", "session-command"], passesOptionsOn: true)
+    ),
+    ("split", Interpreter(words: ["filter"], readsInput: false)),
     ("script", Interpreter(letters: "c", words: ["command"])),
     ("flock", Interpreter(letters: "c", words: ["command"], readsInput: false)),
     ("entr xterm npx", Interpreter(letters: "sec", words: ["call"], readsInput: false)),
     ("nix-shell", Interpreter(letters: "Ep", words: ["run", "command", "expr"])),
-    ("env", Interpreter(letters: "S", words: ["split-string"], readsInput: false)),
+    (
+      "env",
+      Interpreter(
+        letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
+    ),
     // They read commands from their input alone.
     ("at batch crontab newgrp chroot unshare nsenter machinectl", Interpreter()),
   ]

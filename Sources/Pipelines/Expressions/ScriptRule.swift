@@ -87,6 +87,11 @@ enum WordStart {
         self = isEmpty ? .nothing : .name
         return
       }
+      // What `$name` stands for may be nothing.
+      if byte == UInt8(ascii: "$") {
+        self = .nothing
+        return
+      }
       guard isNameByte(byte) else {
         self = .other
         return
@@ -107,7 +112,7 @@ enum WordStart {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),
       UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "<"), UInt8(ascii: ">"),
       UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "'"), UInt8(ascii: "\""),
-      UInt8(ascii: "`"), UInt8(ascii: "!"):
+      UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "\\"):
       true
     default: false
     }

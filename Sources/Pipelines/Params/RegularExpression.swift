@@ -47,11 +47,14 @@ enum PatternLimit {
   /// Of one match, in KiB.
   static let memory: UInt32 = 32 << 10
   /// Matches of a matcher that take more than a few steps for each byte.
-  static let longMatches = 20
+  static let longMatches = 4
+  /// Of all patterns of a matcher: some take long to compile.
+  static let totalByteCount = 64 << 10
 }
 
 /// Compiles and matches, and counts what all patterns of a file take together.
 final class PatternMatcher {
+  private var byteCount = 0
   private var compiledByteCount = 0
   private var longMatchCount = 0
   /// Made for the first match, and used again.
@@ -71,6 +74,11 @@ final class PatternMatcher {
     | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C
 
   fileprivate func compile(_ pattern: String) throws(PatternFault) -> OpaquePointer {
+    byteCount += pattern.utf8.count
+    guard byteCount <= PatternLimit.totalByteCount else {
+      throw PatternFault(
+        reason: "all patterns together are longer than 64 KiB, which is the limit")
+    }
     let context = pcre2_compile_context_create_8(nil)
     defer { pcre2_compile_context_free_8(context) }
     pcre2_set_parens_nest_limit_8(context, PatternLimit.nesting)

@@ -6,7 +6,7 @@ struct MatrixBudget {
   /// name.
   private var comparisons = 16_000_000
   /// Of instances: one for each axis, and for each name that `include` adds.
-  private var values = 4_000_000
+  private var values = 1_500_000
 
   mutating func spend(comparisons count: Int) throws(MatrixFault) {
     try Self.spend(
@@ -15,7 +15,7 @@ struct MatrixBudget {
   }
 
   mutating func spend(values count: Int) throws(MatrixFault) {
-    try Self.spend(count, of: &values, "leads to more than 4,000,000 values of instances")
+    try Self.spend(count, of: &values, "leads to more than 1,500,000 values of instances")
   }
 
   private static func spend(

@@ -38,6 +38,12 @@ private let scriptLists = [
   #"["mysql", "-e", "select '@'"]"#, #"["sqlite3", "f.db", "select '@'"]"#,
   #"["make", "--eval=x=@"]"#, #"["bash", "-c", "p @", "x", "y"]"#,
   #"["${{ params.program }}", "-c", "p @"]"#, #"["${{ params.program }}", "--eval=@"]"#,
+  #"["perl", "-F,", "-lane", "p @", "f"]"#, #"["perl", "-M5.010", "-le", "p @"]"#,
+  #"["env", "-S", "bash -c", "p @"]"#, #"["find", ".", "-exec", "env", "-S", "sh -c", "p @", ";"]"#,
+  #"["su", "root", "--", "-c", "p @"]"#, #"["runuser", "root", "--", "-c", "p @"]"#,
+  #"["capsh", "--", "-c", "p @"]"#, #"["awk", "-W", "interactive", "{ print @ }"]"#,
+  #"["python3", "-m", "timeit", "-n", "1", "p(@)"]"#, #"["split", "--filter=p @", "f"]"#,
+  #"["bash-static", "-c", "p @"]"#,
 ]
 
 /// The element is data.
@@ -58,6 +64,8 @@ private let scriptInputs = [
   #"["sh"]"#, #"["/usr/bin/env", "bash", "-s"]"#, #""bash""#, #""cat | sh""#,
   #""sudo -u x bash -s""#,
   #""exec 'python3' -""#, #""/usr/bin/perl5.36""#, #"["ssh", "host"]"#, #""node >x""#,
+  #"["awk", "-f", "-"]"#, #"["awk", "-f", "/dev/stdin"]"#, #"["env", "-S", "bash -s"]"#,
+  #"". /dev/stdin""#, #""eval \"$(cat)\"""#,
   #"["psql", "db"]"#, #""at now""#, #"["docker", "run", "-i", "x", "sh"]"#,
 ]
 private let dataInputs = [

@@ -33,18 +33,24 @@ func insertedByTheManual(_ value: String, at place: String) -> String? {
   let safe = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
   let name = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_".unicodeScalars)
-  let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!".unicodeScalars)
+  let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\".unicodeScalars)
   let literals = place.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
   var text = literals[0]
   // What is left of the word when its values are taken out; nil at its beginning.
   var word = ""
   var isAtStart = true
+  /// Of `$name`, which may stand for nothing.
+  var isBehindName = false
   func goPast(_ literal: String) {
     for scalar in literal.unicodeScalars {
-      if ends.contains(scalar) {
+      if ends.contains(scalar) || scalar == "$" {
         word = ""
         isAtStart = true
+        isBehindName = scalar == "$"
+      } else if isBehindName, name.contains(scalar) {
+        continue
       } else {
+        isBehindName = false
         word.unicodeScalars.append(scalar)
         isAtStart = false
       }
