@@ -34,6 +34,13 @@ package final class Child {
     processID = child
   }
 
+  /// One that nobody has collected is ended: the monitor of exit tests would look at nothing but that.
+  deinit {
+    if hasEnded { return }
+    kill(processID, SIGKILL)
+    _ = wait()
+  }
+
   /// The exit status as a shell would show it.
   package func wait() -> Int32 {
     while !reap(options: 0) {}
