@@ -236,4 +236,38 @@ struct DownloadAndResizeTests {
     }
     #expect(server.requests.count == 2)
   }
+
+  @Test func `what could not be decoded is asked for again, without conditions`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    for _ in 0..<2 {
+      let end = try run(
+        workspace, server, ["page.jpg", "cut.jpg", "photo.jpg"], "--to=out/", "--width=20",
+        "--max-age=1h")
+      #expect(end.status == 1)
+    }
+    let requests = server.requests.filter { $0.path != "/photo.jpg" }
+    #expect(requests.count == 4)
+    #expect(requests.allSatisfy { $0.headers["if-none-match"] == nil })
+    #expect(server.requests.count == 5)
+  }
+
+  @Test func `steps of a pipeline that write into one folder have a manifest each`() {
+    #expect(Manifest.name(of: .download) { _ in nil } == ".oprun-download.json")
+    #expect(Manifest.name(of: .resize) { _ in "a[x/é]" } == ".oprun-resize-a_x____.json")
+  }
+
+  @Test func `a file with the name of a pattern does not hide the others`() throws {
+    let workspace = try Workspace()
+    for name in ["*.png", "a.png", "b[1].png"] { try workspace.write("", to: "in/\(name)") }
+    let folder = workspace.path("in/")
+    func files(_ pattern: String) throws -> [String] {
+      try FilePatterns.files([folder + pattern], of: "from", .resize).map {
+        String($0.dropFirst(folder.count))
+      }
+    }
+    #expect(try files("*.png") == ["*.png", "a.png", "b[1].png"])
+    #expect(try files("b[1].png") == ["b[1].png"])
+    #expect(throws: (any Error).self) { try files("c*") }
+  }
 }

@@ -2,10 +2,22 @@
 
 import BuiltinSteps
 import Diagnostics
+import Glibc
 
 struct Manifest {
   let step: BuiltinStep
   let items: [ItemResult]
+
+  /// Unless one was given. Steps of a pipeline that write into one folder have one each.
+  static func name(
+    of step: BuiltinStep, environment: (String) -> String? = environmentValue
+  ) -> String {
+    let id = (environment("OPRUN_STEP") ?? "").utf8.prefix(150).map { byte in
+      let isSafe = isalnum(Int32(byte)) != 0 && byte < 0x80 || "_.-".utf8.contains(byte)
+      return Character(Unicode.Scalar(isSafe ? byte : UInt8(ascii: "_")))
+    }
+    return ".oprun-\(step.name)\(id.isEmpty ? "" : "-" + String(id)).json"
+  }
 
   var text: String {
     let failedCount = items.count { $0.error != nil }

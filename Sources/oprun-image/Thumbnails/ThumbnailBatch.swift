@@ -74,6 +74,11 @@ final class ThumbnailBatch: Sendable {
   private func ended(
     _ result: ItemResult, _ item: ThumbnailPlan.Item, of number: Int, _ task: DownloadTask
   ) {
+    let source = plan.orders[number].source
+    if result.error != nil, source.expected == nil, case .success? = task.end?.result {
+      // What could be of no use may be a mistake of the server: the next run asks for all of it again.
+      kept.cache.forget(source.key)
+    }
     var result = result
     result.origin = plan.results[item.number].origin
     results.withLock { $0[item.number] = result }
