@@ -58,6 +58,9 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   /// The head is complete.
   private func decide() -> Bool {
     do throws(SystemError) {
+      if head.status == 200 || head.status == 206, let text = head.invalidLength {
+        return refuse(.invalidLength(text))
+      }
       switch head.status {
       case 200: return try beginContent()
       case 206: return continueContent()
@@ -71,7 +74,6 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   private func beginContent() throws(SystemError) -> Bool {
     use = .content
     if part.size > 0 || part.origin != nil { try part.restart() }
-    if let text = head.invalidLength { return refuse(.invalidLength(text)) }
     if head.isEncoded, let name = head["content-encoding"] {
       decoder = ContentDecoder(name)
       if decoder == nil { return refuse(.unknownEncoding(name)) }

@@ -86,13 +86,12 @@ struct Fetcher: Sendable {
       try check(result, exchange)
       guard [301, 302, 303, 307, 308].contains(exchange.head.status) else { return nil }
       // libcurl says where it leads only if the body was read to its end.
-      let location = exchange.head["location"]
-      guard
-        let target = target
-          ?? location.flatMap({
-            WebAddress.resolved($0, against: transfer.url)
-          })
-      else { throw .noRedirectTarget(exchange.head.status) }
+      let resolved = exchange.head["location"].flatMap {
+        WebAddress.resolved($0, against: transfer.url)
+      }
+      guard let target = target ?? resolved else {
+        throw .noRedirectTarget(exchange.head.status)
+      }
       return target
     }
   }

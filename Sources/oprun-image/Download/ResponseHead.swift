@@ -55,8 +55,10 @@ struct ResponseHead: Sendable {
     isChunked || contentLength != nil ? nil : self["content-length"]
   }
 
-  /// Then a content has an end of its own, whatever a length says.
-  var isChunked: Bool { self["transfer-encoding"] != nil }
+  /// Then a content has an end of its own, whatever a length says: RFC 9112, 6.3.
+  var isChunked: Bool {
+    self["transfer-encoding"]?.lowercased().split(separator: ",").last?.trimmed == "chunked"
+  }
 
   /// Whether the body is packed on the way, so that lengths and ranges are not the content's.
   var isEncoded: Bool {
