@@ -193,12 +193,13 @@ struct CacheTests {
 
   @Test func `what another has fetched meanwhile is not asked about`() throws {
     let server = try LoopbackServer { _, connection in
-      usleep(300_000)
       connection.answer("200 OK", ["ETag: \"v1\""], "hello")
     }
     let bench = try CacheBench()
     let source = try #require(Source(server.url + "/x"))
     let folder = bench.folder
+    var owner = try CacheTurn(folder.turn(source.key), limit: 0) { _ in }
+    try #require(owner != nil)
     let found = Warnings()
     let threads = (0..<8).map { number in
       Thread {
@@ -214,6 +215,8 @@ struct CacheTests {
       }
     }
     for thread in threads { thread.start() }
+    while openCount(of: folder.turn(source.key)) < 9 { usleep(1000) }
+    owner = nil
     while found.all.count < 8 { usleep(1000) }
     #expect(found.all == [String](repeating: "hello", count: 8))
     #expect(server.requests.count == 1)
@@ -262,6 +265,16 @@ struct CacheTests {
     #expect(end.errors == "")
     #expect(workspace.content("x") == "hello")
     withExtendedLifetime(owner) {}
+  }
+
+  /// How often this process has a file open.
+  private func openCount(of path: String) -> Int {
+    let name = URL(filePath: path).resolvingSymlinksInPath().path
+    let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+    return numbers.count { number in
+      (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))
+        == name
+    }
   }
 
   private static func downloader(_ cache: Cache, maxAge: Int = 60) throws -> Downloader {

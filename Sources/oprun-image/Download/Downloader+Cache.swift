@@ -25,9 +25,11 @@ struct DownloadTurn: Sendable {
   /// In seconds since 1970.
   let began: Int
 
-  /// What another has fetched since we began to wait need not be asked about.
+  /// What another has fetched since we began to wait need not be asked about. A clock that was set back
+  /// makes nothing younger.
   func isFresh(_ record: CacheRecord) -> Bool {
-    turn?.hasWaited == true && record.confirmed >= began
+    guard let turn, turn.hasWaited else { return false }
+    return record.confirmed >= began && record.confirmed <= calendarTime()
   }
 }
 

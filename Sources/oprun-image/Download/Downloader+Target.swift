@@ -12,11 +12,8 @@ extension Downloader {
     if let expected = source.expected, let size = size(of: target, if: expected) {
       return present(target, expected, size)
     }
-    let turn =
-      try keepsInCache
-      ? cache.map { cache throws(ItemFailure) in
-        try takeTurn(source, in: cache)
-      } : nil
+    var turn: DownloadTurn?
+    if keepsInCache, let cache { turn = try takeTurn(source, in: cache) }
     defer { withExtendedLifetime(turn) {} }
     let record = record(of: source)
     let isThere = record.map { size(of: target, if: $0.digest) == $0.size } ?? false
