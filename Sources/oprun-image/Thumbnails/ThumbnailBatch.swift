@@ -62,8 +62,9 @@ final class ThumbnailBatch: Sendable {
     }
     let download = DownloadOperation(task)
     for item in order.items {
-      let thumbnails = ThumbnailOperation(item, task, self) {
-        self.ended($0, item, of: number, task)
+      let thumbnails = ThumbnailOperation(item, task, self) { result, isOfContent in
+        if isOfContent { self.forget(order.source) }
+        self.ended(result, item, of: number, task)
       }
       thumbnails.addDependency(download)
       processing.queue.addOperation(thumbnails)
@@ -71,14 +72,15 @@ final class ThumbnailBatch: Sendable {
     downloads.addOperation(download)
   }
 
+  /// A content that is of no use may be a mistake of the server: the next run asks for all of it again,
+  /// unless it is what the pipeline says it must be.
+  private func forget(_ source: Source) {
+    if source.expected == nil { kept.cache.forget(source.key) }
+  }
+
   private func ended(
     _ result: ItemResult, _ item: ThumbnailPlan.Item, of number: Int, _ task: DownloadTask
   ) {
-    let source = plan.orders[number].source
-    if result.error != nil, source.expected == nil, case .success? = task.end?.result {
-      // What could be of no use may be a mistake of the server: the next run asks for all of it again.
-      kept.cache.forget(source.key)
-    }
     var result = result
     result.origin = plan.results[item.number].origin
     results.withLock { $0[item.number] = result }
