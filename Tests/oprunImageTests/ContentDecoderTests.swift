@@ -104,6 +104,17 @@ struct ResponseHeadTests {
     }
   }
 
+  @Test func `a transfer can be packed, as a content can`() {
+    let encodings: [(ResponseHead, String?)] = [
+      (head(), nil), (head("Content-Encoding: Identity"), nil),
+      (head("Content-Encoding: identity, GZIP"), "gzip"),
+      (head("Transfer-Encoding: chunked"), nil), (head("Transfer-Encoding: gzip, chunked"), "gzip"),
+      (head("Transfer-Encoding: gzip", "Transfer-Encoding: chunked"), "gzip"),
+      (head("Content-Encoding: br", "Transfer-Encoding: gzip, chunked"), "br, gzip"),
+    ]
+    for (head, encoding) in encodings { #expect(head.encoding == encoding) }
+  }
+
   @Test func `an end of its own goes before a length`() {
     let chunked = head("Transfer-Encoding: gzip, Chunked", "Content-Length: x")
     #expect(chunked.isChunked)

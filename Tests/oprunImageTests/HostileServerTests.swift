@@ -156,6 +156,22 @@ struct HostileServerTests {
         == ("", "is packed as 'br', which was not asked for; wanted: 'gzip' or 'deflate'\n"))
   }
 
+  @Test func `a content that is packed in transfer is unpacked`() throws {
+    let packed: [UInt8] = [
+      0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86, 0xa6, 0x10,
+      0x36, 5, 0, 0, 0,
+    ]
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n19\r\n")
+      connection.write(packed)
+      connection.write("\r\n0\r\n\r\n")
+    }
+    let workspace = try Workspace()
+    let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "hello")
+  }
+
   @Test(arguments: ["99999999999999999999", "5\r\nContent-Length: 6", "5, 6"])
   func `a length that is none is refused`(length: String) throws {
     let server = try LoopbackServer { _, connection in

@@ -74,7 +74,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   private func beginContent() throws(SystemError) -> Bool {
     use = .content
     if part.size > 0 || part.origin != nil { try part.restart() }
-    if head.isEncoded, let name = head["content-encoding"] {
+    if let name = head.encoding {
       decoder = ContentDecoder(name)
       if decoder == nil { return refuse(.unknownEncoding(name)) }
     }
@@ -119,7 +119,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     switch decoder.decode(body, append) {
     case .taken: return true
     case .refused: return false
-    case .damaged: return refuse(.damagedEncoding(head["content-encoding"]))
+    case .damaged: return refuse(.damagedEncoding(head.encoding))
     }
   }
 
@@ -140,7 +140,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
 
   /// What is wrong with content that has ended well for libcurl.
   var incompleteness: ItemFailure? {
-    if let decoder, !decoder.isAtEnd { return .cutEncoding(head["content-encoding"]) }
+    if let decoder, !decoder.isAtEnd { return .cutEncoding(head.encoding) }
     guard let expectedSize, expectedSize != part.size else { return nil }
     return .wrongLength(wanted: expectedSize, found: part.size)
   }

@@ -26,7 +26,7 @@ struct ResponseHead: Sendable {
       guard !value.isEmpty else { return true }
       let name = text[..<colon].lowercased()
       // Of these, all that came count: RFC 9110, 5.3.
-      let isList = name == "content-length" || name == "content-encoding"
+      let isList = ["content-length", "content-encoding", "transfer-encoding"].contains(name)
       fields[name] = isList ? fields[name].map { "\($0), \(value)" } ?? value : value
     }
     return true
@@ -61,8 +61,14 @@ struct ResponseHead: Sendable {
   }
 
   /// Whether the body is packed on the way, so that lengths and ranges are not the content's.
-  var isEncoded: Bool {
-    self["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+  var isEncoded: Bool { encoding != nil }
+
+  /// How it is packed, in lower case: of the content or of its transfer, which means the same here.
+  var encoding: String? {
+    let lists = [self["content-encoding"], self["transfer-encoding"]].compactMap { $0 }
+    let names = lists.flatMap { $0.lowercased().split(separator: ",").map(\.trimmed) }
+      .filter { $0 != "identity" && $0 != "chunked" }
+    return names.isEmpty ? nil : names.joined(separator: ", ")
   }
 
   var forbidsKeeping: Bool {
