@@ -35,6 +35,7 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .target(name: "CConfinement"),
 
@@ -61,7 +62,7 @@ let package = Package(
       name: "oprun-image",
       dependencies: [
         "BuiltinSteps", "Diagnostics", "OperationKit", "Processors", "CCurl", "CCrypto", "CVips",
-        "CConfinement", "CLinux",
+        "CConfinement", "CLinux", "CZlib",
       ],
       swiftSettings: settings),
 

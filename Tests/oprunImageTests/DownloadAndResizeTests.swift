@@ -1,5 +1,6 @@
 // `download-and-resize` as a user sees it: images that come from a server, and what is made of them.
 
+import BuiltinSteps
 import Foundation
 import Testing
 
@@ -235,5 +236,57 @@ struct DownloadAndResizeTests {
       #expect(end.output.hasPrefix("300 images, "))
     }
     #expect(server.requests.count == 2)
+  }
+
+  @Test func `what could not be decoded is asked for again, without conditions`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    for _ in 0..<2 {
+      let end = try run(
+        workspace, server, ["page.jpg", "cut.jpg", "photo.jpg"], "--to=out/", "--width=20",
+        "--max-age=1h")
+      #expect(end.status == 1)
+    }
+    let requests = server.requests.filter { $0.path != "/photo.jpg" }
+    #expect(requests.count == 4)
+    #expect(requests.allSatisfy { $0.headers["if-none-match"] == nil })
+    #expect(server.requests.count == 5)
+  }
+
+  @Test func `what could not be written is not fetched again`() throws {
+    let server = try gallery()
+    let workspace = try Workspace()
+    try workspace.write("", to: "out/photo.jpg/inside")
+    for _ in 0..<2 {
+      let end = try run(
+        workspace, server, ["photo.jpg"], "--to=out/", "--width=20", "--max-age=1h")
+      #expect(end.status == 1)
+    }
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `steps of a pipeline that write into one folder have a manifest each`() {
+    #expect(Manifest.name(of: .download, id: nil) == ".oprun-download.json")
+    #expect(Manifest.name(of: .download, id: "a-1.b_c") == ".oprun-download-a-1.b_c.json")
+    let names = ["a[x/é]", "a[x_é]", String(repeating: "x", count: 101)].map {
+      Manifest.name(of: .resize, id: $0)
+    }
+    #expect(names[0].wholeMatch(of: /\.oprun-resize-a_x___-[0-9a-f]{8}\.json/) != nil)
+    #expect(names[0] != names[1])
+    #expect(names[2].wholeMatch(of: /\.oprun-resize-x{100}-[0-9a-f]{8}\.json/) != nil)
+  }
+
+  @Test func `a file with the name of a pattern does not hide the others`() throws {
+    let workspace = try Workspace()
+    for name in ["*.png", "a.png", "b[1].png"] { try workspace.write("", to: "in/\(name)") }
+    let folder = workspace.path("in") + "/"
+    func files(_ pattern: String) throws -> [String] {
+      try FilePatterns.files([folder + pattern], of: "from", .resize).map {
+        String($0.dropFirst(folder.count))
+      }
+    }
+    #expect(try files("*.png") == ["*.png", "a.png", "b[1].png"])
+    #expect(try files("b[1].png") == ["b[1].png"])
+    #expect(throws: (any Error).self) { try files("c*") }
   }
 }

@@ -26,7 +26,7 @@ struct HostileServerTests {
     }
     let started = Date()
     let end = try download(server, "--stall-timeout=300ms")
-    #expect(end.message == "no byte in TIME\n")
+    #expect(end.message == "no progress in TIME\n")
     #expect(end.files == [])
     #expect(end.status == 1)
     #expect(Date().timeIntervalSince(started) < 5)
@@ -120,6 +120,98 @@ struct HostileServerTests {
     #expect(
       try download(server, "--max-bytes=1M").message == "longer than 1M, the limit ('max_bytes')\n")
     #expect(try download(server, "--max-bytes=100M").files == ["x"])
+  }
+
+  @Test func `a packed content that was cut is no content`() throws {
+    let whole: [UInt8] = [
+      0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86, 0xa6, 0x10,
+      0x36, 5, 0, 0, 0,
+    ]
+    func end(_ body: [UInt8], _ encoding: String = "gzip") throws -> (String, String) {
+      let server = try LoopbackServer { _, connection in
+        connection.write(
+          "HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: \(body.count)\r\n\r\n"
+        )
+        connection.write(body)
+      }
+      let workspace = try Workspace()
+      let end = try workspace.run(
+        "download", "--url=\(server.url)/x", "--to=x", "--retries=0", "--allow-private")
+      return (
+        workspace.content("x"),
+        end.errors.replacingOccurrences(of: "failed: http://SERVER/x: ", with: "")
+      )
+    }
+    #expect(try end(whole) == ("hello", ""))
+    #expect(try end(whole + whole) == ("hellohello", ""))
+    #expect(try end(Array(whole[10..<17]), "deflate") == ("hello", ""))
+    for count in [0, 1, 12, 17, 24] {
+      let cut = try end(Array(whole.prefix(count)))
+      #expect(cut == ("", "was cut: packed as 'gzip', it has no end\n"), "\(count)")
+    }
+    #expect(try end(whole + [1, 2, 3]) == ("", "cannot be unpacked as 'gzip'\n"))
+    #expect(try end([1, 2, 3]) == ("", "cannot be unpacked as 'gzip'\n"))
+    #expect(
+      try end(whole, "br")
+        == ("", "is packed as 'br', which was not asked for; wanted: 'gzip' or 'deflate'\n"))
+  }
+
+  @Test func `a content that is packed in transfer is unpacked`() throws {
+    let packed: [UInt8] = [
+      0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xcb, 0x48, 0xcd, 0xc9, 0xc9, 7, 0, 0x86, 0xa6, 0x10,
+      0x36, 5, 0, 0, 0,
+    ]
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n19\r\n")
+      connection.write(packed)
+      connection.write("\r\n0\r\n\r\n")
+    }
+    let workspace = try Workspace()
+    let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "hello")
+  }
+
+  @Test(arguments: ["99999999999999999999", "5\r\nContent-Length: 6", "5, 6"])
+  func `a length that is none is refused`(length: String) throws {
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\nhello!")
+    }
+    let end = try download(server)
+    #expect(end.status == 1)
+    #expect(end.message.lowercased().contains("length"), "\(end.message)")
+    #expect(end.files == [])
+  }
+
+  @Test(arguments: ["/y", "y?z=1", "http://127.0.0.1:PORT/y"])
+  func `a redirect with a long body is followed`(target: String) throws {
+    let server = try LoopbackServer { request, connection in
+      if request.path.hasPrefix("/y") { return connection.answer("200 OK", [], "hello") }
+      let port = request.headers["host"]?.split(separator: ":").last ?? ""
+      connection.answer(
+        "302 Found", ["Location: \(target.replacing("PORT", with: port))"],
+        String(repeating: "x", count: 200_000))
+    }
+    #expect(try download(server).files == ["x"])
+  }
+
+  @Test func `a header line that is too long is told as that`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.answer("200 OK", ["X: \(String(repeating: "a", count: 110 << 10))"], "hello")
+    }
+    #expect(
+      try download(server).message
+        == "sends a header line of more than 100K, or memory is used up\n")
+  }
+
+  @Test func `a content in chunks that ends well is not marked`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.write(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+    }
+    let workspace = try Workspace()
+    let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
+    #expect(end.output == "x  5 B  TIME\n1 file, 5 B received in TIME\n")
   }
 
   @Test func `headers without end are refused`() throws {

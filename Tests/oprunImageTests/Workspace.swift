@@ -41,7 +41,7 @@ final class Workspace: Sendable {
     let child = try Child(
       script: """
         cd \(quotedForShell(folder.path)) || exit 99
-        unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY OPRUN_OUTPUT
+        unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY OPRUN_OUTPUT OPRUN_STEP
         unset CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR
         \(openFiles.map { "ulimit -n \($0)" } ?? "")
         export OPRUN_IMAGE_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no

@@ -15,7 +15,7 @@ extension Program {
     let table = BatchTable(
       items: items, noun: noun, nanoseconds: monotonicTime() - started)
     output.write(table.text)
-    let manifest = inputs.text("manifest") ?? "\(folder).oprun-\(inputs.step.name).json"
+    let manifest = inputs.text("manifest") ?? folder + Manifest.name(of: inputs.step)
     do throws(SystemError) {
       try Files.makeFolder(of: manifest)
       try Files.write(Manifest(step: inputs.step, items: items).text, to: manifest)

@@ -9,10 +9,17 @@ struct ItemFailure: Error, Hashable, Sendable {
   var retryAfter: Int?
   /// Bytes that came all the same.
   var receivedByteCount = 0
+  /// Whether the content has come whole, and is of no use.
+  var isOfContent = false
 
   init(_ message: String, mayPass: Bool = false, retryAfter: Int? = nil) {
     self.message = message
     self.mayPass = mayPass
     self.retryAfter = retryAfter
+  }
+
+  init(_ fault: ImageFault) {
+    self.init(fault.message)
+    isOfContent = fault.isOfContent
   }
 }

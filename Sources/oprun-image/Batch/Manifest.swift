@@ -2,10 +2,28 @@
 
 import BuiltinSteps
 import Diagnostics
+import Glibc
 
 struct Manifest {
   let step: BuiltinStep
   let items: [ItemResult]
+
+  /// Unless one was given. Steps of a pipeline that write into one folder have one each; `id` is the
+  /// step's, and what a name cannot hold of it is told apart by its hash.
+  static func name(of step: BuiltinStep, id: String? = pipelineStep) -> String {
+    guard let id, !id.isEmpty else { return ".oprun-\(step.name).json" }
+    let safe = id.unicodeScalars.prefix(100).map { scalar in
+      let isSafe =
+        scalar.isASCII && scalar.properties.isAlphabetic
+        || "0123456789_.-".unicodeScalars.contains(scalar)
+      return isSafe ? Character(scalar) : "_"
+    }
+    let mark = String(safe) == id ? "" : "-" + SHA256.hash(id).hexadecimal.prefix(8)
+    return ".oprun-\(step.name)-\(String(safe))\(mark).json"
+  }
+
+  /// What `oprun` says of the step that this program performs.
+  private static var pipelineStep: String? { getenv("OPRUN_STEP").map { String(cString: $0) } }
 
   var text: String {
     let failedCount = items.count { $0.error != nil }

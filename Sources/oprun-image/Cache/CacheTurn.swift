@@ -12,6 +12,8 @@ final class CacheTurn: Sendable {
   private static let longestPause: UInt32 = 20_000
 
   private let file: OpenFile
+  /// Whether somebody else had it at first.
+  let hasWaited: Bool
 
   /// Calls once with who has it if that takes longer than the patience. Nil after the limit. Both in
   /// nanoseconds.
@@ -23,16 +25,19 @@ final class CacheTurn: Sendable {
     let started = monotonicTime()
     var pause = Self.shortestPause
     var hasTold = false
+    var hasWaited = false
     while !file.tryLock(LOCK_EX) {
+      hasWaited = true
       let waited = monotonicTime() - started
       if waited >= limit { return nil }
       if waited >= patience, !hasTold {
         hasTold = true
-        tell(owner)
+        tell(Self.owner(of: file))
       }
       usleep(min(pause, UInt32(clamping: (limit - waited) / 1000 + 1)))
       pause = min(pause * 2, Self.longestPause)
     }
+    self.hasWaited = hasWaited
     sign()
   }
 
@@ -43,7 +48,7 @@ final class CacheTurn: Sendable {
     words.withUnsafeBytes { bytes in try? file.write(bytes) }
   }
 
-  private var owner: String {
+  private static func owner(of file: OpenFile) -> String {
     var text = ""
     try? file.readAll { text += String(decoding: $0, as: UTF8.self) }
     guard let process = Int32(text.trimmed) else { return "another process" }

@@ -44,6 +44,7 @@ struct TransferResult: Hashable, Sendable {
   }
 
   var isSuccess: Bool { code == CURLE_OK.rawValue }
+  var isOutOfMemory: Bool { code == CURLE_OUT_OF_MEMORY.rawValue }
   var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
   /// The receiver, or the address policy by way of it, did not want to go on.
   var isRefusal: Bool {
@@ -93,8 +94,9 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   private func setTarget(_ request: TransferRequest) {
     set(CURLOPT_URL, request.url)
     set(CURLOPT_USERAGENT, request.userAgent)
-    // Nothing else is asked for; what is sent packed all the same is unpacked.
+    // Nothing else is asked for; what is sent packed all the same is unpacked by who takes it.
     set(CURLOPT_ACCEPT_ENCODING, "identity")
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
     setTrust(request.trust)
     for header in request.headers { headers = curl_slist_append(headers, header) }
@@ -293,6 +295,22 @@ struct WebAddress: Hashable, Sendable {
   /// that only somebody else has named, and not in the open if it began encrypted.
   func mayUseNetrc(after first: WebAddress) -> Bool {
     host == first.host && (scheme == first.scheme || scheme == "https")
+  }
+
+  /// What a `Location` means in an answer of this URL; nil if it makes no sense.
+  static func resolved(_ location: String, against base: String) -> String? {
+    guard let url = curl_url() else { return nil }
+    defer { curl_url_cleanup(url) }
+    var text: UnsafeMutablePointer<CChar>?
+    let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+    guard curl_url_set(url, CURLUPART_URL, base, flags) == CURLUE_OK,
+      curl_url_set(url, CURLUPART_USER, nil, 0) == CURLUE_OK,
+      curl_url_set(url, CURLUPART_PASSWORD, nil, 0) == CURLUE_OK,
+      curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
+      curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text
+    else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
   }
 
   /// A redirect within its origin, with its credentials unless that has its own.

@@ -70,6 +70,23 @@ extension ItemFailure {
     ItemFailure("sends more than \(shownSize(ResponseHead.byteLimit)) of headers")
   }
 
+  static func invalidLength(_ text: String) -> ItemFailure {
+    ItemFailure("announces a length that is none: \(quoted(text))")
+  }
+
+  static func unknownEncoding(_ name: String) -> ItemFailure {
+    ItemFailure(
+      "is packed as \(quoted(name)), which was not asked for; wanted: 'gzip' or 'deflate'")
+  }
+
+  static func cutEncoding(_ name: String?) -> ItemFailure {
+    ItemFailure("was cut: packed as \(quoted(name ?? "")), it has no end", mayPass: true)
+  }
+
+  static func damagedEncoding(_ name: String?) -> ItemFailure {
+    ItemFailure("cannot be unpacked as \(quoted(name ?? ""))")
+  }
+
   static func wrongLength(wanted: Int, found: Int) -> ItemFailure {
     ItemFailure("ended after \(found) bytes, \(wanted) were announced", mayPass: true)
   }
@@ -80,17 +97,11 @@ extension ItemFailure {
   }
 
   static func stalled(_ nanoseconds: Int64) -> ItemFailure {
-    ItemFailure("no byte in \(shownDuration(nanoseconds))", mayPass: true)
+    ItemFailure("no progress in \(shownDuration(nanoseconds))", mayPass: true)
   }
 
   static func tookTooLong(_ nanoseconds: Int64) -> ItemFailure {
     ItemFailure("not done after \(shownDuration(nanoseconds))", mayPass: true)
-  }
-
-  static func noTurn(_ nanoseconds: Int64) -> ItemFailure {
-    ItemFailure(
-      "another download has its turn in the cache for more than \(shownDuration(nanoseconds))",
-      mayPass: true)
   }
 
   /// What libcurl says, in our form.
@@ -101,7 +112,14 @@ extension ItemFailure {
         "the proxy answers \(words(status)) to a connection to \(quoted(address.authority))",
         mayPass: mayPass(status))
     }
+    if result.isOutOfMemory {
+      // libcurl has no other word for a header line that is longer than it takes.
+      return ItemFailure("sends a header line of more than 100K, or memory is used up")
+    }
     if result.isUntrusted { return .untrusted(result, address) }
+    if result.words.contains("wrong version number") || result.words.contains("http request") {
+      return ItemFailure("the port does not speak TLS")
+    }
     let words = withoutCredentials(result.words)
     // The first word begins a sentence, unless it is a name such as SSL or HTTP/2.
     let isName = words.prefix { $0 != " " }.dropFirst().contains { $0.isUppercase }

@@ -18,15 +18,36 @@ private final class PassingContent: Sendable {
   }
 }
 
+/// The right to fetch a source, or the patience for it.
+struct DownloadTurn: Sendable {
+  /// Nil if it took too long: then who has it does not stop us.
+  let turn: CacheTurn?
+  /// In seconds since 1970.
+  let began: Int
+
+  /// What another has fetched since we began to wait need not be asked about. A clock that was set back
+  /// makes nothing younger.
+  func isFresh(_ record: CacheRecord) -> Bool {
+    guard let turn, turn.hasWaited else { return false }
+    return record.confirmed >= began && record.confirmed <= calendarTime()
+  }
+}
+
 extension Downloader {
+  /// Waits for who fetches the same, but no longer than one attempt of theirs could take.
+  func takeTurn(_ source: Source, in cache: Cache) throws(ItemFailure) -> DownloadTurn {
+    let began = calendarTime()
+    let limit = fetcher.settings.limits.total
+    let turn = try system { try cache.turn(source.key, named: source.shown, limit: limit) }
+    return DownloadTurn(turn: turn, began: began)
+  }
+
   /// Gets the content into the cache, or if it must not stay, into a file that goes with `hold`. What
   /// is in the cache is checked against its hash unless `isUnread` says that nobody will read it.
   func acquire(
     _ source: Source, in cache: Cache, isUnread: (CachedObject) -> Bool = { _ in false }
   ) throws(ItemFailure) -> Acquired {
-    let limit = fetcher.settings.limits.total
-    let turn = try system { try cache.turn(source.key, named: source.shown, limit: limit) }
-    guard let turn else { throw .noTurn(limit) }
+    let turn = try takeTurn(source, in: cache)
     defer { withExtendedLifetime(turn) {} }
     let record = record(of: source)
     let object = record.flatMap { record in
@@ -34,7 +55,9 @@ extension Downloader {
         isUnread(object) || cache.isIntact(object, record) ? object : nil
       }
     }
-    if let record, let object, isBelieved(record, source) { return acquired(object) }
+    if let record, let object, turn.isFresh(record) || isBelieved(record, source) {
+      return acquired(object)
+    }
     let part = try system {
       try PartFile.open(at: cache.folder.part(source.key), mode: 0o600)
     }

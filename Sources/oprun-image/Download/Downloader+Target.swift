@@ -12,11 +12,14 @@ extension Downloader {
     if let expected = source.expected, let size = size(of: target, if: expected) {
       return present(target, expected, size)
     }
+    var turn: DownloadTurn?
+    if keepsInCache, let cache { turn = try takeTurn(source, in: cache) }
+    defer { withExtendedLifetime(turn) {} }
     let record = record(of: source)
     let isThere = record.map { size(of: target, if: $0.digest) == $0.size } ?? false
     let object = isThere ? nil : record.flatMap { cache?.object(of: $0) }
     let isAtHand = isThere || object != nil
-    if let record, isAtHand, isBelieved(record, source) {
+    if let record, isAtHand, turn?.isFresh(record) == true || isBelieved(record, source) {
       return try atHand(record, object, target)
     }
     let part = try system { try PartFile.open(at: PartFile.name(beside: target), mode: 0o666) }

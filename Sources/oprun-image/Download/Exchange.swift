@@ -27,6 +27,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   private var use = Use.undecided
   private var ignoredCount = 0
   private var expectedSize: Int?
+  private var decoder: ContentDecoder?
 
   /// A longer body of an answer that is no content is not read: the connection is given up instead.
   private static let ignoredLimit = 64 << 10
@@ -57,6 +58,9 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   /// The head is complete.
   private func decide() -> Bool {
     do throws(SystemError) {
+      if head.status == 200 || head.status == 206, let text = head.invalidLength {
+        return refuse(.invalidLength(text))
+      }
       switch head.status {
       case 200: return try beginContent()
       case 206: return continueContent()
@@ -70,6 +74,10 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
   private func beginContent() throws(SystemError) -> Bool {
     use = .content
     if part.size > 0 || part.origin != nil { try part.restart() }
+    if let name = head.encoding {
+      decoder = ContentDecoder(name)
+      if decoder == nil { return refuse(.unknownEncoding(name)) }
+    }
     let length = head.isEncoded ? nil : head.contentLength
     if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
     expectedSize = length
@@ -106,9 +114,18 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
       ignoredCount += body.count
       return ignoredCount <= Self.ignoredLimit
     }
-    guard part.size + body.count <= terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
-    do throws(SystemError) { try part.append(body) } catch { return refuse(.system(error)) }
     meter.add(body.count)
+    guard let decoder else { return append(body) }
+    switch decoder.decode(body, append) {
+    case .taken: return true
+    case .refused: return false
+    case .damaged: return refuse(.damagedEncoding(head.encoding))
+    }
+  }
+
+  private func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard part.size + bytes.count <= terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    do throws(SystemError) { try part.append(bytes) } catch { return refuse(.system(error)) }
     return true
   }
 
@@ -123,12 +140,15 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
 
   /// What is wrong with content that has ended well for libcurl.
   var incompleteness: ItemFailure? {
+    if let decoder, !decoder.isAtEnd { return .cutEncoding(head.encoding) }
     guard let expectedSize, expectedSize != part.size else { return nil }
     return .wrongLength(wanted: expectedSize, found: part.size)
   }
 
-  /// Whether the server said how long the content is.
-  var isLengthKnown: Bool { expectedSize != nil }
+  /// Whether the content has an end that can be told from a cut.
+  var isLengthKnown: Bool {
+    expectedSize != nil || decoder != nil || head.isChunked || head.isFramed
+  }
 }
 
 /// Counts bytes as they come, for the progress.

@@ -85,7 +85,13 @@ struct Fetcher: Sendable {
     case .ended(let result, let target):
       try check(result, exchange)
       guard [301, 302, 303, 307, 308].contains(exchange.head.status) else { return nil }
-      guard let target else { throw .noRedirectTarget(exchange.head.status) }
+      // libcurl says where it leads only if the body was read to its end.
+      let resolved = exchange.head["location"].flatMap {
+        WebAddress.resolved($0, against: transfer.url)
+      }
+      guard let target = target ?? resolved else {
+        throw .noRedirectTarget(exchange.head.status)
+      }
       return target
     }
   }

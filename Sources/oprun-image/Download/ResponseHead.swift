@@ -3,6 +3,8 @@
 /// What came before the body.
 struct ResponseHead: Sendable {
   private(set) var status = 0
+  /// Whether the answer came in frames of HTTP/2, which say what is the last.
+  private(set) var isFramed = false
   private var fields: [String: String] = [:]
   private var byteCount = 0
 
@@ -17,10 +19,15 @@ struct ResponseHead: Sendable {
     let text = String(decoding: line, as: UTF8.self)
     if text.hasPrefix("HTTP/") {
       fields = [:]
+      isFramed = text.hasPrefix("HTTP/2")
       status = text.split(separator: " ").dropFirst().first.flatMap { Int($0.prefix(3)) } ?? 0
     } else if let colon = text.firstIndex(of: ":") {
       let value = text[text.index(after: colon)...].trimmed
-      if !value.isEmpty { fields[text[..<colon].lowercased()] = value }
+      guard !value.isEmpty else { return true }
+      let name = text[..<colon].lowercased()
+      // Of these, all that came count: RFC 9110, 5.3.
+      let isList = ["content-length", "content-encoding", "transfer-encoding"].contains(name)
+      fields[name] = isList ? fields[name].map { "\($0), \(value)" } ?? value : value
     }
     return true
   }
@@ -33,11 +40,35 @@ struct ResponseHead: Sendable {
 
   subscript(_ name: String) -> String? { fields[name] }
 
-  var contentLength: Int? { self["content-length"].flatMap(Int.init) }
+  /// Nil if there is none, or none that makes sense.
+  var contentLength: Int? {
+    guard !isChunked, let text = self["content-length"] else { return nil }
+    let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed))
+    guard values.count == 1, let digits = values.first,
+      digits.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int(digits)
+  }
+
+  /// RFC 9112, 6.3: one that is no number, is too large, or differs from another, is a fault.
+  var invalidLength: String? {
+    isChunked || contentLength != nil ? nil : self["content-length"]
+  }
+
+  /// Then a content has an end of its own, whatever a length says: RFC 9112, 6.3.
+  var isChunked: Bool {
+    self["transfer-encoding"]?.lowercased().split(separator: ",").last?.trimmed == "chunked"
+  }
 
   /// Whether the body is packed on the way, so that lengths and ranges are not the content's.
-  var isEncoded: Bool {
-    self["content-encoding"].map { $0.lowercased() != "identity" } ?? false
+  var isEncoded: Bool { encoding != nil }
+
+  /// How it is packed, in lower case: of the content or of its transfer, which means the same here.
+  var encoding: String? {
+    let lists = [self["content-encoding"], self["transfer-encoding"]].compactMap { $0 }
+    let names = lists.flatMap { $0.lowercased().split(separator: ",").map(\.trimmed) }
+      .filter { $0 != "identity" && $0 != "chunked" }
+    return names.isEmpty ? nil : names.joined(separator: ", ")
   }
 
   var forbidsKeeping: Bool {

@@ -62,13 +62,20 @@ final class ThumbnailBatch: Sendable {
     }
     let download = DownloadOperation(task)
     for item in order.items {
-      let thumbnails = ThumbnailOperation(item, task, self) {
-        self.ended($0, item, of: number, task)
+      let thumbnails = ThumbnailOperation(item, task, self) { result, isOfContent in
+        if isOfContent { self.forget(order.source) }
+        self.ended(result, item, of: number, task)
       }
       thumbnails.addDependency(download)
       processing.queue.addOperation(thumbnails)
     }
     downloads.addOperation(download)
+  }
+
+  /// A content that is of no use may be a mistake of the server: the next run asks for all of it again,
+  /// unless it is what the pipeline says it must be.
+  private func forget(_ source: Source) {
+    if source.expected == nil { kept.cache.forget(source.key) }
   }
 
   private func ended(

@@ -7,11 +7,11 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
   private let item: ThumbnailPlan.Item
   private let task: DownloadTask
   private let batch: ThumbnailBatch
-  private let whenOver: @Sendable (ItemResult) -> Void
+  private let whenOver: @Sendable (ItemResult, _ isOfContent: Bool) -> Void
 
   init(
     _ item: ThumbnailPlan.Item, _ task: DownloadTask, _ batch: ThumbnailBatch,
-    whenOver: @escaping @Sendable (ItemResult) -> Void
+    whenOver: @escaping @Sendable (ItemResult, _ isOfContent: Bool) -> Void
   ) {
     self.item = item
     self.task = task
@@ -52,7 +52,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
       withExtendedLifetime(source) {}
       switch operation.result {
       case .failure(let fault):
-        finish(.failure(ItemFailure(fault.message)), end, isCached: false)
+        finish(.failure(ItemFailure(fault)), end, isCached: false)
       case .success(let results):
         batch.kept.keep(results, of: source, as: image.format)
         finish(.success(results.map(ItemFile.init)), end, isCached: false)
@@ -83,17 +83,20 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     result.isCached = isCached
     if item.isFirst { result.receivedByteCount = end.receivedByteCount }
     if case .success(let source) = end.result { result.note = source.note }
+    var isOfContent = false
     switch files {
     case .success(let files): result.files = files
-    case .failure(let failure): result.error = failure.message
+    case .failure(let failure):
+      result.error = failure.message
+      isOfContent = failure.isOfContent
     }
-    whenOver(result)
+    whenOver(result, isOfContent)
   }
 
   private func image<Value>(
     _ body: () throws(ImageFault) -> Value
   ) throws(ItemFailure) -> Value {
-    do throws(ImageFault) { return try body() } catch { throw ItemFailure(error.message) }
+    do throws(ImageFault) { return try body() } catch { throw ItemFailure(error) }
   }
 }
 

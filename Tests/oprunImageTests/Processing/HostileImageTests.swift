@@ -43,6 +43,19 @@ struct HostileImageTests {
     }
   }
 
+  @Test func `what was said of one image is not said of another`() throws {
+    let photo = try Pixels.noise(40, 40).encoded("jpg")
+    let profile = Array("ICC_PROFILE\u{0}\u{1}\u{1}".utf8) + [UInt8](repeating: 0x20, count: 200)
+    let segment = [0xff, 0xe2, 0, UInt8(profile.count + 2)] + profile
+    let folder = try ImageFolder()
+    try folder.write(photo.prefix(2) + segment + photo.dropFirst(2), to: "good.jpg")
+    try folder.write(Array("GIF89a".utf8) + [10, 0, 10, 0, 0, 0, 0, 0x21, 0xf9, 4], to: "bad.gif")
+    let end = try folder.run(
+      "resize", "--from=good.jpg", "--from=bad.gif", "--to=out/", "--width=10", "--workers=1")
+    #expect(end.errors.hasPrefix("failed: bad.gif: cannot be read as GIF: "), "\(end.errors)")
+    #expect(!end.errors.contains("ICC"), "\(end.errors)")
+  }
+
   @Test func `what is no image is called by its name`() throws {
     let wanted = "wanted JPEG, PNG, WebP or GIF"
     #expect(try verdict([]) == "found an empty file, \(wanted)")

@@ -55,7 +55,7 @@ final class ImageFolder: Sendable {
   func start(_ words: [String]) throws -> Child {
     let line = ([ImageFolder.program] + words).map { "'\($0)'" }.joined(separator: " ")
     return try Child(
-      script: "cd '\(url.path)' && exec \(line) </dev/null >.stdout 2>.stderr")
+      script: "cd '\(url.path)' && unset OPRUN_STEP && exec \(line) </dev/null >.stdout 2>.stderr")
   }
 
   /// Runs the program in the folder. What the kernel counts for a child begins with the memory of

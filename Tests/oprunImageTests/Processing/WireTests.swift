@@ -30,7 +30,7 @@ struct WireTests {
       .confinement(layers: 7, landlockVersion: 3, refusals: [1, 0, 13]),
       .ready(layers: 5), .fault(ImageFault("")), .fault(ImageFault("×")),
       .fault(ImageFault("eight by")),
-      .fault(ImageFault("a longer message, with ümlauts")),
+      .fault(ImageFault("a longer message, with ümlauts", isOfContent: true)),
     ]
     for answer in answers { #expect(ImageAnswer(numbers: answer.numbers) == answer) }
   }

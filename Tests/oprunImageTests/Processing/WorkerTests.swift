@@ -166,6 +166,19 @@ private func wait(_ condition: () -> Bool) -> Bool {
     #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 5)
   }
 
+  @Test func `processes that somebody has stopped hold nobody up`() throws {
+    let folder = try folderWithSlowImage()
+    let child = try folder.start(words + ["--time-limit=2s"])
+    let worker = try #require(busyWorker(of: child))
+    let zygote = try #require(descendants(of: child.processID).first { $0 != worker })
+    kill(zygote, SIGSTOP)
+    kill(worker, SIGSTOP)
+    #expect(child.wait() == 1)
+    #expect(
+      try told(in: folder) == "failed: slow.jpg: took longer than allowed: more than 2s\n")
+    #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
+  }
+
   @Test func `an image in work is tried no third time, and the others are made`() throws {
     let folder = try folderWithSlowImage()
     let child = try folder.start(words)

@@ -65,8 +65,13 @@ struct ImageFacts: Hashable, Sendable {
 /// Why an image could not be processed, in words without its name.
 struct ImageFault: Error, Hashable, Sendable {
   let message: String
+  /// Whether what is in the file is, or may be, at fault, whoever reads it.
+  var isOfContent = false
 
-  init(_ message: String) { self.message = message }
+  init(_ message: String, isOfContent: Bool = false) {
+    self.message = message
+    self.isOfContent = isOfContent
+  }
 }
 
 enum ImageAnswer: Hashable, Sendable {

@@ -7,13 +7,13 @@ import Diagnostics
 
 extension ImageFault {
   static func notAnImage(_ found: String, wanted: [ImageFormat]) -> ImageFault {
-    ImageFault("found \(found), wanted \(list(wanted))")
+    ImageFault("found \(found), wanted \(list(wanted))", isOfContent: true)
   }
 
   static func formatNotAllowed(_ format: ImageFormat, wanted: [ImageFormat]) -> ImageFault {
     ImageFault(
       "found \(article(format)) image, wanted \(list(wanted)); "
-        + "'also_read: \(format == .tiff ? "tiff" : "heif")' allows it")
+        + "'also_read: \(format == .tiff ? "tiff" : "heif")' allows it", isOfContent: true)
   }
 
   private static func article(_ format: ImageFormat) -> String {
@@ -27,16 +27,16 @@ extension ImageFault {
   }
 
   static func tooManyBytes(_ found: Int, most: Int) -> ImageFault {
-    ImageFault("has \(found) bytes, wanted at most \(most)")
+    ImageFault("has \(found) bytes, wanted at most \(most)", isOfContent: true)
   }
 
   static func tooManyPixels(_ size: Size, frames: Int, most: Int) -> ImageFault {
     let found = frames > 1 ? "\(frames) frames of \(size.words)" : size.words
-    return ImageFault("has \(found) pixels, wanted at most \(most) in all")
+    return ImageFault("has \(found) pixels, wanted at most \(most) in all", isOfContent: true)
   }
 
   static func sideTooLong(_ size: Size, most: Int) -> ImageFault {
-    ImageFault("has \(size.words) pixels, wanted at most \(most) on a side")
+    ImageFault("has \(size.words) pixels, wanted at most \(most) on a side", isOfContent: true)
   }
 
   static func resultTooLarge(_ size: Size, most: Int) -> ImageFault {
@@ -49,12 +49,12 @@ extension ImageFault {
   }
 
   static func tooManyScans(most: Int) -> ImageFault {
-    ImageFault("is a progressive JPEG of more than \(most) scans")
+    ImageFault("is a progressive JPEG of more than \(most) scans", isOfContent: true)
   }
 
   /// `details` is what the decoder said; it can quote the file.
   static func cannotDecode(_ format: ImageFormat, _ details: String) -> ImageFault {
-    ImageFault("cannot be read as \(format.label): \(printable(details))")
+    ImageFault("cannot be read as \(format.label): \(printable(details))", isOfContent: true)
   }
 
   static func cannotEncode(_ format: ImageFormat, _ details: String) -> ImageFault {
@@ -73,19 +73,19 @@ extension ImageFault {
 
   static func timedOut(milliseconds: Int) -> ImageFault {
     let seconds = milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
-    return ImageFault("\(tooSlow): more than \(seconds)")
+    return ImageFault("\(tooSlow): more than \(seconds)", isOfContent: true)
   }
 
   static func outOfProcessorTime(seconds: Int) -> ImageFault {
-    ImageFault("\(tooSlow): more than \(seconds)s of processor time")
+    ImageFault("\(tooSlow): more than \(seconds)s of processor time", isOfContent: true)
   }
 
   static func workerDied(signal: Int32) -> ImageFault {
-    ImageFault("the process that decoded it was killed by signal \(signal)")
+    ImageFault("the process that decoded it was killed by signal \(signal)", isOfContent: true)
   }
 
   static func workerExited(status: Int32) -> ImageFault {
-    ImageFault("the process that decoded it ended with status \(status)")
+    ImageFault("the process that decoded it ended with status \(status)", isOfContent: true)
   }
 
   static func zygoteDied(_ times: Int) -> ImageFault {

@@ -179,7 +179,7 @@ extension ImageAnswer {
     case .confinement(let layers, let version, let refusals):
       for number in [1, layers, version, refusals.count] + refusals { wire.write(number) }
     case .fault(let fault):
-      wire.write(2)
+      for number in [2, fault.isOfContent ? 1 : 0] { wire.write(number) }
       wire.write(fault.message)
     case .ready(let layers):
       for number in [3, layers] { wire.write(number) }
@@ -202,8 +202,8 @@ extension ImageAnswer {
       let refusals = (0..<count).compactMap { _ in wire.number() }
       self = .confinement(layers: layers, landlockVersion: version, refusals: refusals)
     case 2:
-      guard let message = wire.text() else { return nil }
-      self = .fault(ImageFault(message))
+      guard let isOfContent = wire.number(in: 0...1), let message = wire.text() else { return nil }
+      self = .fault(ImageFault(message, isOfContent: isOfContent == 1))
     case 3:
       guard let layers = wire.number() else { return nil }
       self = .ready(layers: layers)

@@ -27,8 +27,12 @@ struct Composition: Sendable {
   ) throws(CompositionFault) -> ImageResult {
     let measuring = files.map { file in operation(on: file) { .measure(format: $0) } }
     processing.queue.addOperations(measuring, waitUntilFinished: true)
-    let sizes = try facts(of: measuring).compactMap { $0.first?.size }
-    guard let layout = Layout(of: sizes, options) else { throw .noRoom }
+    let sizes = measuring.map { operation in try? operation.result.get().first?.size }
+    let unmeasured = faults(of: measuring, on: Array(files.indices))
+    if !unmeasured.isEmpty {
+      throw images(unmeasured.merging(faultsOfPixels(sizes, options)) { measured, _ in measured })
+    }
+    guard let layout = Layout(of: sizes.compactMap { $0 }, options) else { throw .noRoom }
     let size = layout.canvas
     guard size.width * size.height <= limits.pixels else {
       throw .whole(.resultTooLarge(size, most: limits.pixels))
@@ -40,9 +44,7 @@ struct Composition: Sendable {
       (try Canvas(size), try ResultFile(path))
     }
     defer { file.discard() }
-    let drawing = zip(files, layout.cells).map { file, cell in
-      operation(on: file, canvas) { .draw(format: $0, cell, canvasWidth: size.width) }
-    }
+    let drawing = draw(files, layout, on: canvas)
     let writing = WorkerOperation(limits, processing.workers) {
       WorkerQuestion(
         job: .encode(canvas: size, result), descriptors: [canvas.descriptor, file.descriptor])
@@ -50,7 +52,8 @@ struct Composition: Sendable {
     writing.dependencyPolicy = .succeeded
     for operation in drawing { writing.addDependency(operation) }
     processing.queue.addOperations(drawing + [writing], waitUntilFinished: true)
-    _ = try facts(of: drawing)
+    let undrawn = faults(of: drawing, on: Array(files.indices))
+    if !undrawn.isEmpty { throw images(undrawn) }
     let written = try facts(of: writing)
     try whole { () throws(SystemError) in try file.publish() }
     return ImageResult(path: path, facts: written)
@@ -66,18 +69,37 @@ struct Composition: Sendable {
     }
   }
 
-  /// Of operations on the files, in their order.
-  private func facts(of operations: [WorkerOperation]) throws(CompositionFault) -> [[ImageFacts]] {
-    var facts: [[ImageFacts]] = []
-    var faults: [(file: String, fault: ImageFault)] = []
-    for (file, operation) in zip(files, operations) {
-      switch operation.result {
-      case .success(let found): facts.append(found)
-      case .failure(let fault): faults.append((file, fault))
-      }
+  private func draw(_ files: [String], _ layout: Layout, on canvas: Canvas) -> [WorkerOperation] {
+    let width = layout.canvas.width
+    return zip(files, layout.cells).map { file, cell in
+      operation(on: file, canvas) { .draw(format: $0, cell, canvasWidth: width) }
     }
-    if !faults.isEmpty { throw .images(faults) }
-    return facts
+  }
+
+  /// What is wrong with the pixels of an image shows only when it is drawn: those that could be measured
+  /// are, though nothing will come of it, so that all that is wrong is told at once.
+  private func faultsOfPixels(_ sizes: [Size?], _ options: Layout.Options) -> [Int: ImageFault] {
+    let measured = sizes.indices.filter { sizes[$0] != nil }
+    guard let layout = Layout(of: sizes.compactMap { $0 }, options),
+      layout.canvas.width * layout.canvas.height <= limits.pixels,
+      let canvas = try? Canvas(layout.canvas)
+    else { return [:] }
+    let drawing = draw(measured.map { files[$0] }, layout, on: canvas)
+    processing.queue.addOperations(drawing, waitUntilFinished: true)
+    return faults(of: drawing, on: measured)
+  }
+
+  /// By the number of the file.
+  private func faults(of operations: [WorkerOperation], on numbers: [Int]) -> [Int: ImageFault] {
+    var faults: [Int: ImageFault] = [:]
+    for (number, operation) in zip(numbers, operations) {
+      if case .failure(let fault) = operation.result { faults[number] = fault }
+    }
+    return faults
+  }
+
+  private func images(_ faults: [Int: ImageFault]) -> CompositionFault {
+    .images(faults.sorted { $0.key < $1.key }.map { (files[$0.key], $0.value) })
   }
 
   private func facts(of writing: WorkerOperation) throws(CompositionFault) -> ImageFacts {

@@ -5,22 +5,23 @@ import Glibc
 
 enum FilePatterns {
   /// In the order of the words, each pattern's files sorted by bytes. A word without `*`, `?` and `[`
-  /// is a name, whether there is such a file or not. A file that is there by its name is one, too,
-  /// whatever its name looks like.
+  /// is a name, whether there is such a file or not. What has the name of a pattern belongs to its files:
+  /// `photo[1].jpg`.
   static func files(
     _ words: [String], of key: String, _ step: BuiltinStep
   ) throws(UsageError) -> [String] {
     var files: [String] = []
     for word in words {
-      if word.contains(where: { "*?[".contains($0) }),
-        PathText.withName(word, { access($0, F_OK) }) != 0
-      {
-        let found = matches(word)
-        if found.isEmpty { throw .noImages([word], key: key, step) }
-        files += found
-      } else {
+      guard word.contains(where: { "*?[".contains($0) }) else {
         files.append(word)
+        continue
       }
+      var found = matches(word)
+      if !found.contains(word), PathText.withName(word, { access($0, F_OK) }) == 0 {
+        found.append(word)
+      }
+      if found.isEmpty { throw .noImages([word], key: key, step) }
+      files += found
     }
     return files
   }

@@ -8,6 +8,9 @@ struct VipsError: Error {
   /// Whether it can only have happened while writing.
   var isOfEncoder = false
 
+  /// What went well can have left messages, too.
+  static func forget() { vips_error_clear() }
+
   /// Takes the messages, so that the next failure begins with none.
   static func take() -> VipsError {
     let text = vips_error_buffer().map { String(cString: $0) } ?? ""

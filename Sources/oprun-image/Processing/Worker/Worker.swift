@@ -48,6 +48,7 @@ struct Worker {
     guard let request = ImageRequest(numbers: numbers) else {
       return .fault(ImageFault("the request was not understood"))
     }
+    VipsError.forget()
     _ = confinement_limit_cpu(UInt32(clamping: request.limits.processorSeconds))
     do throws(ImageFault) {
       return try perform(request, descriptors)

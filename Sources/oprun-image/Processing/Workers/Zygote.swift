@@ -9,6 +9,9 @@ import Glibc
 
 /// The program's side of it. One thread at a time may use it.
 struct Zygote: ~Copyable {
+  /// In milliseconds.
+  private static let patience: Int32 = 500
+
   private let socket: Int32
   private let processID: Int32
   private let readable: [ImageFormat]
@@ -61,6 +64,7 @@ struct Zygote: ~Copyable {
   /// Ends it, and with it every worker.
   deinit {
     close(socket)
+    if !isReaped { kill(processID, SIGCONT) }
     if !isReaped { _ = waitForEnd(of: processID) }
   }
 
@@ -97,8 +101,17 @@ struct Zygote: ~Copyable {
     }
     var answer: Int64 = 0
     var count: Int32 = 0
+    if sent > 0 { waitForAnswer() }
     guard sent > 0, confinement_receive(socket, &answer, 8, nil, &count) == 8 else { return nil }
     return answer
+  }
+}
+
+extension Zygote {
+  /// It answers at once. If it does not, somebody may have stopped it, and nobody would know what for.
+  private func waitForAnswer() {
+    var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    while poll(&polled, 1, Self.patience) == 0 { kill(processID, SIGCONT) }
   }
 }
 
