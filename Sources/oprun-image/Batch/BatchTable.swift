@@ -45,7 +45,7 @@ struct BatchTable {
   }
 
   private static func clipped(_ name: String) -> String {
-    let name = printable(name)
+    let name = nameAtLineStart(printable(name))
     guard name.count > widestName else { return name }
     return "…" + name.suffix(widestName - 1)
   }
