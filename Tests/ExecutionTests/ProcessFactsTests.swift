@@ -18,6 +18,12 @@ struct `Process status` {
     #expect(status.memoryLimit == 4_611_686_018_427_387_905)
   }
 
+  @Test func `is no zombie while a thread of it goes on`() throws {
+    let line = "42 (a) Z 7 8 9 0 -1 4 0 0 0 0 0 0 0 0 20 0 2 0 123456 0 0 18446744073709551615 0\n"
+    let status = try #require(ProcessStatus(processID: 42, stat: Array(line.utf8)))
+    #expect(!status.isZombie)
+  }
+
   @Test(arguments: ["", "42", "42 (a", "42 (a) S 1 2", ") ("])
   func `that is cut short is nothing`(line: String) {
     #expect(ProcessStatus(processID: 42, stat: Array(line.utf8)) == nil)
