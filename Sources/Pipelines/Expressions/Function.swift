@@ -159,7 +159,7 @@ extension Function {
       row(
         [Self.parameter("value", .text)], .string,
         "The text as one word for a shell, in single quotes: for files and messages. In a script the "
-          + "result is a value as any other.",
+          + "result is treated like any other value.",
         [("quote('a b')", "'''a b'''"), (#"quote("it's")"#, #"'''it''\''''s'''"#)])
     }
   }
