@@ -6,18 +6,7 @@
 package func messageLine(_ text: String) -> String {
   let longest = 2000
   if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
-  var result = ""
-  var count = 0
-  for scalar in text.unicodeScalars {
-    if count == longest { return result + "…" }
-    if let escaped = escape(scalar) {
-      result += escaped
-    } else {
-      result.unicodeScalars.append(scalar)
-    }
-    count += 1
-  }
-  return result
+  return shortened(text, to: longest)
 }
 
 /// A path that begins a line of a message: `./::x.yml`, which is the same file.

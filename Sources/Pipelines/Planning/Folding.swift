@@ -5,18 +5,23 @@ import Scheduling
 extension KnownValues {
   /// A text but a script.
   func fold(_ text: Text) throws(EvaluationFailure) -> Text {
-    guard case .template(let template) = text else { return text }
-    if let text = try template.renderedIfKnown(with: self) {
-      try spend(text, on: template)
-      return .plain(text)
+    try fold(text) { template throws(EvaluationFailure) in
+      try template.renderedIfKnown(with: self)
     }
-    return .template(try template.folded(with: self))
   }
 
   /// An element of a command.
   func foldArgument(_ text: Text) throws(EvaluationFailure) -> Text {
+    try fold(text) { template throws(EvaluationFailure) in
+      try template.renderedArgumentIfKnown(with: self)
+    }
+  }
+
+  private func fold(
+    _ text: Text, rendered: (Template) throws(EvaluationFailure) -> String?
+  ) throws(EvaluationFailure) -> Text {
     guard case .template(let template) = text else { return text }
-    if let text = try template.renderedArgumentIfKnown(with: self) {
+    if let text = try rendered(template) {
       try spend(text, on: template)
       return .plain(text)
     }
