@@ -61,10 +61,10 @@ final class RunLoop {
   /// Of the step that is decided: values are dropped when it ends.
   var valueBudget: ValueBudget?
   var hashing = FileHashing()
-  private var hashProcesses: [Int: HashProcess] = [:]
-  private var endedHashers: [Int32] = []
+  var hashProcesses: [Int: HashProcess] = [:]
+  var endedHashers: [Int32] = []
   /// When hooks of a run that is being stopped wait no longer for files.
-  private var hashingDue: Nanoseconds?
+  var hashingDue: Nanoseconds?
 
   static let signalToken = Int(UInt32.max)
   static let readerToken = signalToken - 1
@@ -288,85 +288,6 @@ final class RunLoop {
     observer.endTurn()
     awaitReaders(of: &observer, after: end)
     return end
-  }
-}
-
-// `hashFiles`, beside the loop.
-extension RunLoop {
-  /// An answer, unless a digest of files is missing: then it comes when that is there.
-  private func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
-    if let decision = decision(about: operation, question) {
-      machine.decided(operation, decision, at: time)
-    }
-  }
-
-  private func concludeIfResolved(at time: Nanoseconds) {
-    if resolveRun() { machine.runResolved(at: time) }
-  }
-
-  /// Starts what is asked for; false if nothing changed for the machine.
-  private func hashFiles(at time: Nanoseconds) -> Bool {
-    guard hashing.isBusy else { return false }
-    if machine.stopReason != nil, dropHashing(at: time) { return true }
-    var isChanged = false
-    while let (slot, patterns) = hashing.takeNext() {
-      do throws(SystemError) {
-        let process = try HashProcess.start(patterns)
-        processes.children.exempt(process.processID)
-        hashProcesses[slot] = process
-        try readiness.add(process.output, token: RunLoop.firstHashToken + slot)
-      } catch {
-        isChanged = true
-        finishHashing(slot, .failure(FaultWords(refusalMessage(error))), at: time)
-      }
-    }
-    return isChanged
-  }
-
-  /// In a run that is being stopped only its own hooks wait for files, and for as long as a hook may
-  /// take. True if they wait no longer.
-  private func dropHashing(at time: Nanoseconds) -> Bool {
-    let due = hashingDue ?? time + RunMachine.hookLimit
-    hashingDue = due
-    let isOver = time >= due || machine.signalCount > 1
-    let run = hashing.isAwaited(by: CommandKey.runOperation) ? CommandKey.runOperation : nil
-    for slot in hashing.keep(only: isOver ? nil : run) { closeHashing(slot) }
-    guard isOver, run != nil else { return false }
-    hashing.isOver = true
-    concludeIfResolved(at: time)
-    return true
-  }
-
-  /// Ends the process if it has not said all.
-  private func closeHashing(_ slot: Int) {
-    guard let process = hashProcesses.removeValue(forKey: slot) else { return }
-    readiness.remove(process.output)
-    if !process.hasEnded { endedHashers.append(process.processID) }
-  }
-
-  /// Ends and collects them, so that no dead one is left to others. What hangs in the kernel is not
-  /// waited for.
-  private func endHashing() {
-    for slot in Array(hashProcesses.keys) { closeHashing(slot) }
-    for _ in 0..<100 where endedHashers.contains(where: { kill($0, 0) == 0 }) {
-      processes.reap(at: now)
-      usleep(500)
-    }
-  }
-
-  private func takeDigest(_ slot: Int, at time: Nanoseconds) {
-    if let digest = hashProcesses[slot]?.take() { finishHashing(slot, digest, at: time) }
-  }
-
-  private func finishHashing(_ slot: Int, _ digest: FileHashing.Digest, at time: Nanoseconds) {
-    closeHashing(slot)
-    for operation in hashing.finish(slot, digest) {
-      if operation == CommandKey.runOperation {
-        concludeIfResolved(at: time)
-      } else if let question = machine.question(about: operation) {
-        decide(operation, question, at: time)
-      }
-    }
   }
 }
 
