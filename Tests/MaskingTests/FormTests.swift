@@ -23,6 +23,15 @@ struct FormTests {
     #expect(masked(text, "p4ss/w+rd? \"é\"") == "\(label): ***")
   }
 
+  /// As Python's XML, bash without a locale, and coreutils write what is not ASCII or cannot be seen.
+  @Test(arguments: [
+    "gr&#252;n\tje", "gr&#xfc;n\tje", "gr&#xFC;n&#09;je", "gr&#252;n&#9;je",
+    #"gr\303\274n\tje"#, #"gr'$'\303\274''n'$'\t''je"#, #"grün'$'\t''je"#,
+  ])
+  func `characters are masked as numbers, too`(text: String) {
+    #expect(masked("<\(text)>", "grün\tje") == "<***>")
+  }
+
   @Test(arguments: [
     "it's <b>&ok</b>", #"it'\''s <b>&ok</b>"#, #"it'"'"'s <b>&ok</b>"#, #"it\'s <b>&ok</b>"#,
     "it&#39;s &lt;b&gt;&amp;ok&lt;/b&gt;", "it&apos;s &lt;b&gt;&amp;ok&lt;/b&gt;",

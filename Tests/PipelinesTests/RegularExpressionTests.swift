@@ -103,4 +103,14 @@ struct RegularExpressionTests {
     }
     #expect(kept.count > 100)
   }
+
+  @Test func `they are no longer than 64 KiB in all: some take long to compile`() throws {
+    let matcher = PatternMatcher()
+    let pattern = String(repeating: "a", count: 4096)
+    for _ in 0..<16 { _ = try RegularExpression(pattern, matcher) }
+    #expect(
+      throws: PatternFault(
+        reason: "all patterns together are longer than 64 KiB, which is the limit")
+    ) { _ = try RegularExpression("a", matcher) }
+  }
 }

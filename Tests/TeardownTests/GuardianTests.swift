@@ -51,6 +51,35 @@ struct `Guardians` {
     #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
   }
 
+  /// A step may open the pipes of its parent through `/proc`, also the one whose end says that oprun is
+  /// gone.
+  @Test func `notice the end of oprun when a step holds their pipe`() throws {
+    let mark = Mark()
+    defer { mark.endAll() }
+    let oprun = try OprunProcess(
+      pipeline(
+        script: """
+          exec python3 - <<'END'
+          import os
+          folder = f'/proc/{os.getppid()}/fd'
+          for name in os.listdir(folder):
+              if os.readlink(f'{folder}/{name}').startswith('pipe:'):
+                  os.set_inheritable(os.open(f'{folder}/{name}', os.O_RDWR | os.O_NONBLOCK), True)
+          if os.fork() == 0:
+              os.setsid()
+              os.execvp('sleep', ['sleep', '\(mark)'])
+          os.execvp('sleep', ['sleep', '\(mark)'])
+          END
+          """))
+    #expect(eventually { mark.processes.count == 2 })
+    let pair = guardians(of: oprun)
+    #expect(pair.count == 2)
+    oprun.send(SIGKILL)
+    _ = oprun.wait()
+    #expect(eventually { mark.processes.isEmpty }, "left: \(mark.processes)")
+    #expect(eventually { pair.allSatisfy { name(of: $0) != "guardian" } })
+  }
+
   @Test(arguments: [1, 2])
   func `are one too many to kill in one breath`(which: Int) throws {
     try expectNothing {

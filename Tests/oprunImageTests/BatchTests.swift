@@ -92,6 +92,14 @@ struct BatchTests {
         """)
   }
 
+  @Test(arguments: ["::error::x", "##vso[x]", "--- x", "+++ x", "^^^ +++", "%0A"])
+  func `no line of a table begins with what a CI server takes for a command`(origin: String) {
+    var item = ItemResult(origin: origin)
+    item.error = "cannot open it"
+    let table = BatchTable(items: [item], noun: "image", nanoseconds: 0)
+    #expect(table.text == "'\(origin)'  failed: cannot open it\n1 image, 1 failed in 0ms\n")
+  }
+
   @Test func `the table of a large one has those that failed`() {
     var items = (0..<1000).map { ItemResult(origin: "http://a/\($0)") }
     for index in 0..<30 { items[index * 7].error = "answers 500" }

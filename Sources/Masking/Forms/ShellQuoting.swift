@@ -7,24 +7,26 @@ extension SecretForms {
     /// Between double quotes; interactive shells escape `!` too.
     case double, doubleWithHistory
     case backslashes
-    /// $'…': as it is, with every byte that is no ASCII text as a number (bash without a locale), and
-    /// each of those in quotes of its own (coreutils).
-    case ansi, ansiNumbered, ansiApart
+    /// $'…': as it is, or with every byte that is no ASCII text as a number (bash without a locale).
+    case ansi, ansiNumbered
   }
 
   static func shellQuoted(_ secret: [UInt8]) -> [[UInt8]] {
-    rewritten(secret, in: ShellStyle.allCases) { byte, style in
-      switch style {
-      case .single: byte == UInt8(ascii: "'") ? "'\\''" : nil
-      case .singleByDouble: byte == UInt8(ascii: "'") ? "'\"'\"'" : nil
-      case .double: "\"$`\\".utf8.contains(byte) ? backslashed(byte) : nil
-      case .doubleWithHistory: "\"$`\\!".utf8.contains(byte) ? backslashed(byte) : nil
-      case .backslashes: isSafeUnquoted(byte) || byte >= 0x80 ? nil : backslashed(byte)
-      case .ansi: ansiEscape(byte)
-      case .ansiNumbered: ansiEscape(byte) ?? number(byte)
-      case .ansiApart: apart(byte)
+    let apart =
+      secret.contains { number($0) != nil }
+      ? [true, false].map { self.apart(secret, isASCII: $0) } : []
+    return apart
+      + rewritten(secret, in: ShellStyle.allCases) { byte, style in
+        switch style {
+        case .single: byte == UInt8(ascii: "'") ? "'\\''" : nil
+        case .singleByDouble: byte == UInt8(ascii: "'") ? "'\"'\"'" : nil
+        case .double: "\"$`\\".utf8.contains(byte) ? backslashed(byte) : nil
+        case .doubleWithHistory: "\"$`\\!".utf8.contains(byte) ? backslashed(byte) : nil
+        case .backslashes: isSafeUnquoted(byte) || byte >= 0x80 ? nil : backslashed(byte)
+        case .ansi: ansiEscape(byte)
+        case .ansiNumbered: ansiEscape(byte) ?? number(byte)
+        }
       }
-    }
   }
 
   /// `\303`.
@@ -34,11 +36,20 @@ extension SecretForms {
     return "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
   }
 
-  private static func apart(_ byte: UInt8) -> String? {
-    if byte == UInt8(ascii: "'") { return "'\\''" }
-    guard let number = number(byte) else { return nil }
-    let escape = byte == 0x1B ? number : ansiEscape(byte) ?? number
-    return "'$'\(escape)''"
+  /// Runs of bytes that cannot be shown, in quotes of their own, as coreutils write them. What cannot be
+  /// shown depends on the locale.
+  private static func apart(_ secret: [UInt8], isASCII: Bool) -> [UInt8] {
+    var result: [UInt8] = []
+    var isInRun = false
+    for byte in secret {
+      let escape = byte < 0x80 || isASCII ? number(byte) : nil
+      if (escape != nil) != isInRun { result += (isInRun ? "''" : "'$'").utf8 }
+      isInRun = escape != nil
+      let short = byte == 0x1B ? nil : ansiEscape(byte)
+      let text = isInRun ? short ?? escape : byte == UInt8(ascii: "'") ? "'\\''" : nil
+      result += text.map { Array($0.utf8) } ?? [byte]
+    }
+    return isInRun ? result + "''".utf8 : result
   }
 
   private static func backslashed(_ byte: UInt8) -> String {

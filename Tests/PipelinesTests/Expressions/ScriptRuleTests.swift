@@ -74,7 +74,8 @@ struct ScriptRuleTests {
   /// `$${{` is no expression.
   static let places =
     (valuePlaces + bashValuePlaces + [
-      "@@", "p @@", "LD_@", "LD_@@", "x/@", "--define=@", "-D@", "p x@y@", "@=@", "p \\@", "p é@",
+      "@@", "p @@", "LD_@", "LD_@@", "x/@", "--define=@", "-D@", "p x@y@", "@=@", "p \\@", "p $h@",
+      "p $h/@", "p é@",
       "\u{A0}@", "p [@]", "pip install \"pkg[@]\"", "echo \"[@]\"", "a\r\n@", "{@}", "!@", "#@",
       "print(\"@\")", "x = @", "$h{@}", "p ${x:-@}", "p a,@", "p +@", "p ~@", "p %@", "0@", "_@ p",
     ])
