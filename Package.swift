@@ -45,16 +45,24 @@ let package = Package(
     module("Processors", ["CLinux"]),
     module("OperationKit", ["Processors", "Scheduling"]),
     module("BuiltinSteps", ["Diagnostics"]),
-    module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CPCRE2", "CYAML"]),
-    module("RunFiles", ["Pipelines", "Scheduling", "Diagnostics", "CCrypto"]),
+    module("Expressions", ["Diagnostics"]),
+    module("Plans", ["BuiltinSteps", "Diagnostics", "Expressions", "Scheduling", "CPCRE2"]),
+    module(
+      "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
+    module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module(
       "Execution",
-      ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
-    module("Reporting", ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+      [
+        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
+        "CCrypto",
+      ]),
+    module(
+      "Reporting",
+      ["Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Pipelines",
+        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans", "Pipelines",
         "RunFiles", "Execution", "Reporting",
       ],
       swiftSettings: settings),
@@ -71,16 +79,28 @@ let package = Package(
     tests("SchedulingTests", ["Scheduling"]),
     tests("MaskingTests", ["Masking"]),
     tests("OperationKitTests", ["OperationKit"]),
+    .target(
+      name: "ExpressionSamples", dependencies: ["Diagnostics", "Expressions"],
+      path: "Tests/ExpressionSamples", swiftSettings: settings),
+    tests("ExpressionsTests", ["Expressions", "ExpressionSamples", "Diagnostics"]),
+    tests("PlansTests", ["Plans", "Expressions", "Scheduling", "Diagnostics"]),
     tests(
-      "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
-    tests("RunFilesTests", ["RunFiles", "Scheduling"]),
+      "PipelinesTests",
+      [
+        "Pipelines", "Plans", "Expressions", "ExpressionSamples", "BuiltinSteps", "Diagnostics",
+        "Scheduling", "TestSupport",
+      ]),
+    tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
     tests(
       "ExecutionTests",
-      ["Execution", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+      [
+        "Execution", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
+        "TestSupport",
+      ]),
     tests(
       "ReportingTests",
-      ["Reporting", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
-    tests("oprunTests", ["oprun", "Pipelines", "Processors", "Reporting"]),
+      ["Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+    tests("oprunTests", ["oprun", "Plans", "Pipelines", "Processors", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(
       "oprunImageTests",

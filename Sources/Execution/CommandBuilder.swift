@@ -4,7 +4,8 @@ import CLinux
 import Diagnostics
 import Glibc
 import Masking
-import Pipelines
+import Plans
+import Plans
 import RunFiles
 import Scheduling
 

@@ -1,8 +1,9 @@
 // What becomes of operations that are at their gate: late expressions are given the facts of the run.
 
 import Diagnostics
+import Expressions
 import Glibc
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 
@@ -167,7 +168,7 @@ extension RunMachine {
     let step = isRun ? nil : plan.steps[key.operation.index]
     let wait = gates[key.operation]?.wait
     let settings = wait?.step.settings ?? step?.settings ?? plan.settings
-    let action: Pipelines.Action? =
+    let action: Plans.Action? =
       switch key.trial {
       case .attempt: step?.action
       case .hook(let kind, let index): settings.hooks[kind][index - 1]

@@ -2,7 +2,7 @@
 // reaches the open folder as long as it exists; what is told of logs would not be true.
 
 import Diagnostics
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

@@ -3,6 +3,7 @@
 // still”.
 
 import CLinux
+import Plans
 import Scheduling
 
 extension RunLoop {

@@ -3,11 +3,12 @@
 
 import CLinux
 package import Diagnostics
+import Expressions
 import Glibc
 import Masking
-package import Pipelines
+package import Plans
 package import RunFiles
-package import Scheduling
+import Scheduling
 
 /// What the command line adds to a plan.
 package struct RunOptions {

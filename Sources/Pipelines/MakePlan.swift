@@ -1,6 +1,8 @@
 // The front door of this module: the bytes of a pipeline file in, a plan or its diagnostics out.
 
 package import Diagnostics
+import Expressions
+package import Plans
 package import Scheduling
 
 /// What the command line adds to the file.

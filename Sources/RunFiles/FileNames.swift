@@ -1,8 +1,8 @@
 // The names of the files of a run. The one place that turns an id into a path: no two commands
 // share a file, whatever their ids are.
 
-import Pipelines
-package import Scheduling
+package import Plans
+import Scheduling
 
 extension RunDirectory {
   /// The raw output of one command: `<step>.<attempt>.log`, `<step>.on_success.1.log`. A command

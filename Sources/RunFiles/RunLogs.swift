@@ -1,6 +1,7 @@
 // Where who shows output finds the logs of the commands that run now: those that write them put
 // them here.
 
+package import Plans
 package import Scheduling
 
 /// The open logs, by command. A log is here from its first byte until the end of its command has been

@@ -1,7 +1,7 @@
 // Files by pattern, and the hash over them.
 
 import Foundation
-import Pipelines
+import Plans
 import Testing
 
 @testable import Execution

@@ -1,6 +1,6 @@
 // Conditions, groups and expansion in a run, in virtual time.
 
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

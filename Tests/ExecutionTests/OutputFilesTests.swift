@@ -1,7 +1,8 @@
 // A file of outputs is found whenever it was made, and one that is not there costs no look for it.
 
+import Expressions
 import Foundation
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 import Testing

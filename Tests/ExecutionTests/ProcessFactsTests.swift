@@ -1,6 +1,6 @@
 // Reading /proc, cookies, retry delays, timers: small pure parts.
 
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

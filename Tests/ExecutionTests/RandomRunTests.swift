@@ -2,7 +2,7 @@
 // once, nothing starts that may not, and every run ends.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

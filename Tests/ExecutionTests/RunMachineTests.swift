@@ -1,6 +1,6 @@
 // Attempts, time limits, hooks: what the machine decides, in virtual time.
 
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -1,7 +1,7 @@
 // Secrets are read before a run, and no event holds one.
 
 import Foundation
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -1,7 +1,7 @@
 // A run in virtual time: scripted commands instead of processes, and the whole run as one string.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 @testable import Execution

@@ -1,6 +1,6 @@
 // Signals, failure policies, the run's time limit: how a run ends before its time.
 
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -1,6 +1,6 @@
 // `wait_for` in a run, in virtual time.
 
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -3,7 +3,9 @@
 import Testing
 
 @testable import Diagnostics
+@testable import Expressions
 @testable import Pipelines
+@testable import Plans
 
 struct BoundTests {
   private func messages(_ text: String) -> [String] {

@@ -1,6 +1,7 @@
 // Files made to break a reader: each meets a limit, quickly and without much memory.
 
 import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -3,6 +3,7 @@
 import Diagnostics
 import Foundation
 import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -3,6 +3,7 @@
 
 import Diagnostics
 import Pipelines
+import Plans
 import Testing
 
 struct LoadingLimitTests {

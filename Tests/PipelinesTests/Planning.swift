@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Pipelines
+import Plans
 import Scheduling
 import Testing
 

@@ -3,6 +3,7 @@
 import BuiltinSteps
 import Foundation
 import Pipelines
+import Plans
 
 let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()

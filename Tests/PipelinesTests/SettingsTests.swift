@@ -1,6 +1,7 @@
 // What a valid file says, as the plan has it.
 
 import Pipelines
+import Plans
 import Scheduling
 import Testing
 

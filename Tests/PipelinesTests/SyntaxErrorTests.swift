@@ -1,6 +1,6 @@
 // Files that are no YAML, or YAML of a kind that is refused: whole messages.
 
-import Pipelines
+import Plans
 import Testing
 
 struct SyntaxErrorTests {

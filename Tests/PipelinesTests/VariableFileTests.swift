@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Pipelines
+@testable import Plans
 
 struct VariableFileTests {
   @Test(arguments: [

@@ -1,4 +1,4 @@
-import Pipelines
+import Plans
 import Reporting
 import Testing
 

@@ -1,4 +1,4 @@
-import Pipelines
+import Plans
 import Scheduling
 import Testing
 

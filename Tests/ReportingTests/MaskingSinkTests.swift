@@ -2,7 +2,7 @@
 
 import Foundation
 import Masking
-import Pipelines
+import Plans
 import Testing
 
 @testable import Reporting

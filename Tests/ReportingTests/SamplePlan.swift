@@ -4,7 +4,7 @@
 // condition.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 func samplePlan(

@@ -1,7 +1,7 @@
 // A run that is only told: events and logs as a run would make them, and what the console shows.
 
 import Foundation
-import Pipelines
+import Plans
 import Reporting
 import RunFiles
 import Scheduling

@@ -1,3 +1,4 @@
+import Plans
 import Scheduling
 import Testing
 

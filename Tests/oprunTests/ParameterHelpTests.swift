@@ -1,4 +1,4 @@
-import Pipelines
+import Plans
 import Testing
 
 @testable import oprun

@@ -2,8 +2,8 @@
 
 import CCrypto
 import Diagnostics
+import Expressions
 import Glibc
-import Pipelines
 
 enum FileHashes {
   /// Of the files that match, in hexadecimal: the hash over path, a NUL and the hash of the content,

@@ -1,7 +1,7 @@
 // Who waits for which digest of files. It neither starts nor reads processes.
 
 import Diagnostics
-import Pipelines
+import Expressions
 import Scheduling
 
 /// What operations ask of `hashFiles` while they are decided. A decision that needs a digest nobody

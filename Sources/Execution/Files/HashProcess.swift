@@ -3,8 +3,8 @@
 
 import CLinux
 import Diagnostics
+import Expressions
 import Glibc
-import Pipelines
 
 /// One look at files in progress. It is over when the pipe ends.
 final class HashProcess {

@@ -2,8 +2,8 @@
 // when it is there. docs/design-execution.md, “Files that are hashed”.
 
 import Diagnostics
+import Expressions
 import Glibc
-import Pipelines
 import Scheduling
 
 extension RunLoop {

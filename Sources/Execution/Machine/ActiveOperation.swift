@@ -1,6 +1,6 @@
 // An operation between its first start and its outcome.
 
-import Pipelines
+import Plans
 import Scheduling
 
 /// What the machine remembers of an operation that was started and has no outcome yet. The run

@@ -1,6 +1,6 @@
 // Where an operation stands between its met dependencies and readiness.
 
-import Pipelines
+import Plans
 import Scheduling
 
 /// The state of an operation at its gate. An operation that is not in the table of gates has not

@@ -1,6 +1,6 @@
 // What happens between met dependencies and readiness: conditions, expansion, groups.
 
-import Pipelines
+import Plans
 import Scheduling
 
 extension RunMachine {

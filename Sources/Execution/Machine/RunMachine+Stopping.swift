@@ -1,6 +1,6 @@
 // How a run ends: signals, time limits, failure policies, its own hooks, the exit status.
 
-import Pipelines
+import Plans
 import Scheduling
 
 extension RunMachine {

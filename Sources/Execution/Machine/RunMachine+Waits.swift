@@ -1,6 +1,6 @@
 // `wait_for`: conditions that are looked at again and again, without a slot.
 
-import Pipelines
+import Plans
 import Scheduling
 
 /// An operation that waits for conditions, one after the other.

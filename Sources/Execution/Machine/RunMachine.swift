@@ -1,7 +1,7 @@
 // What happens next in a run: attempts, time limits, stop sequences, hooks, the end. Pure: it is
 // told what happened and when, and says what to do. It starts nothing and reads no clock.
 
-import Pipelines
+import Plans
 import Scheduling
 
 /// The decisions of one run.

@@ -1,8 +1,9 @@
 // Takes the files that commands may have written their outputs to. It knows no format.
 
 import Diagnostics
+import Expressions
 import Glibc
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

@@ -1,6 +1,7 @@
 // What the steps of a run have given so far: the true values, of which observers see masked texts.
 
-import Pipelines
+import Expressions
+import Plans
 import Scheduling
 
 /// `steps.<id>.outputs` of operations whose command has succeeded.

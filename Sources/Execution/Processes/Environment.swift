@@ -3,7 +3,7 @@
 import CLinux
 package import Diagnostics
 import Glibc
-import Pipelines
+import Plans
 
 /// What steps with the same settings have in common, as C strings that live as long as this does.
 final class Environment {

@@ -5,7 +5,7 @@ import CLinux
 import Diagnostics
 import Glibc
 import Masking
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

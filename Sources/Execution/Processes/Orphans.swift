@@ -4,7 +4,7 @@
 // a look at our own children finds whatever is left; there is no search of the whole machine.
 
 import Glibc
-import Pipelines
+import Plans
 import Scheduling
 
 extension LocalProcesses {

@@ -1,6 +1,7 @@
 // Processes that we may not signal, because they are another user's: found, and named.
 
 import Glibc
+import Plans
 import Scheduling
 
 /// Whether a signal would be refused. It is an answer: nothing that we do ends such a process.

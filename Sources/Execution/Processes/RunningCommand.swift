@@ -1,6 +1,6 @@
 // A command that was started and has not been reported as ended.
 
-import Pipelines
+import Plans
 import Scheduling
 
 /// Which command: at most one runs for an operation at a time. The run's own hooks have the

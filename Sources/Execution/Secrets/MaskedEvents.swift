@@ -1,6 +1,7 @@
 // Events as observers hear them: no text in them holds a secret.
 
 import Masking
+import Plans
 import Scheduling
 
 extension RunEvent.Kind {

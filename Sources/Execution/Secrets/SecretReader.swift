@@ -3,7 +3,7 @@
 import Diagnostics
 import Glibc
 import Masking
-package import Pipelines
+package import Plans
 
 /// Why a run cannot begin: what is wrong with its secrets, all of it.
 package struct SecretFailure: Error, Hashable, Sendable {

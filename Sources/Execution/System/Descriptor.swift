@@ -1,8 +1,8 @@
 // File descriptors with an owner: closed once, at the latest when the owner goes.
 
 import CLinux
-import Glibc
 import Diagnostics
+import Glibc
 
 /// An open file descriptor, close-on-exec.
 struct Descriptor: ~Copyable, Sendable {

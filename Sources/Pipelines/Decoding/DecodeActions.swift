@@ -1,6 +1,7 @@
 // What processes run: `run`, hooks and shells.
 
 import Diagnostics
+import Plans
 
 extension Decoder {
   /// Text is a script, a list of texts an argument vector.

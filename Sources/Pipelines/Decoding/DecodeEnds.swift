@@ -1,6 +1,7 @@
 // How a command may end: retries, allowed failures, and the way it is stopped.
 
 import Diagnostics
+import Plans
 import Scheduling
 
 extension Decoder {

@@ -1,6 +1,8 @@
 // What few steps have: a condition, a matrix, conditions to wait for.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Decoder {

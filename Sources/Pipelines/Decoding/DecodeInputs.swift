@@ -1,6 +1,8 @@
 // What a file takes in and gives back: params, included files, files of variables, outputs.
 
 import Diagnostics
+import Expressions
+import Plans
 
 extension Decoder {
   mutating func decodeInputs(_ fields: Fields<PipelineKey>) {

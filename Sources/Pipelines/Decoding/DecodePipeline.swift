@@ -1,6 +1,8 @@
 // The top level of a pipeline file.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Decoder {

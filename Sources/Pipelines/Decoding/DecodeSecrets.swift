@@ -1,6 +1,8 @@
 // The secrets that a pipeline declares. Their values are not read here.
 
 import Diagnostics
+import Expressions
+import Plans
 
 extension Decoder {
   mutating func decodeSecrets(_ value: NodeIndex) {

@@ -1,6 +1,7 @@
 // What a step, or `defaults`, says about how and when it runs.
 
 import Diagnostics
+import Plans
 import Scheduling
 
 extension Decoder {

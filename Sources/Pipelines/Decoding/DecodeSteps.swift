@@ -1,6 +1,8 @@
 // One step: its id, what it runs, what it waits for. The rest, which few steps have, is elsewhere.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// Keys that make the plainest step; the others take a longer way.

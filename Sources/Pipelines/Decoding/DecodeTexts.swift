@@ -1,6 +1,8 @@
 // Values in which expressions may stand.
 
 import Diagnostics
+import Expressions
+import Plans
 
 extension Decoder {
   private var source: SourceText { SourceText(tree.source, start: tree.base) }

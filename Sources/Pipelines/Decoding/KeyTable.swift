@@ -1,6 +1,8 @@
 // What a table of keys is: one row for each key that an object of the file may have. Decoding,
 // messages, documentation and the JSON schema all come from the same rows.
 
+import Expressions
+
 /// One key of an object.
 package struct KeyRow: Sendable {
   package enum Support: Sendable {

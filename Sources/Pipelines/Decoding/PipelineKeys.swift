@@ -1,5 +1,7 @@
 // The keys at the top level of a pipeline file, and of its queues.
 
+import Plans
+
 /// Keys of the file itself. Keys that begin with `x-` and `$schema` are allowed besides.
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources

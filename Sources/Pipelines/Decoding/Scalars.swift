@@ -45,23 +45,3 @@ private func appending(_ digit: UInt8, to value: Int) -> Int? {
   let (sum, overflowToo) = product.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
   return overflow || overflowToo ? nil : sum
 }
-
-/// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
-func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-  guard let first = text.first, text.count <= 128, isLetter(first) else { return false }
-  for byte in text where !isLetter(byte) && !isDigit(byte) && byte != UInt8(ascii: "-") {
-    return false
-  }
-  return true
-}
-
-@inline(__always)
-private func isLetter(_ byte: UInt8) -> Bool {
-  (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
-    || byte == UInt8(ascii: "_")
-}
-
-@inline(__always)
-private func isDigit(_ byte: UInt8) -> Bool {
-  byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-}

@@ -1,5 +1,7 @@
 // The keys of a step.
 
+import Plans
+
 /// Keys of an item of `steps`, and of `defaults` as far as they are no step's own.
 package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env

@@ -1,6 +1,8 @@
 // What a value in a pipeline file must be, in one word each. Decoding and the JSON schema say it
 // exactly, messages in a few words. It knows neither nodes nor JSON.
 
+import Plans
+
 /// What a value must be. A text is any scalar that is not nothing, as it is written.
 package indirect enum ValueType: Hashable, Sendable {
   /// Known before anything runs: no expressions.
@@ -69,16 +71,16 @@ package indirect enum ValueType: Hashable, Sendable {
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
-    case .text, .filledText, .template, .filledTemplate: "text"
+    case .text, .filledText, .template, .filledTemplate: ParamModel.Kind.string.words
     case .condition, .uses, .builtIn: "text"
     case .expression: "an expression in ${{ }}"
     case .constant: "a default"
-    case .constantList: "a list"
-    case .wholeNumber: "a whole number"
-    case .number: "a number"
+    case .constantList: ParamModel.Kind.list.words
+    case .wholeNumber: ParamModel.Kind.int.words
+    case .number: ParamModel.Kind.number.words
     case .matrix: "a map of names to lists"
     case .identifier, .dependency: "an id"
-    case .boolean: "true or false"
+    case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
     case .amount, .factor: "a number"
     case .duration, .durationOrZero: "a duration such as 30s"

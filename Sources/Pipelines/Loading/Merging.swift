@@ -2,6 +2,7 @@
 // shows both places.
 
 import Diagnostics
+import Plans
 import Scheduling
 
 /// Where each name of a merged model is defined.
@@ -133,3 +134,8 @@ protocol NamedModel {
   /// Where the name stands.
   var span: Span { get }
 }
+
+extension VariableModel: NamedModel {}
+extension ParamModel: NamedModel {}
+extension OutputModel: NamedModel {}
+extension AxisModel: NamedModel {}

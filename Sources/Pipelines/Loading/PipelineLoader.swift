@@ -2,6 +2,7 @@
 // stand beside.
 
 import Diagnostics
+import Plans
 
 /// Reads the files of a pipeline, each once. Everything wrong is in `log`.
 struct PipelineLoader {

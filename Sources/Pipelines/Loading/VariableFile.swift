@@ -1,5 +1,7 @@
 // Files of variables, `.env`: `NAME=value` in lines. Knows nothing of pipelines.
 
+import Expressions
+
 /// What is wrong with a file of variables. The text itself is not shown: it may be secret.
 struct VariableFileFault: Error, Hashable {
   let line: Int

@@ -2,6 +2,8 @@
 // filled in.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// The file's content. Steps are kept small, and what few of them have is kept aside.

@@ -1,6 +1,8 @@
 // The values of a pipeline's parameters: from the command line, then the environment, then defaults.
 
 import Diagnostics
+import Expressions
+import Plans
 
 /// What is known of parameters.
 struct Parameters {
@@ -95,5 +97,24 @@ enum ParameterMessage {
 
   static func refused(_ name: String, _ refusal: String, _ origin: String) -> String {
     "parameter \(quoted(name)) \(refusal) (from \(printable(origin)))"
+  }
+}
+
+extension ParamModel.Kind {
+  /// What a value in the file must be.
+  var valueType: ValueType {
+    switch self {
+    case .string: .text
+    case .int: .wholeNumber
+    case .number: .number
+    case .bool: .boolean
+    case .list: .constantList
+    }
+  }
+}
+
+extension PipelineModel {
+  var paramsByName: [String: ParamModel] {
+    Dictionary(params.lazy.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
   }
 }

@@ -1,6 +1,8 @@
 // The plan itself: steps with everything put in that is known. What is left for later is LateBuilding.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// Builds the steps of the operations that were kept.

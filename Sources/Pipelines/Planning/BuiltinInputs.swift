@@ -2,6 +2,8 @@
 
 import BuiltinSteps
 import Diagnostics
+import Expressions
+import Plans
 
 extension Planner {
   /// Reports a name that is no built-in step, unknown inputs, wrong values and missing ones. Values

@@ -1,6 +1,8 @@
 // Names and types of all expressions, before any value is known.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Planner {

@@ -2,6 +2,8 @@
 // as `ScriptRule` says.
 
 import Diagnostics
+import Expressions
+import Plans
 
 extension KnownValues {
   func fold(
@@ -51,39 +53,5 @@ extension KnownValues {
       if let template = word.template { try spend(text, on: template) }
     }
     return texts.map { .plain($0) }
-  }
-}
-
-extension ArgumentText {
-  /// With the values that are known, which are checked.
-  init(
-    _ words: [Text], for goal: FoldingGoal, with bindings: some ExpressionBindings
-  ) throws(EvaluationFailure) {
-    var elements: [[TextPiece]] = []
-    for word in words {
-      switch word {
-      case .plain(let text): elements.append([.authors(text, nil)])
-      case .template(let template):
-        elements.append(try template.pieces(for: goal, with: bindings))
-      }
-    }
-    self.init(elements)
-    try check()
-  }
-}
-
-extension CommandModel {
-  /// The command, if nothing in it is left to be evaluated.
-  var constant: Action? {
-    templates.isEmpty ? shown : nil
-  }
-
-  /// As it is shown.
-  var shown: Action {
-    switch self {
-    case .script(let text): .script(text.shown)
-    case .arguments(let words): .arguments(words.map(\.shown))
-    case .uses(let uses): uses.action { $0.shown }
-    }
   }
 }

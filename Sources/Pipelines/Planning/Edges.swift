@@ -1,6 +1,8 @@
 // The edges of a plan, names looked up: which operation waits for which.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// One end of an edge: what an operation waits for.

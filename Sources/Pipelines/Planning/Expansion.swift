@@ -2,6 +2,8 @@
 // operations of a group come before the group's own. docs/design-planning.md, “Groups”.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Planner {

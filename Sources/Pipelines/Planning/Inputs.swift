@@ -1,6 +1,8 @@
 // What a pipeline is given: parameters, and variables from files and from `env`.
 
 import Diagnostics
+import Expressions
+import Plans
 
 extension UnitInputs {
   /// Nothing is given.
@@ -42,16 +44,5 @@ extension UnitInputs {
   /// On its own, so that `add` does not find a second owner of the variables and copy them all.
   private func fold(_ value: Text, _ options: PlanningOptions) -> Text {
     (try? KnownValues(inputs: self, options, budget).fold(value)) ?? value
-  }
-}
-
-extension ParamModel {
-  /// Why a value cannot be given, after the parameter's name.
-  func fault(of value: Value) -> String? {
-    if value == .null { return isRequired ? "must be \(kind.words), not null" : nil }
-    guard kind.holds(value) else {
-      return "must be \(kind.words), not \(value.text.map(quoted) ?? value.json)"
-    }
-    return refusal(of: value, PatternMatcher())
   }
 }

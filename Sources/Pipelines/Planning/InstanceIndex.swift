@@ -1,5 +1,7 @@
 // Instances of matrices by what they are called and by their values: found without a look at each.
 
+import Expressions
+import Plans
 import Scheduling
 
 /// Shared by all copies of a planner; what it holds can be made again at any time.

@@ -1,5 +1,7 @@
 // What expressions can be given before anything runs.
 
+import Expressions
+import Plans
 import Scheduling
 
 /// Where oprun runs, and what it was started with.

@@ -1,6 +1,8 @@
 // Queues, resources and mutexes as the scheduler knows them, and what each step asks of them.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// Turns what steps say about when they run into `OperationSpec`s.

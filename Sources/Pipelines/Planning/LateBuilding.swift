@@ -2,6 +2,8 @@
 // known yet, and what their names stand for. docs/design-planning.md, “Late steps”.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension PlanBuilder {

@@ -2,6 +2,8 @@
 // and variables that are not looked at while listing.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Planner {
@@ -37,16 +39,6 @@ extension Planner {
       let late = unit.inputs.lateParams
       let values = reference.member.map { [late[$0]] } ?? Array(late.values)
       return values.allSatisfy { $0.map { isOpen($0, at: parent) } ?? true }
-    }
-  }
-}
-
-extension Expression {
-  fileprivate var looksAtFiles: Bool {
-    let first = root + 1 - Int(nodes[root].size)
-    return nodes[first...root].contains {
-      $0.kind == .call
-        && [Function.hashFiles.rawValue, Function.exists.rawValue].contains($0.detail)
     }
   }
 }

@@ -2,6 +2,8 @@
 // folded, steps are selected.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// Makes a plan, in turns: expand, connect, check; then select and build.

@@ -1,6 +1,7 @@
 // The wording of everything that can be wrong with names and edges.
 
 import Diagnostics
+import Expressions
 
 enum PlanningMessage {
   static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {

@@ -1,6 +1,7 @@
 // The secrets of a pipeline and of those in it: all are read before anything runs.
 
 import Diagnostics
+import Plans
 import Scheduling
 
 extension [PipelineModel] {

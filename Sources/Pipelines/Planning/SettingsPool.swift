@@ -1,5 +1,7 @@
 // The settings of steps with all defaults filled in; steps that say the same share one instance.
 
+import Expressions
+import Plans
 import Scheduling
 
 /// Settings of which parts are known later. A class, so that many steps share it.
@@ -14,21 +16,6 @@ final class PlannedSettings {
     self.settings = settings
     self.late = late
     self.input = input
-  }
-}
-
-/// What of a step's settings is evaluated when its dependencies have ended.
-struct LateSettings: Sendable {
-  var environment: [VariableModel] = []
-  /// The pipeline's, then the step's, if one of them is late.
-  var workingDirectory: [Text] = []
-  var standardInput: Template?
-  var allowFailure: Expression?
-  var hooks: [HookKind: [CommandModel]] = [:]
-
-  var isEmpty: Bool {
-    environment.isEmpty && workingDirectory.isEmpty && standardInput == nil
-      && allowFailure == nil && hooks.isEmpty
   }
 }
 
@@ -258,9 +245,4 @@ private func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [Varia
     }
   }
   return result
-}
-
-func joined(_ base: String?, _ path: String) -> String {
-  guard let base, !path.hasPrefix("/") else { return path }
-  return base.hasSuffix("/") ? base + path : base + "/" + path
 }

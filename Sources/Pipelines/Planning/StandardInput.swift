@@ -1,6 +1,8 @@
 // What a step's commands read from their input is a script where one of them is a shell or an interpreter:
 // values go into it as into any script.
 
+import Expressions
+import Plans
 import Scheduling
 
 extension PlanBuilder {
@@ -25,28 +27,5 @@ extension PlanBuilder {
       isLate = true
     }
     return isLate ? try input.folded(with: values) : nil
-  }
-}
-
-extension LateParts {
-  /// Fails if the command reads a script from its input in which a value is refused.
-  func checkInput(
-    of action: Action, _ bindings: LateBindings<some RunFacts>
-  ) throws(EvaluationFailure) {
-    guard let input, let reader = action.inputReader else { return }
-    _ = try input.renderedScript(for: reader, with: bindings)
-  }
-}
-
-extension Action {
-  /// What may take its input for a script.
-  fileprivate var inputReader: ScriptReader? {
-    let program: String? =
-      switch self {
-      case .script(let text): Interpreter.reader(in: text)
-      case .arguments(let words): Interpreter.reader(in: words)
-      case .helper: nil
-      }
-    return program.map { ScriptReader(.standardInput, [$0]) }
   }
 }

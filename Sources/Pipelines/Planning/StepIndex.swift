@@ -1,6 +1,7 @@
 // Steps by their ids, found by the bytes in the file: no text is made to look one up.
 
 import Diagnostics
+import Expressions
 
 /// A hash table over the ids of a model's steps.
 struct StepIndex {

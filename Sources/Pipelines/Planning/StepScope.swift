@@ -1,6 +1,8 @@
 // The names that expressions may use, by where they stand.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// What stands where: each kind of place has names of its own.

@@ -2,6 +2,8 @@
 // “Units”.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 /// One pipeline with its own steps, parameters and variables. A class, so that looking at a step
@@ -93,13 +95,6 @@ struct Place: Hashable {
     get { instanceNumber < 0 ? nil : Int(instanceNumber) }
     set { instanceNumber = newValue.map { Int32($0) } ?? -1 }
   }
-}
-
-/// One combination of a matrix.
-struct Instance {
-  var values: ValueMap
-  /// `[os=linux,swift=6]`.
-  let suffix: String
 }
 
 /// What a unit's expressions may name besides steps.

@@ -1,5 +1,7 @@
 // What `default` and `enum` of a parameter must be depends on its `type`.
 
+import Plans
+
 extension ParamModel {
   static var rules: [JSONValue] {
     let isRequired: JSONValue = [

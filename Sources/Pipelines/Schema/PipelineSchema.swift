@@ -2,6 +2,7 @@
 // decoder knows. Keys that are not supported yet are left out.
 
 import BuiltinSteps
+import Plans
 
 /// The schema as a text, as `oprun schema` prints it.
 package var pipelineSchema: String {

@@ -1,6 +1,7 @@
 // The tree of a YAML text as flat arrays: every value, key and alias in the order they are written.
 
 import Diagnostics
+import Expressions
 
 /// Where a node lies in its tree.
 typealias NodeIndex = Int
@@ -32,7 +33,7 @@ struct Node {
 }
 
 /// Nodes, and the bytes of scalars that are written in another way than they read.
-struct Tree {
+package struct Tree {
   /// The file, without its byte order mark.
   let source: UnsafeBufferPointer<UInt8>
   /// Where `source` starts on the number line.
@@ -102,5 +103,12 @@ struct Tree {
   mutating func discard(since mark: Mark) {
     nodes.removeLast(nodes.count - mark.nodeCount)
     arena.removeLast(arena.count - mark.arenaCount)
+  }
+}
+
+extension Tree {
+  /// Of a scalar.
+  func origin(_ index: NodeIndex) -> TextOrigin {
+    TextOrigin(textSpan(index), isWritten: !nodes[index].isInArena)
   }
 }

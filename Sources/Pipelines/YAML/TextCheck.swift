@@ -3,7 +3,7 @@
 import Diagnostics
 
 /// What is known of a text after one look at every byte.
-struct TextCheck {
+package struct TextCheck {
   /// Characters and bytes are the same.
   let isASCII: Bool
   /// `${{` occurs somewhere.

@@ -2,9 +2,10 @@
 // of one step are all that is kept at a time. Knows no key of a pipeline but `steps`.
 
 import Diagnostics
+import Expressions
 
 /// Reads one document. Iterative: hostile nesting meets a limit, not the end of the stack.
-struct TreeReader: ~Copyable {
+package struct TreeReader: ~Copyable {
   static let maxDepth = 64
   static let maxScalarByteCount = 1 << 20
   /// Nodes kept at a time.

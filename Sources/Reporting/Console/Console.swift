@@ -1,8 +1,8 @@
 // What a person sees of a run: a fold over its events into step output and messages.
 
-package import Pipelines
+package import Plans
 package import RunFiles
-package import Scheduling
+import Scheduling
 
 /// Shows a run on two streams.
 package final class Console: RunObserver {

@@ -1,7 +1,7 @@
 // One line for everything else that happens: retries, hooks, leftover processes, notices.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 extension ProgressLines {

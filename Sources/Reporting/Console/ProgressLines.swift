@@ -1,7 +1,7 @@
 // One line for each operation that ended, as it ends, on the messages stream.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 struct ProgressLines {

@@ -3,7 +3,7 @@
 // stand for others, and what they waited for.
 
 import Masking
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

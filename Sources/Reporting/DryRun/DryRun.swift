@@ -1,6 +1,6 @@
 // What a run would do, one line an operation in the order they would start. Touches nothing.
 
-package import Pipelines
+package import Plans
 import Scheduling
 
 /// How listings of graphs are written.

@@ -1,7 +1,7 @@
 // A run in virtual time: the scheduler as it is, every command succeeding after the time it is
 // expected to take. Nothing is started.
 
-package import Pipelines
+package import Plans
 package import Scheduling
 
 /// What a run would do, in order.

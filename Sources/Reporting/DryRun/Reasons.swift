@@ -1,6 +1,6 @@
 // Why an operation would run, or would not, in a few words.
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct Reasons {

@@ -1,6 +1,7 @@
 // Everything that is set on a step besides its command, in the words of the file.
 
-import Pipelines
+import Expressions
+import Plans
 import Scheduling
 
 struct StepDetails {

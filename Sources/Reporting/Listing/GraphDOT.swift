@@ -1,6 +1,6 @@
 // A graph in the language of Graphviz.
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct GraphDOT {

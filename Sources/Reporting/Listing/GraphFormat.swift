@@ -1,6 +1,6 @@
 // The ways a graph can be written, and what they have in common.
 
-package import Pipelines
+import Plans
 import Scheduling
 
 /// `--format` of `oprun graph`.

@@ -1,6 +1,6 @@
 // A graph as one JSON object. The fields are documented in docs/command-line.md, "Graph as JSON".
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct GraphJSON {

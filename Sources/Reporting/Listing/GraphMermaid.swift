@@ -1,6 +1,6 @@
 // A graph in the language of Mermaid, as Markdown viewers draw it.
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct GraphMermaid {

@@ -1,6 +1,6 @@
 // A graph for the terminal: each operation once, with rails to what it needs.
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct GraphTree {

@@ -1,7 +1,7 @@
 // Fields that operations have in every JSON listing. They are documented in docs/command-line.md,
 // "Graph as JSON".
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct OperationFields {

@@ -1,7 +1,7 @@
 // The file and the line of every step, in one pass over the file instead of one pass for each.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 struct StepLines {

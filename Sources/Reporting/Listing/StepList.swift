@@ -1,7 +1,7 @@
 // The steps of a pipeline in file order, one line each.
 
 import Diagnostics
-package import Pipelines
+import Plans
 import Scheduling
 
 extension Plan {

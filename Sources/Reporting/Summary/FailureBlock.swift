@@ -1,7 +1,7 @@
 // A failed step, in full: how it ended, the end of its output, where to look further.
 
 import Diagnostics
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

@@ -2,7 +2,7 @@
 // memory but for nine bytes an operation, and what has not ended. Groups that others stand for are
 // not counted: what happened to them happened to their members.
 
-import Pipelines
+import Plans
 import RunFiles
 import Scheduling
 

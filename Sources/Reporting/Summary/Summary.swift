@@ -1,7 +1,7 @@
 // The end of a run: the first failure in full, the others in a line each, then one line that says
 // it all. What else happened has had its line when it happened.
 
-import Pipelines
+import Plans
 import Scheduling
 
 struct Summary {

@@ -1,7 +1,7 @@
 // What a step runs, as people would type it.
 
 import Masking
-package import Pipelines
+package import Plans
 
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.

@@ -1,7 +1,7 @@
 // How commands and operations ended, in words. All wording about ends is here.
 
 import Diagnostics
-import Pipelines
+import Plans
 import Scheduling
 
 extension ByteSink {

@@ -1,6 +1,6 @@
 // Groups and steps that are decided late, in words.
 
-package import Pipelines
+import Plans
 import Scheduling
 
 extension Plan {

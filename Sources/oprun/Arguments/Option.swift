@@ -1,7 +1,6 @@
 // What an option is. The table of all of them (`Options`) drives parsing, help, the environment,
 // suggestions and the reference.
 
-import Pipelines
 import Scheduling
 
 /// An option of the command line, and a variable of the environment.

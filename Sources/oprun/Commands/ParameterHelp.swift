@@ -3,6 +3,7 @@
 import Diagnostics
 import Execution
 import Pipelines
+import Plans
 import Reporting
 
 extension Tool {

@@ -5,6 +5,7 @@ import Execution
 import Glibc
 import Masking
 import Pipelines
+import Plans
 import Processors
 import Reporting
 

@@ -4,6 +4,7 @@ import Diagnostics
 import Execution
 import Glibc
 import Pipelines
+import Plans
 import Processors
 import Reporting
 import Scheduling

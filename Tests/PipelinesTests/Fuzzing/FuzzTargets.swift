@@ -1,9 +1,12 @@
 // What must hold of any input at all. Each target throws a description of what does not.
 
 import Diagnostics
+import ExpressionSamples
 import Scheduling
 
+@testable import Expressions
 @testable import Pipelines
+@testable import Plans
 
 /// What a target found wrong with an input.
 struct FuzzFinding: Error, CustomStringConvertible {

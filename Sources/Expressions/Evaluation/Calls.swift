@@ -1,0 +1,180 @@
+// What the functions do with values.
+
+/// Why a function has no result; of one of its arguments, or of the call.
+struct ArgumentFault: Error {
+  package let words: FaultWords
+  package var argument: Int?
+}
+
+extension Function {
+  static let maxResultByteCount = 16 << 20
+  static let maxItemCount = 1_000_000
+
+  /// Nil while it is not known.
+  func call(
+    _ arguments: [Value], _ bindings: some ExpressionBindings
+  ) throws(ArgumentFault) -> Value? {
+    let row = row
+    guard row.argumentCounts.contains(arguments.count) else {
+      throw ArgumentFault(words: ExpressionMessage.argumentCount(row, found: arguments.count))
+    }
+    for (number, value) in arguments.enumerated() {
+      let parameter = row.parameter(number)
+      if !parameter.kinds.contains(value.type) {
+        let found = value.type.words
+        throw ArgumentFault(
+          words: ExpressionMessage.wrongArgument(row, parameter, found: found), argument: number)
+      }
+    }
+    if row.isStatus { return status(bindings.dependencyStatus).map { .bool($0) } }
+    if self == .hashFiles || self == .exists { return try lookAtFiles(arguments, bindings) }
+    guard let budget = bindings.valueBudget else { return try compute(arguments) }
+    if budget.isSpent { throw ArgumentFault(words: ExpressionMessage.tooMuchMade) }
+    guard arguments.allSatisfy(budget.allows(reading:)) else {
+      throw ArgumentFault(words: ExpressionMessage.tooMuchRead)
+    }
+    let value = try compute(arguments)
+    guard budget.allows(making: value) else {
+      throw ArgumentFault(words: ExpressionMessage.tooMuchMade)
+    }
+    return value
+  }
+
+  private func status(_ status: DependencyStatus?) -> Bool? {
+    switch self {
+    case .always: true
+    case .success: status?.isSuccess
+    case .cancelled: status?.isCancelled
+    case .failure: status?.isFailure
+    default: preconditionFailure("'\(row.name)' does not ask how dependencies ended")
+    }
+  }
+
+  private func lookAtFiles(
+    _ arguments: [Value], _ bindings: some ExpressionBindings
+  ) throws(ArgumentFault) -> Value? {
+    let texts = arguments.compactMap(\.text)
+    do throws(FaultWords) {
+      if self == .exists { return try bindings.exists(texts[0]).map { .bool($0) } }
+      return try bindings.hashFiles(texts).map { .string($0) }
+    } catch {
+      throw ArgumentFault(words: error)
+    }
+  }
+
+  private func compute(_ arguments: [Value]) throws(ArgumentFault) -> Value {
+    switch (self, arguments[0]) {
+    case (.contains, let whole): return .bool(try contains(whole, arguments[1]))
+    case (.join, .list(let items)):
+      return .string(try joined(items, arguments.count > 1 ? arguments[1].text ?? "" : ","))
+    case (.len, .list(let items)): return .number(Double(items.count))
+    case (.len, .map(let map)): return .number(Double(map.count))
+    case (.toJSON, let value):
+      var text = JSONWriter(limit: Self.maxResultByteCount)
+      guard text.write(value) else { throw ArgumentFault(words: ExpressionMessage.resultTooLong) }
+      return .string(text.text)
+    case (.quote, let value): return .string(try shellQuoted(value.text ?? ""))
+    case (_, .string(let text)): return try compute(text, arguments)
+    default: preconditionFailure("arguments are checked before")
+    }
+  }
+
+  private func compute(_ text: String, _ arguments: [Value]) throws(ArgumentFault) -> Value {
+    let second = arguments.count > 1 ? arguments[1].text ?? "" : ""
+    switch self {
+    case .startsWith: return .bool(text.utf8.starts(with: second.utf8))
+    case .endsWith: return .bool(text.utf8.reversed().starts(with: second.utf8.reversed()))
+    case .split:
+      guard !second.isEmpty else {
+        throw ArgumentFault(words: ExpressionMessage.emptySeparator, argument: 1)
+      }
+      guard let parts = TextSearch(second).parts(of: text, limit: Self.maxItemCount) else {
+        throw ArgumentFault(words: ExpressionMessage.tooManyItems)
+      }
+      return .list(parts.map { .string($0) })
+    case .lower: return .string(text.lowercased())
+    case .upper: return .string(text.uppercased())
+    case .trim: return .string(trimmed(text))
+    case .len: return .number(Double(text.unicodeScalars.count))
+    case .basename: return .string(lastName(ofPath: text))
+    case .dirname: return .string(directory(ofPath: text))
+    default:
+      do throws(JSONFault) {
+        return try JSONReader.value(of: text)
+      } catch {
+        let words = ExpressionMessage.badJSON(error.reason, at: error.offset)
+        throw ArgumentFault(words: words, argument: 0)
+      }
+    }
+  }
+
+  private func contains(_ whole: Value, _ part: Value) throws(ArgumentFault) -> Bool {
+    switch (whole, part) {
+    case (.list(let items), _): return items.contains { $0.isSame(as: part) }
+    case (.string(let text), .string(let part)): return TextSearch(part).isFound(in: text)
+    default:
+      let parameter = FunctionRow.Parameter(name: "part", kinds: .string)
+      throw ArgumentFault(
+        words: ExpressionMessage.wrongArgument(row, parameter, found: part.type.words),
+        argument: 1)
+    }
+  }
+
+  private func joined(_ items: [Value], _ separator: String) throws(ArgumentFault) -> String {
+    var result = ""
+    for (number, item) in items.enumerated() {
+      guard let text = item.text else {
+        throw ArgumentFault(words: ExpressionMessage.unjoinable(item.type.words), argument: 0)
+      }
+      if number > 0 { result += separator }
+      result += text
+      if result.utf8.count > Self.maxResultByteCount {
+        throw ArgumentFault(words: ExpressionMessage.resultTooLong)
+      }
+    }
+    return result
+  }
+
+  private func shellQuoted(_ text: String) throws(ArgumentFault) -> String {
+    if text.utf8.contains(0) {
+      throw ArgumentFault(words: ScriptMessage.nul, argument: 0)
+    }
+    return singleQuotedForShell(text)
+  }
+}
+
+/// One word for any shell of the Bourne family.
+func singleQuotedForShell(_ text: String) -> String {
+  var result = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { result += #"'\''"# } else { result.unicodeScalars.append(scalar) }
+  }
+  return result + "'"
+}
+
+private func trimmed(_ text: String) -> String {
+  func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
+  }
+  var rest = text.unicodeScalars[...]
+  while let first = rest.first, isBlank(first) { rest.removeFirst() }
+  while let last = rest.last, isBlank(last) { rest.removeLast() }
+  return String(rest)
+}
+
+/// As the commands do it: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/basename.html
+private func lastName(ofPath path: String) -> String {
+  let names = path.utf8.split(separator: UInt8(ascii: "/"))
+  if let last = names.last { return String(decoding: last, as: UTF8.self) }
+  return path.isEmpty ? "" : "/"
+}
+
+private func directory(ofPath path: String) -> String {
+  let slash = UInt8(ascii: "/")
+  var rest = Array(path.utf8)[...]
+  while rest.count > 1, rest.last == slash { rest.removeLast() }
+  guard rest.contains(slash) else { return "." }
+  while let last = rest.last, last != slash { rest.removeLast() }
+  while rest.count > 1, rest.last == slash { rest.removeLast() }
+  return String(decoding: rest, as: UTF8.self)
+}

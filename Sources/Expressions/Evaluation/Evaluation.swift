@@ -1,0 +1,99 @@
+// What expressions are asked for: a value, a value if it is known, or what is left of them.
+
+import Diagnostics
+
+extension Expression {
+  package func evaluated(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> Value {
+    if case .known(let value)? = pathStart(bindings), isShortPath { return value }
+    var folding = Folding(self, bindings, for: .value, constants: [])
+    guard let value = try folding.run() else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return value
+  }
+
+  /// Nil if some of it is not known yet. What can never have a value is an error, as in `folded`.
+  package func valueIfKnown(
+    with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> Value? {
+    switch pathStart(bindings) {
+    case .known(let value)? where isShortPath: return value
+    case .later?: return nil
+    default: break
+    }
+    var folding = Folding(self, bindings, for: .knownValue, constants: [])
+    return try folding.run()
+  }
+
+  /// The value, and whether the author of the file wrote it; nil if it is not known yet, and need
+  /// not be.
+  func found(
+    for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> FoundValue? {
+    switch pathStart(bindings) {
+    case .known(let value)? where isShortPath:
+      return FoundValue(value: value, isAuthors: isAuthorsMember(bindings))
+    case .later? where goal == .knownValue: return nil
+    default: break
+    }
+    var folding = Folding(self, bindings, for: goal, constants: [])
+    let value = try folding.run()
+    return value.map { FoundValue(value: $0, isAuthors: folding.isAuthors) }
+  }
+
+  /// Of a short path.
+  private func isAuthorsMember(_ bindings: some ExpressionBindings) -> Bool {
+    guard let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
+      context.mayBeWritten
+    else { return false }
+    return bindings.isAuthors(memberName(of: root), of: context)
+  }
+
+  /// Whether folding can change anything.
+  func hasKnownParts(
+    _ bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> Bool {
+    if case .later? = pathStart(bindings) { return false }
+    var folding = Folding(self, bindings, for: .knownValue, constants: [])
+    return try folding.run() != nil || folding.hasValues
+  }
+
+  /// What `steps.build` is in `steps.build.outputs.size`; nil for what is no such path. Most
+  /// expressions are one, and need no walk then.
+  private func pathStart(_ bindings: some ExpressionBindings) -> Resolution? {
+    let first = root + 1 - Int(template.nodes[root].size)
+    guard first < root, template.nodes[first].kind == .root,
+      let context = ContextRoot(rawValue: template.nodes[first].detail)
+    else { return nil }
+    for node in (first + 1)...root where template.nodes[node].kind != .member { return nil }
+    return bindings.member(memberName(of: first + 1), of: context)
+  }
+
+  /// `params.version`.
+  private var isShortPath: Bool { template.nodes[root].size == 2 }
+
+  /// Puts values in place of all that is known already. What can never have a value is an error,
+  /// unless it stands where it might never be asked for.
+  package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
+    -> Expression
+  {
+    var folding = Folding(self, bindings, for: .rest, constants: constants)
+    _ = try folding.run()
+    let rest = Template(
+      content: content, origin: origin, parts: [], nodes: folding.nodes,
+      constants: folding.constants)
+    return Expression(template: rest, base: base, root: folding.nodes.count - 1)
+  }
+
+  /// The value, if the expression is nothing but one.
+  package var constant: Value? { literal(root) }
+}
+
+/// What an expression gave.
+struct FoundValue {
+  package let value: Value
+  /// It stands as a literal in the file: in the expression itself, or in the axis of a matrix.
+  package let isAuthors: Bool
+}

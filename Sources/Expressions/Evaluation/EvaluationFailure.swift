@@ -1,0 +1,35 @@
+// Why an expression has no value: what is wrong, and which part of it is at fault.
+
+package import Diagnostics
+
+/// A fault of values, met while folding or at the start of a step.
+package struct EvaluationFailure: Error {
+  package let words: FaultWords
+  private let expression: Expression
+  private let range: Range<Int>
+
+  package init(_ words: FaultWords, in expression: Expression, at range: Range<Int>) {
+    self.words = words
+    self.expression = expression
+    self.range = range
+  }
+
+  init(_ fault: ExpressionFault, in expression: Expression) {
+    self.init(fault.words, in: expression, at: fault.range)
+  }
+
+  /// The part at fault as it is written in the file.
+  package var part: String { expression.text(range) }
+
+  /// While planning goes on.
+  package func diagnostic(in source: SourceText) -> Diagnostic {
+    words.diagnostic(at: expression.span(of: range, in: source))
+  }
+
+  /// Needs the files that the expression was read from.
+  package func diagnostic(in sources: SourceMap) -> Diagnostic {
+    sources.withText(at: expression.origin.span) { source in
+      words.diagnostic(at: expression.span(of: range, in: source))
+    }
+  }
+}

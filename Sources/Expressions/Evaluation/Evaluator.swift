@@ -1,0 +1,370 @@
+// From nodes to values. Evaluation and folding are one walk: what is known becomes a value, what is
+// not yet known stays as it is written; an evaluation is a folding that leaves nothing.
+
+import Diagnostics
+
+/// What a walk over an expression is for.
+package enum FoldingGoal {
+  /// Its value: what is not known fails.
+  case value
+  /// Its value, if all of it is known.
+  case knownValue
+  /// What is left of it, as nodes.
+  case rest
+}
+
+/// Finds the value of an expression, or builds the nodes of what is left of it.
+struct Folding<Bindings: ExpressionBindings> {
+  package let expression: Expression
+  private let bindings: Bindings
+  private let goal: FoldingGoal
+  /// Empty unless the goal is the rest.
+  package private(set) var nodes: [ExpressionNode] = []
+  package private(set) var constants: [Value]
+  /// A part of it has a value; without one nothing changes.
+  package private(set) var hasValues = false
+  /// The value that was found last stands in the file as a literal.
+  package private(set) var isAuthors = false
+
+  /// New constants are added to those given, which begin with the expression's own.
+  package init(
+    _ expression: Expression, _ bindings: Bindings, for goal: FoldingGoal,
+    constants: consuming [Value]
+  ) {
+    self.expression = expression
+    self.bindings = bindings
+    self.goal = goal
+    self.constants = constants
+  }
+
+  /// The value, unless something is left.
+  package mutating func run() throws(EvaluationFailure) -> Value? {
+    do throws(ExpressionFault) {
+      return try fold(expression.root)
+    } catch {
+      throw EvaluationFailure(error, in: expression)
+    }
+  }
+
+  private func fault(_ words: FaultWords, _ node: Int) -> ExpressionFault {
+    ExpressionFault(words, at: expression.range(of: node))
+  }
+}
+
+// What is written for a node.
+extension Folding {
+  /// Takes the place of everything since `start`.
+  private mutating func put(_ value: Value, for node: Int, since start: Int) -> Value {
+    hasValues = true
+    guard goal == .rest else { return value }
+    nodes.removeLast(nodes.count - start)
+    var constant = expression.nodes[node]
+    if expression.literal(node) == nil {
+      constant.kind = .constant
+      constant.detail = isAuthors ? 1 : 0
+      constant.size = 1
+      constant.value = UInt32(truncatingIfNeeded: constants.count)
+      constants.append(value)
+    }
+    nodes.append(constant)
+    return value
+  }
+
+  /// The same for a value that nobody wrote.
+  private mutating func computed(_ value: Value, for node: Int, since start: Int) -> Value {
+    isAuthors = false
+    return put(value, for: node, since: start)
+  }
+
+  /// The node itself, over the operands that were written since `start`.
+  private mutating func leave(_ node: Int, since start: Int) -> Value? {
+    guard goal == .rest else { return nil }
+    var left = expression.nodes[node]
+    left.size = UInt16(clamping: nodes.count - start + 1)
+    nodes.append(left)
+    return nil
+  }
+
+  /// A node with all its operands, as they are.
+  private mutating func copy(_ node: Int) {
+    guard goal == .rest else { return }
+    nodes.append(
+      contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
+  }
+
+  /// Of a part that may never be asked for: what fails stays as it is.
+  private mutating func foldPerhaps(_ node: Int) -> Value? {
+    let start = nodes.count
+    do throws(ExpressionFault) {
+      return try fold(node)
+    } catch {
+      nodes.removeLast(nodes.count - start)
+      copy(node)
+      return nil
+    }
+  }
+}
+
+// One node each; nil where it is not known.
+extension Folding {
+  /// `isLenient`: what is missing is null.
+  private mutating func fold(
+    _ node: Int, isLenient: Bool = false
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    if let value = expression.literal(node) {
+      let literal = expression.nodes[node]
+      isAuthors = literal.kind != .constant || literal.detail == 1
+      return put(value, for: node, since: start)
+    }
+    switch expression.nodes[node].kind {
+    case .root: return try foldRoot(node)
+    case .member, .index: return try foldPath(node, isLenient: isLenient)
+    case .not:
+      guard let value = try fold(node - 1) else { return leave(node, since: start) }
+      return computed(.bool(!(try boolean(value, of: "!", node - 1))), for: node, since: start)
+    case .binary: return try foldBinary(node, isLenient: isLenient)
+    case .conditional: return try foldConditional(node)
+    case .list, .call: return try foldItems(node)
+    default:
+      let name = expression.text(expression.nameRange(of: node))
+      throw fault(ExpressionMessage.unknownName(name, suggestion: nil), node)
+    }
+  }
+
+  private func boolean(
+    _ value: Value, of sign: String, _ node: Int
+  ) throws(ExpressionFault) -> Bool {
+    if case .bool(let truth) = value { return truth }
+    throw fault(
+      ExpressionMessage.wrongOperand(sign, wanted: "true or false", found: value.type.words), node)
+  }
+
+  private mutating func foldRoot(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    guard let root = ContextRoot(rawValue: expression.nodes[node].detail) else { return nil }
+    switch bindings.value(of: root) {
+    case .known(let value): return computed(value, for: node, since: start)
+    case .later, .missing:
+      if goal == .value { throw fault(ExpressionMessage.notYetKnown(root.name), node) }
+      return leave(node, since: start)
+    }
+  }
+
+  private mutating func foldConditional(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    guard let condition = try fold(operands[0]) else {
+      _ = foldPerhaps(operands[1])
+      _ = foldPerhaps(operands[2])
+      return leave(node, since: start)
+    }
+    let isTrue = try boolean(condition, of: "?:", operands[0])
+    nodes.removeLast(nodes.count - start)
+    return try fold(operands[isTrue ? 1 : 2])
+  }
+
+  private mutating func foldBinary(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    switch BinaryOperator(rawValue: expression.nodes[node].detail) {
+    case .and: try foldLogic(node, absorbing: false)
+    case .or: try foldLogic(node, absorbing: true)
+    case .coalesce: try foldCoalesce(node, isLenient: isLenient)
+    default: try foldPair(node)
+    }
+  }
+
+  /// `false` decides `&&`, `true` decides `||`; the other one says nothing and is left out.
+  private mutating func foldLogic(
+    _ node: Int, absorbing: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let sign = absorbing ? "||" : "&&"
+    var leftCount = 0
+    for operand in expression.operands(of: node) {
+      let mark = nodes.count
+      let value = leftCount == 0 ? try fold(operand) : foldPerhaps(operand)
+      guard let value else {
+        leftCount += 1
+        continue
+      }
+      if leftCount > 0, value.type != .bool {
+        leftCount += 1
+        continue
+      }
+      if try boolean(value, of: sign, operand) == absorbing {
+        return computed(.bool(absorbing), for: node, since: start)
+      }
+      nodes.removeLast(nodes.count - mark)
+    }
+    if leftCount == 0 { return computed(.bool(!absorbing), for: node, since: start) }
+    return leftCount == 1 ? nil : leave(node, since: start)
+  }
+
+  private mutating func foldCoalesce(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    var leftCount = 0
+    for operand in operands {
+      let mark = nodes.count
+      let isLast = operand == operands.last
+      let value =
+        leftCount == 0
+        ? try fold(operand, isLenient: isLenient || !isLast) : foldPerhaps(operand)
+      if let value, value != .null || isLast {
+        if leftCount == 0 { return put(value, for: node, since: start) }
+        leftCount += 1
+        break
+      }
+      if value == nil { leftCount += 1 } else { nodes.removeLast(nodes.count - mark) }
+    }
+    return leftCount == 1 ? nil : leave(node, since: start)
+  }
+
+  private mutating func foldPair(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = try fold(leftNode)
+    let right = try fold(rightNode)
+    guard let left, let right,
+      let sign = BinaryOperator(rawValue: expression.nodes[node].detail)
+    else { return leave(node, since: start) }
+    if let budget = bindings.valueBudget,
+      !budget.allows(reading: left) || !budget.allows(reading: right)
+    {
+      throw fault(ExpressionMessage.tooMuchRead, node)
+    }
+    if let result = sign == .in ? right.holds(left) : sign.compare(left, right) {
+      return computed(.bool(result), for: node, since: start)
+    }
+    if sign == .in, right.type != .map {
+      throw fault(
+        ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.type.words),
+        rightNode)
+    }
+    throw fault(ExpressionMessage.incomparable(left.type.words, right.type.words), node)
+  }
+
+  private mutating func foldItems(_ node: Int) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let operands = expression.operands(of: node)
+    var values: [Value] = []
+    var areAuthors = true
+    for operand in operands {
+      guard let value = try fold(operand) else { continue }
+      values.append(value)
+      areAuthors = areAuthors && isAuthors
+    }
+    guard values.count == operands.count else { return leave(node, since: start) }
+    if expression.nodes[node].kind == .list {
+      isAuthors = areAuthors
+      return put(.list(values), for: node, since: start)
+    }
+    guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
+    do throws(ArgumentFault) {
+      if let value = try function.call(values, bindings) {
+        return computed(value, for: node, since: start)
+      }
+    } catch {
+      throw fault(error.words, error.argument.map { operands[$0] } ?? node)
+    }
+    if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(function.row.name)()"), node) }
+    return leave(node, since: start)
+  }
+}
+
+// Members and items.
+extension Folding {
+  private mutating func foldPath(
+    _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    let isMember = expression.nodes[node].kind == .member
+    let owner = isMember ? node - 1 : expression.pair(of: node).0
+    if expression.nodes[owner].kind == .root {
+      return try foldContextMember(node, owner, isLenient: isLenient)
+    }
+    let whole = try fold(owner, isLenient: isLenient)
+    let isAuthorsWhole = isAuthors
+    let index: Value? =
+      isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
+    guard let whole, let index else { return leave(node, since: start) }
+    isAuthors = isAuthorsWhole
+    if let item = try item(index, of: whole, node, isLenient: isLenient) {
+      return put(item, for: node, since: start)
+    }
+    return put(.null, for: node, since: start)
+  }
+
+  /// `root.name`, `root['name']`.
+  private mutating func foldContextMember(
+    _ node: Int, _ owner: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    let start = nodes.count
+    guard let root = ContextRoot(rawValue: expression.nodes[owner].detail) else { return nil }
+    copy(owner)
+    let isMember = expression.nodes[node].kind == .member
+    let index: Value? =
+      isMember ? .string(expression.memberName(of: node)) : try fold(node - 1)
+    guard let index else { return leave(node, since: start) }
+    guard case .string(let name) = index else {
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
+    }
+    isAuthors = false
+    switch bindings.member(name, of: root) {
+    case .known(let value):
+      isAuthors = root.mayBeWritten && bindings.isAuthors(name, of: root)
+      return put(value, for: node, since: start)
+    case .later:
+      if goal == .value { throw fault(ExpressionMessage.notYetKnown("\(root.name).\(name)"), node) }
+      return leave(node, since: start)
+    case .missing:
+      if isLenient { return put(.null, for: node, since: start) }
+      throw fault(ExpressionMessage.unknownMember(name, of: root, suggestion: nil), node)
+    }
+  }
+
+  /// Nil for a missing one where that is allowed.
+  private func item(
+    _ index: Value, of whole: Value, _ node: Int, isLenient: Bool
+  ) throws(ExpressionFault) -> Value? {
+    switch (whole, index) {
+    case (.map(let map), .string(let name)):
+      if let value = map[name] { return value }
+      if isLenient { return nil }
+      throw missing(name, of: map, node)
+    case (.list(let items), .number(let number)):
+      if let place = Int(exactly: number), items.indices.contains(place) { return items[place] }
+      if isLenient { return nil }
+      throw fault(
+        ExpressionMessage.missingItem(numberText(number), count: items.count), node - 1)
+    case (.null, _) where isLenient: return nil
+    case (.map, _):
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a string", found: index.type.words), node - 1)
+    case (.list, _) where expression.nodes[node].kind == .index:
+      throw fault(
+        ExpressionMessage.wrongIndex(wanted: "a number", found: index.type.words), node - 1)
+    default:
+      let isMember = expression.nodes[node].kind == .member
+      throw fault(
+        isMember
+          ? ExpressionMessage.noMembers(whole.type.words)
+          : ExpressionMessage.noItems(whole.type.words), node)
+    }
+  }
+
+  private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFault {
+    let isMember = expression.nodes[node].kind == .member
+    let owner = isMember ? node - 1 : expression.pair(of: node).0
+    let words = ExpressionMessage.unknownMember(
+      name, of: expression.text(expression.range(of: owner)),
+      suggestion: suggestion(for: name, among: map.names))
+    return isMember
+      ? ExpressionFault(words, at: expression.memberNameRange(of: node)) : fault(words, node - 1)
+  }
+}

@@ -1,0 +1,44 @@
+// Values by name, in the order they were added.
+
+/// A name is there once. Few names are compared, many are hashed: most maps are small, and making a
+/// table for them would cost more than it saves.
+package struct OrderedMap<Element> {
+  package private(set) var names: [String] = []
+  package var values: [Element] = []
+  /// By name; empty while there are few.
+  private var places: [String: Int] = [:]
+
+  package init() {}
+
+  package var count: Int { names.count }
+
+  /// Setting nil changes nothing. O(1).
+  package subscript(name: String) -> Element? {
+    get { place(of: name).map { values[$0] } }
+    set {
+      guard let newValue else { return }
+      if let place = place(of: name) {
+        values[place] = newValue
+      } else {
+        names.append(name)
+        values.append(newValue)
+        addPlace()
+      }
+    }
+  }
+
+  private func place(of name: String) -> Int? {
+    places.isEmpty ? names.firstIndex(of: name) : places[name]
+  }
+
+  /// Of the last name.
+  private mutating func addPlace() {
+    if !places.isEmpty {
+      places[names[count - 1]] = count - 1
+    } else if count > 8 {
+      for (place, name) in names.enumerated() { places[name] = place }
+    }
+  }
+}
+
+extension OrderedMap: Sendable where Element: Sendable {}

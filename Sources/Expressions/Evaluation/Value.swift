@@ -1,0 +1,108 @@
+// What an expression gives: a value of one of six types, as in JSON. Knows nothing of expressions.
+
+import Diagnostics
+
+package enum Value: Hashable, Sendable {
+  case null
+  case bool(Bool)
+  /// Never infinite, always a number. Integers below 2^53 are exact.
+  case number(Double)
+  case string(String)
+  case list([Value])
+  indirect case map(ValueMap)
+}
+
+/// Names and their values in the order they were written. Equal to a map with the same members in
+/// any order.
+package struct ValueMap: Hashable, Sendable {
+  private var members = OrderedMap<Value>()
+
+  package init() {}
+
+  /// Of two members with one name the last counts, in the place of the first.
+  package init(_ members: some Sequence<(String, Value)>) {
+    for (name, value) in members { self[name] = value }
+  }
+
+  package var names: [String] { members.names }
+  package var values: [Value] { members.values }
+  package var count: Int { members.count }
+
+  /// A map with the same names in the same order; there must be a value for each.
+  package func with(_ values: [Value]) -> ValueMap {
+    precondition(values.count == count)
+    var map = self
+    map.members.values = values
+    return map
+  }
+
+  /// Setting nil changes nothing.
+  package subscript(name: String) -> Value? {
+    get { members[name] }
+    set { members[name] = newValue }
+  }
+
+  package static func == (left: ValueMap, right: ValueMap) -> Bool {
+    left.count == right.count && zip(left.names, left.values).allSatisfy { right[$0] == $1 }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    var members = 0
+    for (name, value) in zip(names, values) {
+      var member = Hasher()
+      member.combine(name)
+      member.combine(value)
+      members ^= member.finalize()
+    }
+    hasher.combine(members)
+  }
+}
+
+extension Value {
+  package var type: ExpressionType.Kinds {
+    switch self {
+    case .null: .null
+    case .bool: .bool
+    case .number: .number
+    case .string: .string
+    case .list: .list
+    case .map: .map
+    }
+  }
+
+  /// As it stands in a text: strings, numbers and booleans; nil for what has no such form.
+  package var text: String? {
+    switch self {
+    case .string(let text): text
+    case .bool(let value): value ? "true" : "false"
+    case .number(let number): numberText(number)
+    case .null, .list, .map: nil
+    }
+  }
+
+  /// Compact JSON.
+  package var json: String {
+    switch self {
+    case .null: "null"
+    case .bool(let value): value ? "true" : "false"
+    case .number(let number): numberText(number)
+    case .string(let text): jsonString(text)
+    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
+    case .map(let map):
+      "{"
+        + zip(map.names, map.values).map { "\(jsonString($0)):\($1.json)" }.joined(separator: ",")
+        + "}"
+    }
+  }
+}
+
+/// 2^53 − 1. Beyond this not every integer is a number of its own.
+package let largestExactInteger = 9_007_199_254_740_991.0
+
+/// As JSON prints it: an integer without `.0`.
+package func numberText(_ number: Double) -> String {
+  if number.magnitude <= largestExactInteger, number == number.rounded(.towardZero) {
+    return String(Int64(number))
+  }
+  return "\(number)"
+}

@@ -1,0 +1,264 @@
+// The wording of everything that can be wrong with an expression: how it is written, what it names,
+// what it does with values, and where a value would become shell code.
+
+import Diagnostics
+
+/// A message, and the way out if there is one.
+package struct FaultWords: Hashable, Sendable {
+  package let message: String
+  package let help: String?
+
+  package init(_ message: String, help: String? = nil) {
+    self.message = message
+    self.help = help
+  }
+
+  func diagnostic(at span: Span) -> Diagnostic { Diagnostic(message, at: span, help: help) }
+}
+
+package enum ExpressionMessage {
+  private static func didYouMean(_ name: String?) -> String? {
+    name.map { "did you mean \(quoted($0))?" }
+  }
+}
+
+// How it is written.
+extension ExpressionMessage {
+  static let emptyExpression = FaultWords("an expression is missing here")
+  static let openTemplate = FaultWords(
+    "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
+  static let openString = FaultWords("this string is never closed")
+  package static let nul = FaultWords("no text can hold the character '\\u{0}'")
+
+  package static let badEscape = FaultWords(
+    "this string holds an escape that is none",
+    help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none"#)
+  static let noNameAfterDot = FaultWords(
+    "a name must follow '.' at once", help: "other names are written as ['…']")
+  static let comparisonChain = FaultWords(
+    "a comparison of a comparison", help: "join comparisons with '&&', or write parentheses")
+  package static let tooDeep = FaultWords(
+    "the expression is nested more than 64 levels deep, which is the limit")
+  static let expressionTooLong = FaultWords(
+    "the expression is longer than 64 KiB, which is the limit")
+  static let textAroundCondition = FaultWords(
+    "a condition is one expression, without text around it",
+    help: "write the whole condition as one expression; the braces may be left out")
+
+  static func strayCharacter(_ character: String, beforeBraces: Bool) -> FaultWords {
+    let help: String? =
+      switch character {
+      case "$" where beforeBraces, "{" where beforeBraces:
+        "names stand here without braces of their own: params.x"
+      case "=": "'==' compares"
+      case "&": "'&&' is and"
+      case "|": "'||' is or"
+      case "$": "a name stands for its value: params.x, env.X"
+      case "+": "texts are put together outside: ${{ a }}${{ b }}"
+      case "-", "*", "/", "%": "expressions do not calculate"
+      default: nil
+      }
+    return FaultWords("\(quoted(character)) has no meaning in an expression", help: help)
+  }
+
+  static func badNumber(_ text: String) -> FaultWords {
+    FaultWords("\(quoted(text)) is no number")
+  }
+
+  static func numberTooLarge(_ text: String) -> FaultWords {
+    FaultWords(
+      "the number \(printable(text)) is too large to be exact",
+      help: "write it as a string: '\(printable(text))'")
+  }
+
+  package static func unexpected(_ found: String?, wanted: String?) -> FaultWords {
+    let place = found.map { "\(quoted($0)) stands" } ?? "the expression ends"
+    let wanted = wanted.map { $0.count == 1 ? quoted($0) : $0 }
+    let rest =
+      wanted.map { " where \($0) is missing" } ?? " where it should end or an operator follow"
+    return FaultWords(place + rest)
+  }
+}
+
+// What it names.
+extension ExpressionMessage {
+  /// `function` is that of this name.
+  static func unknownName(
+    _ name: String, suggestion: String?, function: FunctionRow? = nil
+  ) -> FaultWords {
+    FaultWords(
+      "unknown name \(quoted(name))",
+      help: function.map { "a function is called with parentheses: \($0.signature)" }
+        ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
+  }
+
+  /// Of a name with members.
+  static func unknownRoot(
+    _ name: String, suggestion: String?, among known: [String]
+  ) -> FaultWords {
+    FaultWords(
+      "unknown name \(quoted(name))",
+      help: didYouMean(suggestion) ?? "the names are \(known.joined(separator: ", "))")
+  }
+
+  static func unknownFunction(_ name: String, suggestion: String?) -> FaultWords {
+    FaultWords("unknown function \(quoted(name))", help: didYouMean(suggestion))
+  }
+
+  static func unknownMember(
+    _ name: String, of root: ContextRoot, suggestion: String?
+  ) -> FaultWords {
+    let kind =
+      switch root {
+      case .params: "parameter"
+      case .env: "variable"
+      case .steps: "step"
+      case .matrix: "axis of the matrix"
+      case .secrets: "secret"
+      case .run, .host: "name in '\(root.name)':"
+      }
+    return FaultWords("unknown \(kind) \(quoted(name))", help: didYouMean(suggestion))
+  }
+
+  static func unknownMember(
+    _ name: String, of owner: String, suggestion: String?
+  ) -> FaultWords {
+    FaultWords("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
+  }
+
+  package static func unavailable(_ root: ContextRoot) -> FaultWords {
+    root == .secrets
+      ? FaultWords(
+        "'secrets' cannot be used here",
+        help: "pass the secret through 'env', and use the variable")
+      : FaultWords("'\(root.name)' cannot be used here")
+  }
+
+  static func wholeRoot(_ root: ContextRoot) -> FaultWords {
+    FaultWords(
+      "'\(root.name)' stands alone",
+      help: root == .steps ? "name a step: steps.ID.outputs.NAME" : "name one: \(root.name).NAME")
+  }
+
+  static func statusUnavailable(_ function: String) -> FaultWords {
+    FaultWords("'\(function)()' can be used in 'if' only")
+  }
+}
+
+// What it does with values.
+extension ExpressionMessage {
+  static func wrongOperand(_ sign: String, wanted: String, found: String) -> FaultWords {
+    FaultWords(
+      "'\(sign)' takes \(wanted), not \(found)",
+      help: wanted == "true or false" ? "compare: x == 'yes', len(x) > 0" : nil)
+  }
+
+  package static func wrongCondition(wanted: String, found: String) -> FaultWords {
+    FaultWords(
+      "the condition must be \(wanted), not \(found)", help: "compare: x == 'yes', len(x) > 0")
+  }
+
+  package static func wrongValue(wanted: String, found: String) -> FaultWords {
+    FaultWords("the value must be \(wanted), not \(found)")
+  }
+
+  static func incomparable(_ left: String, _ right: String) -> FaultWords {
+    FaultWords("cannot compare \(left) with \(right)")
+  }
+
+  /// `subject`: what it is compared with, as it is written.
+  static func neverChosen(_ text: String, by subject: String?, of choices: [String]) -> FaultWords {
+    let close = Diagnostics.suggestion(for: text, among: choices.prefix(100))
+    let all =
+      choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
+    return FaultWords(
+      "\(subject.map(quoted) ?? "the value") is never \(quoted(text))",
+      help: didYouMean(close) ?? (choices.count == 1 ? "it is \(all)" : "it is one of \(all)"))
+  }
+
+  static let textIn = FaultWords(
+    "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
+
+  static func foreignItem(_ item: String, in held: String) -> FaultWords {
+    FaultWords("\(item) is never in a list of which an item is \(held)")
+  }
+
+  static func argumentCount(_ row: FunctionRow, found: Int) -> FaultWords {
+    let counts = row.argumentCounts
+    let wanted =
+      switch (counts.lowerBound, counts.upperBound) {
+      case (0, 0): "no arguments"
+      case (let low, let high) where low == high: "\(low) argument\(low == 1 ? "" : "s")"
+      case (let low, 65_535): "at least \(low) argument\(low == 1 ? "" : "s")"
+      case (let low, let high): "\(low) or \(high) arguments"
+      }
+    return FaultWords(
+      "'\(row.name)' takes \(wanted), not \(found)",
+      help: found > 0 || counts.lowerBound > 0 ? row.signature : nil)
+  }
+
+  static func wrongArgument(
+    _ row: FunctionRow, _ parameter: FunctionRow.Parameter, found: String
+  ) -> FaultWords {
+    FaultWords(
+      "'\(parameter.name)' of '\(row.name)' must be \(parameter.kinds.words), not \(found)")
+  }
+
+  static func wrongIndex(wanted: String, found: String) -> FaultWords {
+    FaultWords("the index must be \(wanted), not \(found)")
+  }
+
+  static func noMembers(_ found: String) -> FaultWords {
+    FaultWords("only a map has members, this is \(found)")
+  }
+
+  static func noItems(_ found: String) -> FaultWords {
+    FaultWords("only a list or a map has items, this is \(found)")
+  }
+
+  static func missingItem(_ index: String, count: Int) -> FaultWords {
+    let items = count == 1 ? "1 item" : "\(count) items"
+    return FaultWords(
+      "there is no item \(index) in a list of \(items)", help: "the first item has the number 0")
+  }
+
+  static func notYetKnown(_ name: String) -> FaultWords {
+    FaultWords("\(quoted(name)) is not known yet")
+  }
+
+  static let emptySeparator = FaultWords("the separator must not be empty")
+  static let tooManyItems = FaultWords(
+    "the result has more than 1,000,000 items, which is the limit")
+  static let tooMuchMade = FaultWords(
+    "expressions make values of more than 64 MiB in all, which is the limit")
+  static let tooMuchRead = FaultWords(
+    "expressions look through values of more than 512 MiB in all, which is the limit")
+  static let resultTooLong = FaultWords("the result is longer than 16 MiB, which is the limit")
+
+  static func unjoinable(_ found: String) -> FaultWords {
+    FaultWords("a list to join holds strings, numbers, true or false, this one holds \(found)")
+  }
+
+  static func badJSON(_ reason: String, at offset: Int) -> FaultWords {
+    FaultWords("the text is no JSON: \(reason) at byte \(offset + 1)")
+  }
+}
+
+// Values in text.
+extension ExpressionMessage {
+  static func holdsSecret(_ expression: String, _ name: String) -> FaultWords {
+    FaultWords(
+      "\(quoted(expression)) holds the secret \(quoted(name)), and everybody can see a command",
+      help: "pass it through 'env' and write \"$NAME\" in a script")
+  }
+
+  static func noText(_ found: String) -> FaultWords {
+    let help =
+      switch found {
+      case "null": "give it a value: x ?? ''"
+      case "a map": "toJSON(x) makes a text of it"
+      default: "join(x, ' ') or toJSON(x) make a text of it"
+      }
+    return FaultWords("\(found) cannot stand in a text", help: help)
+  }
+}

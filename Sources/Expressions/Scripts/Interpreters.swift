@@ -1,0 +1,143 @@
+// Which programs read code from their arguments or their input, and where: the one table of them. Knows no
+// language and no templates.
+
+/// Where a program that runs code is given it.
+package struct Interpreter: Sendable {
+  enum Operands {
+    /// A file of code, and data.
+    case data
+    /// The first that is no option is code, unless an option gave the code; the letters and words are
+    /// options whose argument is the next element.
+    case first(letters: String, words: [String])
+    /// All that follows is code.
+    case all
+  }
+
+  /// Of options with one dash: their argument, or the element behind them, is code.
+  package var letters = ""
+  /// The same of options with two; abbreviations count.
+  package var words: [String] = []
+  var operands = Operands.data
+  /// All that follows the option is code, too.
+  var optionIsWholeCommand = false
+  /// What stands behind `--` is for a shell, which has options of its own.
+  var passesOptionsOn = false
+  /// Without other code it runs what it reads from its input.
+  var readsInput = true
+  /// `-c` goes with options behind it, and `-o` takes an argument.
+  var isShell = false
+}
+
+extension Interpreter {
+  /// By the last part of a path, without the number of a version; nil for any other program.
+  package static func named(_ program: some StringProtocol) -> Interpreter? {
+    guard program.utf8.count <= longestPath, let name = program.split(separator: "/").last else {
+      return nil
+    }
+    if let known = table[String(name)] { return known }
+    let base = String(name.prefix { !"0123456789".contains($0) })
+    return base.utf8.count == name.utf8.count
+      ? nil : table[base.hasSuffix("-") ? String(base.dropLast()) : base]
+  }
+
+  /// PATH_MAX of Linux.
+  private static let longestPath = 4096
+
+  private static let table: [String: Interpreter] = {
+    var table: [String: Interpreter] = [:]
+    for (names, interpreter) in rows {
+      for name in names.split(separator: " ") { table[String(name)] = interpreter }
+    }
+    return table
+  }()
+
+  private static let rows: [(names: String, Interpreter)] = [
+    (
+      "sh bash rbash dash ash ksh rksh mksh lksh oksh loksh pdksh posh zsh rzsh yash busybox toybox "
+        + "fish tcsh csh rc es nu elvish xonsh osh ysh murex ion hush sash bash-static static-sh "
+        + "sh.distrib sh.exe bash.exe",
+      Interpreter(letters: "cC", words: ["command", "init-command", "commands"], isShell: true)
+    ),
+    ("cmd cmd.exe", Interpreter(operands: .all)),
+    (
+      "pwsh powershell pwsh.exe powershell.exe",
+      Interpreter(letters: "cCeE", words: ["command"], operands: .all)
+    ),
+    (
+      "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
+    ),
+    ("timeit", Interpreter(operands: .all, readsInput: false)),
+    ("perl", Interpreter(letters: "eEmMFd")),
+    ("raku perl6", Interpreter(letters: "eM")),
+    ("ruby jruby rbx irb", Interpreter(letters: "e")),
+    (
+      "node nodejs bun deno ts-node tsx qjs iojs coffee",
+      Interpreter(letters: "ep", words: ["eval", "print", "import", "loader"])
+    ),
+    (
+      "php phpdbg",
+      Interpreter(
+        letters: "rBRE", words: ["run", "process-begin", "process-code", "process-end"])
+    ),
+    ("lua luajit luau texlua tarantool", Interpreter(letters: "e")),
+    (
+      "awk gawk mawk nawk goawk original-awk bwk",
+      Interpreter(
+        letters: "eW", words: ["source"],
+        operands: .first(
+          letters: "vFfilE",
+          words: ["assign", "field-separator", "file", "include", "load", "exec"]),
+        readsInput: false)
+    ),
+    (
+      "sed gsed ssed",
+      Interpreter(
+        letters: "e", words: ["expression"],
+        operands: .first(letters: "fl", words: ["file", "line-length"]), readsInput: false)
+    ),
+    ("ed ex vi vim nvim view rvim gvim", Interpreter(letters: "c+", words: ["cmd"])),
+    ("emacs emacsclient", Interpreter(letters: "e", words: ["eval", "execute"])),
+    (
+      "Rscript R r octave julia groovy scala kotlin jshell swift crystal ghci runghc runhaskell ghc "
+        + "elixir iex gjs csi gsi utop swipl quickjs matlab erl racket scheme sbcl ecl clisp clojure clj bb janet ocaml nim gnuplot dc bc gdb "
+        + "tclsh wish m4 cling",
+      Interpreter(
+        letters: "eE",
+        words: ["eval", "print", "expression", "execute", "expr", "ex", "eval-command"])
+    ),
+    ("guile expect osascript", Interpreter(letters: "ce")),
+    ("lldb", Interpreter(letters: "oO", words: ["one-line", "one-line-before-file"])),
+    ("make gmake", Interpreter(letters: "E", words: ["eval"])),
+    ("psql", Interpreter(letters: "c", words: ["command"])),
+    (
+      "mysql mariadb mongo mongosh clickhouse-client redis-cli",
+      Interpreter(letters: "eq", words: ["execute", "init-command", "eval", "query"])
+    ),
+    ("sqlite sqlite3 duckdb", Interpreter(operands: .all)),
+    // What they are given goes to a shell.
+    ("ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush", Interpreter(operands: .all)),
+    ("watch tmux screen hyperfine", Interpreter(operands: .all, readsInput: false)),
+    ("parallel sg", Interpreter(operands: .all)),
+    (
+      "su runuser capsh",
+      Interpreter(
+        letters: "c", words: ["command", "session-command"], passesOptionsOn: true)
+    ),
+    ("split", Interpreter(words: ["filter"], readsInput: false)),
+    ("script", Interpreter(letters: "c", words: ["command"])),
+    ("flock", Interpreter(letters: "c", words: ["command"], readsInput: false)),
+    ("entr xterm npx", Interpreter(letters: "sec", words: ["call"], readsInput: false)),
+    ("nix-shell", Interpreter(letters: "Ep", words: ["run", "command", "expr"])),
+    (
+      "env",
+      Interpreter(
+        letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
+    ),
+    // They read commands from their input alone.
+    ("at batch crontab newgrp chroot unshare nsenter machinectl", Interpreter()),
+  ]
+
+  /// Of a program that a value names: it may be any of them.
+  package static let any = Interpreter(
+    letters: "ceErp", words: ["eval", "command", "print", "execute", "expression", "source", "run"])
+}

@@ -1,0 +1,160 @@
+// The wording of what keeps a value out of a script or an argument, with the lines to write instead.
+
+import Diagnostics
+
+enum ScriptMessage {
+  package static let nul = FaultWords(
+    "the character '\\u{0}' cannot stand in a script or an argument of a command")
+
+  package static func empty(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
+    FaultWords(
+      "the value is empty, and would leave a gap in the script", help: help(value, reader))
+  }
+
+  /// `found` is the first character that is not let in.
+  package static func unsafe(
+    _ value: InsertedValue, found: Character, _ reader: ScriptReader
+  ) -> FaultWords {
+    let reason =
+      value.isQuoted ? "quote() does not change that" : "it holds \(quoted(String(found)))"
+    return FaultWords(
+      "the value \(quoted(value.text)) cannot be inserted in a script: \(reason)",
+      help: help(value, reader))
+  }
+
+  package static func option(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
+    FaultWords(
+      "the value \(quoted(value.text)) cannot begin a word of a script: it would be an option",
+      help: help(value, reader))
+  }
+
+  package static func assignment(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
+    FaultWords(
+      "the value \(quoted(value.text)) cannot begin a word of a script: "
+        + "its '=' could set a variable",
+      help: help(value, reader))
+  }
+
+  static func optionArgument(_ value: InsertedValue) -> FaultWords {
+    FaultWords(
+      "the value \(quoted(value.text)) cannot begin an argument: it would be an option",
+      help: "write the element `--` before it, if that ends the options of the program")
+  }
+
+  // MARK: The way out
+
+  private static func help(_ value: InsertedValue, _ reader: ScriptReader) -> String {
+    let program = reader.program
+    let interpreter = Interpreter.named(program)
+    if reader.form == .element, case .all? = interpreter?.operands {
+      return "all that follows \(quoted(program)) is read as code: hand the value over in a file"
+    }
+    let surroundings = ShellSurroundings(after: value.textBefore)
+    if reader.form == .element, interpreter?.isShell == true {
+      let list = "[\(printable(program)), -c, 'echo \"$1\"', --, \(value.scalar)]"
+      let reference = surroundings.reference(to: "1")
+      return "write `\(reference)` in its place, and the value as an argument: `\(list)`"
+    }
+    let variable = value.variable
+    let reference = reference(to: variable.name, in: program, surroundings)
+    let reading =
+      reference.map { "write `\($0)` in its place" }
+      ?? "read the variable `\(variable.name)` in its place"
+    if variable.isThere { return reading }
+    return "add `\(variable.name): \(value.scalar)` to the step's `env`, and \(reading)"
+  }
+
+  /// How a language reads a variable of the environment; nil if that is not known.
+  private static func reference(
+    to name: String, in program: String, _ surroundings: ShellSurroundings
+  ) -> String? {
+    if Interpreter.named(program)?.isShell == true { return surroundings.reference(to: name) }
+    // Within a text of the language it would be a part of that text.
+    guard case .nothing = surroundings else { return nil }
+    return switch String(program.prefix { !"0123456789".contains($0) }) {
+    case "python", "pypy": "os.environ[\"\(name)\"]"
+    case "perl": "$ENV{\(name)}"
+    case "ruby": "ENV[\"\(name)\"]"
+    case "node", "nodejs", "bun", "deno": "process.env.\(name)"
+    case "php": "getenv(\"\(name)\")"
+    case "lua", "luajit": "os.getenv(\"\(name)\")"
+    case "awk", "gawk", "mawk", "nawk": "ENVIRON[\"\(name)\"]"
+    case "pwsh", "powershell": "$env:\(name)"
+    default: nil
+    }
+  }
+}
+
+extension ScriptReader {
+  /// The name of what reads the code.
+  fileprivate var program: String {
+    let word = words.first { Interpreter.named($0) != nil } ?? words.first ?? ""
+    return word.split(separator: "/").last.map(String.init) ?? word
+  }
+}
+
+extension InsertedValue {
+  /// What stands before the expression in its text, the `${{` too.
+  fileprivate var textBefore: ArraySlice<UInt8> {
+    expression.content[expression.content.startIndex..<expression.base]
+  }
+
+  /// As the expression is written, in a template that is a scalar of YAML.
+  fileprivate var scalar: String {
+    let written = "${{ \(source) }}"
+    return written.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+      ? "'\(written.replacing("'", with: "''"))'" : "\"\(written)\""
+  }
+
+  /// On one line, whatever folding left of it; without `quote()` around it.
+  private var source: String {
+    let written = self.written
+    return isQuoted ? String(written.dropFirst(Self.quoteCall.count).dropLast()) : written
+  }
+
+  private var written: String {
+    expression.text(expression.range(of: expression.root))
+      .split { $0.isWhitespace }.joined(separator: " ")
+  }
+
+  fileprivate var isQuoted: Bool {
+    written.hasPrefix(Self.quoteCall) && written.hasSuffix(")")
+  }
+
+  private static let quoteCall = "quote("
+
+  /// A variable for the value; `isThere` if every command has it.
+  fileprivate var variable: (name: String, isThere: Bool) {
+    let names = path
+    guard let last = names.last else { return ("VALUE", false) }
+    if names.count == 2, names[0] == "params" {
+      return ("OPRUN_PARAM_" + Self.variableName(last), true)
+    }
+    if names.count == 2, names[0] == "env" { return (last, true) }
+    let name = Self.variableName(last)
+    let isTaken = Self.meaningful.contains(name) || name.hasPrefix("OPRUN")
+    return (isTaken ? Self.variableName(names[0]) + "_" + name : name, false)
+  }
+
+  /// The names of `steps.build.outputs.tag`; empty if the expression is no such path.
+  private var path: [String] {
+    let names = source.split(separator: ".", omittingEmptySubsequences: false)
+    let arePlain = names.allSatisfy { name in
+      name.utf8.first.map(isNameStart) ?? false
+        && name.utf8.allSatisfy { isNameByte($0) || $0 == UInt8(ascii: "-") }
+    }
+    return arePlain && names.count > 1 ? names.map(String.init) : []
+  }
+
+  private static func variableName(_ name: String) -> String {
+    name.uppercased().replacing("-", with: "_")
+  }
+
+  /// To shells or to programs of all kinds.
+  private static let meaningful: Set<String> = [
+    "PATH", "HOME", "USER", "SHELL", "LANG", "LANGUAGE", "TERM", "PWD", "OLDPWD", "IFS", "ENV",
+    "TMPDIR", "UID", "EUID", "PS1", "PS4", "SHLVL", "HOSTNAME", "LOGNAME", "MAIL", "EDITOR",
+    "PAGER", "DISPLAY", "TZ", "SECONDS", "RANDOM", "LINENO", "OPTIND", "OPTARG", "REPLY", "CC",
+    "CXX", "CFLAGS", "CXXFLAGS", "LDFLAGS", "MAKEFLAGS", "CDPATH", "GROUPS", "COLUMNS", "LINES",
+  ]
+}

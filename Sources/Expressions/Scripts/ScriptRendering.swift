@@ -1,0 +1,73 @@
+// From a template to a text that a shell or an interpreter reads. A value is let in only as
+// `ScriptRule` says.
+
+import Diagnostics
+
+/// What reads a script.
+package struct ScriptReader: Sendable {
+  package enum Form {
+    /// The text of `run`, a hook or a probe.
+    case text
+    /// An element of a list.
+    case element
+    case standardInput
+  }
+
+  package let form: Form
+  /// What is started: the shell and its options, or the name of an interpreter.
+  package let words: [String]
+
+  package init(_ form: Form, _ words: [String]) {
+    self.form = form
+    self.words = words
+  }
+
+  /// What the words of `shell` start reads the text.
+  package init(shell words: [String]) { self.init(.text, words) }
+}
+
+extension Template {
+  /// The script with all values inserted. Fails for a value that could be more than data.
+  package func renderedScript(
+    for reader: ScriptReader, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String {
+    guard let script = try script(for: reader, .value, with: bindings) else {
+      preconditionFailure("an evaluation that fails says so")
+    }
+    return script
+  }
+
+  /// Nil if some of the values are not known yet; those that are may fail already.
+  package func renderedScriptIfKnown(
+    for reader: ScriptReader, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    try script(for: reader, .knownValue, with: bindings)
+  }
+
+  private func script(
+    for reader: ScriptReader, _ goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) -> String? {
+    var word = WordStart.nothing
+    return try text(
+      for: goal, with: bindings, literal: { word.append($0) },
+      objection: { bindings.objection(toSecretIn: $0) ?? $0.objection(after: &word, reader) })
+  }
+}
+
+extension TextPiece {
+  /// To a piece of a script, and what stands before the next one.
+  func objection(after word: inout WordStart, _ reader: ScriptReader) -> FaultWords? {
+    switch self {
+    case .authors(let text, _):
+      word.append(text.utf8)
+      return text.utf8.contains(0) ? ScriptMessage.nul : nil
+    case .value(let value):
+      defer { word.appendValue() }
+      return ScriptRule.objection(to: value, at: .script(word, reader))
+    case .unknown:
+      // It may turn out to be the author's own text; the run looks again.
+      word = .other
+      return nil
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// The one rule for values in texts that a shell or an interpreter reads, and in arguments. It looks at the
+// value and at what stands before it in its word, never at what the script means.
+// docs/expressions.md, “Values in scripts”.
+
+/// A value on its way into a script or an argument, and the expression that gave it. What the author
+/// of the file wrote is none: see `FoundText`.
+package struct InsertedValue {
+  package let text: String
+  package let expression: Expression
+}
+
+/// Where a value is inserted.
+enum ValuePlace {
+  /// In a text that is read as code.
+  case script(WordStart, ScriptReader)
+  /// In an argument that is data to its program; `isOption` if a `-` at the start of the value would
+  /// be the first character of the argument, and no `--` stands before it.
+  case argument(isOption: Bool)
+}
+
+package enum ScriptRule {
+  /// Every value goes through here before it is put into a script or an argument: words that say why
+  /// it is refused, or nil.
+  static func objection(to value: InsertedValue, at place: ValuePlace) -> FaultWords? {
+    switch place {
+    case .script(let start, let reader): objection(to: value, after: start, reader)
+    case .argument(let isOption): objection(toArgument: value, isOption: isOption)
+    }
+  }
+
+  private static func objection(
+    to value: InsertedValue, after start: WordStart, _ reader: ScriptReader
+  ) -> FaultWords? {
+    let bytes = value.text.utf8
+    guard let first = bytes.first else { return ScriptMessage.empty(value, reader) }
+    var holdsEqual = false
+    for byte in bytes {
+      if !isSafe(byte) { return unsafe(value, reader) }
+      if byte == UInt8(ascii: "=") { holdsEqual = true }
+    }
+    switch start {
+    case .nothing where first == UInt8(ascii: "-"): return ScriptMessage.option(value, reader)
+    case .nothing where holdsEqual, .name where holdsEqual:
+      return ScriptMessage.assignment(value, reader)
+    case .nothing, .name, .other: return nil
+    }
+  }
+
+  private static func unsafe(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords? {
+    let found = value.text.first { !$0.utf8.allSatisfy(isSafe) }
+    return found.map { ScriptMessage.unsafe(value, found: $0, reader) }
+  }
+
+  private static func objection(
+    toArgument value: InsertedValue, isOption: Bool
+  ) -> FaultWords? {
+    let bytes = value.text.utf8
+    if isOption, bytes.first == UInt8(ascii: "-") { return ScriptMessage.optionArgument(value) }
+    return bytes.contains(0) ? ScriptMessage.nul : nil
+  }
+
+  /// Without a meaning of its own in any place of any shell: `[A-Za-z0-9_@%+=:,./-]`.
+  private static func isSafe(_ byte: UInt8) -> Bool {
+    if isNameByte(byte) { return true }
+    switch byte {
+    case UInt8(ascii: "@"), UInt8(ascii: "%"), UInt8(ascii: "+"), UInt8(ascii: "="),
+      UInt8(ascii: ":"), UInt8(ascii: ","), UInt8(ascii: "."), UInt8(ascii: "/"),
+      UInt8(ascii: "-"):
+      return true
+    default: return false
+    }
+  }
+}
+
+/// What stands between the beginning of a word and a value in it.
+enum WordStart {
+  case nothing
+  /// Letters, digits, `_` and values: with `=` behind it, it would be the name of a variable.
+  case name
+  case other
+
+  /// Goes past text that the author wrote. Looks at it from its end, no further than a word goes.
+  package mutating func append(_ text: some BidirectionalCollection<UInt8>) {
+    var isEmpty = true
+    for byte in text.reversed() {
+      if Self.begins(byte) {
+        self = isEmpty ? .nothing : .name
+        return
+      }
+      // What `$name` stands for may be nothing.
+      if byte == UInt8(ascii: "$") {
+        self = .nothing
+        return
+      }
+      guard isNameByte(byte) else {
+        self = .other
+        return
+      }
+      isEmpty = false
+    }
+    if !isEmpty, case .nothing = self { self = .name }
+  }
+
+  /// Goes past a value that the rule let in.
+  mutating func appendValue() {
+    if case .nothing = self { self = .name }
+  }
+
+  /// Whether a word begins behind the byte, in some place of some shell.
+  private static func begins(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),
+      UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+      UInt8(ascii: "{"), UInt8(ascii: "}"), UInt8(ascii: "'"), UInt8(ascii: "\""),
+      UInt8(ascii: "`"), UInt8(ascii: "!"), UInt8(ascii: "\\"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// How a script for a shell reads a variable in the place of an expression. Only advice depends on it: it
+// looks at quotes and here-documents in the text before, and knows nothing else of shells.
+
+/// What stands open where an expression begins.
+package enum ShellSurroundings {
+  case nothing
+  case singleQuotes, doubleQuotes
+  case hereDocument
+
+  /// After the text, in which other expressions may stand.
+  package init(after text: some Sequence<UInt8>) {
+    self = .nothing
+    var isEscaped = false
+    var angleCount = 0
+    var announcesDocument = false
+    for byte in text {
+      defer { angleCount = byte == UInt8(ascii: "<") ? angleCount + 1 : 0 }
+      if isEscaped {
+        isEscaped = false
+        continue
+      }
+      switch (self, byte) {
+      case (.nothing, UInt8(ascii: "\\")), (.doubleQuotes, UInt8(ascii: "\\")): isEscaped = true
+      case (.nothing, UInt8(ascii: "'")): self = .singleQuotes
+      case (.nothing, UInt8(ascii: "\"")): self = .doubleQuotes
+      case (.singleQuotes, UInt8(ascii: "'")), (.doubleQuotes, UInt8(ascii: "\"")): self = .nothing
+      case (.nothing, UInt8(ascii: "\n")) where announcesDocument:
+        self = .hereDocument
+        return
+      case (.nothing, UInt8(ascii: "<")): break
+      case (.nothing, _): if angleCount == 2 { announcesDocument = true }
+      case (.singleQuotes, _), (.doubleQuotes, _), (.hereDocument, _): break
+      }
+    }
+  }
+
+  /// The variable as one word, or as a part of the quoted text.
+  package func reference(to name: String) -> String {
+    switch self {
+    case .nothing: "\"$\(name)\""
+    case .singleQuotes: "'\"$\(name)\"'"
+    case .doubleQuotes, .hereDocument: name.utf8.count > 1 ? "${\(name)}" : "$\(name)"
+    }
+  }
+}

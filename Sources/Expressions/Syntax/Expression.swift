@@ -1,0 +1,228 @@
+// A parsed expression: its text, and a flat array of nodes in which operands stand before what they
+// belong to. Immutable, and without an allocation for each node.
+
+package import Diagnostics
+
+/// What the names of an expression begin with.
+package enum ContextRoot: UInt8, CaseIterable, Sendable {
+  case params, env, steps, matrix, run, host, secrets
+
+  package var name: String { word.description }
+
+  /// Whether its members may be literals of the file.
+  var mayBeWritten: Bool {
+    switch self {
+    case .matrix: true
+    case .params, .env, .steps, .run, .host, .secrets: false
+    }
+  }
+
+  /// By what other tools call them.
+  package static let elsewhere: [String: ContextRoot] = [
+    "inputs": .params, "vars": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
+    "runner": .host,
+  ]
+
+  private var word: StaticString {
+    switch self {
+    case .params: "params"
+    case .env: "env"
+    case .steps: "steps"
+    case .matrix: "matrix"
+    case .run: "run"
+    case .host: "host"
+    case .secrets: "secrets"
+    }
+  }
+
+  package static func named(_ name: ArraySlice<UInt8>) -> ContextRoot? {
+    name.withUnsafeBufferPointer(named)
+  }
+
+  private static func named(_ name: UnsafeBufferPointer<UInt8>) -> ContextRoot? {
+    for number: UInt8 in 0..<7 {
+      if let root = ContextRoot(rawValue: number), root.word.isSame(as: name) { return root }
+    }
+    return nil
+  }
+}
+
+/// One literal, name, operator or call. 12 bytes.
+struct ExpressionNode: Hashable, Sendable {
+  enum Kind: UInt8 {
+    case null, `true`, `false`, number, string
+    /// `detail` is a `ContextRoot`.
+    case root
+    /// A name that stands for nothing.
+    case unknownName
+    /// `x.name`, of one operand.
+    case member
+    /// `x[y]`, of two.
+    case index
+    /// `[x, y]`, of any number.
+    case list
+    case not
+    /// `detail` is a `BinaryOperator`: of two operands, or of more for those that chain.
+    case binary
+    /// `x ? y : z`, of three.
+    case conditional
+    /// `detail` is a `Function`.
+    case call
+    case unknownCall
+    /// What folding put in place of something; `value` is its number, `detail` is 1 if the author of
+    /// the file wrote it.
+    case constant
+  }
+
+  var kind: Kind
+  var detail: UInt8 = 0
+  /// Nodes from the first of the operands to this one.
+  var size: UInt16 = 1
+  /// Where it stands in the text, counted from the start of the expression.
+  var start: UInt16
+  var end: UInt16
+  var value: UInt32 = 0
+}
+
+package struct Expression: Hashable, Sendable {
+  package static let maxByteCount = 65_535
+  package static let maxDepth = 64
+
+  /// The whole text that the expression is a part of; one without parts, if it is all of it.
+  package let template: Template
+  /// Where the expression begins in the text.
+  package let base: Int
+  /// The last of its nodes.
+  package let root: Int
+}
+
+extension Expression {
+  package var content: ArraySlice<UInt8> { template.content }
+  package var origin: TextOrigin { template.origin }
+  var nodes: [ExpressionNode] { template.nodes }
+  var constants: [Value] { template.constants }
+
+  package func range(of node: Int) -> Range<Int> {
+    base + Int(nodes[node].start)..<base + Int(nodes[node].end)
+  }
+
+  package func text(_ range: Range<Int>) -> String {
+    String(decoding: content[range], as: UTF8.self)
+  }
+
+  /// The operands of a node, in the order they are written.
+  package func operands(of node: Int) -> [Int] {
+    let first = node + 1 - Int(nodes[node].size)
+    var operand = node - 1
+    var found: [Int] = []
+    while operand >= first {
+      found.append(operand)
+      operand -= Int(nodes[operand].size)
+    }
+    return found.reversed()
+  }
+
+  /// The two operands of a node that has two.
+  package func pair(of node: Int) -> (Int, Int) {
+    let right = node - 1
+    return (right - Int(nodes[right].size), right)
+  }
+
+  /// Of `x.name`.
+  func memberName(of node: Int) -> String { text(memberNameRange(of: node)) }
+
+  func memberNameRange(of node: Int) -> Range<Int> {
+    let end = range(of: node).upperBound
+    var start = end
+    while start > base, content[start - 1] != UInt8(ascii: ".") { start -= 1 }
+    return start..<end
+  }
+
+  /// Of a call, or a name that stands for nothing.
+  func nameRange(of node: Int) -> Range<Int> {
+    let start = range(of: node).lowerBound
+    let end = content[start...].firstIndex { !isNameByte($0) } ?? content.endIndex
+    return start..<end
+  }
+
+  /// Its place in the file.
+  package func span(of range: Range<Int>, in source: SourceText) -> Span {
+    origin.span(of: range, in: content, source)
+  }
+
+  /// The place of the whole expression.
+  package func span(in source: SourceText) -> Span {
+    span(of: range(of: root), in: source)
+  }
+}
+
+/// What an expression names, without looking at values.
+extension Expression {
+  /// `params.version`: a context, and the member that is named. Nil stands for all of it.
+  package struct Reference: Hashable, Sendable {
+    package let root: ContextRoot
+    package let member: String?
+    /// In the text; `span(of:in:)` gives the place in the file.
+    package let range: Range<Int>
+  }
+
+  package var references: [Reference] {
+    let first = root + 1 - Int(nodes[root].size)
+    return (first...root).compactMap { node in
+      guard nodes[node].kind == .root, let root = ContextRoot(rawValue: nodes[node].detail) else {
+        return nil
+      }
+      let parent = node + 1
+      let isMember = parent <= self.root && nodes[parent].kind == .member
+      return Reference(
+        root: root, member: isMember ? memberName(of: parent) : literalIndex(above: node),
+        range: isMember ? range(of: parent) : range(of: node))
+    }
+  }
+
+  /// `'x'` of `root['x']`.
+  private func literalIndex(above node: Int) -> String? {
+    let parent = node + 2
+    guard parent <= root, nodes[parent].kind == .index, nodes[parent].size == 3,
+      nodes[node + 1].kind == .string
+    else { return nil }
+    return stringLiteral(node + 1)
+  }
+
+  package func uses(_ root: ContextRoot) -> Bool {
+    references.contains { $0.root == root }
+  }
+
+  /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition takes
+  /// the place of the implicit `ok` of a step's edges.
+  package var callsStatusFunction: Bool {
+    let first = root + 1 - Int(nodes[root].size)
+    return nodes[first...root].contains {
+      $0.kind == .call && Function(rawValue: $0.detail)?.row.isStatus == true
+    }
+  }
+}
+
+package func isNameStart(_ byte: UInt8) -> Bool {
+  byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z") || byte == UInt8(ascii: "_")
+}
+
+package func isNameByte(_ byte: UInt8) -> Bool { isNameStart(byte) || isDecimalDigit(byte) }
+
+extension StaticString {
+  package func isSame(as bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard utf8CodeUnitCount == bytes.count, let start = bytes.baseAddress else { return false }
+    return areEqual(utf8Start, start, count: bytes.count)
+  }
+}
+
+extension Expression {
+  /// Whether it calls `hashFiles` or `exists`. O(number of its nodes).
+  package var looksAtFiles: Bool {
+    let first = root + 1 - Int(nodes[root].size)
+    return nodes[first...root].contains {
+      $0.kind == .call
+        && [Function.hashFiles.rawValue, Function.exists.rawValue].contains($0.detail)
+    }
+  }
+}

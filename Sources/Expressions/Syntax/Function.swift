@@ -1,0 +1,210 @@
+// The functions of expressions: one row each, which drives parsing, checking, evaluation,
+// suggestions and docs/expressions.md.
+
+package enum Function: UInt8, CaseIterable, Sendable {
+  case contains, startsWith, endsWith
+  case join, split, lower, upper, trim, len
+  case basename, dirname
+  case toJSON, fromJSON
+  case quote
+  case hashFiles, exists
+  case success, failure, cancelled, always
+}
+
+/// What is known of one function.
+package struct FunctionRow: Sendable {
+  package struct Parameter: Sendable {
+    package let name: String
+    package let kinds: ExpressionType.Kinds
+    package var isOptional = false
+    /// Any number of arguments, at least one.
+    package var isRepeated = false
+  }
+
+  package let name: String
+  package let parameters: [Parameter]
+  package let result: ExpressionType
+  package let sentence: String
+  /// Expressions, and what they give; the tests evaluate them.
+  package let examples: [(String, String)]
+  /// Whether it looks at the endings of direct dependencies.
+  package var isStatus = false
+
+  /// `join(list, separator?)`.
+  package var signature: String {
+    let list = parameters.map { $0.name + ($0.isRepeated ? "…" : $0.isOptional ? "?" : "") }
+    return "\(name)(\(list.joined(separator: ", ")))"
+  }
+
+  /// How many arguments there may be.
+  var argumentCounts: ClosedRange<Int> {
+    let required = parameters.filter { !$0.isOptional }.count
+    return required...(parameters.last?.isRepeated == true ? 65_535 : parameters.count)
+  }
+
+  /// Of an argument with this number.
+  package func parameter(_ number: Int) -> Parameter {
+    parameters[min(number, parameters.count - 1)]
+  }
+}
+
+extension Function {
+  package var row: FunctionRow { Self.rows[Int(rawValue)] }
+
+  private static let rows = allCases.map(\.newRow)
+  private static let names = rows.map(\.name)
+
+  package static func named(_ name: ArraySlice<UInt8>) -> Function? {
+    for (number, known) in names.enumerated()
+    where known.utf8.count == name.count && known.utf8.elementsEqual(name) {
+      return Function(rawValue: UInt8(truncatingIfNeeded: number))
+    }
+    return nil
+  }
+
+  private static func parameter(
+    _ name: String, _ kinds: ExpressionType.Kinds, isOptional: Bool = false
+  ) -> FunctionRow.Parameter {
+    FunctionRow.Parameter(name: name, kinds: kinds, isOptional: isOptional)
+  }
+
+  private func row(
+    _ parameters: [FunctionRow.Parameter], _ result: ExpressionType, _ sentence: String,
+    _ examples: [(String, String)]
+  ) -> FunctionRow {
+    FunctionRow(
+      name: "\(self)", parameters: parameters, result: result, sentence: sentence,
+      examples: examples)
+  }
+
+  private var newRow: FunctionRow {
+    switch self {
+    case .contains, .startsWith, .endsWith, .lower, .upper, .trim, .basename, .dirname: textRow
+    case .join, .split, .len, .toJSON, .fromJSON, .quote: dataRow
+    case .hashFiles, .exists: fileRow
+    case .success, .failure, .cancelled, .always: statusRow
+    }
+  }
+
+  private var textRow: FunctionRow {
+    switch self {
+    case .contains:
+      row(
+        [Self.parameter("text or list", [.string, .list]), Self.parameter("part", .all)], .bool,
+        "Whether a text holds another, or a list holds a value.",
+        [
+          ("contains('release/1.2', '/')", "true"), ("contains(['a', 'b'], 'c')", "false"),
+        ])
+    case .startsWith:
+      row(
+        [Self.parameter("text", .string), Self.parameter("start", .string)], .bool,
+        "Whether a text begins with another. Letters in upper and lower case differ.",
+        [("startsWith('v1.2', 'v')", "true"), ("startsWith('V1.2', 'v')", "false")])
+    case .endsWith:
+      row(
+        [Self.parameter("text", .string), Self.parameter("end", .string)], .bool,
+        "Whether a text ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
+    case .lower:
+      row(
+        [Self.parameter("text", .string)], .string, "The text in lower case.",
+        [("lower('Linux ÄÖ')", "'linux äö'")])
+    case .upper:
+      row(
+        [Self.parameter("text", .string)], .string, "The text in upper case.",
+        [("upper('linux')", "'LINUX'")])
+    case .trim:
+      row(
+        [Self.parameter("text", .string)], .string,
+        "The text without spaces, tabs and line breaks at both ends.",
+        [("trim('  a b ')", "'a b'"), (#"trim("1.2\n")"#, "'1.2'")])
+    case .basename:
+      row(
+        [Self.parameter("path", .string)], .string,
+        "What stands behind the last '/' of a path, as the command of that name.",
+        [("basename('src/main.c')", "'main.c'"), ("basename('src/')", "'src'")])
+    default:
+      row(
+        [Self.parameter("path", .string)], .string,
+        "What stands before the last '/' of a path, as the command of that name.",
+        [("dirname('src/main.c')", "'src'"), ("dirname('main.c')", "'.'")])
+    }
+  }
+
+  private var dataRow: FunctionRow {
+    switch self {
+    case .join:
+      row(
+        [Self.parameter("list", .list), Self.parameter("separator", .string, isOptional: true)],
+        .string,
+        "The items of a list as one text; ',' stands between them if nothing else is given.",
+        [("join(['a', 'b'])", "'a,b'"), ("join([1, 2, 3], ' ')", "'1 2 3'")])
+    case .split:
+      row(
+        [Self.parameter("text", .string), Self.parameter("separator", .string)],
+        .list(of: .string),
+        "The parts of a text between separators. A text without one is a list of itself.",
+        [("split('a,b,', ',')", "['a', 'b', '']"), ("split('a', ',')", "['a']")])
+    case .len:
+      row(
+        [Self.parameter("value", [.string, .list, .map])], .number,
+        "How many characters (Unicode scalars) a text has, items a list, names a map.",
+        [("len('äbc')", "3"), ("len([])", "0"), (#"len(fromJSON('{"a": 1}'))"#, "1")])
+    case .toJSON:
+      row(
+        [Self.parameter("value", .all)], .string, "The value as JSON on one line.",
+        [("toJSON(['a', 1, null])", #"'["a",1,null]'"#)])
+    case .fromJSON:
+      row(
+        [Self.parameter("text", .string)], .any, "The value that a JSON text stands for.",
+        [("fromJSON('[1, 2]')[1]", "2"), (#"fromJSON('{"os": "linux"}').os"#, "'linux'")])
+    default:
+      row(
+        [Self.parameter("value", .text)], .string,
+        "The text as one word for a shell, in single quotes: for files and messages. In a script the "
+          + "result is treated like any other value.",
+        [("quote('a b')", "'''a b'''"), (#"quote("it's")"#, #"'''it''\''''s'''"#)])
+    }
+  }
+
+  private var fileRow: FunctionRow {
+    switch self {
+    case .hashFiles:
+      FunctionRow(
+        name: "hashFiles",
+        parameters: [.init(name: "pattern", kinds: .string, isRepeated: true)], result: .string,
+        sentence: "The SHA-256 of all files that match, by name and content; '' if there are none.",
+        examples: [
+          (
+            "hashFiles('src/**')",
+            "'e2d0fe1585a63ec6009c8016ff8dda8b17719a637405a4e23c0ff81339148249'"
+          )
+        ])
+    default:
+      row(
+        [Self.parameter("path", .string)], .bool,
+        "Whether there is a file or directory with this path.",
+        [("exists('README.md')", "true")])
+    }
+  }
+
+  private var statusRow: FunctionRow {
+    let (sentence, example) =
+      switch self {
+      case .success:
+        (
+          "Whether every direct dependency is ok: succeeded, cached, skipped, or failed but allowed.",
+          "false"
+        )
+      case .failure:
+        (
+          "Whether a direct dependency failed or timed out, without being allowed to, or was blocked.",
+          "true"
+        )
+      case .cancelled: ("Whether a direct dependency was cancelled.", "false")
+      default: ("True, whatever happened to the dependencies.", "true")
+      }
+    return FunctionRow(
+      name: "\(self)", parameters: [], result: .bool, sentence: sentence,
+      examples: [("\(self)()", example)], isStatus: true)
+  }
+}

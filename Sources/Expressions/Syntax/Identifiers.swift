@@ -1,0 +1,21 @@
+// What may be an id or a name in a file.
+
+/// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
+package func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  guard let first = text.first, text.count <= 128, isLetter(first) else { return false }
+  for byte in text where !isLetter(byte) && !isDigit(byte) && byte != UInt8(ascii: "-") {
+    return false
+  }
+  return true
+}
+
+@inline(__always)
+private func isLetter(_ byte: UInt8) -> Bool {
+  (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+    || byte == UInt8(ascii: "_")
+}
+
+@inline(__always)
+private func isDigit(_ byte: UInt8) -> Bool {
+  byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
+}

@@ -1,0 +1,57 @@
+// A set of names that is known beforehand, asked by bytes: no text is made to look one up.
+
+/// Up to 200 names, numbered in the order they are given. Looking up is O(length of the name).
+package struct NameTable: Sendable {
+  /// All names, one behind the other.
+  private var bytes: [UInt8] = []
+  /// Where each of them ends.
+  private var ends: [Int] = []
+  /// Numbers by hash; 255 is a free slot.
+  private var slots = [UInt8](repeating: 255, count: 256)
+
+  package init(_ names: some Sequence<String>) {
+    for name in names {
+      bytes += name.utf8
+      ends.append(bytes.count)
+      var slot = Array(name.utf8).withUnsafeBufferPointer(Self.hash)
+      while slots[slot] != 255 { slot = (slot + 1) & 255 }
+      slots[slot] = UInt8(ends.count - 1)
+    }
+    precondition(ends.count <= 200, "a table of names must have free slots")
+  }
+
+  package var names: [String] {
+    zip([0] + ends, ends).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
+  }
+
+  /// The number of a name.
+  package func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+    guard let first = name.baseAddress else { return nil }
+    var slot = Self.hash(name)
+    while slots[slot] != 255 {
+      let number = Int(slots[slot])
+      let start = number == 0 ? 0 : ends[number - 1]
+      if ends[number] - start == name.count, isName(at: start, first, count: name.count) {
+        return number
+      }
+      slot = (slot + 1) & 255
+    }
+    return nil
+  }
+
+  package func contains(_ name: some Collection<UInt8>) -> Bool {
+    name.withContiguousStorageIfAvailable { find($0) != nil }
+      ?? Array(name).withUnsafeBufferPointer { find($0) != nil }
+  }
+
+  private func isName(at start: Int, _ name: UnsafePointer<UInt8>, count: Int) -> Bool {
+    bytes.withUnsafeBufferPointer { bytes in
+      bytes.baseAddress.map { areEqual($0 + start, name, count: count) } ?? true
+    }
+  }
+
+  private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let first = name.first, let last = name.last else { return 0 }
+    return (name.count &* 37 &+ Int(first) &* 11 &+ Int(last)) & 255
+  }
+}

@@ -1,0 +1,174 @@
+// The operators of expressions: one row each, for evaluation, printing and docs/expressions.md, and
+// what the comparing ones give.
+
+package enum BinaryOperator: UInt8, CaseIterable, Sendable {
+  case coalesce, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, `in`, and, or
+}
+
+/// How tightly parts of an expression hold together.
+enum Precedence: UInt8, Comparable {
+  case conditional, or, and, comparison, coalesce, not, postfix
+
+  package static func < (left: Precedence, right: Precedence) -> Bool {
+    left.rawValue < right.rawValue
+  }
+}
+
+/// What is known of one operator.
+package struct OperatorRow: Sendable {
+  /// As in `x ?? y`.
+  package let form: String
+  package let sentence: String
+  /// Expressions, and what they give; the tests evaluate them.
+  package let examples: [(String, String)]
+  let precedence: Precedence
+}
+
+extension BinaryOperator {
+  package var sign: String {
+    switch self {
+    case .coalesce: "??"
+    case .equal: "=="
+    case .notEqual: "!="
+    case .less: "<"
+    case .lessOrEqual: "<="
+    case .greater: ">"
+    case .greaterOrEqual: ">="
+    case .in: "in"
+    case .and: "&&"
+    case .or: "||"
+    }
+  }
+
+  var precedence: Precedence {
+    switch self {
+    case .coalesce: .coalesce
+    case .and: .and
+    case .or: .or
+    default: .comparison
+    }
+  }
+
+  var isOrder: Bool {
+    switch self {
+    case .less, .lessOrEqual, .greater, .greaterOrEqual: true
+    default: false
+    }
+  }
+}
+
+extension OperatorRow {
+  /// From the tightest to the loosest.
+  package static let all: [OperatorRow] = [
+    OperatorRow(
+      form: "x.name", sentence: "A member of a map. The name may hold `-`.",
+      examples: [(#"fromJSON('{"a-b": 1}').a-b"#, "1")], precedence: .postfix),
+    OperatorRow(
+      form: "x[y]",
+      sentence: "An item of a list by its number, from 0, or a member of a map by its name.",
+      examples: [("['a', 'b'][1]", "'b'"), (#"fromJSON('{"a b": 1}')['a b']"#, "1")],
+      precedence: .postfix),
+    OperatorRow(
+      form: "!x", sentence: "Not.", examples: [("!true", "false"), ("!!true", "true")],
+      precedence: .not),
+    OperatorRow(
+      form: "x ?? y",
+      sentence: "The left value, or the right one if the left is null or a member that is missing.",
+      examples: [
+        ("null ?? 'a'", "'a'"), ("'' ?? 'a'", "''"), ("fromJSON('{}').a ?? null ?? 'c'", "'c'"),
+      ], precedence: .coalesce),
+    OperatorRow(
+      form: "x == y", sentence: "Equal. Both sides have one type, or one side may be null.",
+      examples: [
+        ("1 == 1.0", "true"), ("'a' == 'A'", "false"), ("[1, 2] == [1, 2]", "true"),
+        ("fromJSON('null') == null", "true"),
+      ], precedence: .comparison),
+    OperatorRow(
+      form: "x != y", sentence: "Not equal.", examples: [("'a' != 'b'", "true")],
+      precedence: .comparison),
+    OperatorRow(
+      form: "x < y", sentence: "Of numbers, or of strings byte by byte.",
+      examples: [("2 < 10", "true"), ("'2' < '10'", "false")], precedence: .comparison),
+    OperatorRow(
+      form: "x <= y", sentence: "The same, or equal.", examples: [("2 <= 2", "true")],
+      precedence: .comparison),
+    OperatorRow(
+      form: "x > y", sentence: "Of numbers, or of strings byte by byte.",
+      examples: [("'b' > 'a'", "true")], precedence: .comparison),
+    OperatorRow(
+      form: "x >= y", sentence: "The same, or equal.", examples: [("1 >= 2", "false")],
+      precedence: .comparison),
+    OperatorRow(
+      form: "x in y", sentence: "Whether a list holds a value, or a map a name.",
+      examples: [
+        ("'b' in ['a', 'b']", "true"), (#"'k' in fromJSON('{"k": null}')"#, "true"),
+      ], precedence: .comparison),
+    OperatorRow(
+      form: "x && y", sentence: "And. The right side is looked at only if the left is true.",
+      examples: [("true && false", "false"), ("false && fromJSON('no JSON')", "false")],
+      precedence: .and),
+    OperatorRow(
+      form: "x || y", sentence: "Or. The right side is looked at only if the left is false.",
+      examples: [("false || true", "true"), ("true || false && false", "true")],
+      precedence: .or),
+    OperatorRow(
+      form: "x ? y : z", sentence: "The second value if the first is true, else the third.",
+      examples: [("1 < 2 ? 'yes' : 'no'", "'yes'"), ("false ? 1 : true ? 2 : 3", "2")],
+      precedence: .conditional),
+  ]
+}
+
+// Values.
+extension BinaryOperator {
+  /// Of the operators that compare two values; nil if these cannot be compared.
+  package func compare(_ left: Value, _ right: Value) -> Bool? {
+    switch self {
+    case .equal: areComparable(left, right) ? left.isSame(as: right) : nil
+    case .notEqual: areComparable(left, right) ? !left.isSame(as: right) : nil
+    case .less: left.precedes(right)
+    case .lessOrEqual: right.precedes(left).map { !$0 }
+    case .greater: right.precedes(left)
+    case .greaterOrEqual: left.precedes(right).map { !$0 }
+    case .coalesce, .in, .and, .or: nil
+    }
+  }
+}
+
+private func areComparable(_ left: Value, _ right: Value) -> Bool {
+  left.type == right.type || left == .null || right == .null
+}
+
+extension Value {
+  /// Byte by byte: for Swift, é is equal to e with an accent behind it.
+  package func isSame(as other: Value) -> Bool {
+    switch (self, other) {
+    case (.string(var left), .string(var right)):
+      left.withUTF8 { left in right.withUTF8 { right in areEqual(left, right) } }
+    case (.list(let left), .list(let right)):
+      left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+    case (.map(let left), .map(let right)):
+      left.count == right.count
+        && zip(left.names, left.values).allSatisfy { right[$0].map($1.isSame) ?? false }
+    default: self == other
+    }
+  }
+
+  /// Nil if there is no order between the two.
+  fileprivate func precedes(_ other: Value) -> Bool? {
+    switch (self, other) {
+    case (.number(let left), .number(let right)): left < right
+    case (.string(let left), .string(let right)):
+      left.utf8.lexicographicallyPrecedes(right.utf8)
+    default: nil
+    }
+  }
+
+  /// Whether a list holds the value, or a map the name; nil if it is neither.
+  package func holds(_ value: Value) -> Bool? {
+    switch (self, value) {
+    case (.list(let items), _): items.contains { $0.isSame(as: value) }
+    case (.map(let map), .string(let name)): map[name] != nil
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,255 @@
+// A text of the file with expressions in it: `${{ … }}`. `$${{` stands for `${{` itself. Knows no
+// types and no shell.
+
+package import Diagnostics
+
+/// Copies share it: there is one for each text that is written, and one for what is left of it.
+package final class Template: Sendable {
+  /// A stretch of the text.
+  struct Part: Hashable, Sendable {
+    /// Of an expression: from `${{` to `}}`.
+    package var start: UInt32
+    package var end: UInt32
+    /// Where the expression itself begins; of literal text `UInt32.max`.
+    package var base: UInt32
+    /// The number of its last node.
+    package var root: UInt32
+
+    package var isLiteral: Bool { base == .max }
+    package var range: Range<Int> { Int(start)..<Int(end) }
+  }
+
+  /// Most often a part of the file itself.
+  package let content: ArraySlice<UInt8>
+  package let origin: TextOrigin
+  let parts: [Part]
+  /// Of all its expressions.
+  let nodes: [ExpressionNode]
+  /// What folding put in place of nodes.
+  let constants: [Value]
+  /// It reads as it is written: nothing is folded, and nothing escaped.
+  let isAsWritten: Bool
+  /// Some of its expressions could not be read, which was reported: the others alone are here, and are
+  /// worth a look at names and types.
+  package let isBroken: Bool
+
+  init(
+    content: ArraySlice<UInt8>, origin: TextOrigin, parts: [Part], nodes: [ExpressionNode],
+    constants: [Value] = [], isAsWritten: Bool = false, isBroken: Bool = false
+  ) {
+    self.content = content
+    self.origin = origin
+    self.parts = parts
+    self.nodes = nodes
+    self.constants = constants
+    self.isAsWritten = isAsWritten
+    self.isBroken = isBroken
+  }
+
+  static func literal(_ range: Range<Int>) -> Part {
+    Part(
+      start: UInt32(truncatingIfNeeded: range.lowerBound),
+      end: UInt32(truncatingIfNeeded: range.upperBound), base: .max, root: 0)
+  }
+}
+
+extension Template: Hashable {
+  package static func == (left: Template, right: Template) -> Bool {
+    left === right
+      || left.origin == right.origin && left.content == right.content && left.nodes == right.nodes
+        && left.constants == right.constants
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(origin) }
+}
+
+extension Template {
+  /// Reads the text of a scalar. Everything wrong with it is reported; if no expression could be read
+  /// then, there is no template.
+  package convenience init?(
+    parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    var reader = TemplateReader(content: content)
+    reader.read()
+    if !reader.faults.isEmpty { reader = reader.readAgain() }
+    let isBroken = !reader.faults.isEmpty
+    let source = isBroken ? source.remembering : source
+    for fault in reader.faults {
+      log.report(fault.words.diagnostic(at: origin.span(of: fault.range, in: content, source)))
+    }
+    if isBroken, reader.parts.allSatisfy(\.isLiteral) { return nil }
+    self.init(
+      content: content, origin: origin, parts: reader.parts, nodes: reader.nodes,
+      isAsWritten: !reader.hasEscapes, isBroken: isBroken)
+  }
+
+  /// The text itself, if there is no expression in it.
+  package var literal: String? {
+    parts.allSatisfy(\.isLiteral) ? literalText : nil
+  }
+
+  private var literalText: String {
+    parts.map { String(decoding: content[$0.range], as: UTF8.self) }.joined()
+  }
+
+  /// The expression that is all of the text: its value keeps its type.
+  package var single: Expression? {
+    parts.count == 1 && !parts[0].isLiteral && !isBroken ? expression(parts[0]) : nil
+  }
+
+  /// In the order they are written.
+  package var expressions: [Expression] {
+    parts.filter { !$0.isLiteral }.map(expression)
+  }
+
+  func expression(_ part: Part) -> Expression {
+    Expression(template: self, base: Int(part.base), root: Int(part.root))
+  }
+}
+
+extension Expression {
+  /// Reads a condition: one expression, bare or in `${{ … }}`. What is wrong is reported.
+  package init?(
+    parsingCondition content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    let text = content.drop { $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }
+    if text.starts(with: "${{".utf8) {
+      self.init(parsingBraced: content, origin, in: source, log: &log)
+      return
+    }
+    do throws(ExpressionFault) {
+      var parser = try ExpressionParser(
+        content, at: content.startIndex, endsAtBraces: false, nodes: [])
+      let base = try parser.parse().lowerBound
+      self.init(
+        template: Template(
+          content: content, origin: origin, parts: [], nodes: parser.nodes, isAsWritten: true),
+        base: base, root: parser.nodes.count - 1)
+    } catch {
+      log.report(error.words.diagnostic(at: origin.span(of: error.range, in: content, source)))
+      return nil
+    }
+  }
+
+  private init?(
+    parsingBraced content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
+    log: inout DiagnosticLog
+  ) {
+    guard let template = Template(parsing: content, origin, in: source, log: &log),
+      !template.isBroken
+    else { return nil }
+    let parts = template.parts.filter { part in
+      !part.isLiteral || content[part.range].contains { $0 > 32 }
+    }
+    guard parts.count == 1, let part = parts.first else {
+      let stray = parts.first(where: \.isLiteral) ?? parts[1]
+      log.report(
+        ExpressionMessage.textAroundCondition.diagnostic(
+          at: origin.span(of: stray.range, in: content, source)))
+      return nil
+    }
+    self = template.expression(part)
+  }
+}
+
+/// Finds the parts of a text.
+private struct TemplateReader {
+  package let content: ArraySlice<UInt8>
+  package var parts: [Template.Part] = []
+  package var nodes: [ExpressionNode] = []
+  package var faults: [ExpressionFault] = []
+  var hasEscapes = false
+  /// Each expression is read on its own: those before a mistake are kept.
+  private let isCareful: Bool
+
+  package init(content: ArraySlice<UInt8>, isCareful: Bool = false) {
+    self.content = content
+    self.isCareful = isCareful
+    parts.reserveCapacity(3)
+  }
+
+  /// After a mistake, at which the nodes of the expressions before it were lost.
+  func readAgain() -> TemplateReader {
+    var reader = TemplateReader(content: content, isCareful: true)
+    reader.read()
+    return reader
+  }
+
+  package mutating func read() {
+    var literalStart = content.startIndex
+    var place = literalStart
+    while let opening = nextOpening(from: place) {
+      let isEscaped = opening > literalStart && content[opening - 1] == UInt8(ascii: "$")
+      addLiteral(literalStart..<(isEscaped ? opening - 1 : opening))
+      literalStart = opening
+      place = opening + 3
+      if isEscaped {
+        hasEscapes = true
+        continue
+      }
+      place = readExpression(at: opening)
+      literalStart = place
+    }
+    addLiteral(literalStart..<content.endIndex)
+  }
+
+  private func nextOpening(from start: Int) -> Int? {
+    var place = start
+    while place + 2 < content.endIndex {
+      if content[place] == UInt8(ascii: "$"), content[place + 1] == UInt8(ascii: "{"),
+        content[place + 2] == UInt8(ascii: "{")
+      {
+        return place
+      }
+      place += 1
+    }
+    return nil
+  }
+
+  private mutating func addLiteral(_ range: Range<Int>) {
+    if !range.isEmpty { parts.append(Template.literal(range)) }
+  }
+
+  /// Returns the place behind it.
+  private mutating func readExpression(at opening: Int) -> Int {
+    do throws(ExpressionFault) {
+      // Moved, so that no other owner makes it copy what is there.
+      let known = isCareful ? [] : nodes
+      if !isCareful { nodes = [] }
+      var parser = try ExpressionParser(
+        content, at: opening + 3, endsAtBraces: true, nodes: consume known)
+      let range = try parser.parse()
+      guard parser.end < content.endIndex else {
+        throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
+      }
+      if isCareful { nodes += parser.nodes } else { nodes = parser.nodes }
+      let end = parser.end + 2
+      parts.append(
+        Template.Part(
+          start: UInt32(truncatingIfNeeded: opening), end: UInt32(truncatingIfNeeded: end),
+          base: UInt32(truncatingIfNeeded: range.lowerBound),
+          root: UInt32(truncatingIfNeeded: nodes.count - 1)))
+      return end
+    } catch {
+      faults.append(error)
+      return end(of: error, opening)
+    }
+  }
+
+  /// Where to go on after a mistake: behind the next `}}`, or at the next `${{` before it.
+  private func end(of fault: ExpressionFault, _ opening: Int) -> Int {
+    var place = max(opening + 3, fault.range.lowerBound)
+    while place + 1 < content.endIndex {
+      if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
+        return place + 2
+      }
+      if content[place...].starts(with: "${{".utf8), content[place - 1] != UInt8(ascii: "$") {
+        return place
+      }
+      place += 1
+    }
+    return content.endIndex
+  }
+}

@@ -1,0 +1,192 @@
+// Where the text of an expression or template stands in the file. A scalar with escapes or line
+// folding reads otherwise than it is written; the way back is found only when an error is told.
+
+package import Diagnostics
+
+/// The place of a scalar. 8 bytes and a bit.
+package struct TextOrigin: Hashable, Sendable {
+  /// The text itself if it stands in the file byte for byte; else the scalar, quotes and indicators
+  /// included.
+  package let span: Span
+  package let isWritten: Bool
+
+  package init(_ span: Span, isWritten: Bool = true) {
+    self.span = span
+    self.isWritten = isWritten
+  }
+}
+
+extension TextOrigin {
+  /// The place of a part of the text; `content` is the whole text. O(length of the scalar) if it is
+  /// not written byte for byte and `source` does not remember places in it.
+  package func span(of range: Range<Int>, in content: ArraySlice<UInt8>, _ source: SourceText)
+    -> Span
+  {
+    if isWritten {
+      let start = Int(span.start) - content.startIndex
+      return Span(start: start + range.lowerBound, end: start + range.upperBound)
+    }
+    var alignment = ScalarAlignment(source[span])
+    source.places?.turn(to: span)
+    return alignment.place(of: range, in: content, source.places).map {
+      Span(start: Int(span.start) + $0.lowerBound, end: Int(span.start) + $0.upperBound)
+    } ?? span
+  }
+}
+
+/// Walks a scalar as it is written beside what it reads as. Blanks may have come and gone by folding
+/// and indentation; everything else is there in the same order, some of it as escapes.
+private struct ScalarAlignment {
+  private enum Style { case plain, singleQuoted, doubleQuoted, block }
+
+  private let written: UnsafeBufferPointer<UInt8>
+  private var place = 0
+  private var style = Style.plain
+
+  package init(_ written: UnsafeBufferPointer<UInt8>) {
+    self.written = written
+    skipAnchor()
+    guard place < written.count else { return }
+    switch written[place] {
+    case UInt8(ascii: "'"): style = .singleQuoted
+    case UInt8(ascii: "\""): style = .doubleQuoted
+    case UInt8(ascii: "|"), UInt8(ascii: ">"): style = .block
+    default: return
+    }
+    place += 1
+    if style == .block { skipLine() }
+  }
+
+  private mutating func skipAnchor() {
+    while place < written.count, written[place] == UInt8(ascii: "&") {
+      while place < written.count, !isBlank(written[place]) { place += 1 }
+      while place < written.count, isBlank(written[place]) { place += 1 }
+    }
+  }
+
+  /// The rest of a block scalar's first line: indicators and a comment.
+  private mutating func skipLine() {
+    while place < written.count, written[place] != UInt8(ascii: "\n") { place += 1 }
+  }
+
+  /// Nil if the two do not fit each other.
+  package mutating func place(
+    of range: Range<Int>, in content: ArraySlice<UInt8>, _ places: ScalarPlaces?
+  ) -> Range<Int>? {
+    var start: Int?
+    var index = content.startIndex
+    if let mark = places?.mark(before: range.lowerBound) {
+      (index, place) = (mark.index, mark.place)
+    }
+    var end = place
+    while index < content.endIndex {
+      places?.note(index, place)
+      guard let unit = nextUnit(reading: content[index]) else { return nil }
+      if start == nil, index + unit.byteCount > range.lowerBound { start = unit.range.lowerBound }
+      index += unit.byteCount
+      if index >= range.upperBound, !range.isEmpty {
+        return start.map { $0..<unit.range.upperBound }
+      }
+      if range.isEmpty, let start { return start..<start }
+      end = unit.range.upperBound
+    }
+    return range.lowerBound >= content.endIndex ? end..<end : nil
+  }
+
+  /// A stretch of the file that reads as some bytes.
+  private struct Unit {
+    package let range: Range<Int>
+    package let byteCount: Int
+  }
+
+  private mutating func nextUnit(reading byte: UInt8) -> Unit? {
+    if isBlank(byte) { return blankUnit(byte) }
+    while place < written.count, isBlank(written[place]) || isLineContinuation() { place += 1 }
+    return unit(reading: byte)
+  }
+
+  /// A blank that is written as it is, or as an escape, or that came of folding a line.
+  private mutating func blankUnit(_ byte: UInt8) -> Unit? {
+    let here = place
+    if place < written.count, written[place] == byte {
+      place += 1
+      return Unit(range: here..<place, byteCount: 1)
+    }
+    var ahead = place
+    while ahead < written.count, isBlank(written[ahead]) { ahead += 1 }
+    if style == .doubleQuoted, ahead < written.count, written[ahead] == UInt8(ascii: "\\") {
+      let saved = place
+      place = ahead
+      if let unit = escapeUnit(), unit.byteCount == 1, isBlankEscape(at: ahead) { return unit }
+      place = saved
+    }
+    return Unit(range: here..<here, byteCount: 1)
+  }
+
+  private mutating func unit(reading byte: UInt8) -> Unit? {
+    guard place < written.count else { return nil }
+    let here = place
+    switch (style, written[place]) {
+    case (.doubleQuoted, UInt8(ascii: "\\")): return escapeUnit()
+    case (.singleQuoted, UInt8(ascii: "'")):
+      place += 2
+    default:
+      guard written[place] == byte else { return nil }
+      place += 1
+    }
+    return Unit(range: here..<min(place, written.count), byteCount: 1)
+  }
+
+  /// `\n`, `\x41`, `\u00e9`.
+  private mutating func escapeUnit() -> Unit? {
+    let here = place
+    guard place + 1 < written.count else { return nil }
+    let digitCount =
+      switch written[place + 1] {
+      case UInt8(ascii: "x"): 2
+      case UInt8(ascii: "u"): 4
+      case UInt8(ascii: "U"): 8
+      default: 0
+      }
+    place = min(place + 2 + digitCount, written.count)
+    return Unit(range: here..<place, byteCount: byteCount(ofEscapeAt: here, digitCount))
+  }
+
+  private func byteCount(ofEscapeAt start: Int, _ digitCount: Int) -> Int {
+    if digitCount > 0 {
+      let digits = String(decoding: written[(start + 2)..<place], as: UTF8.self)
+      return UInt32(digits, radix: 16).flatMap(Unicode.Scalar.init).map {
+        UTF8.encode($0)?.count ?? 1
+      }
+        ?? 1
+    }
+    switch written[start + 1] {
+    case UInt8(ascii: "N"), UInt8(ascii: "_"): return 2
+    case UInt8(ascii: "L"), UInt8(ascii: "P"): return 3
+    default: return 1
+    }
+  }
+
+  /// Whether an escape stands for a space, a tab or a line break.
+  private func isBlankEscape(at start: Int) -> Bool {
+    switch written[start + 1] {
+    case UInt8(ascii: "n"), UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: " "), 9: true
+    case UInt8(ascii: "x"), UInt8(ascii: "u"), UInt8(ascii: "U"):
+      ["20", "0a", "09", "0d"].contains {
+        String(decoding: written[(start + 2)..<place], as: UTF8.self).lowercased().hasSuffix($0)
+      }
+    default: false
+    }
+  }
+
+  /// A backslash at the end of a line, in double quotes.
+  private func isLineContinuation() -> Bool {
+    style == .doubleQuoted && written[place] == UInt8(ascii: "\\") && place + 1 < written.count
+      && (written[place + 1] == UInt8(ascii: "\n") || written[place + 1] == UInt8(ascii: "\r"))
+  }
+}
+
+private func isBlank(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t")
+    || byte == UInt8(ascii: "\r")
+}

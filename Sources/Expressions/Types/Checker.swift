@@ -1,0 +1,368 @@
+// Names and types of an expression, before anything is known of values. What is unknown until the
+// run has the type `any`, and is looked at then.
+
+package import Diagnostics
+
+extension Expression {
+  /// Reports what is wrong; returns the type of the value, `any` for what was reported.
+  @discardableResult
+  package func check(
+    in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
+  ) -> ExpressionType {
+    check(for: .all, in: scope, source, log: &log, ExpressionMessage.wrongValue)
+  }
+
+  /// The value must be of one of these types.
+  @discardableResult
+  package func check(
+    for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
+    log: inout DiagnosticLog
+  ) -> ExpressionType {
+    check(for: wanted, in: scope, source, log: &log, ExpressionMessage.wrongValue)
+  }
+
+  /// A condition must be true or false.
+  package func checkCondition(
+    in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
+  ) {
+    _ = check(for: .bool, in: scope, source, log: &log, ExpressionMessage.wrongCondition)
+  }
+
+  @discardableResult
+  package func check(
+    for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
+    log: inout DiagnosticLog, _ wrong: (String, String) -> FaultWords
+  ) -> ExpressionType {
+    var checker = ExpressionChecker(self, scope)
+    let type = checker.type(of: root)
+    if type.kinds.isDisjoint(with: wanted) {
+      checker.report(wrong(wanted.words, type.words), root)
+    }
+    for fault in checker.faults {
+      log.report(at: span(of: fault.range, in: source)) { fault.words.diagnostic(at: $0) }
+    }
+    return checker.faults.isEmpty ? type : .any
+  }
+}
+
+struct ExpressionChecker<Scope: ExpressionScope> {
+  private let expression: Expression
+  private let scope: Scope
+  package private(set) var faults: [ExpressionFault] = []
+
+  package init(_ expression: Expression, _ scope: Scope) {
+    self.expression = expression
+    self.scope = scope
+  }
+
+  @discardableResult
+  package mutating func report(_ words: FaultWords, _ node: Int) -> ExpressionType {
+    report(words, at: expression.range(of: node))
+  }
+
+  private mutating func report(_ words: FaultWords, at range: Range<Int>) -> ExpressionType {
+    faults.append(ExpressionFault(words, at: range))
+    return .any
+  }
+
+  package mutating func type(of node: Int) -> ExpressionType {
+    switch expression.nodes[node].kind {
+    case .null: .null
+    case .true, .false: .bool
+    case .number: .number
+    case .string: .string
+    case .constant: expression.literal(node).map(ExpressionType.init(of:)) ?? .any
+    case .root: wholeContext(node)
+    case .unknownName: unknownName(node)
+    case .member: member(node)
+    case .index: index(node)
+    case .list: list(node)
+    case .not:
+      expect(.bool, node - 1) { ExpressionMessage.wrongOperand("!", wanted: $0, found: $1) }
+    case .binary: binary(node)
+    case .conditional: conditional(node)
+    case .call: call(node)
+    case .unknownCall: unknownCall(node)
+    }
+  }
+
+  /// Checks an operand; returns its type if it may be one of those wanted.
+  @discardableResult
+  private mutating func expect(
+    _ wanted: ExpressionType.Kinds, _ node: Int, _ wrong: (String, String) -> FaultWords
+  ) -> ExpressionType {
+    let type = type(of: node)
+    guard type.kinds.isDisjoint(with: wanted) else { return type }
+    return report(wrong(wanted.words, type.words), node)
+  }
+
+  private mutating func unknownName(_ node: Int) -> ExpressionType {
+    let name = expression.text(expression.range(of: node))
+    let roots = ContextRoot.allCases.map(\.name)
+    let close = scope.suggester.closest(to: name, among: roots + ["null", "true", "false"])
+    let next = expression.content[expression.range(of: node).upperBound...].first
+    guard next == UInt8(ascii: ".") || next == UInt8(ascii: "[") else {
+      let function = Function.allCases.lazy.map(\.row).first { $0.name == name }
+      return report(
+        ExpressionMessage.unknownName(name, suggestion: close, function: function), node)
+    }
+    let meant = ContextRoot.elsewhere[name]?.name ?? close
+    return report(ExpressionMessage.unknownRoot(name, suggestion: meant, among: roots), node)
+  }
+
+  private mutating func list(_ node: Int) -> ExpressionType {
+    var item: ExpressionType?
+    for operand in expression.operands(of: node) {
+      let type = type(of: operand)
+      item = item?.union(type) ?? type
+    }
+    return item.map(ExpressionType.list(of:)) ?? ExpressionType(.list)
+  }
+
+  private mutating func conditional(_ node: Int) -> ExpressionType {
+    let operands = expression.operands(of: node)
+    expect(.bool, operands[0]) { ExpressionMessage.wrongOperand("?:", wanted: $0, found: $1) }
+    let first = type(of: operands[1])
+    return first.union(type(of: operands[2]))
+  }
+}
+
+// Operators.
+extension ExpressionChecker {
+  private mutating func binary(_ node: Int) -> ExpressionType {
+    guard let sign = BinaryOperator(rawValue: expression.nodes[node].detail) else { return .any }
+    switch sign {
+    case .and, .or:
+      for operand in expression.operands(of: node) {
+        expect(.bool, operand) {
+          ExpressionMessage.wrongOperand(sign.sign, wanted: $0, found: $1)
+        }
+      }
+      return .bool
+    case .coalesce: return coalesce(node)
+    case .in: checkHolding(node)
+    default: checkComparison(sign, node)
+    }
+    return .bool
+  }
+
+  private mutating func coalesce(_ node: Int) -> ExpressionType {
+    var result: ExpressionType?
+    for operand in expression.operands(of: node) {
+      let type = type(of: operand)
+      let before = result?.unwrapped
+      result = before.map { $0.kinds.isEmpty ? type : $0.union(type) } ?? type
+    }
+    return result ?? .any
+  }
+
+  private mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = type(of: leftNode)
+    let right = type(of: rightNode)
+    if sign.isOrder {
+      let ordered: ExpressionType.Kinds = [.number, .string]
+      for (type, operand) in [(left, leftNode), (right, rightNode)]
+      where type.kinds.isDisjoint(with: ordered) {
+        report(
+          ExpressionMessage.wrongOperand(
+            sign.sign, wanted: "two numbers or two strings", found: type.words), operand)
+        return
+      }
+      if !left.kinds.intersection(right.kinds).isDisjoint(with: ordered) { return }
+    } else {
+      let either = left.kinds.union(right.kinds)
+      if either.contains(.null) || !left.kinds.isDisjoint(with: right.kinds) {
+        checkChoices(left, leftNode, rightNode)
+        checkChoices(right, rightNode, leftNode)
+        return
+      }
+    }
+    report(ExpressionMessage.incomparable(left.words, right.words), node)
+  }
+
+  private mutating func checkHolding(_ node: Int) {
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = type(of: leftNode)
+    let right = type(of: rightNode)
+    if right.kinds.isDisjoint(with: [.list, .map]) {
+      report(
+        right.kinds == .string
+          ? ExpressionMessage.textIn
+          : ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.words),
+        rightNode)
+    } else if !right.kinds.contains(.list), !left.kinds.contains(.string) {
+      report(ExpressionMessage.wrongIndex(wanted: "a string", found: left.words), leftNode)
+    } else if !right.kinds.contains(.map), areForeign(left, right.item) {
+      report(ExpressionMessage.foreignItem(left.words, in: right.item.words), node)
+    } else if !right.kinds.contains(.map) {
+      checkItems(left, leftNode, in: right, rightNode)
+    }
+  }
+
+  private mutating func checkItems(
+    _ item: ExpressionType, _ itemNode: Int, in list: ExpressionType, _ listNode: Int
+  ) {
+    checkChoices(list.item, listNode, itemNode)
+    if expression.nodes[listNode].kind == .list {
+      for operand in expression.operands(of: listNode) { checkChoices(item, itemNode, operand) }
+    }
+  }
+
+  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
+  /// behind `?:` and `??` may be meant to be like none.
+  private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
+    switch expression.nodes[other].kind {
+    case .string:
+      guard let choices = type.choices else { return }
+      let text = expression.stringLiteral(other)
+      if choices.contains(text) { return }
+      let isPath = [.member, .index].contains(expression.nodes[node].kind)
+      let subject = isPath ? expression.text(expression.range(of: node)) : nil
+      report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)
+    case .list:
+      guard type.kinds.contains(.list) else { return }
+      for operand in expression.operands(of: other) { checkChoices(type.item, node, operand) }
+    default: break
+    }
+  }
+
+  /// Whether values of the two can never be equal.
+  private func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
+    left.kinds.isDisjoint(with: right.kinds)
+  }
+}
+
+// Names.
+extension ExpressionChecker {
+  private func contextRoot(_ node: Int) -> ContextRoot? {
+    let node = expression.nodes[node]
+    return node.kind == .root ? ContextRoot(rawValue: node.detail) : nil
+  }
+
+  private mutating func wholeContext(_ node: Int) -> ExpressionType {
+    guard let root = contextRoot(node) else { return .any }
+    if let words = scope.objection(to: root) { return report(words, node) }
+    return scope.type(of: root) ?? report(ExpressionMessage.wholeRoot(root), node)
+  }
+
+  private mutating func member(_ node: Int) -> ExpressionType {
+    let range = expression.memberNameRange(of: node)
+    return member(expression.text(range), range, of: node - 1, node)
+  }
+
+  private mutating func index(_ node: Int) -> ExpressionType {
+    let (owner, index) = expression.pair(of: node)
+    if expression.nodes[index].kind == .string {
+      let name = expression.stringLiteral(index)
+      return member(name, expression.range(of: index), of: owner, node)
+    }
+    let whole = type(of: owner)
+    let found = type(of: index)
+    var indices: ExpressionType.Kinds = []
+    if whole.kinds.contains(.list) { indices.insert(.number) }
+    if whole.kinds.contains(.map) { indices.insert(.string) }
+    if indices.isEmpty { return report(ExpressionMessage.noItems(whole.words), owner) }
+    if found.kinds.isDisjoint(with: indices) {
+      return report(
+        ExpressionMessage.wrongIndex(wanted: indices.words, found: found.words), index)
+    }
+    return whole.kinds.contains(.map) ? .any : whole.item
+  }
+
+  /// `owner.name`, or `owner['name']`; `range` is where the name stands.
+  private mutating func member(
+    _ name: String, _ range: Range<Int>, of owner: Int, _ node: Int
+  ) -> ExpressionType {
+    if let root = contextRoot(owner) {
+      return contextMember(name, range, of: root, node)
+    }
+    let whole = type(of: owner)
+    guard whole.kinds.contains(.map) else {
+      let isMember = expression.nodes[node].kind == .member
+      if !isMember, whole.kinds.contains(.list) {
+        return report(
+          ExpressionMessage.wrongIndex(wanted: "a number", found: "a string"), at: range)
+      }
+      return report(
+        isMember
+          ? ExpressionMessage.noMembers(whole.words) : ExpressionMessage.noItems(whole.words),
+        owner)
+    }
+    guard let members = whole.members else { return .any }
+    if let type = members[name] { return type }
+    if members.isOpen || whole.kinds != .map { return .any }
+    return report(
+      ExpressionMessage.unknownMember(
+        name, of: expression.text(expression.range(of: owner)),
+        suggestion: scope.suggester.closest(to: name, among: members.names)), at: range)
+  }
+
+  private mutating func contextMember(
+    _ name: String, _ range: Range<Int>, of root: ContextRoot, _ node: Int
+  ) -> ExpressionType {
+    if let words = scope.objection(to: root) { return report(words, node) }
+    switch scope.member(name, of: root) {
+    case .known(let type): return type
+    case .refused(let words): return report(words, node)
+    case .unknown:
+      return report(
+        ExpressionMessage.unknownMember(
+          name, of: root, suggestion: scope.suggestion(for: name, of: root)), at: range)
+    }
+  }
+}
+
+// Calls.
+extension ExpressionChecker {
+  private mutating func unknownCall(_ node: Int) -> ExpressionType {
+    let range = expression.nameRange(of: node)
+    let name = expression.text(range)
+    let close = scope.suggester.closest(to: name, among: Function.allCases.lazy.map(\.row.name))
+    for operand in expression.operands(of: node) { _ = type(of: operand) }
+    return report(ExpressionMessage.unknownFunction(name, suggestion: close), at: range)
+  }
+
+  private mutating func call(_ node: Int) -> ExpressionType {
+    guard let function = Function(rawValue: expression.nodes[node].detail) else { return .any }
+    let row = function.row
+    let operands = expression.operands(of: node)
+    if row.isStatus, !scope.allowsStatusFunctions {
+      return report(ExpressionMessage.statusUnavailable(row.name), node)
+    }
+    guard row.argumentCounts.contains(operands.count) else {
+      for operand in operands { _ = type(of: operand) }
+      return report(ExpressionMessage.argumentCount(row, found: operands.count), node)
+    }
+    var types: [ExpressionType] = []
+    for (number, operand) in operands.enumerated() {
+      let parameter = row.parameter(number)
+      types.append(
+        expect(parameter.kinds, operand) {
+          ExpressionMessage.wrongArgument(row, parameter, found: $1)
+        })
+    }
+    checkTogether(function, types, operands)
+    return row.result
+  }
+
+  /// What one argument asks of another.
+  private mutating func checkTogether(
+    _ function: Function, _ types: [ExpressionType], _ operands: [Int]
+  ) {
+    switch function {
+    case .contains where types[0].kinds == .string && !types[1].kinds.contains(.string):
+      let parameter = FunctionRow.Parameter(name: "part", kinds: .string)
+      report(
+        ExpressionMessage.wrongArgument(function.row, parameter, found: types[1].words),
+        operands[1])
+    case .contains where types[0].kinds == .list && areForeign(types[1], types[0].item):
+      report(ExpressionMessage.foreignItem(types[1].words, in: types[0].item.words), operands[1])
+    case .contains where types[0].kinds == .list:
+      checkItems(types[1], operands[1], in: types[0], operands[0])
+    case .join where types[0].kinds == .list && types[0].item.kinds.isDisjoint(with: .text):
+      report(ExpressionMessage.unjoinable(types[0].item.words), operands[0])
+    default: break
+    }
+  }
+}

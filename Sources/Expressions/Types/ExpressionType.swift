@@ -1,0 +1,170 @@
+// What is known of a value before there is one: which of the six types it may have, and what is in
+// it. Knows nothing of expressions.
+
+package struct ExpressionType: Hashable, Sendable {
+  /// The types that a value may have.
+  package struct Kinds: OptionSet, Hashable, Sendable {
+    package let rawValue: UInt8
+
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let null = Kinds(rawValue: 1)
+    package static let bool = Kinds(rawValue: 2)
+    package static let number = Kinds(rawValue: 4)
+    package static let string = Kinds(rawValue: 8)
+    package static let list = Kinds(rawValue: 16)
+    package static let map = Kinds(rawValue: 32)
+    package static let all: Kinds = [.null, .bool, .number, .string, .list, .map]
+    /// What can stand in a text.
+    package static let text: Kinds = [.bool, .number, .string]
+  }
+
+  package let kinds: Kinds
+  /// Of a list's items, one or none; none is unknown.
+  private let items: [ExpressionType]
+  /// Of a map; nil is unknown.
+  package let members: Members?
+  /// Of a string: the only ones that it may be; nil if it may be any.
+  package let choices: Choices?
+
+  /// Strings, in the order they are told.
+  package struct Choices: Hashable, Sendable {
+    package let texts: [String]
+    private let all: Set<String>
+
+    package init(_ texts: [String]) {
+      self.texts = texts
+      all = Set(texts)
+    }
+
+    package func contains(_ text: String) -> Bool { all.contains(text) }
+  }
+
+  /// The members of a map.
+  package struct Members: Hashable, Sendable {
+    package let names: [String]
+    package let types: [ExpressionType]
+    /// Whether there may be others, of any type.
+    package let isOpen: Bool
+    /// By name; empty while there are few.
+    private let places: [String: Int]
+
+    package init(names: [String], types: [ExpressionType], isOpen: Bool) {
+      self.names = names
+      self.types = types
+      self.isOpen = isOpen
+      places =
+        names.count > 8
+        ? Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first }) : [:]
+    }
+
+    package subscript(name: String) -> ExpressionType? {
+      (places.isEmpty ? names.firstIndex(of: name) : places[name]).map { types[$0] }
+    }
+  }
+
+  package init(
+    _ kinds: Kinds, items: ExpressionType? = nil, members: Members? = nil, choices: Choices? = nil
+  ) {
+    self.kinds = kinds
+    self.items = items.map { [$0] } ?? []
+    self.members = members
+    self.choices = choices
+  }
+
+  /// Unknown until the run.
+  package static let any = ExpressionType(.all)
+  package static let null = ExpressionType(.null)
+  package static let bool = ExpressionType(.bool)
+  package static let number = ExpressionType(.number)
+  package static let string = ExpressionType(.string)
+  /// A map of which nothing is known.
+  package static let openMap = ExpressionType(.map)
+
+  /// One of these.
+  package static func string(_ choices: [String]) -> ExpressionType {
+    ExpressionType(.string, choices: Choices(choices))
+  }
+
+  package static func list(of item: ExpressionType) -> ExpressionType {
+    ExpressionType(.list, items: item)
+  }
+
+  package static func map(
+    _ members: [(String, ExpressionType)], isOpen: Bool = false
+  ) -> ExpressionType {
+    ExpressionType(
+      .map,
+      members: Members(names: members.map(\.0), types: members.map(\.1), isOpen: isOpen))
+  }
+
+  /// Of items in a list; `any` if nothing is known of them.
+  package var item: ExpressionType { items.first ?? .any }
+
+  /// The same, or null.
+  package var optional: ExpressionType {
+    ExpressionType(kinds.union(.null), items: items.first, members: members, choices: choices)
+  }
+
+  /// The same without null.
+  var unwrapped: ExpressionType {
+    ExpressionType(
+      kinds.subtracting(.null), items: items.first, members: members, choices: choices)
+  }
+
+  /// What is either the one or the other.
+  package func union(_ other: ExpressionType) -> ExpressionType {
+    if self == other { return self }
+    let hasList = (kinds.contains(.list), other.kinds.contains(.list))
+    let hasMap = (kinds.contains(.map), other.kinds.contains(.map))
+    let item: ExpressionType? =
+      switch hasList {
+      case (true, true): items.first.flatMap { one in other.items.first.map(one.union) }
+      case (true, false): items.first
+      case (false, true): other.items.first
+      case (false, false): nil
+      }
+    let members =
+      hasMap.0 && hasMap.1
+      ? self.members == other.members ? self.members : nil : hasMap.0 ? self.members : other.members
+    return ExpressionType(
+      kinds.union(other.kinds), items: item, members: members, choices: unitedChoices(other))
+  }
+
+  private func unitedChoices(_ other: ExpressionType) -> Choices? {
+    guard kinds.contains(.string) else { return other.choices }
+    guard other.kinds.contains(.string) else { return choices }
+    guard let choices, let more = other.choices else { return nil }
+    return Choices(choices.texts + more.texts.filter { !choices.contains($0) })
+  }
+
+  /// Of a value that is known.
+  package init(of value: Value) {
+    switch value {
+    case .list(let values):
+      let types = Set(values.prefix(64).map(ExpressionType.init(of:)))
+      let item = values.count <= 64 ? types.reduce(nil) { $0?.union($1) ?? $1 } : nil
+      self.init(.list, items: item)
+    case .map(let map):
+      let types = map.values.map(ExpressionType.init(of:))
+      self.init(.map, members: Members(names: map.names, types: types, isOpen: false))
+    default: self.init(value.type)
+    }
+  }
+
+  /// In a sentence: `a string or a number`.
+  package var words: String { kinds.words }
+}
+
+extension ExpressionType.Kinds {
+  package var words: String {
+    if self == .all { return "any value" }
+    let names: [(Self, String)] = [
+      (.string, "a string"), (.number, "a number"), (.bool, "true or false"), (.list, "a list"),
+      (.map, "a map"), (.null, "null"),
+    ]
+    let held = names.filter { contains($0.0) }.map(\.1)
+    guard held.count > 1, let last = held.last else { return held.joined() }
+    return held.dropLast().joined(separator: ", ") + " or " + last
+  }
+}

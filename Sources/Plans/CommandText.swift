@@ -1,0 +1,17 @@
+// What a step runs, as people would type it.
+
+import BuiltinSteps
+import Expressions
+
+extension Action {
+  /// The whole command: a script as it is, an argument vector quoted for a shell. Credentials in the
+  /// inputs of a built-in step are masked.
+  package var commandText: String {
+    switch self {
+    case .script(let text): text
+    case .arguments(let words): words.map(shellQuoted).joined(separator: " ")
+    case .helper(let words):
+      ([BuiltinStep.program] + BuiltinStep.shown(words)).map(shellQuoted).joined(separator: " ")
+    }
+  }
+}

@@ -1,0 +1,274 @@
+// The values of late expressions: a scope, and what the run knows.
+
+import Diagnostics
+package import Expressions
+package import Scheduling
+
+package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
+  package let scope: LateScope
+  package let facts: Facts
+
+  package func member(_ name: String, of root: ContextRoot) -> Resolution {
+    switch root {
+    case .steps: .known(step(name))
+    case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
+    case .params: parameter(name)
+    case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
+    // Of variables only those that are secrets are not known before the run.
+    case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
+    case .host: .missing
+    }
+  }
+
+  package func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
+    root == .matrix && scope.writtenNames.contains(name)
+  }
+
+  package func secret(heldBy text: String) -> String? { facts.secret(heldBy: text) }
+
+  package func value(of root: ContextRoot) -> Resolution {
+    guard root == .matrix, let matrix = scope.matrix else { return .later }
+    return .known(.map(matrix))
+  }
+
+  package var dependencyStatus: DependencyStatus? {
+    let endings = scope.dependencies.map { facts.ending(of: $0) ?? Ending(.skipped) }
+    return DependencyStatus(
+      isSuccess: endings.allSatisfy { EdgeCondition.ok.isSatisfied(by: $0) },
+      isFailure: endings.contains {
+        $0.outcome.isFailure && !$0.isAllowed || $0.outcome == .blocked
+      },
+      isCancelled: endings.contains { $0.outcome == .cancelled })
+  }
+
+  package var valueBudget: ValueBudget? { facts.valueBudget }
+
+  package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? {
+    try facts.hashFiles(patterns)
+  }
+
+  package func exists(_ path: String) throws(FaultWords) -> Bool? { try facts.exists(path) }
+
+  private func step(_ name: String) -> Value {
+    if let matches = scope.matches[name] {
+      return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
+    }
+    return scope.steps[name].map { value(of: $0) } ?? absent
+  }
+
+  /// Of a step that was not selected.
+  private var absent: Value {
+    .map(ValueMap([("outputs", .map(ValueMap())), ("outcome", .string(Outcome.skipped.word))]))
+  }
+
+  private func value(of step: OperationID) -> Value {
+    .map(ValueMap([("outputs", outputs(of: step)), ("outcome", outcome(of: step))]))
+  }
+
+  private func outputs(of step: OperationID) -> Value {
+    if let list = facts.keptList(of: step) { return list }
+    guard let instances = facts.instances(of: step) else { return .map(facts.outputs(of: step)) }
+    let list = list(instances)
+    facts.keep(list, of: step)
+    return list
+  }
+
+  private func list(_ instances: [(OperationID, ValueMap)]) -> Value {
+    .list(
+      instances.map { instance, matrix in
+        .map(
+          ValueMap([
+            ("matrix", .map(matrix)), ("outcome", outcome(of: instance)),
+            ("outputs", .map(facts.outputs(of: instance))),
+          ]))
+      })
+  }
+
+  private func outcome(of step: OperationID) -> Value {
+    .string((facts.ending(of: step)?.outcome ?? .skipped).word)
+  }
+
+  /// Of a nested pipeline: what the using step gives it, which was checked before.
+  private func parameter(_ name: String) -> Resolution {
+    guard let inputs = scope.inputs, let input = inputs.param(named: name) else { return .missing }
+    let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
+    return value.map { .known($0) } ?? .missing
+  }
+}
+
+// What a nested pipeline is given.
+extension LateBindings {
+  /// Throws for a value that is not of its parameter's type, the outermost pipeline's first.
+  package func checkInputs() throws(EvaluationFailure) {
+    guard let inputs = scope.inputs else { return }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    try outer.checkInputs()
+    for input in inputs.params {
+      guard let fault = input.param.fault(of: try outer.value(of: input.value)) else { continue }
+      let template = input.value.templates.first?.expressions.first
+      guard let template else { preconditionFailure("an input without expressions is known") }
+      throw EvaluationFailure(
+        FaultWords("parameter \(quoted(input.name)) \(fault)"), in: template,
+        at: template.range(of: template.root))
+    }
+  }
+
+  /// `OPRUN_PARAM_<NAME>` of those that are not null.
+  package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
+    guard let inputs = scope.inputs else { return [] }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    var variables: [EnvironmentVariable] = []
+    for input in inputs.params {
+      if let variable = input.param.variable(holding: try outer.value(of: input.value)) {
+        variables.append(variable)
+      }
+    }
+    return variables
+  }
+}
+
+extension LateInput {
+  fileprivate var name: String { param.name }
+}
+
+extension LateBindings {
+  /// What could not be checked before: a condition is true or false, and nothing else.
+  package func holds(_ condition: Expression) throws(EvaluationFailure) -> Bool {
+    let value = try condition.evaluated(with: self)
+    if case .bool(let truth) = value { return truth }
+    throw EvaluationFailure(
+      ExpressionMessage.wrongCondition(
+        wanted: ExpressionType.Kinds.bool.words, found: value.type.words),
+      in: condition, at: condition.range(of: condition.root))
+  }
+
+  package func text(of text: Text) throws(EvaluationFailure) -> String {
+    switch text {
+    case .plain(let text): text
+    case .template(let template): try template.rendered(with: self)
+    }
+  }
+
+  package func value(of model: ValueModel) throws(EvaluationFailure) -> Value {
+    switch model {
+    case .constant(let value): return value
+    case .template(let template):
+      if let single = template.single { return try single.evaluated(with: self) }
+      return .string(try template.rendered(with: self))
+    case .list(let items):
+      var values: [Value] = []
+      for item in items { values.append(try value(of: item)) }
+      return .list(values)
+    case .map(let members):
+      var map = ValueMap()
+      for member in members { map[member.name] = try value(of: member.value) }
+      return .map(map)
+    }
+  }
+
+  /// `isScript`: the text goes to a shell.
+  package func action(
+    of command: CommandModel, shell: [String], isScript: Bool = true, tag: String = ""
+  ) throws(EvaluationFailure) -> Action {
+    switch command {
+    case .script(.plain(let text)): return .script(text)
+    case .script(.template(let template)):
+      if !isScript { return .script(try template.renderedArgument(with: self)) }
+      return .script(try template.renderedScript(for: ScriptReader(shell: shell), with: self))
+    case .arguments(let words):
+      guard let texts = try ArgumentText(words, for: .value, with: self).texts else {
+        preconditionFailure("an evaluation that fails says so")
+      }
+      return .arguments(texts)
+    case .uses(let uses): return .helper(try helperWords(of: uses, tag).words)
+    }
+  }
+
+  /// The arguments of the helper program, and variables for those that hold secrets: everybody can
+  /// see the arguments of a process. `tag` tells the commands of a step apart.
+  func helperWords(
+    of uses: UsesModel, _ tag: String
+  ) throws(EvaluationFailure) -> (words: [String], variables: [EnvironmentVariable]) {
+    guard case .builtIn(let name) = uses.kind else { return ([], []) }
+    var members: [MemberModel] = []
+    for member in uses.with {
+      let value = try value(of: member.value)
+      members.append(MemberModel(name: member.name, span: member.span, value: .constant(value)))
+    }
+    let secret = Set(
+      uses.with.filter { $0.value.holdsSecrets(scope.isSecret) }.map(\.name))
+    var words = [name]
+    var variables: [EnvironmentVariable] = []
+    let evaluated = UsesModel(kind: uses.kind, span: uses.span, with: members)
+    for entry in evaluated.entries({ $0.shown }) {
+      if secret.contains(entry.name) {
+        let variable = "OPRUN_WITH_\(tag)\(variables.count + 1)"
+        variables.append(EnvironmentVariable(name: variable, value: entry.value))
+        words.append("--with-env=\(entry.name)=\(variable)")
+      } else {
+        words.append("--\(entry.name)=\(entry.value)")
+      }
+    }
+    return (words, variables)
+  }
+}
+
+extension Outcome {
+  /// As expressions and hooks see it: `timed_out`.
+  package var word: String {
+    switch self {
+    case .succeeded: "succeeded"
+    case .cached: "cached"
+    case .failed: "failed"
+    case .timedOut: "timed_out"
+    case .cancelled: "cancelled"
+    case .skipped: "skipped"
+    case .blocked: "blocked"
+    }
+  }
+}
+
+extension LateScope {
+  /// Whether what it names is a secret, or made of one. Of variables only those that are secrets are
+  /// not known before the run.
+  fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .secrets, .env: true
+    case .params: reference.member.map(isSecret(param:)) ?? false
+    case .steps, .matrix, .run, .host: false
+    }
+  }
+
+  /// Of a nested pipeline: what the using step gives it is made of secrets.
+  private func isSecret(param name: String) -> Bool {
+    guard let inputs, let input = inputs.param(named: name) else { return false }
+    return input.value.holdsSecrets(inputs.outer.isSecret)
+  }
+}
+
+extension ValueModel {
+  /// Whether a secret, or something that is made of one, is in it.
+  package func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
+    templates.contains { template in
+      template.expressions.contains { $0.references.contains(where: isSecret) }
+    }
+  }
+}
+
+extension ArgumentText {
+  /// With the values that are known, which are checked.
+  package init(
+    _ words: [Text], for goal: FoldingGoal, with bindings: some ExpressionBindings
+  ) throws(EvaluationFailure) {
+    var elements: [[TextPiece]] = []
+    for word in words {
+      switch word {
+      case .plain(let text): elements.append([.authors(text, nil)])
+      case .template(let template):
+        elements.append(try template.pieces(for: goal, with: bindings))
+      }
+    }
+    self.init(elements)
+    try check()
+  }
+}

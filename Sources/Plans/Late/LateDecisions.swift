@@ -1,0 +1,196 @@
+// What becomes of a late step once its dependencies have ended.
+
+import Diagnostics
+package import Expressions
+package import Scheduling
+
+/// What is decided about a step.
+package enum LateVerdict {
+  case runs
+  /// A condition is false; if it is that of a step that stands for others, which.
+  case skips(reason: String, group: OperationID?)
+}
+
+/// An instance of a step that was expanded while running.
+package struct LateInstance {
+  package let step: PlannedStep
+  package let spec: OperationSpec
+}
+
+/// A condition that is looked at again and again.
+package struct Probe: Sendable {
+  /// What looks; success is the condition's.
+  package let action: Action
+  package let every: Nanoseconds
+  /// Nil: it waits for ever.
+  package let timeout: Nanoseconds?
+  /// `tcp localhost:5432`.
+  package let words: String
+
+  package init(action: Action, every: Nanoseconds, timeout: Nanoseconds?, words: String) {
+    self.action = action
+    self.every = every
+    self.timeout = timeout
+    self.words = words
+  }
+}
+
+/// Why a matrix cannot be expanded.
+package struct ExpansionFailure: Error {
+  package let message: String
+}
+
+extension LateStep {
+  package var expands: Bool { parts.expansion != nil }
+
+  /// Whether the step runs, as its conditions say. What a pipeline around it is given is looked at
+  /// after that pipeline's own condition.
+  package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
+    for condition in parts.conditions {
+      let bindings = LateBindings(scope: condition.scope, facts: facts)
+      try bindings.checkInputs()
+      if try !bindings.holds(condition.expression) {
+        return .skips(reason: condition.reason, group: condition.group)
+      }
+    }
+    try LateBindings(scope: scope, facts: facts).checkInputs()
+    return .runs
+  }
+
+  /// What it waits for, in order.
+  package func probes(
+    shell: [String], _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> [Probe] {
+    let bindings = LateBindings(scope: scope, facts: facts)
+    var probes: [Probe] = []
+    for wait in parts.waits {
+      let target = try bindings.action(
+        of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
+      if case .script(let text) = target { try wait.model.check(text) }
+      if wait.model.kind == .command { try parts.checkInput(of: target, bindings) }
+      probes.append(
+        Probe(
+          action: wait.model.kind.action(target), every: wait.model.every,
+          timeout: wait.model.timeout, words: wait.model.kind.words(target)))
+    }
+    return probes
+  }
+
+  /// What a nested pipeline gives back. After failures that are allowed it `isPartial`: what cannot be
+  /// had is left out.
+  package func outputs(
+    _ facts: some RunFacts, isPartial: Bool
+  ) throws(EvaluationFailure) -> ValueMap {
+    let bindings = LateBindings(scope: parts.outputScope ?? scope, facts: facts)
+    var values = ValueMap()
+    for output in parts.outputs {
+      do throws(EvaluationFailure) {
+        values[output.name] = try bindings.value(of: output.value)
+      } catch {
+        guard isPartial else { throw error }
+      }
+    }
+    return values
+  }
+
+  /// The instances of a step whose matrix is known now.
+  package func instances(
+    of group: PlannedStep, _ facts: some RunFacts
+  ) throws(ExpansionFailure) -> [LateInstance] {
+    guard let expansion = parts.expansion else { return [] }
+    let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
+    let instances: [Instance]
+    var budget = MatrixBudget()
+    do throws(MatrixFault) {
+      instances = try matrix.instances(&budget)
+    } catch {
+      throw ExpansionFailure(message: "the matrix \(error.message)")
+    }
+    return instances.map { instance in
+      var parts = expansion.parts
+      parts.conditions = parts.conditions.map { condition in
+        guard condition.scope === scope else { return condition }
+        return LateCondition(
+          expression: condition.expression, written: condition.written,
+          scope: scope.with(instance.values), group: condition.group)
+      }
+      let late = LateStep(parts, in: scope.with(instance.values))
+      return LateInstance(
+        step: PlannedStep(
+          id: group.id + instance.suffix, span: group.span, action: group.action,
+          settings: group.settings, late: late),
+        spec: expansion.spec)
+    }
+  }
+
+  /// The values of its matrix, if it is an instance.
+  package var matrix: ValueMap? { scope.matrix }
+
+  /// Whether what it runs has values in it that were not known before.
+  package var changesCommand: Bool { parts.command != nil }
+}
+
+extension WaitModel.Kind {
+  fileprivate func action(_ target: Action) -> Action {
+    guard case .script(let text) = target else { return target }
+    return switch self {
+    case .file: .arguments(["test", "-e", text])
+    case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
+    case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
+    case .command: target
+    }
+  }
+
+  package func words(_ target: Action) -> String {
+    let text =
+      switch target {
+      case .script(let text): self == .http ? shownURL(text) : text
+      case .arguments(let words), .helper(let words): words.joined(separator: " ")
+      }
+    return "\(self) \(text)"
+  }
+}
+
+extension LateExpansion {
+  fileprivate func known(
+    _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> KnownMatrix {
+    var known: [(name: String, values: [Value])] = []
+    for axis in axes {
+      known.append((axis.name, try items(of: axis.values, "axis '\(axis.name)'", bindings)))
+    }
+    var matrix = KnownMatrix(axes: known)
+    matrix.included = try maps(included, "'include'", bindings)
+    matrix.excluded = try maps(excluded, "'exclude'", bindings)
+    return matrix
+  }
+
+  private func maps(
+    _ model: ValueModel?, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [ValueMap] {
+    guard let model else { return [] }
+    var maps: [ValueMap] = []
+    for item in try items(of: model, what, bindings) {
+      guard case .map(let map) = item else {
+        throw ExpansionFailure(message: "\(what) of the matrix must hold maps, not \(item.json)")
+      }
+      maps.append(map)
+    }
+    return maps
+  }
+
+  private func items(
+    of model: ValueModel, _ what: String, _ bindings: LateBindings<some RunFacts>
+  ) throws(ExpansionFailure) -> [Value] {
+    let value: Value
+    do throws(EvaluationFailure) {
+      value = try bindings.value(of: model)
+    } catch {
+      throw ExpansionFailure(message: error.words.message)
+    }
+    guard case .list(let items) = value else {
+      throw ExpansionFailure(message: "\(what) of the matrix must be a list, not \(value.json)")
+    }
+    return items
+  }
+}

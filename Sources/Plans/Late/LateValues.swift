@@ -1,0 +1,179 @@
+// The values of late expressions put into a step. What has no value is told for each command of the
+// step: one that cannot be made is no reason to leave out another.
+
+import Diagnostics
+package import Expressions
+package import Scheduling
+
+/// A command of a step.
+package enum StepPart: Hashable, Sendable {
+  case attempt
+  /// The first of a kind is 1.
+  case hook(HookKind, index: Int)
+}
+
+/// A step with all values put in that could be had.
+package struct ResolvedStep {
+  package var step: PlannedStep
+  /// Commands that cannot run, and why.
+  package var failures: [StepPart: EvaluationFailure] = [:]
+
+  package init(_ step: PlannedStep) { self.step = step }
+}
+
+extension LateStep {
+  package func resolved(_ step: PlannedStep, _ facts: some RunFacts) -> ResolvedStep {
+    let bindings = LateBindings(scope: scope, facts: facts)
+    var result = ResolvedStep(step)
+    do throws(EvaluationFailure) {
+      var changes = try parts.settings?.changes(bindings) ?? StepSettings.Changes()
+      changes.environment = try bindings.inputVariables() + changes.environment
+      if !changes.isEmpty { result.step.settings = step.settings.with(changes) }
+    } catch {
+      // A command without a variable that it counts on could do anything.
+      result.failAll(error)
+      return result
+    }
+    if let command = parts.command {
+      do throws(EvaluationFailure) {
+        result.step.action = try bindings.action(of: command, shell: parts.shell)
+        result.step.settings = try result.step.settings.adding(
+          bindings.secretInputs(of: command, tag: ""))
+      } catch {
+        result.failures[.attempt] = error
+      }
+    }
+    if let hooks = parts.settings?.hooks, !hooks.isEmpty { result.put(hooks, bindings) }
+    if parts.input != nil { result.checkInput(parts, bindings) }
+    return result
+  }
+}
+
+extension ResolvedStep {
+  fileprivate mutating func failAll(_ failure: EvaluationFailure) {
+    failures[.attempt] = failure
+    for kind in HookKind.allCases {
+      for index in step.settings.hooks[kind].indices {
+        failures[.hook(kind, index: index + 1)] = failure
+      }
+    }
+  }
+
+  /// Of each command that can run.
+  fileprivate mutating func checkInput(
+    _ parts: LateParts, _ bindings: LateBindings<some RunFacts>
+  ) {
+    var commands: [(StepPart, Action)] = [(.attempt, step.action)]
+    for kind in HookKind.allCases {
+      for (index, action) in step.settings.hooks[kind].enumerated() {
+        commands.append((.hook(kind, index: index + 1), action))
+      }
+    }
+    for (part, action) in commands where failures[part] == nil {
+      do throws(EvaluationFailure) {
+        try parts.checkInput(of: action, bindings)
+      } catch {
+        failures[part] = error
+      }
+    }
+  }
+
+  fileprivate mutating func put(
+    _ hooks: [HookKind: [CommandModel]], _ bindings: LateBindings<some RunFacts>
+  ) {
+    var changes = StepSettings.Changes()
+    for (kind, commands) in hooks {
+      var actions = step.settings.hooks[kind]
+      for (index, command) in commands.enumerated() {
+        do throws(EvaluationFailure) {
+          let tag = "\(kind.key.uppercased())_\(index + 1)_"
+          actions[index] = try bindings.action(
+            of: command, shell: step.settings.shell, tag: tag)
+          changes.environment += try bindings.secretInputs(of: command, tag: tag)
+        } catch {
+          failures[.hook(kind, index: index + 1)] = error
+        }
+      }
+      changes.hooks[kind] = actions
+    }
+    step.settings = step.settings.with(changes)
+  }
+}
+
+extension LateSettings {
+  /// All but the hooks.
+  fileprivate func changes(
+    _ bindings: LateBindings<some RunFacts>
+  ) throws(EvaluationFailure) -> StepSettings.Changes {
+    var changes = StepSettings.Changes()
+    for variable in environment {
+      let value = try bindings.text(of: variable.value)
+      changes.environment.append(EnvironmentVariable(name: variable.name, value: value))
+    }
+    for path in workingDirectory {
+      changes.workingDirectory = joined(changes.workingDirectory, try bindings.text(of: path))
+    }
+    changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
+      try template.rendered(with: bindings)
+    }
+    if let allowFailure {
+      changes.allowFailure = try bindings.holds(allowFailure) ? .always : .never
+    }
+    return changes
+  }
+}
+
+extension StepSettings {
+  /// What late values put in the place of what was planned.
+  struct Changes {
+    /// Added.
+    package var environment: [EnvironmentVariable] = []
+    package var workingDirectory: String?
+    package var standardInput: String?
+    package var allowFailure: AllowFailure?
+    package var hooks: [HookKind: [Action]] = [:]
+    /// Nil: as planned.
+    package var retry: RetryPolicy?
+
+    package var isEmpty: Bool {
+      environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
+        && hooks.isEmpty && retry == nil
+    }
+  }
+
+  /// The same with one attempt: what cannot be started now cannot be started later.
+  package var withoutRetry: StepSettings {
+    var changes = Changes()
+    changes.retry = RetryPolicy()
+    return with(changes)
+  }
+
+  fileprivate func adding(_ variables: [EnvironmentVariable]) -> StepSettings {
+    if variables.isEmpty { return self }
+    var changes = Changes()
+    changes.environment = variables
+    return with(changes)
+  }
+
+  func with(_ changes: Changes) -> StepSettings {
+    var hooks = self.hooks
+    for (kind, actions) in changes.hooks { hooks[kind] = actions }
+    return StepSettings(
+      name: name, environment: environment + changes.environment,
+      workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
+      standardInput: changes.standardInput ?? standardInput, timeout: timeout,
+      retry: changes.retry ?? retry,
+      allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
+      nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+  }
+}
+
+extension LateBindings {
+  /// Variables for the inputs of a built-in step that hold secrets.
+  fileprivate func secretInputs(
+    of command: CommandModel, tag: String
+  ) throws(EvaluationFailure) -> [EnvironmentVariable] {
+    guard case .uses(let uses) = command else { return [] }
+    return try helperWords(of: uses, tag).variables
+  }
+}

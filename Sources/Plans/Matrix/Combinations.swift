@@ -1,0 +1,188 @@
+// The combinations of a matrix: a product of axes, without those that are excluded, and with those
+// that are included. As GitHub Actions has it.
+
+import Diagnostics
+package import Expressions
+
+/// What became of a matrix.
+package enum Combinations {
+  case known([Instance])
+  /// Axes that are known only while running, as they are written.
+  case later(String)
+  /// It was reported.
+  case invalid
+}
+
+/// Why there are no combinations.
+package struct MatrixFault: Error {
+  package let message: String
+}
+
+/// A matrix of which every value is known.
+package struct KnownMatrix {
+  package static let maxInstanceCount = 4096
+  /// Before `exclude` takes some away.
+  private static let maxCombinationCount = 16 * maxInstanceCount
+
+  package let axes: [(name: String, values: [Value])]
+  private let axisNames: Set<String>
+  package var included: [ValueMap] = []
+  package var excluded: [ValueMap] = []
+
+  package init(
+    axes: [(name: String, values: [Value])], included: [ValueMap] = [], excluded: [ValueMap] = []
+  ) {
+    self.axes = axes
+    axisNames = Set(axes.map(\.name))
+    self.included = included
+    self.excluded = excluded
+  }
+
+  /// In order: the last axis changes fastest; what is included comes last.
+  package func instances(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
+    var instances = try product(&budget)
+    var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
+    for entry in included { try add(entry, to: &instances, &search, &budget) }
+    try check(count: instances.count)
+    if !included.isEmpty || !axes.allSatisfy(isDistinct) { try checkNames(of: instances) }
+    return instances
+  }
+
+  /// Whether no value of an axis reads as another one, or as the end of one.
+  private func isDistinct(_ axis: (name: String, values: [Value])) -> Bool {
+    let texts = axis.values.map(instanceText)
+    return Set(texts).count == texts.count
+      && !texts.contains { $0.utf8.contains(UInt8(ascii: ",")) }
+  }
+
+  private func checkNames(of instances: [Instance]) throws(MatrixFault) {
+    var suffixes: Set<String> = []
+    for instance in instances where !suffixes.insert(instance.suffix).inserted {
+      throw MatrixFault(message: "has two instances \(quoted(instance.suffix))")
+    }
+  }
+
+  private func product(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
+    guard !axes.isEmpty else { return [] }
+    let numbers = try combinations(&budget)
+    try budget.spend(values: numbers.count * axes.count)
+    let names = ValueMap(axes.map { ($0.name, .null) })
+    let texts = axes.indices.map { axis in
+      axes[axis].values.map { (axis == 0 ? "[" : ",") + suffixPart(axes[axis].name, $0) }
+    }
+    var places = axes.map { _ in 0 }
+    return numbers.map { number in
+      var rest = number
+      for axis in axes.indices.reversed() {
+        (rest, places[axis]) = rest.quotientAndRemainder(dividingBy: axes[axis].values.count)
+      }
+      var suffix = ""
+      for axis in axes.indices { suffix += texts[axis][places[axis]] }
+      let values = axes.indices.map { axes[$0].values[places[$0]] }
+      return Instance(values: names.with(values), suffix: suffix + "]")
+    }
+  }
+
+  /// The numbers of those that are not excluded.
+  private func combinations(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Int] {
+    let count =
+      axes.contains { $0.values.isEmpty }
+      ? 0
+      : axes.reduce(1) { count, axis in
+        let (product, overflow) = count.multipliedReportingOverflow(by: axis.values.count)
+        return overflow ? .max : product
+      }
+    guard !excluded.isEmpty else {
+      try check(count: count)
+      return Array(0..<count)
+    }
+    try check(count: count, beforeExclude: true)
+    let rest = try Exclusion(axes, count: count).rest(without: excluded, &budget)
+    try check(count: rest.count)
+    return rest
+  }
+
+  private func check(count: Int, beforeExclude: Bool = false) throws(MatrixFault) {
+    let limit = beforeExclude ? Self.maxCombinationCount : Self.maxInstanceCount
+    guard count > limit else { return }
+    let number = count == .max ? "far too many" : "\(count)"
+    let what = beforeExclude ? "combinations before 'exclude'" : "instances"
+    throw MatrixFault(message: "has \(number) \(what); \(limit) is the limit")
+  }
+
+  /// Extends the instances whose axes it agrees with; is one of its own if there are none.
+  private func add(
+    _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
+    _ budget: inout MatrixBudget
+  ) throws(MatrixFault) {
+    let shared = entry.names.filter(axisNames.contains)
+    let matching = try originals.indices(of: entry, by: shared, &budget)
+    try budget.spend(values: max(matching.count, 1) * entry.count)
+    guard !matching.isEmpty else {
+      return instances.append(Instance(values: entry, suffix: suffix(ofIncluded: entry)))
+    }
+    for index in matching {
+      for (name, value) in zip(entry.names, entry.values) { instances[index].values[name] = value }
+    }
+  }
+
+  /// With the axes alone, if it has them all.
+  private func suffix(ofIncluded entry: ValueMap) -> String {
+    let hasAll = !axes.isEmpty && axes.allSatisfy { entry[$0.name] != nil }
+    let names = hasAll ? axes.map(\.name) : entry.names
+    return "[" + names.map { suffixPart($0, entry[$0] ?? .null) }.joined(separator: ",") + "]"
+  }
+
+  private func suffixPart(_ name: String, _ value: Value) -> String {
+    "\(name)=\(instanceText(value))"
+  }
+}
+
+/// Finds the instances that an entry of `include` agrees with. Most entries name the same axes: for
+/// the first few sets of names there is a table.
+private struct InstanceSearch {
+  private let instances: [ValueMap]
+  private var tables: [[String]: [[Value?]: [Int]]] = [:]
+
+  private static let maxTableCount = 16
+
+  package init(_ instances: [ValueMap]) { self.instances = instances }
+
+  package mutating func indices(
+    of entry: ValueMap, by names: [String], _ budget: inout MatrixBudget
+  ) throws(MatrixFault) -> [Int] {
+    let wanted = names.map { entry[$0] }
+    if let table = tables[names] { return table[wanted] ?? [] }
+    try budget.spend(comparisons: instances.count * max(names.count, 1))
+    guard tables.count < Self.maxTableCount else {
+      return instances.indices.filter { values(of: $0, names) == wanted }
+    }
+    let table = Dictionary(grouping: instances.indices) { values(of: $0, names) }
+    tables[names] = table
+    return table[wanted] ?? []
+  }
+
+  private func values(of instance: Int, _ names: [String]) -> [Value?] {
+    names.map { instances[instance][$0] }
+  }
+}
+
+/// A value in an id: printable, and not endless.
+private func instanceText(_ value: Value) -> String {
+  let whole = value.text ?? value.json
+  // Half a secret would not be found and masked where the id is shown.
+  guard withoutHidden(whole) == whole else { return shortened(whole, to: .max) }
+  let text = shortened(whole)
+  guard text.utf8.count > 64 else { return text }
+  // FNV-1a.
+  var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+  for byte in whole.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+  return String(text.prefix(40)) + "~" + String(hash, radix: 16)
+}
+
+/// One combination of a matrix.
+package struct Instance {
+  package var values: ValueMap
+  /// `[os=linux,swift=6]`.
+  package let suffix: String
+}

@@ -1,0 +1,31 @@
+// How much work and memory matrices may still take. Knows no matrix.
+
+/// What all matrices of a plan may still cost.
+package struct MatrixBudget {
+  package init() {}
+  /// Each combination counts once for each axis of each set of axes that `exclude` or `include`
+  /// name.
+  private var comparisons = 16_000_000
+  /// Of instances: one for each axis, and for each name that `include` adds.
+  private var values = 1_500_000
+
+  package mutating func spend(comparisons count: Int) throws(MatrixFault) {
+    try Self.spend(
+      count, of: &comparisons,
+      "needs more than 16,000,000 comparisons for 'exclude' and 'include'")
+  }
+
+  package mutating func spend(values count: Int) throws(MatrixFault) {
+    try Self.spend(count, of: &values, "leads to more than 1,500,000 values of instances")
+  }
+
+  private static func spend(
+    _ count: Int, of rest: inout Int, _ words: String
+  ) throws(MatrixFault) {
+    guard count <= rest else {
+      rest = 0
+      throw MatrixFault(message: "\(words), which is the limit")
+    }
+    rest -= count
+  }
+}

@@ -1,0 +1,150 @@
+// The file behind OPRUN_OUTPUT, read: what a step gives to other steps. It knows neither where the
+// file is nor what becomes of the values.
+
+import Diagnostics
+package import Expressions
+
+/// Why the outputs of a step cannot be used.
+package struct OutputFault: Error, Hashable, Sendable {
+  /// With the line where one is at fault: `line 3 of OPRUN_OUTPUT: 'a' is given twice, …`.
+  package let message: String
+
+  package init(message: String) { self.message = message }
+}
+
+/// The values in a file of outputs, in order. Without declarations any name may be given.
+package func readOutputs(
+  _ bytes: [UInt8], declared: [OutputDeclaration]?
+) throws(OutputFault) -> ValueMap {
+  guard bytes.count <= OutputFile.byteLimit else { throw OutputMessage.tooLarge() }
+  var file = OutputFile(bytes, declared: declared)
+  return try file.read()
+}
+
+package struct OutputFile {
+  /// 1 MiB.
+  package static let byteLimit = 1 << 20
+
+  private let bytes: [UInt8]
+  private let types: [String: OutputType]?
+  private var place = 0
+  /// Of the line that was read last; the first is 1.
+  private var line = 0
+  private var values = ValueMap()
+  /// By name, the line that gave it.
+  private var lines: [String: Int] = [:]
+
+  package init(_ bytes: [UInt8], declared: [OutputDeclaration]?) {
+    self.bytes = bytes
+    types = declared.map { declared in
+      Dictionary(declared.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+  }
+
+  package mutating func read() throws(OutputFault) -> ValueMap {
+    while let text = try nextLine() {
+      let text = text.last == UInt8(ascii: "\r") ? text.dropLast() : text
+      if !text.isEmpty { try readEntry(text) }
+    }
+    return values
+  }
+
+  /// Without its line break; nil at the end of the file.
+  private mutating func nextLine() throws(OutputFault) -> ArraySlice<UInt8>? {
+    guard place < bytes.count else { return nil }
+    let rest = bytes[place...]
+    let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+    let text = bytes[place..<end]
+    place = end + 1
+    line += 1
+    if text.contains(0) { throw OutputMessage.nul(line) }
+    guard String(validating: text, as: UTF8.self) != nil else { throw OutputMessage.notUTF8(line) }
+    return text
+  }
+
+  private mutating func readEntry(_ text: ArraySlice<UInt8>) throws(OutputFault) {
+    let first = line
+    let equals = text.firstIndex(of: UInt8(ascii: "="))
+    let arrows = startOfArrows(in: text)
+    let mark = [equals, arrows].compactMap { $0 }.min()
+    guard let mark else { throw OutputMessage.noEntry(first) }
+    let key = text[..<mark]
+    let isJSON = key.hasSuffix(":json")
+    let name = string(isJSON ? key.dropLast(5) : key)
+    try check(name, first)
+    let value =
+      mark == equals ? text[(mark + 1)...] : try hereDocument(after: text[(mark + 2)...], name)
+    lines[name] = first
+    values[name] = try self.value(of: value, name, isJSON: isJSON, first)
+  }
+
+  private func startOfArrows(in text: ArraySlice<UInt8>) -> Int? {
+    text.indices.dropLast().first {
+      text[$0] == UInt8(ascii: "<") && text[$0 + 1] == UInt8(ascii: "<")
+    }
+  }
+
+  /// The lines up to the one that is the word, and behind that one.
+  private mutating func hereDocument(
+    after word: ArraySlice<UInt8>, _ name: String
+  ) throws(OutputFault) -> ArraySlice<UInt8> {
+    let first = line
+    guard !word.isEmpty else { throw OutputMessage.noWord(name, first) }
+    let start = place
+    var end = place
+    while let text = try nextLine() {
+      if text.elementsEqual(word) || text.dropLast().elementsEqual(word) && text.hasSuffix("\r") {
+        return bytes[start..<end]
+      }
+      end = text.endIndex
+    }
+    throw OutputMessage.noEnd(name, first)
+  }
+
+  private func check(_ name: String, _ line: Int) throws(OutputFault) {
+    var copy = name
+    guard copy.withUTF8(isIdentifier) else { throw OutputMessage.badName(line) }
+    if let first = lines[name] { throw OutputMessage.duplicate(name, first: first, line) }
+    guard let types, types[name] == nil else { return }
+    let close = suggestion(for: name, among: types.keys.sorted())
+    throw OutputMessage.undeclared(name, suggestion: close, line)
+  }
+
+  private func value(
+    of text: ArraySlice<UInt8>, _ name: String, isJSON: Bool, _ line: Int
+  ) throws(OutputFault) -> Value {
+    let type = types?[name]
+    guard isJSON || type ?? .string != .string else { return .string(string(text)) }
+    let value: Value
+    do throws(JSONFault) {
+      value = try JSONReader.value(of: text)
+    } catch {
+      throw OutputMessage.noJSON(name, type, error, line)
+    }
+    if let type, !type.includes(value) {
+      throw OutputMessage.wrongType(name, type, found: value.type.words, line)
+    }
+    return value
+  }
+
+  private func string(_ text: ArraySlice<UInt8>) -> String { String(decoding: text, as: UTF8.self) }
+}
+
+extension OutputType {
+  package func includes(_ value: Value) -> Bool {
+    switch (self, value) {
+    case (.string, .string), (.number, .number), (.bool, .bool), (.list, .list), (.map, .map),
+      (.json, _):
+      true
+    case (.int, .number(let number)): number == number.rounded(.towardZero)
+    default: false
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate func hasSuffix(_ text: StaticString) -> Bool {
+    let bytes = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    return suffix(bytes.count).elementsEqual(bytes)
+  }
+}

@@ -1,0 +1,77 @@
+// The wording of everything that can be wrong with the outputs of a step. What a message shows of
+// the file are whole names: half a secret would not be masked.
+
+import Diagnostics
+import Expressions
+
+enum OutputMessage {
+  package static func tooLarge() -> OutputFault {
+    OutputFault(message: "OPRUN_OUTPUT is larger than 1 MiB, which is the limit")
+  }
+
+  private static func fault(_ words: String, _ line: Int) -> OutputFault {
+    OutputFault(message: "line \(line) of OPRUN_OUTPUT: \(words)")
+  }
+
+  package static func notUTF8(_ line: Int) -> OutputFault { fault("the text is not UTF-8", line) }
+
+  package static func nul(_ line: Int) -> OutputFault {
+    fault("an output cannot hold the character '\\u{0}'", line)
+  }
+
+  static func noEntry(_ line: Int) -> OutputFault {
+    fault("this is none of name=value, name<<END and name:json=value", line)
+  }
+
+  package static func badName(_ line: Int) -> OutputFault {
+    fault(
+      "the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 "
+        + "in all", line)
+  }
+
+  static func duplicate(_ name: String, first: Int, _ line: Int) -> OutputFault {
+    fault("'\(name)' is given twice, first in line \(first)", line)
+  }
+
+  static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFault {
+    let help = suggestion.map { " (did you mean \(quoted($0))?)" } ?? ""
+    return fault("'\(name)' is not declared in 'outputs' of the step\(help)", line)
+  }
+
+  static func noWord(_ name: String, _ line: Int) -> OutputFault {
+    fault("the word that ends '\(name)' is missing behind '<<'", line)
+  }
+
+  static func noEnd(_ name: String, _ line: Int) -> OutputFault {
+    fault("'\(name)' begins here, and the line that ends it is missing", line)
+  }
+
+  static func noJSON(
+    _ name: String, _ type: OutputType?, _ fault: JSONFault, _ line: Int
+  ) -> OutputFault {
+    let wanted = type.map { "must be \($0.words), and its text is no JSON" } ?? "is no JSON"
+    return self.fault(
+      "'\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
+  }
+
+  package static func wrongType(
+    _ name: String, _ type: OutputType, found: String, _ line: Int
+  ) -> OutputFault {
+    fault("'\(name)' must be \(type.words), not \(found)", line)
+  }
+}
+
+extension OutputType {
+  /// In a sentence: "must be …".
+  package var words: String {
+    switch self {
+    case .string: "a string"
+    case .int: "a whole number"
+    case .number: "a number"
+    case .bool: "true or false"
+    case .list: "a list"
+    case .map: "a map"
+    case .json: "any value"
+    }
+  }
+}

@@ -1,0 +1,173 @@
+// What happens during a run, in order. Execution says it, Reporting shows it; neither knows the
+// other. Every screen, log and report is a fold over these.
+
+package import Scheduling
+
+/// One thing that happened, and when: nanoseconds of the monotonic clock since the run started.
+package struct RunEvent: Sendable {
+  package let time: Nanoseconds
+  package let kind: Kind
+
+  package init(at time: Nanoseconds, _ kind: Kind) {
+    self.time = time
+    self.kind = kind
+  }
+
+  package enum Kind: Hashable, Sendable {
+    /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
+    case started(OperationID, Trial)
+    /// The log of the trial now holds this many bytes; it can be read up to there.
+    case outputGrew(OperationID, Trial, byteCount: Int)
+    /// The command ended. The log is complete.
+    case ended(OperationID, Trial, CommandEnd)
+    /// A step was expanded while running: a new operation, an instance of the step that the group
+    /// stands for. Its number follows those of all others.
+    case appended(OperationID, id: String, group: OperationID)
+    /// The step's command, now that the values of its expressions are known.
+    case resolved(OperationID, command: String)
+    /// Dependencies are met, and the operation waits for something else: in words.
+    case waiting(OperationID, String)
+    /// The values that a successful attempt gives to other steps. Told before it is settled.
+    case published(OperationID, [PublishedOutput])
+    /// The next attempt starts after the delay; slot, mutex and resources are given back.
+    case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
+    /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
+    case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
+    /// Processes of the command that cannot be signalled, because they are another user's.
+    case outOfReach(OperationID, processes: [OrphanProcess])
+    /// The operation reached its final outcome. Told once for every operation.
+    case settled(OperationID, Ending, Cause)
+    /// The run begins to end before its time: nothing new starts from here on.
+    case stopping(StopReason)
+    /// Something a person should know that belongs to no operation.
+    case notice(String)
+    /// The last event of a run; its own hooks have ended.
+    case finished(RunEnd)
+  }
+}
+
+/// One process start for an operation: an attempt of its command, or one of its hooks.
+/// The run's own hooks use `OperationID(-1)`.
+package enum Trial: Hashable, Sendable {
+  case attempt(Int)
+  /// `index` counts the commands of one hook from 1.
+  case hook(HookKind, index: Int)
+  /// A look at a condition of `wait_for`, which counts from 1. No event tells of it.
+  case probe(Int)
+}
+
+/// How one command ended.
+package struct CommandEnd: Hashable, Sendable {
+  package enum Status: Hashable, Sendable {
+    case exited(Int32)
+    case signalled(Int32)
+    /// The command never ran; the text says why: `command not found: mkae`.
+    case notStarted(String, exitCode: Int32)
+    /// The command exited with 0, but what it gives to other steps cannot be used; the text says
+    /// why.
+    case outputsRefused(String)
+    /// The command is another user's and cannot be ended: it goes on, and nobody waits for it.
+    case abandoned
+  }
+
+  package let status: Status
+  /// The time limit ended it.
+  package let timedOut: Bool
+  /// Wall time.
+  package let duration: Nanoseconds
+  /// Processor time of the command and its waited-for children, user and system.
+  package let processorTime: Nanoseconds
+  /// Largest resident set of any of its processes, in bytes.
+  package let peakMemory: Int64
+  /// Bytes of output; the log may hold less (`log_limit`).
+  package let outputByteCount: Int
+
+  package init(
+    _ status: Status, timedOut: Bool = false, duration: Nanoseconds = 0,
+    processorTime: Nanoseconds = 0, peakMemory: Int64 = 0, outputByteCount: Int = 0
+  ) {
+    self.status = status
+    self.timedOut = timedOut
+    self.duration = duration
+    self.processorTime = processorTime
+    self.peakMemory = peakMemory
+    self.outputByteCount = outputByteCount
+  }
+}
+
+extension CommandEnd {
+  /// The same with another status.
+  package func with(_ status: Status) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
+      peakMemory: peakMemory, outputByteCount: outputByteCount)
+  }
+}
+
+/// One value of `steps.<id>.outputs`.
+package struct PublishedOutput: Hashable, Sendable {
+  package let name: String
+  package let json: String
+  /// Holds a secret: `json` shows `***` for it, and is not the value.
+  package let isMasked: Bool
+
+  package init(name: String, json: String, isMasked: Bool = false) {
+    self.name = name
+    self.json = json
+    self.isMasked = isMasked
+  }
+}
+
+package struct OrphanProcess: Hashable, Sendable {
+  package let processID: Int32
+  /// The kernel's name of it, at most 15 bytes, escaped for printing.
+  package let name: String
+  /// The user it belongs to, if it cannot be signalled.
+  package let owner: String?
+
+  package init(processID: Int32, name: String, owner: String? = nil) {
+    self.processID = processID
+    self.name = name
+    self.owner = owner
+  }
+}
+
+package enum OrphanAction: UInt8, Sendable {
+  case kill, warn, allow
+}
+
+/// How a run ended.
+package struct RunEnd: Hashable, Sendable {
+  /// oprun's exit status, before `--exit-code-from`.
+  package let exitStatus: Int32
+  package let stopReason: StopReason?
+  /// A hook of the run itself failed.
+  package let hookFailed: Bool
+
+  package init(exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false) {
+    self.exitStatus = exitStatus
+    self.stopReason = stopReason
+    self.hookFailed = hookFailed
+  }
+}
+
+/// What is told of a run while it goes on.
+package protocol RunObserver {
+  /// Called for each event, in order. A step's start and end are told in the turn they are seen.
+  mutating func observe(_ event: RunEvent)
+  /// Nothing more happens until the kernel has news: the moment to write what was gathered.
+  mutating func endTurn()
+  /// Descriptors whose readers have not taken yet what they were given. They are not waited for
+  /// while the run goes on; at its end they are.
+  var pendingOutput: [Int32] { get }
+  /// One of them takes more.
+  mutating func resumeOutput()
+  /// What is pending will not be taken.
+  mutating func abandonOutput()
+}
+
+extension RunObserver {
+  package var pendingOutput: [Int32] { [] }
+  package mutating func resumeOutput() {}
+  package mutating func abandonOutput() {}
+}

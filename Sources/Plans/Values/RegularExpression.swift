@@ -1,0 +1,169 @@
+// Regular expressions that whole texts must match: PCRE2, with a limit on everything that a pattern
+// could take. No other file knows the library. The dialect: docs/pipeline-format.md, "Patterns".
+
+import CPCRE2
+
+/// Why a text is no pattern that can be used.
+package struct PatternFault: Error, Hashable {
+  package let reason: String
+  /// In bytes from the start of the pattern; nil if no single place is at fault.
+  package var offset: Int?
+}
+
+/// A compiled pattern. Nothing changes it after it was made, so any number of matches may share it.
+package final class RegularExpression: @unchecked Sendable {
+  package let pattern: String
+  fileprivate let code: OpaquePointer
+
+  /// Throws if the text is no pattern, or too large, or the patterns of `matcher` are in all.
+  package init(_ pattern: String, _ matcher: PatternMatcher) throws(PatternFault) {
+    guard pattern.utf8.count <= PatternLimit.byteCount else {
+      throw PatternFault(
+        reason: "it is longer than \(PatternLimit.byteCount) bytes, which is the limit")
+    }
+    self.pattern = pattern
+    code = try matcher.compile(pattern)
+  }
+
+  deinit { pcre2_code_free_8(code) }
+
+  /// Whether all of the text matches. Throws if that takes more than the limits allow.
+  package func matches(_ text: String, _ matcher: PatternMatcher) throws(PatternFault) -> Bool {
+    // Nothing can be given a text with a NUL.
+    if text.utf8.contains(0) { return false }
+    return try matcher.match(self, text)
+  }
+}
+
+/// What patterns may take. A value of 64 MiB that is matched in a few steps for each byte is within
+/// the limits; what backtracks without end is not.
+enum PatternLimit {
+  package static let byteCount = 4096
+  package static let nesting: UInt32 = 64
+  /// Of all patterns of a matcher, compiled.
+  static let compiledByteCount = 16 << 20
+  /// Of one match.
+  package static let steps: UInt32 = 1_000_000
+  /// Of one match, in KiB.
+  package static let memory: UInt32 = 32 << 10
+  /// Matches of a matcher that take more than a few steps for each byte.
+  static let longMatches = 4
+  /// Of all patterns of a matcher: some take long to compile.
+  static let totalByteCount = 64 << 10
+}
+
+/// Compiles and matches, and counts what all patterns of a file take together.
+package final class PatternMatcher {
+  private var byteCount = 0
+  private var compiledByteCount = 0
+  private var longMatchCount = 0
+  /// Made for the first match, and used again.
+  private var match: OpaquePointer?
+  private var context: OpaquePointer?
+
+  package init() {}
+
+  deinit {
+    pcre2_match_data_free_8(match)
+    pcre2_match_context_free_8(context)
+  }
+
+  /// `.` matches line breaks, too; classes such as `\d` mean the letters and digits of ASCII.
+  private static let options =
+    PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_DOTALL
+    | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C
+
+  fileprivate func compile(_ pattern: String) throws(PatternFault) -> OpaquePointer {
+    byteCount += pattern.utf8.count
+    guard byteCount <= PatternLimit.totalByteCount else {
+      throw PatternFault(
+        reason: "all patterns together are longer than 64 KiB, which is the limit")
+    }
+    let context = pcre2_compile_context_create_8(nil)
+    defer { pcre2_compile_context_free_8(context) }
+    pcre2_set_parens_nest_limit_8(context, PatternLimit.nesting)
+    var error: Int32 = 0
+    var offset = 0
+    var pattern = pattern
+    let code = pattern.withUTF8 { bytes in
+      pcre2_compile_8(
+        bytes.baseAddress, bytes.count, Self.options, &error, &offset, context)
+    }
+    guard let code else { throw Self.fault(error, at: offset) }
+    var size = 0
+    pcre2_pattern_info_8(code, UInt32(PCRE2_INFO_SIZE), &size)
+    compiledByteCount += size
+    guard compiledByteCount <= PatternLimit.compiledByteCount else {
+      pcre2_code_free_8(code)
+      throw PatternFault(
+        reason: "all patterns together take more than 16 MiB, which is the limit")
+    }
+    return code
+  }
+
+  private static func fault(_ error: Int32, at offset: Int) -> PatternFault {
+    if error == PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP {
+      return PatternFault(
+        reason: "parentheses are nested more than \(PatternLimit.nesting) levels deep, "
+          + "which is the limit", offset: offset)
+    }
+    if error == PCRE2_ERROR_PATTERN_TOO_LARGE {
+      return PatternFault(reason: "it takes more than 64 KiB, which is the limit")
+    }
+    return PatternFault(reason: words(of: error), offset: offset)
+  }
+
+  /// The library's own words, which are in lower case.
+  private static func words(of error: Int32) -> String {
+    var text = [UInt8](repeating: 0, count: 256)
+    pcre2_get_error_message_8(error, &text, text.count)
+    return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+  }
+}
+
+extension PatternMatcher {
+  /// First with a few steps for each byte, which nearly always are enough and need not be counted.
+  fileprivate func match(
+    _ expression: RegularExpression, _ text: String
+  ) throws(PatternFault) -> Bool {
+    let few = UInt32(clamping: 100 + 4 * text.utf8.count)
+    var result = match(expression, text, steps: min(few, PatternLimit.steps))
+    if result == PCRE2_ERROR_MATCHLIMIT, few < PatternLimit.steps {
+      longMatchCount += 1
+      guard longMatchCount <= PatternLimit.longMatches else {
+        throw PatternFault(
+          reason: "more than \(PatternLimit.longMatches) values take long to match, "
+            + "which is the limit")
+      }
+      result = match(expression, text, steps: PatternLimit.steps)
+    }
+    switch result {
+    case 0...: return true
+    case PCRE2_ERROR_NOMATCH: return false
+    case PCRE2_ERROR_MATCHLIMIT:
+      throw PatternFault(
+        reason: "matching takes more than \(PatternLimit.steps) steps, which is the limit")
+    case PCRE2_ERROR_HEAPLIMIT, PCRE2_ERROR_NOMEMORY, PCRE2_ERROR_DEPTHLIMIT:
+      throw PatternFault(reason: "matching takes more than 32 MiB, which is the limit")
+    default: throw PatternFault(reason: Self.words(of: result))
+    }
+  }
+
+  private func match(_ expression: RegularExpression, _ text: String, steps: UInt32) -> Int32 {
+    // One pair of offsets: where the match is does not matter.
+    match = match ?? pcre2_match_data_create_8(1, nil)
+    context = context ?? pcre2_match_context_create_8(nil)
+    guard match != nil, context != nil else { return PCRE2_ERROR_NOMEMORY }
+    pcre2_set_match_limit_8(context, steps)
+    pcre2_set_heap_limit_8(context, PatternLimit.memory)
+    var text = text
+    return text.withUTF8 { bytes in
+      // A null pointer would be refused, also for no bytes.
+      withUnsafePointer(to: UInt8(0)) { nothing in
+        pcre2_match_8(
+          expression.code, bytes.baseAddress ?? nothing, bytes.count, 0, PCRE2_NO_UTF_CHECK, match,
+          context)
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Values of the file as people are shown them, and as commands once nothing in them is left open.
+
+import BuiltinSteps
+import Expressions
+
+extension Text {
+  /// As it is shown: expressions as they could be written.
+  package var shown: String {
+    switch self {
+    case .plain(let text): text
+    case .template(let template): template.description
+    }
+  }
+
+  package var plain: String? { if case .plain(let text) = self { text } else { nil } }
+}
+
+extension ValueModel {
+  /// As it is shown: JSON, expressions as they could be written.
+  package var shown: String {
+    switch self {
+    case .constant(let value): value.text ?? value.json
+    case .template(let template): template.description
+    case .list(let items): "[" + items.map(\.shown).joined(separator: ", ") + "]"
+    case .map(let members):
+      "{" + members.map { "\($0.name): \($0.value.shown)" }.joined(separator: ", ") + "}"
+    }
+  }
+}
+
+extension UsesModel {
+  /// A built-in step as arguments of the helper program: `--name=value`.
+  package func action(_ text: (ValueModel) -> String) -> Action {
+    guard case .builtIn(let name) = kind else { return .script("") }
+    return .helper([name] + entries(text).map { "--\($0.name)=\($0.value)" })
+  }
+
+  /// The inputs as options: those of a list repeated, those of a map as `name: value`.
+  package func entries(_ text: (ValueModel) -> String) -> [(name: String, value: String)] {
+    with.flatMap { member in
+      let values: [String] =
+        switch member.value {
+        case .constant(.list(let items)): items.map { text(.constant($0)) }
+        case .list(let items): items.map(text)
+        case .constant(.map(let map)):
+          zip(map.names, map.values).map { "\($0): \(text(.constant($1)))" }
+        case .map(let members): members.map { "\($0.name): \(text($0.value))" }
+        case .constant, .template: [text(member.value)]
+        }
+      return values.map { (member.name, $0) }
+    }
+  }
+}
+
+extension CommandModel {
+  /// The command, if nothing in it is left to be evaluated.
+  package var constant: Action? {
+    templates.isEmpty ? shown : nil
+  }
+
+  /// As it is shown.
+  package var shown: Action {
+    switch self {
+    case .script(let text): .script(text.shown)
+    case .arguments(let words): .arguments(words.map(\.shown))
+    case .uses(let uses): uses.action { $0.shown }
+    }
+  }
+}

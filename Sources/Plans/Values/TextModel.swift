@@ -1,0 +1,281 @@
+// Values of the file in which expressions may stand.
+
+package import Diagnostics
+package import Expressions
+package import Scheduling
+
+/// A text: as it is, or with expressions in it.
+package enum Text: Hashable, Sendable {
+  case plain(String)
+  case template(Template)
+}
+
+extension Text {
+  package var template: Template? {
+    if case .template(let template) = self { template } else { nil }
+  }
+}
+
+/// What a process runs, as it is written.
+package enum CommandModel: Hashable, Sendable {
+  case script(Text)
+  /// Never empty.
+  case arguments([Text])
+  /// Rare and large.
+  indirect case uses(UsesModel)
+}
+
+extension CommandModel {
+  package var templates: [Template] {
+    switch self {
+    case .script(let text): text.template.map { [$0] } ?? []
+    case .arguments(let words): words.compactMap(\.template)
+    case .uses(let uses): uses.with.flatMap(\.value.templates)
+    }
+  }
+}
+
+/// Any value.
+package indirect enum ValueModel: Hashable, Sendable {
+  case constant(Value)
+  /// An expression, whose value keeps its type, or a text with expressions in it.
+  case template(Template)
+  case list([ValueModel])
+  case map([MemberModel])
+}
+
+package struct MemberModel: Hashable, Sendable {
+  package let name: String
+  package let span: Span
+  package let value: ValueModel
+
+  package init(name: String, span: Span, value: ValueModel) {
+    self.name = name
+    self.span = span
+    self.value = value
+  }
+}
+
+extension ValueModel {
+  package var templates: [Template] {
+    switch self {
+    case .constant: []
+    case .template(let template): [template]
+    case .list(let items): items.flatMap(\.templates)
+    case .map(let members): members.flatMap(\.value.templates)
+    }
+  }
+}
+
+/// An environment variable.
+package struct VariableModel: Hashable, Sendable {
+  package let name: String
+  package let span: Span
+  package let value: Text
+
+  package init(name: String, span: Span, value: Text) {
+    self.name = name
+    self.span = span
+    self.value = value
+  }
+
+  /// Where it is written does not matter.
+  package static func == (left: Self, right: Self) -> Bool {
+    left.name == right.name && left.value == right.value
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(value)
+  }
+}
+
+/// `uses` and `with`.
+package struct UsesModel: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable {
+    case builtIn(String)
+    /// Another pipeline file, as it is written.
+    case file(String)
+  }
+
+  package let kind: Kind
+  /// Of the value of `uses`.
+  package let span: Span
+  package let with: [MemberModel]
+  /// Of a file: its number among the models.
+  package var model: Int?
+  /// Of a file that could be read: the names of what it gives back.
+  package var outputs: [String]?
+
+  package init(
+    kind: Kind, span: Span, with: [MemberModel], model: Int? = nil, outputs: [String]? = nil
+  ) {
+    self.kind = kind
+    self.span = span
+    self.with = with
+    self.model = model
+    self.outputs = outputs
+  }
+}
+
+package struct ParamModel: Sendable {
+  package enum Kind: String, CaseIterable {
+    case string, int, number, bool, list
+  }
+
+  package let name: String
+  package let span: Span
+  package var kind = Kind.string
+  package var defaultValue: Value?
+  /// Nil if any value is allowed.
+  package var choices: [Value]?
+  /// What the whole value must match.
+  package var pattern: RegularExpression?
+  package var isRequired = false
+  package var description: String?
+
+  package init(
+    name: String, span: Span, kind: Kind = Kind.string, defaultValue: Value? = nil,
+    choices: [Value]? = nil, pattern: RegularExpression? = nil, isRequired: Bool = false,
+    description: String? = nil
+  ) {
+    self.name = name
+    self.span = span
+    self.kind = kind
+    self.defaultValue = defaultValue
+    self.choices = choices
+    self.pattern = pattern
+    self.isRequired = isRequired
+    self.description = description
+  }
+}
+
+/// An output of a pipeline: what a step that uses it offers.
+package struct OutputModel: Sendable {
+  package let name: String
+  package let span: Span
+  package let value: Text
+
+  package init(name: String, span: Span, value: Text) {
+    self.name = name
+    self.span = span
+    self.value = value
+  }
+
+  /// As a value: what is one expression keeps its type.
+  package var member: MemberModel {
+    let value: ValueModel =
+      switch value {
+      case .plain(let text): .constant(.string(text))
+      case .template(let template): .template(template)
+      }
+    return MemberModel(name: name, span: span, value: value)
+  }
+}
+
+/// What few steps have. A class, so that looking at it copies nothing.
+package final class ExtraModel: Sendable {
+  package let condition: Expression?
+  package let matrix: MatrixModel?
+  package let waits: [WaitModel]
+
+  package init(condition: Expression?, matrix: MatrixModel?, waits: [WaitModel]) {
+    self.condition = condition
+    self.matrix = matrix
+    self.waits = waits
+  }
+
+  package var isEmpty: Bool { condition == nil && matrix == nil && waits.isEmpty }
+  /// Whether something besides a matrix may be left for the run.
+  package var decidesLate: Bool { condition != nil || !waits.isEmpty }
+}
+
+/// One instance of the step for each combination of the axes.
+package struct MatrixModel: Sendable {
+  package let span: Span
+  package var axes: [AxisModel] = []
+  package var included: ValueModel?
+  package var excluded: ValueModel?
+  /// Instances at once; nil is not written.
+  package var maxParallel: Int?
+  package var isFailFast = false
+  /// Of its members: those that stand in the file as literals, wherever they are set.
+  package private(set) var writtenNames: Set<String> = []
+
+  package init(
+    span: Span, axes: [AxisModel] = [], included: ValueModel? = nil, excluded: ValueModel? = nil,
+    maxParallel: Int? = nil, isFailFast: Bool = false, writtenNames: Set<String> = []
+  ) {
+    self.span = span
+    self.axes = axes
+    self.included = included
+    self.excluded = excluded
+    self.maxParallel = maxParallel
+    self.isFailFast = isFailFast
+    self.writtenNames = writtenNames
+  }
+
+  /// Once all of it is read.
+  package mutating func findWrittenNames() {
+    writtenNames = []
+    guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
+    var unwritten: Set<String> = []
+    for (name, value) in axes.map({ ($0.name, $0.values) })
+      + entries.joined().map({ ($0.name, $0.value) })
+    {
+      if value.isConstant { writtenNames.insert(name) } else { unwritten.insert(name) }
+    }
+    writtenNames.subtract(unwritten)
+  }
+}
+
+extension ValueModel {
+  /// Whether there is no expression in it.
+  fileprivate var isConstant: Bool {
+    switch self {
+    case .constant: true
+    case .template: false
+    case .list(let items): items.allSatisfy(\.isConstant)
+    case .map(let members): members.allSatisfy { $0.value.isConstant }
+    }
+  }
+
+  /// The entries of `include`; nil if what they are called is not known.
+  fileprivate var writtenEntries: [[MemberModel]]? {
+    guard case .list(let items) = self else { return nil }
+    let entries = items.compactMap { if case .map(let members) = $0 { members } else { nil } }
+    return entries.count == items.count ? entries : nil
+  }
+}
+
+package struct AxisModel: Sendable {
+  package let name: String
+  package let span: Span
+  /// A list, or a template that gives one.
+  package let values: ValueModel
+
+  package init(name: String, span: Span, values: ValueModel) {
+    self.name = name
+    self.span = span
+    self.values = values
+  }
+}
+
+/// One condition of `wait_for`.
+package struct WaitModel: Sendable {
+  package enum Kind {
+    case file, tcp, http, command
+  }
+
+  package let kind: Kind
+  package let target: CommandModel
+  package let every: Nanoseconds
+  package let timeout: Nanoseconds?
+
+  package init(kind: Kind, target: CommandModel, every: Nanoseconds, timeout: Nanoseconds?) {
+    self.kind = kind
+    self.target = target
+    self.every = every
+    self.timeout = timeout
+  }
+}

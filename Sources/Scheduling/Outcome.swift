@@ -1,0 +1,114 @@
+// How operations end, and which ends satisfy an edge. SPEC's tables of outcomes, as code.
+
+/// How an operation ended.
+package enum Outcome: UInt8, CaseIterable, Sendable {
+  case succeeded
+  /// Up to date or restored from the cache: nothing ran.
+  case cached
+  case failed
+  case timedOut
+  case cancelled
+  /// Its own condition was false, or its matrix was empty.
+  case skipped
+  /// An edge can no longer be satisfied.
+  case blocked
+}
+
+/// An outcome, and whether a failure is allowed: the run stays green and dependents go on.
+package struct Ending: Hashable, Sendable {
+  package let outcome: Outcome
+  /// True only beside `failed` and `timedOut`.
+  package let isAllowed: Bool
+
+  package init(_ outcome: Outcome, isAllowed: Bool = false) {
+    self.outcome = outcome
+    self.isAllowed = isAllowed && outcome.isFailure
+  }
+}
+
+/// What a dependent waits for: the `when` of `depends_on`.
+package enum EdgeCondition: UInt8, CaseIterable, Sendable {
+  /// Succeeded, cached, skipped or failed but allowed: the default.
+  case ok
+  /// Succeeded or cached.
+  case succeeded
+  /// Failed or timed out, allowed or not.
+  case failed
+  /// Any outcome.
+  case done
+}
+
+/// What happens to the rest of the graph after a failure that is not allowed.
+package enum FailurePolicy: UInt8, CaseIterable, Sendable {
+  /// Everything not downstream goes on.
+  case `continue`
+  /// Nothing new starts; what runs goes on.
+  case stop
+  /// Running operations are cancelled too.
+  case cancel
+}
+
+extension Outcome {
+  /// True for the ends that are the operation's own fault: failed and timed out.
+  package var isFailure: Bool { self == .failed || self == .timedOut }
+}
+
+extension EdgeCondition {
+  /// Whether an operation that ended like this lets a dependent run.
+  package func isSatisfied(by ending: Ending) -> Bool {
+    switch (self, ending.outcome) {
+    case (.done, _), (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): true
+    case (.ok, .failed), (.ok, .timedOut): ending.isAllowed
+    case (.succeeded, .succeeded), (.succeeded, .cached): true
+    case (.failed, .failed), (.failed, .timedOut): true
+    default: false
+    }
+  }
+}
+
+/// The completion hooks of a step or a run.
+package enum HookKind: UInt8, CaseIterable, Sendable {
+  case onSuccess, onFailure, onCancel, onComplete
+}
+
+/// Why an operation has its outcome, beyond its own command's end.
+package enum Cause: Hashable, Sendable {
+  /// Its own command or hooks.
+  case itself
+  /// The operation where the trouble began, not merely the nearest one.
+  case dependency(OperationID)
+  /// Its `if` was false, or its matrix is empty: in words.
+  case condition(String)
+  /// What `wait_for` waited for did not come in time: in words.
+  case wait(String)
+  /// The run was stopped before it could start, or while it ran.
+  case stopped(StopReason)
+  /// A hook failed after the command had succeeded.
+  case hook(HookKind)
+}
+
+/// Why a run ends before its time.
+package enum StopReason: Hashable, Sendable {
+  case signal(Int32)
+  /// `failure_policy`, or `--fail-fast`, after this operation failed.
+  case failure(OperationID)
+  case runTimeout
+  /// `max_parallel: 0`.
+  case noWidth
+  /// All that is left is in queues that are suspended, and nothing resumes them.
+  case suspended
+  /// The state directory cannot be written: the call and the error.
+  case stateFailure(String)
+}
+
+extension HookKind {
+  /// The key in the file: `on_success`.
+  package var key: String {
+    switch self {
+    case .onSuccess: "on_success"
+    case .onFailure: "on_failure"
+    case .onCancel: "on_cancel"
+    case .onComplete: "on_complete"
+    }
+  }
+}

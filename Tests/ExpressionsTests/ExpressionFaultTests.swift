@@ -1,0 +1,473 @@
+// What is said of mistakes: how an expression is written, what it names, its types, its values.
+
+import ExpressionSamples
+import Expressions
+import Testing
+
+struct ExpressionFaultTests {
+  @Test(arguments: [
+    ("", "p:1:1: error: an expression is missing here\n 1 |\n   | ^\n"),
+    (
+      "params.fast &&",
+      """
+      p:1:15: error: the expression ends where a value is missing
+       1 | params.fast &&
+         |               ^
+
+      """
+    ),
+    (
+      "params.fast = true",
+      """
+      p:1:13: error: '=' has no meaning in an expression
+       1 | params.fast = true
+         |             ^
+        help: '==' compares
+
+      """
+    ),
+    (
+      "params.fast and true",
+      """
+      p:1:13: error: 'and' stands where it should end or an operator follow
+       1 | params.fast and true
+         |             ^~~
+
+      """
+    ),
+    (
+      "contains('a' 'b')",
+      """
+      p:1:14: error: ''b'' stands where ',' or ')' is missing
+       1 | contains('a' 'b')
+         |              ^~~
+
+      """
+    ),
+    (
+      "(1 < 2",
+      """
+      p:1:7: error: the expression ends where ')' is missing
+       1 | (1 < 2
+         |       ^
+
+      """
+    ),
+    (
+      "1 < 2 < 3",
+      """
+      p:1:7: error: a comparison of a comparison
+       1 | 1 < 2 < 3
+         |       ^
+        help: join comparisons with '&&', or write parentheses
+
+      """
+    ),
+    (
+      "'abc == 'd",
+      """
+      p:1:10: error: 'd' stands where it should end or an operator follow
+       1 | 'abc == 'd
+         |          ^
+
+      """
+    ),
+    (
+      "params.version == 'a",
+      """
+      p:1:19: error: this string is never closed
+       1 | params.version == 'a
+         |                   ^
+
+      """
+    ),
+    (
+      #""\x""#,
+      #"""
+      p:1:1: error: this string holds an escape that is none
+       1 | "\x"
+         | ^~~~
+        help: the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none
+
+      """#
+    ),
+    (
+      "12ab == 1",
+      """
+      p:1:1: error: '12ab' is no number
+       1 | 12ab == 1
+         | ^~~~
+
+      """
+    ),
+    (
+      "007 == 7",
+      """
+      p:1:1: error: '007' is no number
+       1 | 007 == 7
+         | ^~~
+
+      """
+    ),
+    (
+      "9007199254740993 > 1",
+      """
+      p:1:1: error: the number 9007199254740993 is too large to be exact
+       1 | 9007199254740993 > 1
+         | ^~~~~~~~~~~~~~~~
+        help: write it as a string: '9007199254740993'
+
+      """
+    ),
+    (
+      "params. version",
+      """
+      p:1:7: error: a name must follow '.' at once
+       1 | params. version
+         |       ^
+        help: other names are written as ['…']
+
+      """
+    ),
+    (
+      "params.count-1 == 2",
+      """
+      p:1:8: error: unknown parameter 'count-1'
+       1 | params.count-1 == 2
+         |        ^~~~~~~
+        help: did you mean 'count'?
+
+      """
+    ),
+    (
+      "params.count - 1 == 2",
+      """
+      p:1:14: error: '-' has no meaning in an expression
+       1 | params.count - 1 == 2
+         |              ^
+        help: expressions do not calculate
+
+      """
+    ),
+    (
+      "$x == 'ä'",
+      """
+      p:1:1: error: '$' has no meaning in an expression
+       1 | $x == 'ä'
+         | ^
+        help: a name stands for its value: params.x, env.X
+
+      """
+    ),
+  ])
+  func `what is written wrong is underlined`(text: String, report: String) {
+    #expect(faults(text) == report)
+  }
+
+  @Test(arguments: [
+    (
+      "params.verson == '1'",
+      """
+      p:1:8: error: unknown parameter 'verson'
+       1 | params.verson == '1'
+         |        ^~~~~~
+        help: did you mean 'version'?
+
+      """
+    ),
+    (
+      "param.version == main",
+      """
+      p:1:1: error: unknown name 'param'
+       1 | param.version == main
+         | ^~~~~
+        help: did you mean 'params'?
+      p:1:18: error: unknown name 'main'
+       1 | param.version == main
+         |                  ^~~~
+        help: a string is written in quotes: 'main'
+
+      """
+    ),
+    (
+      "steps.biuld.outputs.version == '1'",
+      """
+      p:1:7: error: unknown step 'biuld'
+       1 | steps.biuld.outputs.version == '1'
+         |       ^~~~~
+        help: did you mean 'build'?
+
+      """
+    ),
+    (
+      "steps.build.outputs.verson == '1'",
+      """
+      p:1:21: error: 'steps.build.outputs' has no member 'verson'
+       1 | steps.build.outputs.verson == '1'
+         |                     ^~~~~~
+        help: did you mean 'version'?
+
+      """
+    ),
+    (
+      "steps.later.outcome == 'failed'",
+      """
+      p:1:1: error: the outputs of 'later' are not there yet
+       1 | steps.later.outcome == 'failed'
+         | ^~~~~~~~~~~
+        help: add it to 'depends_on'
+
+      """
+    ),
+    (
+      "steps['buidl'].outcome == ''",
+      """
+      p:1:7: error: unknown step 'buidl'
+       1 | steps['buidl'].outcome == ''
+         |       ^~~~~~~
+        help: did you mean 'build'?
+
+      """
+    ),
+    (
+      "secrets.TOKEN == 'x'",
+      """
+      p:1:1: error: 'secrets' cannot be used here
+       1 | secrets.TOKEN == 'x'
+         | ^~~~~~~~~~~~~
+        help: pass the secret through 'env', and use the variable
+
+      """
+    ),
+    (
+      "toJSON(steps) == ''",
+      """
+      p:1:8: error: 'steps' stands alone
+       1 | toJSON(steps) == ''
+         |        ^~~~~
+        help: name a step: steps.ID.outputs.NAME
+
+      """
+    ),
+    (
+      "startWith(params.version, 'v') && sucess()",
+      """
+      p:1:1: error: unknown function 'startWith'
+       1 | startWith(params.version, 'v') && sucess()
+         | ^~~~~~~~~
+        help: did you mean 'startsWith'?
+      p:1:35: error: unknown function 'sucess'
+       1 | startWith(params.version, 'v') && sucess()
+         |                                   ^~~~~~
+        help: did you mean 'success'?
+
+      """
+    ),
+  ])
+  func `unknown names are told with what is close`(text: String, report: String) {
+    #expect(faults(text) == report)
+  }
+
+  @Test(arguments: [
+    ("params.version", "p:1:1: error: the condition must be true or false, not a string"),
+    ("'yes'", "p:1:1: error: the condition must be true or false, not a string"),
+    ("params.count && true", "p:1:1: error: '&&' takes true or false, not a number"),
+    ("true || params.tag", "p:1:9: error: '||' takes true or false, not a string or null"),
+    ("!params.version", "p:1:2: error: '!' takes true or false, not a string"),
+    ("params.version ? true : false", "p:1:1: error: '?:' takes true or false, not a string"),
+    ("params.count == '3'", "p:1:1: error: cannot compare a number with a string"),
+    ("params.fast < true", "p:1:1: error: '<' takes two numbers or two strings, not true or false"),
+    ("params.count <= 'x'", "p:1:1: error: cannot compare a number with a string"),
+    ("params.targets == 'a'", "p:1:1: error: cannot compare a list with a string"),
+    (
+      "'a' in params.version", "p:1:8: error: 'in' takes a list or a map on its right, not a string"
+    ),
+    (
+      "1 in params.targets",
+      "p:1:1: error: a number is never in a list of which an item is a string"
+    ),
+    ("1 in params", "p:1:1: error: the index must be a string, not a number"),
+    ("params.targets.a == ''", "p:1:1: error: only a map has members, this is a list"),
+    ("params.targets['a'] == ''", "p:1:16: error: the index must be a number, not a string"),
+    ("params.version[0] == ''", "p:1:1: error: only a list or a map has items, this is a string"),
+    ("steps.test.outputs.version == ''", "p:1:1: error: only a map has members, this is a list"),
+    (
+      "len(1) > 0",
+      "p:1:5: error: 'value' of 'len' must be a string, a list or a map, not a number"
+    ),
+    ("contains('a', 1)", "p:1:15: error: 'part' of 'contains' must be a string, not a number"),
+    (
+      "contains(params.targets, 1)",
+      "p:1:26: error: a number is never in a list of which an item is a string"
+    ),
+    (
+      "join([[1]]) == ''",
+      "p:1:6: error: a list to join holds strings, numbers, true or false, this one holds a list"
+    ),
+    ("lower() == ''", "p:1:1: error: 'lower' takes 1 argument, not 0"),
+    ("join('a', 'b', 'c') == ''", "p:1:1: error: 'join' takes 1 or 2 arguments, not 3"),
+    ("success(1)", "p:1:1: error: 'success' takes no arguments, not 1"),
+    ("hashFiles() == ''", "p:1:1: error: 'hashFiles' takes at least 1 argument, not 0"),
+    ("params[1] == ''", "p:1:8: error: the index must be a string, not a number"),
+  ])
+  func `types that do not fit are told where they do not`(text: String, first: String) {
+    #expect(faults(text).split(separator: "\n").first.map(String.init) == first)
+  }
+
+  @Test func `null may be compared with anything`() {
+    for text in ["params.version == null", "null != params.targets", "params.tag == 'x'"] {
+      #expect(faults(text) == "")
+    }
+  }
+
+  @Test func `status functions belong into conditions`() {
+    var scope = SampleScope()
+    scope.allowsStatusFunctions = false
+    #expect(
+      faults("failure()", scope) == """
+        p:1:1: error: 'failure()' can be used in 'if' only
+         1 | failure()
+           | ^~~~~~~~~
+
+        """)
+  }
+
+  @Test(arguments: [
+    (
+      "fromJSON('{').x == 1",
+      """
+      p:1:10: error: the text is no JSON: a name is missing at byte 2
+       1 | fromJSON('{').x == 1
+         |          ^~~
+
+      """
+    ),
+    (
+      "fromJSON('{\"vresion\": 1}').version == 1",
+      """
+      p:1:28: error: 'fromJSON('{"vresion": 1}')' has no member 'version'
+       1 | fromJSON('{"vresion": 1}').version == 1
+         |                            ^~~~~~~
+        help: did you mean 'vresion'?
+
+      """
+    ),
+    (
+      "params.targets[2] == 'a'",
+      """
+      p:1:16: error: there is no item 2 in a list of 2 items
+       1 | params.targets[2] == 'a'
+         |                ^
+        help: the first item has the number 0
+
+      """
+    ),
+    (
+      "env.NOT_SET == ''",
+      """
+      p:1:1: error: unknown variable 'NOT_SET'
+       1 | env.NOT_SET == ''
+         | ^~~~~~~~~~~
+
+      """
+    ),
+    (
+      "fromJSON('1') == 'a'",
+      """
+      p:1:1: error: cannot compare a number with a string
+       1 | fromJSON('1') == 'a'
+         | ^~~~~~~~~~~~~~~~~~~~
+
+      """
+    ),
+    (
+      "fromJSON('1') || true",
+      """
+      p:1:1: error: '||' takes true or false, not a number
+       1 | fromJSON('1') || true
+         | ^~~~~~~~~~~~~
+        help: compare: x == 'yes', len(x) > 0
+
+      """
+    ),
+    (
+      "startsWith(params.tag, 'v')",
+      """
+      p:1:12: error: 'text' of 'startsWith' must be a string, not null
+       1 | startsWith(params.tag, 'v')
+         |            ^~~~~~~~~~
+
+      """
+    ),
+    (
+      "split('a', '') == []",
+      """
+      p:1:12: error: the separator must not be empty
+       1 | split('a', '') == []
+         |            ^~
+
+      """
+    ),
+    (
+      "hashFiles('a', 'broken') == ''",
+      """
+      p:1:1: error: cannot read 'broken'
+       1 | hashFiles('a', 'broken') == ''
+         | ^~~~~~~~~~~~~~~~~~~~~~~~
+
+      """
+    ),
+  ])
+  func `a value that does not fit is told with its place`(text: String, report: String) {
+    #expect(evaluated(text) == report)
+  }
+
+  @Test(arguments: [
+    ("nothing", "a value is missing"), ("[1,]", "a value is missing"), ("[1 2]", "',' or ']'"),
+    ("{\"a\" 1}", "':' is missing"), ("{\"a\": 1 \"b\"}", "',' or '}'"),
+    ("1 2", "something stands"),
+    ("{\"a\": 1, \"a\": 2}", "a name for the second time"), ("\"a", "is not closed"),
+    ("01", "no number"), ("1e999", "too large"), ("\"\\q\"", "an escape"),
+    ("9007199254740993", "too large to be exact"), ("\"\\ud800\"", "an escape"), ("nul", "a value"),
+    (String(repeating: "[", count: 70), "more than 64 levels"),
+  ])
+  func `JSON is read strictly`(text: String, reason: String) {
+    #expect(evaluated("fromJSON('\(text)')").contains(reason))
+  }
+}
+
+struct ExpressionLimitTests {
+  @Test func `64 levels are the limit`() {
+    let deep = String(repeating: "(", count: 64) + "true" + String(repeating: ")", count: 64)
+    #expect(
+      faults(deep).hasPrefix(
+        "p:1:65: error: the expression is nested more than 64 levels deep, which is the limit"))
+    #expect(faults(String(repeating: "!", count: 63) + "true") == "")
+    for text in ["!", "(", "[", "len(", "true ? ", "x.a[", "a[", "true ? true : "] {
+      #expect(faults(String(repeating: text, count: 9000)).contains("64 levels"), "\(text)")
+    }
+    #expect(faults("env" + String(repeating: ".a", count: 9000)).contains("64 levels"))
+    #expect(faults("env" + String(repeating: "[0]", count: 9000)).contains("64 levels"))
+  }
+
+  @Test func `64 KiB are the limit`() {
+    let chain = Array(repeating: "true", count: 8000).joined(separator: " && ")
+    #expect(faults(chain) == "")
+    #expect(evaluated(chain) == "true")
+    #expect(folded("success() && " + chain + " && failure()") == "success() && failure()")
+    #expect(
+      faults(chain + " && " + chain).hasPrefix(
+        "p:1:1: error: the expression is longer than 64 KiB, which is the limit"))
+    #expect(faults("'" + String(repeating: "a", count: 70_000) + "' == ''").contains("64 KiB"))
+  }
+
+  @Test func `results have a limit`() {
+    let big = "upper('" + String(repeating: "a", count: 60_000) + "')"
+    var bindings = afterwards
+    bindings.values[.env] = [("BIG", .string(String(repeating: "a", count: 1 << 20)))]
+    let list = Array(repeating: "env.BIG", count: 20).joined(separator: ", ")
+    #expect(evaluated("len(\(big))") == "60000")
+    #expect(evaluated("join([\(list)])", bindings).contains("longer than 16 MiB"))
+    #expect(evaluated("toJSON([\(list)])", bindings).contains("longer than 16 MiB"))
+  }
+}

@@ -1,0 +1,91 @@
+// Values in scripts, read by real shells: whatever the value and the place, it is refused or stays data.
+
+import Diagnostics
+import Expressions
+import Foundation
+import TestSupport
+import Testing
+
+/// The shells that are there, each once: /bin/sh is one of them.
+private let shells = [
+  ["/bin/dash"], ["/bin/bash"], ["/bin/bash", "--posix"], ["/bin/busybox", "sh"], ["/bin/ksh"],
+  ["/bin/mksh"], ["/bin/zsh"], ["/bin/yash"],
+]
+.filter { FileManager.default.isExecutableFile(atPath: $0[0]) }
+.map { Shell(arguments: $0) }
+
+/// Every value in every place takes minutes: without this, a part of them.
+private let isThorough = ProcessInfo.processInfo.environment["OPRUN_THOROUGH"] != nil
+
+private let head = "x=1; :\n"
+
+private func places(for shell: Shell) -> [String] {
+  shell.arguments[0].hasSuffix("bash") ? valuePlaces + bashValuePlaces : valuePlaces
+}
+
+struct InjectionTests {
+  @Test func `there are enough hostile values, and shells to read them`() {
+    #expect(Set(hostileValues).count >= 90)
+    #expect(Set(plainHostileValues).count >= 50)
+    #expect(shells.contains { $0.arguments == ["/bin/bash"] })
+    #expect(shells.contains { $0.arguments == ["/bin/dash"] })
+  }
+
+  /// What would happen without any check: most values are code somewhere, most places run code.
+  @Test(arguments: shells)
+  func `the probe sees an injection`(shell: Shell) throws {
+    let places = places(for: shell).enumerated().filter { isThorough || $0.offset % 4 == 0 }
+      .map(\.element)
+    let values = [
+      "$(canary)", "; canary", "\ncanary\n", "' ; canary ; '", "'$(canary)'", "a[$(canary)]",
+      "EOF\ncanary", ")\ncanary\n(p", "}; canary; {", "canary", "x)\ncanary\n;;\n*",
+      "z in b; do canary; done\nfor z", "!= y ]]\ncanary\n[[ x =", "x != y ]]\ncanary\n[[ x",
+      "x}\ncanary\n",
+    ]
+    let pairs = places.flatMap { place in values.map { (place, $0) } }
+    let scripts = pairs.map { $0.replacing("@", with: $1) }
+    let traces = try ScriptRunner().run(scripts, head: head, with: shell)
+    let hits = zip(pairs, traces).filter { $1.ranCanary }.map(\.0)
+    let hitPlaces = Set(hits.map(\.0))
+    #expect(Set(places).subtracting(hitPlaces) == [])
+  }
+
+  @Test(arguments: shells)
+  func `no value runs code, in whatever place`(shell: Shell) throws {
+    var scripts: Set<String> = []
+    for (row, place) in places(for: shell).enumerated() {
+      for (column, value) in (hostileValues + plainHostileValues).enumerated()
+      where isThorough || (row + column).isMultiple(of: 8) {
+        if let text = try inserted(value, at: place) { scripts.insert(text) }
+      }
+    }
+    #expect(scripts.count > 500)
+    let sorted = scripts.sorted()
+    let traces = try ScriptRunner().run(sorted, head: head, with: shell)
+    #expect(traces.count == scripts.count)
+    #expect(zip(sorted, traces).filter { $1.ranCanary }.map(\.0) == [])
+  }
+
+  /// Through a variable, and in the words that quote() writes for texts that no shell of ours reads.
+  @Test(arguments: shells)
+  func `the ways out take any value as it is`(shell: Shell) throws {
+    let values = hostileValues.filter { !$0.contains("\0") }
+    var scripts: [String] = []
+    var expected: [[[String]]] = []
+    for value in values {
+      let word = try quoteCall(value)
+      scripts += ["p \(word)", "V=\(word); p \"$V\" \"a$V\"", "set -- \(word); p \"$1\""]
+      expected += [[[value]], [[value, "a\(value)"]], [[value]]]
+    }
+    let traces = try ScriptRunner().run(scripts, with: shell)
+    #expect(traces.count == scripts.count)
+    for (index, trace) in traces.enumerated() {
+      #expect(!trace.ranCanary && trace.calls == expected[index], "\(shell): \(scripts[index])")
+    }
+  }
+
+  private func quoteCall(_ value: String) throws -> String {
+    let template = try #require(readTemplate("${{ quote(params.version) }}"))
+    return try template.rendered(with: OneValue(value: value))
+  }
+}

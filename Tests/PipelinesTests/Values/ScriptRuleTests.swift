@@ -1,0 +1,189 @@
+// The rule for values in scripts against the same rule in other words: every place, every value.
+
+import Diagnostics
+import ExpressionSamples
+import Expressions
+import Testing
+
+/// Gives one value for every name; members of `matrix` are the author's.
+struct OneValue: ExpressionBindings {
+  let value: String
+
+  func member(_ name: String, of root: ContextRoot) -> Resolution { .known(.string(value)) }
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool { root == .matrix }
+}
+
+func readTemplate(_ text: String) -> Template? {
+  let file = SampleFile(text)
+  var log = DiagnosticLog()
+  return file.sources.withText(at: file.origin.span) { source in
+    Template(parsing: file.bytes[...], file.origin, in: source, log: &log)
+  }
+}
+
+private let shell = ScriptReader(shell: ["/bin/sh", "-e"])
+
+/// The script with the value at every `@`; nil if it is refused.
+func inserted(_ value: String, at place: String) throws -> String? {
+  let text = place.replacing("@", with: "${{ params.version }}")
+  return try? #require(readTemplate(text)).renderedScript(for: shell, with: OneValue(value: value))
+}
+
+/// The same, by the words of the manual: a second implementation, which shares nothing with the first.
+func insertedByTheManual(_ value: String, at place: String) -> String? {
+  let safe = Set(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
+  let name = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_".unicodeScalars)
+  let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\".unicodeScalars)
+  let literals = place.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
+  var text = literals[0]
+  // What is left of the word when its values are taken out; nil at its beginning.
+  var word = ""
+  var isAtStart = true
+  /// Of `$name`, which may stand for nothing.
+  var isBehindName = false
+  func goPast(_ literal: String) {
+    for scalar in literal.unicodeScalars {
+      if ends.contains(scalar) || scalar == "$" {
+        word = ""
+        isAtStart = true
+        isBehindName = scalar == "$"
+      } else if isBehindName, name.contains(scalar) {
+        continue
+      } else {
+        isBehindName = false
+        word.unicodeScalars.append(scalar)
+        isAtStart = false
+      }
+    }
+  }
+  goPast(literals[0])
+  for literal in literals.dropFirst() {
+    guard !value.isEmpty, value.unicodeScalars.allSatisfy(safe.contains) else { return nil }
+    if isAtStart, value.hasPrefix("-") { return nil }
+    if value.unicodeScalars.contains("="), word.unicodeScalars.allSatisfy(name.contains) {
+      return nil
+    }
+    isAtStart = false
+    text += value + literal
+    goPast(literal)
+  }
+  return text
+}
+
+struct ScriptRuleTests {
+  /// `$${{` is no expression.
+  static let places =
+    (valuePlaces + bashValuePlaces + [
+      "@@", "p @@", "LD_@", "LD_@@", "x/@", "--define=@", "-D@", "p x@y@", "@=@", "p \\@", "p $h@",
+      "p $h/@", "p é@",
+      "\u{A0}@", "p [@]", "pip install \"pkg[@]\"", "echo \"[@]\"", "a\r\n@", "{@}", "!@", "#@",
+      "print(\"@\")", "x = @", "$h{@}", "p ${x:-@}", "p a,@", "p +@", "p ~@", "p %@", "0@", "_@ p",
+    ])
+    .filter { !$0.contains("$@") }
+
+  @Test func `every value in every place is as the manual says`() throws {
+    var accepted = 0
+    for place in Self.places {
+      for value in hostileValues + plainHostileValues {
+        let expected = insertedByTheManual(value, at: place)
+        let found = try inserted(value, at: place)
+        #expect(found == expected, "\(place) with \(value)")
+        if found != nil { accepted += 1 }
+      }
+    }
+    #expect(accepted > 5_000)
+  }
+
+  /// Each single byte, and each beginning of a word.
+  @Test func `every character in every neighbourhood is as the manual says`() throws {
+    for scalar in (0..<256).compactMap(Unicode.Scalar.init) {
+      let text = String(Character(scalar))
+      for value in [text, "-\(text)", "\(text)=", "a\(text)"] {
+        let found = try inserted(value, at: "p @")
+        #expect(found == insertedByTheManual(value, at: "p @"), "\(value)")
+      }
+      guard text != "@", text != "$" else { continue }
+      for value in ["-x", "a=b", "=", "ok"] {
+        let found = try inserted(value, at: "p \(text)@")
+        #expect(found == insertedByTheManual(value, at: "p \(text)@"), "\(text) and \(value)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "${{ matrix.os }}", "${{ matrix['os'] }}", "${{ params.version == 'x' ? 'y' : matrix.os }}",
+    "${{ fromJSON('null') ?? matrix.os }}",
+  ])
+  func `what the author wrote may be anything`(text: String) throws {
+    for value in hostileValues + plainHostileValues where !value.contains("\0") {
+      let template = try #require(readTemplate("p \(text) y"))
+      #expect(
+        try template.renderedScript(for: shell, with: OneValue(value: value)) == "p \(value) y")
+    }
+  }
+
+  @Test(arguments: [
+    ("${{ params.version == 'v' ? '--release; x' : '' }}", "--release; x"),
+    ("${{ params.version == 'w' ? '--release; x' : '' }}", ""),
+    ("${{ ['-a b', '-c'][0] }}", "-a b"), ("${{ -1 }}", "-1"), ("${{ \"a\\nb\" }}", "a\nb"),
+    ("${{ null ?? '; x' }}", "; x"),
+  ])
+  func `literals of an expression are the author's`(text: String, result: String) throws {
+    let template = try #require(readTemplate("p \(text)"))
+    let bindings = OneValue(value: "v")
+    #expect(try template.renderedScript(for: shell, with: bindings) == "p \(result)")
+    // The same when a part of it was known before.
+    let folded = try #require(readTemplate("${{ steps.x }} p \(text)"))
+      .folded(with: StepsLater(others: bindings))
+    #expect(try folded.renderedScript(for: shell, with: bindings) == "v p \(result)")
+  }
+
+  @Test(arguments: [
+    "${{ params.version ?? 'x' }}", "${{ true ? params.version : 'x' }}",
+    "${{ matrix.os == 'x' ? 'y' : params.version }}", "${{ lower(matrix.os) }}",
+    "${{ join([matrix.os, params.version], '') }}", "${{ [matrix.os, params.version][1] }}",
+    "${{ [matrix.os, params.version][0] }}", "${{ toJSON(matrix.os) }}", "${{ quote(matrix.os) }}",
+    "${{ env.X }}", "${{ steps.x }}", "${{ run.id }}", "${{ host.name }}",
+    "${{ fromJSON('\"; x\"') }}", "${{ upper('; x') }}", "${{ quote('x') }}",
+  ])
+  func `what is made of it is a value`(text: String) throws {
+    for place in ["p \(text)", "${{ steps.x }} \(text)"] {
+      let template = try #require(readTemplate(place))
+      #expect(throws: EvaluationFailure.self) {
+        _ = try template.renderedScript(for: shell, with: OneValue(value: "; X"))
+      }
+      let folded = try template.folded(with: StepsLater(others: OneValue(value: "; X")))
+      #expect(throws: EvaluationFailure.self) {
+        _ = try folded.renderedScript(for: shell, with: OneValue(value: "; X"))
+      }
+    }
+  }
+
+  @Test func `text of the author counts as written`() throws {
+    func script(_ text: String, _ value: String) throws -> String? {
+      try? #require(readTemplate(text)).renderedScript(for: shell, with: OneValue(value: value))
+    }
+    #expect(try script("p a${{ ' ' }}${{ params.v }}", "-x") == nil)
+    #expect(try script("p a${{ '/' }}${{ params.v }}", "-x") == "p a/-x")
+    #expect(try script("p ${{ '' }}${{ params.v }}", "-x") == nil)
+    #expect(try script("p ${{ '' }}${{ params.v }}", "a=b") == nil)
+    #expect(try script("p a/${{ '' }}${{ params.v }}", "a=b") == "p a/a=b")
+  }
+
+  @Test func `NUL is never let in`() throws {
+    #expect(try inserted("a\0b", at: "p @") == nil)
+  }
+}
+
+/// What steps gave is not known.
+private struct StepsLater: ExpressionBindings {
+  let others: OneValue
+
+  func member(_ name: String, of root: ContextRoot) -> Resolution {
+    root == .steps ? .later : others.member(name, of: root)
+  }
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
+    others.isAuthors(name, of: root)
+  }
+}
