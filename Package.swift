@@ -47,9 +47,13 @@ let package = Package(
     module("BuiltinSteps", ["Diagnostics"]),
     module("Pipelines", ["BuiltinSteps", "Diagnostics", "Scheduling", "CPCRE2", "CYAML"]),
     module("RunFiles", ["Pipelines", "Scheduling", "Diagnostics", "CCrypto"]),
+    module("Running", ["Pipelines", "Scheduling"]),
     module(
       "Execution",
-      ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+      [
+        "Pipelines", "Running", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
+        "CCrypto",
+      ]),
     module("Reporting", ["Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     .executableTarget(
       name: "oprun",
@@ -74,6 +78,7 @@ let package = Package(
     tests(
       "PipelinesTests", ["Pipelines", "BuiltinSteps", "Diagnostics", "Scheduling", "TestSupport"]),
     tests("RunFilesTests", ["RunFiles", "Scheduling"]),
+    tests("RunningTests", ["Running", "Pipelines", "Scheduling", "Diagnostics"]),
     tests(
       "ExecutionTests",
       ["Execution", "Pipelines", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),

@@ -6,18 +6,8 @@ import Glibc
 import Masking
 import Pipelines
 import RunFiles
+import Running
 import Scheduling
-
-/// What is run for an operation.
-struct StepCommand {
-  /// The id of the step, or the name of the run itself.
-  let step: String
-  let settings: StepSettings
-  let action: Action
-  let attempt: Int
-  /// For this command alone.
-  let variables: [String]
-}
 
 /// What a program is given.
 private struct CommandArguments {
@@ -69,7 +59,7 @@ final class CommandBuilder {
   func request(
     _ key: CommandKey, _ command: StepCommand
   ) throws(SystemError) -> CommandRequest {
-    let (step, settings) = (command.step, command.settings)
+    let (step, settings) = (command.step ?? RunDirectory.runHookName, command.settings)
     let environment = self.environment(of: settings)
     let arguments = self.arguments(of: command.action, settings)
     let ownVariables =

@@ -3,6 +3,7 @@
 // still”.
 
 import CLinux
+import Running
 import Scheduling
 
 extension RunLoop {

@@ -7,6 +7,7 @@ import Glibc
 import Masking
 package import Pipelines
 package import RunFiles
+import Running
 package import Scheduling
 
 /// What the command line adds to a plan.
@@ -222,14 +223,14 @@ final class RunLoop {
   private func takeOutputs(
     of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds, _ observer: inout some RunObserver
   ) -> CommandEnd {
-    guard case .attempt = key.trial, end.status == .exited(0),
-      let active = machine.active[key.operation], active.stopCause == nil
-    else { return end }
+    guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key) else {
+      return end
+    }
     do throws(OutputFault) {
       let step = machine.plan.steps[key.operation.index].id
       let taken = try outputFiles.take(
         of: key.operation, from: builder.outputsName(of: key, step: step),
-        declared: active.settings.outputs)
+        declared: settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time, &observer)

@@ -4,6 +4,7 @@
 import Diagnostics
 import Glibc
 import Pipelines
+import Running
 import Scheduling
 
 extension RunLoop {
@@ -15,7 +16,7 @@ extension RunLoop {
   }
 
   func concludeIfResolved(at time: Nanoseconds) {
-    if resolveRun() { machine.runResolved(at: time) }
+    if let settings = resolveRun() { machine.runResolved(as: settings, at: time) }
   }
 
   /// Starts what is asked for; false if nothing changed for the machine.

@@ -7,6 +7,7 @@ import Glibc
 import Masking
 import Pipelines
 import RunFiles
+import Running
 import Scheduling
 
 /// What is to be started.

@@ -1,16 +1,8 @@
 // A command that was started and has not been reported as ended.
 
 import Pipelines
+import Running
 import Scheduling
-
-/// Which command: at most one runs for an operation at a time. The run's own hooks have the
-/// operation −1.
-struct CommandKey: Hashable {
-  let operation: OperationID
-  let trial: Trial
-
-  static let runOperation = OperationID(-1)
-}
 
 /// One started process with its group, its pipe and its log.
 final class RunningCommand {

@@ -6,7 +6,7 @@ import Pipelines
 import Scheduling
 import Testing
 
-@testable import Execution
+@testable import Running
 
 @Suite struct `A run driven by random events` {
   @Test(arguments: 0..<8)
@@ -161,7 +161,7 @@ private struct RandomRun {
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
-        case .resolveRun: machine.runResolved(at: now)
+        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): hear(event)
         }
       }

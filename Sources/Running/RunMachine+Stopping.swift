@@ -1,12 +1,12 @@
 // How a run ends: signals, time limits, failure policies, its own hooks, the exit status.
 
-import Pipelines
-import Scheduling
+package import Pipelines
+package import Scheduling
 
 extension RunMachine {
   /// The first signal asks what runs to end and lets hooks run; the second kills; the third ends
   /// oprun itself.
-  mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
+  package mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
     signalCount += 1
     switch signalCount {
     case 1:
@@ -36,7 +36,7 @@ extension RunMachine {
 
   /// The logs or the state cannot be kept; the run ends properly, with status 74. One that somebody
   /// has stopped ends as it would, and says it too.
-  mutating func stateFailed(_ message: String, at now: Nanoseconds) {
+  package mutating func stateFailed(_ message: String, at now: Nanoseconds) {
     guard !hasToldStateFailure else { return }
     hasToldStateFailure = true
     guard stopReason == nil || stopReason?.isFailure == true else { return say(.notice(message)) }
@@ -151,9 +151,10 @@ extension RunMachine {
     perform(.resolveRun)
   }
 
-  /// The answer to `.resolveRun`.
-  mutating func runResolved(at now: Nanoseconds) {
+  /// The answer to `.resolveRun`: the run's own settings, with all that is known now.
+  package mutating func runResolved(as settings: StepSettings, at now: Nanoseconds) {
     guard end == nil else { return }
+    plan.settings = settings
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))
