@@ -1,4 +1,4 @@
-// The loop of a run: the machine decides, the processes do, the observer is told. All waiting
+// The loop of a run: the machine decides, the processes do, the observers are told. All waiting
 // happens in one place.
 
 import CLinux
@@ -28,13 +28,14 @@ package struct RunOptions {
 }
 
 /// Runs a plan to its end. Throws only when the machine refuses what a run needs before anything
-/// was started.
+/// was started or told. The observers are told in their order.
 package func run(
-  _ plan: Plan, _ options: RunOptions, observer: inout some RunObserver
+  _ plan: Plan, _ options: RunOptions, observers: [any RunObserver],
+  outlets: [any RunOutlet] = []
 ) throws(SystemError) -> RunEnd {
   clinux_close_on_exec_from(3)
-  let loop = try RunLoop(plan, options)
-  return loop.run(&observer)
+  let loop = try RunLoop(plan, options, observers: observers, outlets: outlets)
+  return loop.run()
 }
 
 /// One run in progress.
@@ -44,11 +45,14 @@ final class RunLoop {
   let builder: CommandBuilder
   var signals: Signals
   var readiness: Readiness
+  var observers: Observers
+  /// Standard output and standard error, or one of them if both lead to one place.
+  let outlets: [any RunOutlet]
   /// Descriptors whose readers are waited for.
   var watchedReaders: [Int32] = []
   private let start = monotonicNow()
   private var notices: [String] = []
-  /// Told as the last event.
+  /// As it was told last.
   private var end: RunEnd?
   let options: RunOptions
   private let masker: Masker?
@@ -73,9 +77,13 @@ final class RunLoop {
   /// Tokens from here on are not those of commands' pipes.
   static let firstOwnToken = firstHashToken
 
-  init(_ plan: Plan, _ options: RunOptions) throws(SystemError) {
+  init(
+    _ plan: Plan, _ options: RunOptions, observers: [any RunObserver], outlets: [any RunOutlet]
+  ) throws(SystemError) {
     self.options = options
+    self.outlets = outlets
     masker = options.secrets.masker
+    self.observers = Observers(observers, masker: masker)
     outputFiles = OutputFiles(in: options.directory)
     signals = try Signals()
     readiness = try Readiness()
@@ -114,23 +122,26 @@ final class RunLoop {
     return grows ? widths : min(widths, plan.steps.count)
   }
 
-  func run(_ observer: inout some RunObserver) -> RunEnd {
-    for notice in notices { tell(.notice(notice), at: 0, &observer) }
+  func run() -> RunEnd {
+    for notice in notices { tell(.notice(notice), at: 0) }
+    hearFailures(at: now)
     machine.begin(at: now)
     while true {
-      perform(&observer)
-      if let end { return leave(end, &observer) }
-      observer.endTurn()
-      turn(&observer)
+      perform()
+      if let end { return leave(end) }
+      let time = now
+      observers.endTurn(at: time)
+      if !hearFailures(at: time) { turn() }
     }
   }
 
   var now: Nanoseconds { monotonicNow() - start }
 
   /// Waits for news and passes it on.
-  private func turn(_ observer: inout some RunObserver) {
-    watchReaders(of: &observer)
-    let due = [machine.deadline, processes.deadline, hashingDue].compactMap { $0 }.min()
+  private func turn() {
+    watchReaders()
+    let due = [machine.deadline, processes.deadline, hashingDue, observers.deadline]
+      .compactMap { $0 }.min()
     let tokens = readiness.wait(nanoseconds: due.map { $0 - now })
     let time = now
     for token in tokens where token < RunLoop.firstOwnToken {
@@ -146,64 +157,80 @@ final class RunLoop {
     for token in tokens where (RunLoop.firstHashToken..<RunLoop.readerToken).contains(token) {
       takeDigest(token - RunLoop.firstHashToken, at: time)
     }
-    if tokens.contains(RunLoop.readerToken) { observer.resumeOutput() }
+    if tokens.contains(RunLoop.readerToken) { resumeOutput() }
   }
 
   /// Does what the machine asks and tells it the news, until both have nothing more.
-  private func perform(_ observer: inout some RunObserver) {
+  private func perform() {
     while true {
       let time = now
       let actions = machine.takeActions()
-      for action in actions { perform(action, at: time, &observer) }
+      for action in actions { perform(action, at: time) }
+      if end != nil { return }
+      startAll(of: actions, at: time)
       processes.closeLogs()
       let news = processes.takeNews()
-      for item in news { tell(item, at: time, &observer) }
+      for item in news { tell(item, at: time) }
       if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
     }
   }
 
-  private func perform(
-    _ action: RunMachine.Action, at time: Nanoseconds, _ observer: inout some RunObserver
-  ) {
+  /// Whatever the actions tell is kept before the first of their commands starts.
+  private func startAll(of actions: [RunMachine.Action], at time: Nanoseconds) {
+    var isKept = false
+    for case .start(let key) in actions {
+      if !isKept {
+        observers.commit()
+        hearFailures(at: time)
+        isKept = true
+      }
+      start(key, at: time)
+    }
+  }
+
+  /// Passes on what observers could not do; false if there is nothing.
+  @discardableResult
+  private func hearFailures(at time: Nanoseconds) -> Bool {
+    let failures = observers.takeFailures()
+    for message in failures { machine.observerFailed(message, at: time) }
+    return !failures.isEmpty
+  }
+
+  /// All but what starts commands.
+  private func perform(_ action: RunMachine.Action, at time: Nanoseconds) {
     switch action {
-    case .start(let key): start(key, at: time)
+    case .start: break
     case .stop(let key, let signal): processes.stop(key, with: signal)
     case .kill(let key): processes.kill(key, at: time)
     case .decide(let operation, let question): decide(operation, question, at: time)
     case .resolveRun: concludeIfResolved(at: time)
-    case .tell(.finished(let end)): finish(end, at: time, &observer)
-    case .tell(let event): tell(event, at: time, &observer)
+    case .tell(.finished(let end)): finish(end, at: time)
+    case .tell(let event): tell(event, at: time)
     }
   }
 
-  /// The one door to the observer: no secret passes.
-  private func tell(
-    _ event: RunEvent.Kind, at time: Nanoseconds, _ observer: inout some RunObserver
-  ) {
-    observer.observe(RunEvent(at: time, masker.map(event.masked) ?? event))
+  private func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
+    observers.tell(event, at: time)
   }
 
-  private func tell(
-    _ news: ProcessNews, at time: Nanoseconds, _ observer: inout some RunObserver
-  ) {
+  private func tell(_ news: ProcessNews, at time: Nanoseconds) {
     switch news {
     case .outputGrew(let key, _) where key.trial.isProbe: break
     case .ended(let key, let end) where key.trial.isProbe: lookEnded(key, end, at: time)
     case .outputGrew(let key, let count):
-      tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time, &observer)
+      tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time)
     case .orphansFound(let key, let found, let action):
-      tell(.orphansFound(key.operation, processes: found, action: action), at: time, &observer)
+      tell(.orphansFound(key.operation, processes: found, action: action), at: time)
     case .outOfReach(let key, let found):
-      tell(.outOfReach(key.operation, processes: found), at: time, &observer)
+      tell(.outOfReach(key.operation, processes: found), at: time)
     case .ended(let key, let end):
-      let end = takeOutputs(of: key, end, at: time, &observer)
+      let end = takeOutputs(of: key, end, at: time)
       removeOutputs(of: key)
       machine.ended(key, end, stateFault: stateFault, at: time)
     case .logFailed(let message): machine.stateFailed(message, at: time)
     case .logLost(let path):
       tell(
-        .notice("the log \(quoted(path)) was removed or replaced while its command ran"), at: time,
-        &observer)
+        .notice("the log \(quoted(path)) was removed or replaced while its command ran"), at: time)
     }
   }
 
@@ -221,7 +248,7 @@ final class RunLoop {
 
   /// A success publishes what the command gave; outputs that cannot be used make it a failure.
   private func takeOutputs(
-    of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds, _ observer: inout some RunObserver
+    of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds
   ) -> CommandEnd {
     guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key) else {
       return end
@@ -233,7 +260,7 @@ final class RunLoop {
         declared: settings.outputs)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
-      tell(.published(key.operation, taken.published), at: time, &observer)
+      tell(.published(key.operation, taken.published), at: time)
       return end
     } catch {
       return end.with(.outputsRefused(error.message))
@@ -249,6 +276,10 @@ final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
+    guard machine.isWanted(key) else {
+      return machine.ended(
+        key, CommandEnd(.notStarted("it was stopped before it started", exitCode: 126)), at: time)
+    }
     if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
@@ -273,21 +304,16 @@ final class RunLoop {
   var isFolderGone: Bool { outputFiles.isFolderGone }
 
   /// The last event.
-  private func finish(
-    _ end: RunEnd, at time: Nanoseconds, _ observer: inout some RunObserver
-  ) {
-    let end = confirmed(end)
-    self.end = end
-    tell(.finished(end), at: time, &observer)
+  private func finish(_ end: RunEnd, at time: Nanoseconds) {
+    self.end = observers.finish(confirmed(end), at: time)
   }
 
-  /// The last words: whatever belongs to nobody is ended, then the observer hears the end.
-  private func leave(_ end: RunEnd, _ observer: inout some RunObserver) -> RunEnd {
+  /// The last words: whatever belongs to nobody is ended, and readers take the rest.
+  private func leave(_ end: RunEnd) -> RunEnd {
     endHashing()
     processes.endStrays()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
-    observer.endTurn()
-    awaitReaders(of: &observer, after: end)
+    awaitReaders(after: end)
     return end
   }
 }

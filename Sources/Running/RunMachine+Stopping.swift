@@ -44,6 +44,13 @@ extension RunMachine {
     advance(to: now)
   }
 
+  /// What somebody should have kept of the run is lost: the run ends as after any failure of its
+  /// state. Nobody fails twice, so each is told.
+  package mutating func observerFailed(_ message: String, at now: Nanoseconds) {
+    if hasToldStateFailure { return say(.notice(message)) }
+    stateFailed(message, at: now)
+  }
+
   mutating func fire(_ timer: Timer, at now: Nanoseconds) {
     if timer.purpose == .runTimeLimit {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }

@@ -111,6 +111,13 @@ package struct RunMachine {
 
   // MARK: Asked
 
+  /// Whether a command that was to be started still is: nothing has asked it to end in between. If
+  /// it is not, it ends as one that could not be started.
+  package func isWanted(_ key: CommandKey) -> Bool {
+    if case .probe = key.trial { return !abandonedProbes.contains(key) }
+    return state(of: key).stop == .none
+  }
+
   /// When `advance` is due; nil if nothing but news can change anything.
   package var deadline: Nanoseconds? { timers.earliest?.at }
 

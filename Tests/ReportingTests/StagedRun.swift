@@ -52,8 +52,9 @@ final class StagedRun {
   func at(_ milliseconds: Int) { time = milliseconds }
 
   func tell(_ kind: RunEvent.Kind) {
-    console.observe(RunEvent(at: Int64(time) * 1_000_000, kind))
-    console.endTurn()
+    let event = RunEvent(at: Int64(time) * 1_000_000, kind)
+    console.observe(event)
+    console.endTurn(at: event.time)
   }
 
   func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }
@@ -157,7 +158,7 @@ final class StagedTurn {
 
   /// The turn ends here.
   var lines: [String] {
-    console.endTurn()
+    console.endTurn(at: 0)
     return file.text.split(separator: "\n").map(String.init)
   }
 }

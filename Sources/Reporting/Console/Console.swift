@@ -56,16 +56,10 @@ package final class Console: RunObserver {
     }
   }
 
-  package func endTurn() {
+  package func endTurn(at time: Nanoseconds) {
     lines.endTurn()
     screen.flush()
   }
-
-  package var pendingOutput: [Int32] { screen.pendingDescriptors }
-
-  package func resumeOutput() { screen.resume() }
-
-  package func abandonOutput() { screen.abandon() }
 
   private func tell(_ event: RunEvent) {
     switch event.kind {
