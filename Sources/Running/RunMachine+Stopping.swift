@@ -200,25 +200,33 @@ extension RunMachine {
   // MARK: What hooks see
 
   /// `OPRUN_STATUS` and the others, for a hook of this operation.
-  func hookVariables(for operation: OperationID) -> [String] {
+  func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
-    var variables = ["OPRUN_STATUS=\((state.ending?.outcome ?? .succeeded).word)"]
+    let status = (state.ending?.outcome ?? .succeeded).word
+    var variables = [("OPRUN_STATUS", status)]
     if operation == CommandKey.runOperation {
       let failed = failedSteps.map { plan.steps[$0.index].id }.joined(separator: " ")
-      return variables + ["OPRUN_FAILED_STEPS=\(failed)"]
+      variables.append(("OPRUN_FAILED_STEPS", failed))
+    } else {
+      let (code, signal) = state.attemptEnd?.codes ?? ("", "")
+      let duration = (state.attemptEnd?.duration ?? 0) / 1_000_000
+      variables += [
+        ("OPRUN_EXIT_CODE", code), ("OPRUN_SIGNAL", signal), ("OPRUN_DURATION_MS", "\(duration)"),
+      ]
     }
-    guard let end = state.attemptEnd else {
-      return variables + ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL=", "OPRUN_DURATION_MS=0"]
+    return variables.map { EnvironmentVariable(name: $0.0, value: $0.1) }
+  }
+}
+
+extension CommandEnd {
+  /// `OPRUN_EXIT_CODE` and `OPRUN_SIGNAL`.
+  fileprivate var codes: (exit: String, signal: String) {
+    switch status {
+    case .exited(let code), .notStarted(_, let code): (String(code), "")
+    case .outputsRefused: ("0", "")
+    case .abandoned, .lost: ("", "")
+    case .signalled(let signal): (String(128 + signal), String(signal))
     }
-    switch end.status {
-    case .exited(let code), .notStarted(_, let code):
-      variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
-    case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
-    case .abandoned: variables += ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL="]
-    case .signalled(let signal):
-      variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
-    }
-    return variables + ["OPRUN_DURATION_MS=\(end.duration / 1_000_000)"]
   }
 }
 

@@ -92,6 +92,20 @@ package struct RunMachine {
     startReady(at: now)
   }
 
+  /// Whether the end of this command is to come. It is to be asked by those who cannot rule out that
+  /// they hear of an end twice, or of one that nobody waits for.
+  package func awaitsEnd(of key: CommandKey) -> Bool {
+    guard end == nil else { return false }
+    switch key.trial {
+    case .attempt, .hook: return active[key.operation]?.trial == key.trial
+    case .probe:
+      guard let wait = gates[key.operation]?.wait, wait.isProbing else {
+        return abandonedProbes.contains(key)
+      }
+      return key == wait.key(for: key.operation)
+    }
+  }
+
   /// What runs now for the operation of a command that has ended.
   private func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.trial == key.trial else {
@@ -296,7 +310,7 @@ package struct RunMachine {
     let old = gates[operation]
     if old == nil, gate == nil { return }
     if let wait = old?.wait, wait.isProbing, gate?.wait == nil {
-      let key = CommandKey(operation: operation, trial: .probe(wait.index + 1))
+      let key = wait.key(for: operation)
       abandonedProbes.insert(key)
       perform(.kill(key))
     }

@@ -11,7 +11,7 @@ package struct StepCommand: Sendable {
   package let action: Action
   package let attempt: Int
   /// For this command alone.
-  package let variables: [String]
+  package let variables: [EnvironmentVariable]
 }
 
 extension RunMachine {
@@ -27,7 +27,7 @@ extension RunMachine {
       case .hook(let kind, let index): settings.hooks[kind][index - 1]
       case .probe(let index): wait?.probes[index - 1].action
       }
-    var variables: [String] = []
+    var variables: [EnvironmentVariable] = []
     if case .hook = key.trial { variables = hookVariables(for: key.operation) }
     return StepCommand(
       step: step?.id, settings: settings, action: action ?? .arguments(["true"]),

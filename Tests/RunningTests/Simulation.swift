@@ -264,6 +264,7 @@ private struct Playback {
     case .notStarted: "missing"
     case .outputsRefused: "refused"
     case .abandoned: "abandoned"
+    case .lost: "lost"
     }
   }
 

@@ -49,6 +49,7 @@ extension CommandEnd {
     case .notStarted(let reason, let code):
       with(.notStarted(masker.mask(reason), exitCode: code))
     case .outputsRefused(let reason): with(.outputsRefused(masker.mask(reason)))
+    case .lost(let reason): with(.lost(masker.mask(reason)))
     }
   }
 }

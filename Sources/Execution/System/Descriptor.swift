@@ -51,6 +51,13 @@ func openStandardStreams() {
   }
 }
 
+/// Where oprun was started; absolute.
+func currentFolder() throws(SystemError) -> String {
+  guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
+  defer { free(folder) }
+  return String(cString: folder)
+}
+
 /// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
 func monotonicNow() -> Int64 {
   var time = timespec()

@@ -70,6 +70,8 @@ package struct CommandEnd: Hashable, Sendable {
     case outputsRefused(String)
     /// The command is another user's and cannot be ended: it goes on, and nobody waits for it.
     case abandoned
+    /// Nobody can say how the command ended, or whether it did; the text says why: `node n3 failed`.
+    case lost(String)
   }
 
   package let status: Status

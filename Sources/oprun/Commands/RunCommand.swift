@@ -127,7 +127,7 @@ extension CommandEnd {
     case .exited(let status): status
     case .signalled(let signal): 128 + signal
     case .notStarted(_, let status): status
-    case .outputsRefused, .abandoned: 1
+    case .outputsRefused, .abandoned, .lost: 1
     }
   }
 }
