@@ -13,6 +13,8 @@ package import Scheduling
 package struct RunOptions {
   package var runID: String
   package var directory: RunDirectory
+  /// As the first event tells it.
+  package var host = RunHost(name: "", processorCount: 1)
   /// Allowed failures make the exit status 1.
   package var isStrict = false
   /// For every command; the file's variables win over these.
@@ -122,6 +124,7 @@ final class RunLoop {
   }
 
   func run() -> RunEnd {
+    tell(.began(beginning), at: 0)
     for notice in notices { tell(.notice(notice), at: 0) }
     hearFailures(at: now)
     machine.begin(at: now)
@@ -135,6 +138,12 @@ final class RunLoop {
   }
 
   var now: Nanoseconds { monotonicNow() - start }
+
+  private var beginning: RunBeginning {
+    RunBeginning(
+      runID: options.runID, clock: RunClock(wallTime: wallNow() - now, monotonicTime: start),
+      host: options.host, processID: getpid())
+  }
 
   /// Waits for news and passes it on.
   private func turn() {
