@@ -94,7 +94,10 @@ let package = Package(
         "CVipsTesting", "CConfinement",
       ]),
     tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
-    tests("TeardownTests", ["oprun", "Diagnostics", "TestSupport"]),
+    .executableTarget(
+      name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
+      path: "Tests/ObservedRun", swiftSettings: settings),
+    tests("TeardownTests", ["oprun", "observed-run", "Diagnostics", "TestSupport"]),
   ]
 )
 

@@ -14,6 +14,8 @@ package import Scheduling
 package struct RunOptions {
   package var runID: String
   package var directory: RunDirectory
+  /// As the first event tells it.
+  package var host = RunHost(name: "", processorCount: 1)
   /// Allowed failures make the exit status 1.
   package var isStrict = false
   /// For every command; the file's variables win over these.
@@ -104,6 +106,7 @@ final class RunLoop {
   }
 
   func run() -> RunEnd {
+    tell(.began(beginning), at: 0)
     for item in executor.takeNews() { hear(item, at: 0) }
     hearFailures(at: now)
     machine.begin(at: now)
@@ -117,6 +120,12 @@ final class RunLoop {
   }
 
   var now: Nanoseconds { waiting.now }
+
+  private var beginning: RunBeginning {
+    RunBeginning(
+      runID: options.runID, clock: waiting.clock,
+      host: options.host, processID: getpid())
+  }
 
   /// Waits for news and passes it on.
   private func turn() {

@@ -217,7 +217,7 @@ private struct RandomRun {
     case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
     case .stopping: isStopping = true
     case .finished: hasFinished = true
-    case .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
+    case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
       .outOfReach, .notice:
       break
     }

@@ -6,6 +6,7 @@ import Scheduling
 extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
+    case .began(let beginning): .began(beginning.masked(by: masker))
     case .started, .outputGrew, .retrying: self
     case .ended(let operation, let trial, let end):
       .ended(operation, trial, end.masked(by: masker))
@@ -32,6 +33,16 @@ extension RunEvent.Kind {
           exitStatus: end.exitStatus, stopReason: end.stopReason?.masked(by: masker),
           hookFailed: end.hookFailed))
     }
+  }
+}
+
+extension RunBeginning {
+  /// The id of the run is made by oprun, and names its folder.
+  fileprivate func masked(by masker: Masker) -> RunBeginning {
+    RunBeginning(
+      runID: runID, clock: clock,
+      host: RunHost(name: masker.mask(host.name), processorCount: host.processorCount),
+      processID: processID)
   }
 }
 

@@ -59,8 +59,13 @@ func currentFolder() throws(SystemError) -> String {
 }
 
 /// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
-func monotonicNow() -> Int64 {
+func monotonicNow() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+/// Nanoseconds since 1970 in UTC, as far as the clock of the machine is right.
+func wallNow() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
+
+private func nanoseconds(of clock: clockid_t) -> Int64 {
   var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
+  clock_gettime(clock, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

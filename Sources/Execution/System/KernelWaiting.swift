@@ -22,6 +22,8 @@ final class KernelWaiting: Waiting {
 
   var now: Nanoseconds { monotonicNow() - start }
 
+  var clock: RunClock { RunClock(wallTime: wallNow() - now, monotonicTime: start) }
+
   func add(
     _ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest
   ) throws(SystemError) {

@@ -10,6 +10,9 @@ protocol Waiting: AnyObject {
   /// Since the start of the run.
   var now: Nanoseconds { get }
 
+  /// The start of the run.
+  var clock: RunClock { get }
+
   /// From now on `wait` tells when the descriptor is ready. It is not owned, and the owner removes it,
   /// or closes it.
   func add(

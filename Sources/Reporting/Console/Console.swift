@@ -25,7 +25,6 @@ package final class Console: RunObserver {
       case .prefixed: PrefixedOutput(screen: screen, operations: operations)
       case .quiet: UnseenOutput()
       }
-    if mode != .quiet { lines.writeHeader() }
   }
 
   package func observe(_ event: RunEvent) {
@@ -63,6 +62,7 @@ package final class Console: RunObserver {
 
   private func tell(_ event: RunEvent) {
     switch event.kind {
+    case .began: lines.writeHeader()
     case .retrying(let operation, let attempt, let delay):
       let last = ledger.running(operation)?.last?.end
       lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)

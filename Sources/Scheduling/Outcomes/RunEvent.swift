@@ -12,6 +12,8 @@ package struct RunEvent: Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
+    /// The first event of a run: nothing was started yet.
+    case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, Trial)
     /// The log of the trial now holds this many bytes; it can be read up to there.
@@ -41,6 +43,49 @@ package struct RunEvent: Sendable {
     case notice(String)
     /// The last event of a run; its own hooks have ended.
     case finished(RunEnd)
+  }
+}
+
+/// What is known of a run when it begins, beside its plan. The plan is not an event's business: who
+/// needs it is made with it.
+package struct RunBeginning: Hashable, Sendable {
+  package let runID: String
+  package let clock: RunClock
+  package let host: RunHost
+  /// That of oprun.
+  package let processID: Int32
+
+  package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
+    self.runID = runID
+    self.clock = clock
+    self.host = host
+    self.processID = processID
+  }
+}
+
+/// The moment from which the times of a run count, on two clocks, in nanoseconds.
+package struct RunClock: Hashable, Sendable {
+  /// Since 1970 in UTC. The wall time of an event is this and the event's own time, whatever the
+  /// clock of the machine is set to meanwhile.
+  package let wallTime: Nanoseconds
+  /// `CLOCK_MONOTONIC`, for other processes of the same machine.
+  package let monotonicTime: Nanoseconds
+
+  package init(wallTime: Nanoseconds, monotonicTime: Nanoseconds) {
+    self.wallTime = wallTime
+    self.monotonicTime = monotonicTime
+  }
+}
+
+/// The machine that oprun runs on.
+package struct RunHost: Hashable, Sendable {
+  package let name: String
+  /// Processors that oprun and its steps may use.
+  package let processorCount: Int
+
+  package init(name: String, processorCount: Int) {
+    self.name = name
+    self.processorCount = processorCount
   }
 }
 

@@ -68,6 +68,8 @@ extension Tool {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
+      let host = hostFacts()
+      options.host = RunHost(name: host.name, processorCount: host.processorCount)
       return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)
