@@ -5,6 +5,9 @@ package import Pipelines
 package import Scheduling
 
 /// The decisions of one run.
+///
+/// What is asked of it often is `mutating` although it changes nothing: a caller in another module would
+/// copy all of it first.
 package struct RunMachine {
   package enum Action: Hashable, Sendable {
     case start(CommandKey)
@@ -94,7 +97,7 @@ package struct RunMachine {
 
   /// Whether the end of this command is to come. It is to be asked by those who cannot rule out that
   /// they hear of an end twice, or of one that nobody waits for.
-  package func awaitsEnd(of key: CommandKey) -> Bool {
+  package mutating func awaitsEnd(of key: CommandKey) -> Bool {
     guard end == nil else { return false }
     switch key.trial {
     case .attempt, .hook: return active[key.operation]?.trial == key.trial
@@ -127,13 +130,13 @@ package struct RunMachine {
 
   /// Whether a command that was to be started still is: nothing has asked it to end in between. If
   /// it is not, it ends as one that could not be started.
-  package func isWanted(_ key: CommandKey) -> Bool {
+  package mutating func isWanted(_ key: CommandKey) -> Bool {
     if case .probe = key.trial { return !abandonedProbes.contains(key) }
     return state(of: key).stop == .none
   }
 
   /// When `advance` is due; nil if nothing but news can change anything.
-  package var deadline: Nanoseconds? { timers.earliest?.at }
+  package var deadline: Nanoseconds? { mutating get { timers.earliest?.at } }
 
   package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }

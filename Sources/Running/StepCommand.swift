@@ -16,7 +16,7 @@ package struct StepCommand: Sendable {
 
 extension RunMachine {
   /// What runs for an attempt, a hook or a look at a condition.
-  package func command(of key: CommandKey) -> StepCommand {
+  package mutating func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let step = isRun ? nil : plan.steps[key.operation.index]
     let wait = gates[key.operation]?.wait
@@ -36,7 +36,7 @@ extension RunMachine {
 
   /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if
   /// somebody did, or if it has no attempt.
-  package func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
+  package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
     guard case .attempt = key.trial, let state = active[key.operation], state.stopCause == nil
     else { return nil }
     return state.settings

@@ -119,9 +119,10 @@ final class LaunchSlot {
     var cursor = text
     func write(_ string: String, end: CChar = 0) -> UnsafeMutablePointer<CChar> {
       let start = cursor
-      for byte in string.utf8 {
-        cursor.pointee = CChar(bitPattern: byte)
-        cursor += 1
+      var string = string
+      cursor += string.withUTF8 { bytes in
+        if let source = bytes.baseAddress { memcpy(start, source, bytes.count) }
+        return bytes.count
       }
       cursor.pointee = end
       cursor += 1
