@@ -50,10 +50,12 @@ let package = Package(
     module(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
+    module("Running", ["Plans", "Scheduling"]),
     module(
       "Execution",
       [
-        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
+        "Running", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
+        "CLinux",
         "CCrypto",
       ]),
     module(
@@ -91,6 +93,7 @@ let package = Package(
         "Scheduling", "TestSupport",
       ]),
     tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
+    tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics"]),
     tests(
       "ExecutionTests",
       [
@@ -109,7 +112,10 @@ let package = Package(
         "CVipsTesting", "CConfinement",
       ]),
     tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
-    tests("TeardownTests", ["oprun", "Diagnostics", "TestSupport"]),
+    .executableTarget(
+      name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
+      path: "Tests/ObservedRun", swiftSettings: settings),
+    tests("TeardownTests", ["oprun", "observed-run", "Diagnostics", "TestSupport"]),
   ]
 )
 

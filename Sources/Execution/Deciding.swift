@@ -1,10 +1,10 @@
 // What becomes of operations that are at their gate: late expressions are given the facts of the run.
 
 import Diagnostics
-import Expressions
 import Glibc
 import Plans
 import RunFiles
+import Running
 import Scheduling
 
 extension RunLoop {
@@ -90,9 +90,9 @@ extension RunLoop {
     return step
   }
 
-  /// What of the run's own settings is known only now; false if files are hashed before.
-  func resolveRun() -> Bool {
-    guard let late = machine.plan.late else { return true }
+  /// The run's own settings, with what is known only now; nil if files are hashed before.
+  func resolveRun() -> StepSettings? {
+    guard let late = machine.plan.late else { return machine.plan.settings }
     hashing.begin(CommandKey.runOperation)
     valueBudget = ValueBudget()
     let run = PlannedStep(
@@ -101,11 +101,10 @@ extension RunLoop {
     let settings = resolve(late, run, of: CommandKey.runOperation).settings
     if hashing.isAwaited(by: CommandKey.runOperation) {
       refusals[CommandKey.runOperation] = nil
-      return false
+      return nil
     }
     hashing.decided(CommandKey.runOperation)
-    machine.plan.settings = settings
-    return true
+    return settings
   }
 
   /// `pipeline.yml:7: the message; the way out`.
@@ -159,26 +158,4 @@ extension RunLoop: RunFacts {
   }
 
   func exists(_ path: String) throws(FaultWords) -> Bool { access(path, F_OK) == 0 }
-}
-
-extension RunMachine {
-  /// What runs for an attempt, a hook or a look at a condition.
-  func command(of key: CommandKey) -> StepCommand {
-    let isRun = key.operation == CommandKey.runOperation
-    let step = isRun ? nil : plan.steps[key.operation.index]
-    let wait = gates[key.operation]?.wait
-    let settings = wait?.step.settings ?? step?.settings ?? plan.settings
-    let action: Plans.Action? =
-      switch key.trial {
-      case .attempt: step?.action
-      case .hook(let kind, let index): settings.hooks[kind][index - 1]
-      case .probe(let index): wait?.probes[index - 1].action
-      }
-    var variables: [String] = []
-    if case .hook = key.trial { variables = hookVariables(for: key.operation) }
-    return StepCommand(
-      step: step?.id ?? RunDirectory.runHookName, settings: settings,
-      action: action ?? .arguments(["true"]), attempt: active[key.operation]?.attempt ?? 1,
-      variables: variables)
-  }
 }

@@ -12,13 +12,7 @@ extension RunLoop {
 
   /// How the run ended, now that its folder was looked at for the last time.
   func confirmed(_ end: RunEnd) -> RunEnd {
-    guard !options.directory.isInPlace else { return end }
-    switch end.stopReason {
-    case nil, .failure:
-      return RunEnd(
-        exitStatus: 74, stopReason: .stateFailure(lostFolder), hookFailed: end.hookFailed)
-    case .signal, .runTimeout, .noWidth, .suspended, .stateFailure: return end
-    }
+    options.directory.isInPlace ? end : end.failing(lostFolder) ?? end
   }
 
   private var lostFolder: String {

@@ -25,6 +25,17 @@ extension LaunchFailure {
   }
 }
 
+/// The limit on open files lets fewer commands run at once than the queues do.
+func fewCommands(_ limits: DescriptorLimits) -> String {
+  let count = limits.commandCount
+  return (count == 1 ? "one step runs at a time: " : "at most \(count) steps run at once: ")
+    + "the limit on open files is \(limits.soft) (ulimit -n)"
+}
+
+func logLost(_ path: String) -> String {
+  "the log \(quoted(path)) was removed or replaced while its command ran"
+}
+
 /// Why the kernel refused a new process.
 func refusalMessage(_ error: SystemError) -> String {
   switch error.errno {

@@ -14,6 +14,8 @@ package struct RunEvent: Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
+    /// The first event of a run: nothing was started yet.
+    case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, Trial)
     /// The log of the trial now holds this many bytes; it can be read up to there.
@@ -46,6 +48,49 @@ package struct RunEvent: Sendable {
   }
 }
 
+/// What is known of a run when it begins, beside its plan. The plan is not an event's business: who
+/// needs it is made with it.
+package struct RunBeginning: Hashable, Sendable {
+  package let runID: String
+  package let clock: RunClock
+  package let host: RunHost
+  /// That of oprun.
+  package let processID: Int32
+
+  package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
+    self.runID = runID
+    self.clock = clock
+    self.host = host
+    self.processID = processID
+  }
+}
+
+/// The moment from which the times of a run count, on two clocks, in nanoseconds.
+package struct RunClock: Hashable, Sendable {
+  /// Since 1970 in UTC. The wall time of an event is this and the event's own time, whatever the
+  /// clock of the machine is set to meanwhile.
+  package let wallTime: Nanoseconds
+  /// `CLOCK_MONOTONIC`, for other processes of the same machine.
+  package let monotonicTime: Nanoseconds
+
+  package init(wallTime: Nanoseconds, monotonicTime: Nanoseconds) {
+    self.wallTime = wallTime
+    self.monotonicTime = monotonicTime
+  }
+}
+
+/// The machine that oprun runs on.
+package struct RunHost: Hashable, Sendable {
+  package let name: String
+  /// Processors that oprun and its steps may use.
+  package let processorCount: Int
+
+  package init(name: String, processorCount: Int) {
+    self.name = name
+    self.processorCount = processorCount
+  }
+}
+
 /// One process start for an operation: an attempt of its command, or one of its hooks.
 /// The run's own hooks use `OperationID(-1)`.
 package enum Trial: Hashable, Sendable {
@@ -68,6 +113,8 @@ package struct CommandEnd: Hashable, Sendable {
     case outputsRefused(String)
     /// The command is another user's and cannot be ended: it goes on, and nobody waits for it.
     case abandoned
+    /// Nobody can say how the command ended, or whether it did; the text says why: `node n3 failed`.
+    case lost(String)
   }
 
   package let status: Status
@@ -151,23 +198,44 @@ package struct RunEnd: Hashable, Sendable {
   }
 }
 
-/// What is told of a run while it goes on.
-package protocol RunObserver {
+/// Hears of a run while it goes on: records, shows or counts what happens. The observers of a run
+/// are told in their order: first those that record, then those that show.
+///
+/// One that fails is told nothing more, and the run ends as it does when its state cannot be kept.
+package protocol RunObserver: AnyObject {
   /// Called for each event, in order. A step's start and end are told in the turn they are seen.
-  mutating func observe(_ event: RunEvent)
-  /// Nothing more happens until the kernel has news: the moment to write what was gathered.
-  mutating func endTurn()
-  /// Descriptors whose readers have not taken yet what they were given. They are not waited for
-  /// while the run goes on; at its end they are.
-  var pendingOutput: [Int32] { get }
-  /// One of them takes more.
-  mutating func resumeOutput()
-  /// What is pending will not be taken.
-  mutating func abandonOutput()
+  func observe(_ event: RunEvent) throws(ObserverFailure)
+  /// Called before commands start, which may depend on what was told: what has to outlive oprun is
+  /// on disk when this returns.
+  func commit() throws(ObserverFailure)
+  /// Nothing more happens until the kernel has news, or a deadline comes: the moment to write what
+  /// was gathered. `time` counts as that of events does.
+  func endTurn(at time: Nanoseconds) throws(ObserverFailure)
+  /// A turn ends at this time, whatever happens; nil if events are enough. Asked for after each
+  /// turn. One that is not later than the end of the turn is none.
+  var deadline: Nanoseconds? { get }
 }
 
 extension RunObserver {
-  package var pendingOutput: [Int32] { [] }
-  package mutating func resumeOutput() {}
-  package mutating func abandonOutput() {}
+  package func commit() {}
+  package func endTurn(at time: Nanoseconds) {}
+  package var deadline: Nanoseconds? { nil }
+}
+
+/// What an observer should keep is lost: in words, what could not be done, and why.
+package struct ObserverFailure: Error, Hashable, Sendable {
+  package let message: String
+
+  package init(_ message: String) { self.message = message }
+}
+
+/// A standard stream of oprun whose reader may stand still. While the run goes on nobody waits for
+/// the reader; at its end it is waited for.
+package protocol RunOutlet: AnyObject {
+  /// Takes more when the reader has read; nil while the reader has everything.
+  var pendingDescriptor: Int32? { get }
+  /// Writes what the reader takes now.
+  func resume()
+  /// What is pending is not written any more.
+  func abandon()
 }

@@ -39,6 +39,7 @@ final class StagedRun {
       options: options, environment: { _ in nil })
     console = Console(
       plan: plan, directory: directory, screen: screen, mode: mode)
+    tell(.sampleBeginning)
   }
 
   deinit { try? FileManager.default.removeItem(at: folder) }
@@ -52,8 +53,9 @@ final class StagedRun {
   func at(_ milliseconds: Int) { time = milliseconds }
 
   func tell(_ kind: RunEvent.Kind) {
-    console.observe(RunEvent(at: Int64(time) * 1_000_000, kind))
-    console.endTurn()
+    let event = RunEvent(at: Int64(time) * 1_000_000, kind)
+    console.observe(event)
+    console.endTurn(at: event.time)
   }
 
   func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }
@@ -136,6 +138,14 @@ final class StagedRun {
   }
 }
 
+extension RunEvent.Kind {
+  fileprivate static let sampleBeginning = RunEvent.Kind.began(
+    RunBeginning(
+      runID: "20260402-101502-k3",
+      clock: RunClock(wallTime: 1_775_124_902_000_000_000, monotonicTime: 1),
+      host: RunHost(name: "here", processorCount: 2), processID: 7))
+}
+
 /// Events that all happen in one turn.
 final class StagedTurn {
   private let console: Console
@@ -149,6 +159,7 @@ final class StagedTurn {
     console = Console(
       plan: plan, directory: RunDirectory(owning: -1, path: "nowhere"), screen: screen,
       mode: .grouped)
+    console.observe(RunEvent(at: 0, .sampleBeginning))
   }
 
   func settle(_ operation: OperationID, _ outcome: Outcome, _ cause: Cause) {
@@ -157,7 +168,7 @@ final class StagedTurn {
 
   /// The turn ends here.
   var lines: [String] {
-    console.endTurn()
+    console.endTurn(at: 0)
     return file.text.split(separator: "\n").map(String.init)
   }
 }

@@ -15,5 +15,9 @@ package let programFolder: URL = {
   if let given = ProcessInfo.processInfo.environment["OPRUN_PROGRAMS"] {
     return URL(filePath: given).absoluteURL
   }
-  return URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+  return ownFolder
 }()
+
+/// Where the tests themselves are, and programs that are made for them alone. Absolute.
+package let ownFolder =
+  URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

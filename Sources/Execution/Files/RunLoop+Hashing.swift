@@ -2,8 +2,9 @@
 // when it is there. docs/design-execution.md, “Files that are hashed”.
 
 import Diagnostics
-import Expressions
 import Glibc
+import Plans
+import Running
 import Scheduling
 
 extension RunLoop {
@@ -15,7 +16,7 @@ extension RunLoop {
   }
 
   func concludeIfResolved(at time: Nanoseconds) {
-    if resolveRun() { machine.runResolved(at: time) }
+    if let settings = resolveRun() { machine.runResolved(as: settings, at: time) }
   }
 
   /// Starts what is asked for; false if nothing changed for the machine.
@@ -26,9 +27,9 @@ extension RunLoop {
     while let (slot, patterns) = hashing.takeNext() {
       do throws(SystemError) {
         let process = try HashProcess.start(patterns)
-        processes.children.exempt(process.processID)
+        waiting.ownProcesses.insert(process.processID)
         hashProcesses[slot] = process
-        try readiness.add(process.output, token: RunLoop.firstHashToken + slot)
+        try waiting.add(process.output, for: .hashing, number: slot)
       } catch {
         isChanged = true
         finishHashing(slot, .failure(FaultWords(refusalMessage(error))), at: time)
@@ -54,17 +55,30 @@ extension RunLoop {
   /// Ends the process if it has not said all.
   private func closeHashing(_ slot: Int) {
     guard let process = hashProcesses.removeValue(forKey: slot) else { return }
-    readiness.remove(process.output)
-    if !process.hasEnded { endedHashers.append(process.processID) }
+    waiting.remove(process.output)
+    endedHashers.append(process.processID)
+    collectHashers()
   }
 
   /// Ends and collects them, so that no dead one is left to others. What hangs in the kernel is not
   /// waited for.
   func endHashing() {
     for slot in Array(hashProcesses.keys) { closeHashing(slot) }
-    for _ in 0..<100 where endedHashers.contains(where: { kill($0, 0) == 0 }) {
-      processes.reap(at: now)
+    for _ in 0..<100 {
+      collectHashers()
+      if endedHashers.isEmpty { return }
       usleep(500)
+    }
+  }
+
+  /// An executor that has children of its own may have collected some: their numbers may be others'.
+  private func collectHashers() {
+    endedHashers.removeAll { processID in
+      guard waiting.ownProcesses.processIDs.contains(processID) else { return true }
+      var status: Int32 = 0
+      guard waitpid(processID, &status, WNOHANG) != 0 else { return false }
+      waiting.ownProcesses.reaped(processID)
+      return true
     }
   }
 

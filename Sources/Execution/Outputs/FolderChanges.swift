@@ -1,6 +1,7 @@
 // Whether a folder may have got a file since a moment, for less than a look for the file costs:
 // 0.3 µs instead of 6 on ext4.
 
+import CLinux
 import Glibc
 import RunFiles
 

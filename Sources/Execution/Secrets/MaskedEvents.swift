@@ -7,6 +7,7 @@ import Scheduling
 extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
+    case .began(let beginning): .began(beginning.masked(by: masker))
     case .started, .outputGrew, .retrying: self
     case .ended(let operation, let trial, let end):
       .ended(operation, trial, end.masked(by: masker))
@@ -36,6 +37,16 @@ extension RunEvent.Kind {
   }
 }
 
+extension RunBeginning {
+  /// The id of the run is made by oprun, and names its folder.
+  fileprivate func masked(by masker: Masker) -> RunBeginning {
+    RunBeginning(
+      runID: runID, clock: clock,
+      host: RunHost(name: masker.mask(host.name), processorCount: host.processorCount),
+      processID: processID)
+  }
+}
+
 extension OrphanProcess {
   fileprivate func masked(by masker: Masker) -> OrphanProcess {
     OrphanProcess(
@@ -50,6 +61,7 @@ extension CommandEnd {
     case .notStarted(let reason, let code):
       with(.notStarted(masker.mask(reason), exitCode: code))
     case .outputsRefused(let reason): with(.outputsRefused(masker.mask(reason)))
+    case .lost(let reason): with(.lost(masker.mask(reason)))
     }
   }
 }

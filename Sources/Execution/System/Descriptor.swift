@@ -51,9 +51,21 @@ func openStandardStreams() {
   }
 }
 
+/// Where oprun was started; absolute.
+func currentFolder() throws(SystemError) -> String {
+  guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
+  defer { free(folder) }
+  return String(cString: folder)
+}
+
 /// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
-func monotonicNow() -> Int64 {
+func monotonicNow() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
+
+/// Nanoseconds since 1970 in UTC, as far as the clock of the machine is right.
+func wallNow() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
+
+private func nanoseconds(of clock: clockid_t) -> Int64 {
   var time = timespec()
-  clock_gettime(CLOCK_MONOTONIC, &time)
+  clock_gettime(clock, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

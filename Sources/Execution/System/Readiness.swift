@@ -1,4 +1,4 @@
-// Waiting for the kernel: epoll, with a token for each descriptor.
+// Waiting for the kernel: epoll, with an owner and a number for each descriptor.
 
 import CLinux
 import Diagnostics
@@ -15,13 +15,13 @@ struct Readiness: ~Copyable {
     epoll = Descriptor(owning: number)
   }
 
-  /// Watches for something to read, or for room to write; `token` comes back from `wait`.
+  /// Watches for something to read, or for room to write; `item` comes back from `wait`.
   func add(
-    _ descriptor: Int32, token: Int, for interest: EPOLL_EVENTS = EPOLLIN
+    _ descriptor: Int32, _ item: Ready, _ interest: Interest = .reading
   ) throws(SystemError) {
     var event = epoll_event()
-    event.events = interest.rawValue
-    event.data.u64 = UInt64(token)
+    event.events = (interest == .reading ? EPOLLIN : EPOLLOUT).rawValue
+    event.data.u64 = UInt64(item.owner.rawValue) << 32 | UInt64(item.number)
     guard epoll_ctl(epoll.number, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
       throw .last("cannot watch a descriptor")
     }
@@ -32,12 +32,18 @@ struct Readiness: ~Copyable {
     epoll_ctl(epoll.number, EPOLL_CTL_DEL, descriptor, &event)
   }
 
-  /// Tokens that are ready; empty after the timeout. `nil` waits for ever.
-  mutating func wait(nanoseconds timeout: Int64?) -> [Int] {
+  /// What is ready; empty after the timeout. `nil` waits for ever.
+  mutating func wait(nanoseconds timeout: Int64?) -> [Ready] {
     // Rounded up: waking before a deadline would only mean waiting again.
     let milliseconds = timeout.map { Int32(clamping: max(0, $0 + 999_999) / 1_000_000) } ?? -1
     let count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
     guard count > 0 else { return [] }  // the timeout, or EINTR: the loop looks again
-    return (0..<Int(count)).map { Int(events[$0].data.u64) }
+    return (0..<Int(count)).map { index in
+      let data = events[index].data.u64
+      guard let owner = Owner(rawValue: UInt32(data >> 32)) else {
+        preconditionFailure("the kernel tells of a descriptor that nobody has added")
+      }
+      return Ready(owner: owner, number: Int(UInt32(truncatingIfNeeded: data)))
+    }
   }
 }

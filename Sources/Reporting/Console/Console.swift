@@ -25,7 +25,6 @@ package final class Console: RunObserver {
       case .prefixed: PrefixedOutput(screen: screen, operations: operations)
       case .quiet: UnseenOutput()
       }
-    if mode != .quiet { lines.writeHeader() }
   }
 
   package func observe(_ event: RunEvent) {
@@ -56,19 +55,14 @@ package final class Console: RunObserver {
     }
   }
 
-  package func endTurn() {
+  package func endTurn(at time: Nanoseconds) {
     lines.endTurn()
     screen.flush()
   }
 
-  package var pendingOutput: [Int32] { screen.pendingDescriptors }
-
-  package func resumeOutput() { screen.resume() }
-
-  package func abandonOutput() { screen.abandon() }
-
   private func tell(_ event: RunEvent) {
     switch event.kind {
+    case .began: lines.writeHeader()
     case .retrying(let operation, let attempt, let delay):
       let last = ledger.running(operation)?.last?.end
       lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)

@@ -4,10 +4,11 @@
 
 import Glibc
 import RunFiles
+import Scheduling
 
-/// The end of a stream that a run writes to. Whoever sees `isBehind` calls `resume` when the
-/// descriptor takes more.
-final class Outlet {
+/// The end of a stream that a run writes to. Whoever sees that something is pending calls `resume`
+/// when the descriptor takes more.
+final class Outlet: RunOutlet {
   /// How bytes are written without waiting.
   private enum Manner {
     /// The description is ours alone, and does not block.
@@ -32,6 +33,7 @@ final class Outlet {
   private static let patiencePerTurn: Int64 = 100_000_000
   /// What `resume` writes at most, so that other things get their turn.
   private static let longestResume = 1 << 20
+  private static let resumeSize = 64 << 10
 
   /// Nil if the target never makes a writer wait: a file, `/dev/null`.
   init?(_ target: Int32, backlog name: String, in directory: RunDirectory) {
@@ -63,6 +65,12 @@ final class Outlet {
       if !rest.isEmpty, !waitAMoment() { break }
     }
     if !rest.isEmpty, !hasFailed, !backlog.append(rest) { abandon() }
+  }
+
+  var pendingDescriptor: Int32? { isBehind ? descriptor : nil }
+
+  func resume() {
+    withUnsafeTemporaryAllocation(byteCount: Self.resumeSize, alignment: 16) { resume(buffer: $0) }
   }
 
   /// Writes from the backlog what the reader takes.

@@ -3,6 +3,7 @@
 
 package import Masking
 package import RunFiles
+package import Scheduling
 
 /// How a run is shown.
 package struct ScreenOptions {
@@ -65,6 +66,11 @@ package final class Screen {
 
   deinit { scratch.deallocate() }
 
+  /// Those whose readers may stand still; one if both streams end up in the same place.
+  package var outlets: [any RunOutlet] {
+    [output.outlet, isShared ? nil : messages.outlet].compactMap { $0 }
+  }
+
   /// To be called before step output is written.
   func turnToOutput() { if isShared { messages.flush() } }
 
@@ -96,32 +102,6 @@ package final class Screen {
       position += used
     }
     return position
-  }
-}
-
-// Readers that stand still.
-extension Screen {
-  /// Descriptors whose readers have something to take.
-  var pendingDescriptors: [Int32] {
-    let output = output.outlet.flatMap { $0.isBehind ? $0.descriptor : nil }
-    let messages = messages.outlet.flatMap { $0.isBehind && !isShared ? $0.descriptor : nil }
-    switch (output, messages) {
-    case (nil, nil): return []
-    case (let one?, nil), (nil, let one?): return [one]
-    case (let one?, let other?): return [one, other]
-    }
-  }
-
-  /// Writes what readers take now.
-  func resume() {
-    output.outlet?.resume(buffer: scratch)
-    if !isShared { messages.outlet?.resume(buffer: scratch) }
-  }
-
-  /// What readers have not taken is not written any more.
-  func abandon() {
-    if output.outlet?.isBehind == true { output.outlet?.abandon() }
-    if messages.outlet?.isBehind == true { messages.outlet?.abandon() }
   }
 }
 

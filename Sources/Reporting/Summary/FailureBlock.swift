@@ -71,11 +71,11 @@ struct FailureBlock {
     sink.write(failureWithoutCommand: failure.ending, reason)
   }
 
-  /// Why the command was not started, or is not enough, if that is more than a few words.
+  /// Why the command was not started, was lost, or is not enough, if that is more than a few words.
   private func longReason(of failure: SettledOperation) -> String? {
     let reason: String? =
       switch failure.decisive?.end.status {
-      case .notStarted(let reason, _), .outputsRefused(let reason): reason
+      case .notStarted(let reason, _), .outputsRefused(let reason), .lost(let reason): reason
       case .exited, .signalled, .abandoned: nil
       case nil: failure.reason(operations)
       }

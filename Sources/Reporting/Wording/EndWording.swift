@@ -7,7 +7,7 @@ import Scheduling
 extension ByteSink {
   /// `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after 30s`.
   /// `limit` is the time limit of the command, if it had one. Why a command was not started may be
-  /// long: its first line is written, in so many columns.
+  /// long, and so may what is known of one that was lost: the first line is written, in so many columns.
   func write(_ end: CommandEnd, limit: Nanoseconds?, columns: Int) {
     if end.timedOut {
       write("timed out after ")
@@ -23,6 +23,8 @@ extension ByteSink {
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
     case .abandoned: write("cannot be ended, given up")
+    case .lost(let reason):
+      return write(oneLine("lost: \(reason.prefix { !$0.isNewline })", columns: columns))
     case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }

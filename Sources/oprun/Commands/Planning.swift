@@ -89,7 +89,7 @@ extension Tool {
     options.host = hostFacts()
   }
 
-  private func hostFacts() -> HostFacts {
+  func hostFacts() -> HostFacts {
     var facts = HostFacts()
     facts.processorCount = availableProcessorCount
     var system = utsname()

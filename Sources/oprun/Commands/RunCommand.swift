@@ -69,6 +69,8 @@ extension Tool {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
+      let host = hostFacts()
+      options.host = RunHost(name: host.name, processorCount: host.processorCount)
       return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)
@@ -86,15 +88,16 @@ extension Tool {
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
     let mode = invocation.choice(Options.output, default: OutputMode.grouped)
-    var observer = RunWatch(
-      console: Console(plan: plan, directory: options.directory, screen: screen, mode: mode),
-      watched: invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
+    let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
+    let watch = StatusWatch(
+      invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
     var options = options
     options.isStrict = invocation.isOn(Options.strict)
-    if screen.hasColoredOutput { options.environment = RunWatch.colorVariables }
+    if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
-      let end = try Execution.run(plan, options, observer: &observer)
-      return observer.watchedStatus ?? end.exitStatus
+      let end = try Execution.run(
+        plan, options, observers: [watch, console], outlets: screen.outlets)
+      return watch.status ?? end.exitStatus
     } catch {
       say(error.message)
       return ExitStatus.internalError
@@ -102,37 +105,22 @@ extension Tool {
   }
 }
 
-/// Passes events on to the console, and remembers how one step's command ended.
-struct RunWatch: RunObserver {
-  private let console: Console
+/// Programs whose output goes to a log do not see the terminal behind it.
+private let colorVariables = [
+  EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
+  EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
+]
+
+/// Remembers how one step's command ended.
+private final class StatusWatch: RunObserver {
   private let watched: OperationID?
-  private(set) var watchedStatus: Int32?
+  private(set) var status: Int32?
 
-  /// Programs whose output goes to a log do not see the terminal behind it.
-  static let colorVariables = [
-    EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
-    EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
-  ]
+  init(_ watched: OperationID?) { self.watched = watched }
 
-  init(console: Console, watched: OperationID?) {
-    self.console = console
-    self.watched = watched
+  func observe(_ event: RunEvent) {
+    if case .ended(watched, .attempt, let end) = event.kind { status = end.shellStatus }
   }
-
-  mutating func observe(_ event: RunEvent) {
-    if case .ended(watched, .attempt, let end) = event.kind {
-      watchedStatus = end.shellStatus
-    }
-    console.observe(event)
-  }
-
-  mutating func endTurn() { console.endTurn() }
-
-  var pendingOutput: [Int32] { console.pendingOutput }
-
-  mutating func resumeOutput() { console.resumeOutput() }
-
-  mutating func abandonOutput() { console.abandonOutput() }
 }
 
 extension CommandEnd {
@@ -142,7 +130,7 @@ extension CommandEnd {
     case .exited(let status): status
     case .signalled(let signal): 128 + signal
     case .notStarted(_, let status): status
-    case .outputsRefused, .abandoned: 1
+    case .outputsRefused, .abandoned, .lost: 1
     }
   }
 }

@@ -2,7 +2,6 @@
 // given the time that others have to end by themselves, and then left to go on.
 
 import Glibc
-import Plans
 import Scheduling
 
 extension LocalProcesses {

@@ -1,7 +1,7 @@
 // Where an operation stands between its met dependencies and readiness.
 
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 /// The state of an operation at its gate. An operation that is not in the table of gates has not
 /// reached its gate, or has passed it.
@@ -36,7 +36,7 @@ enum Gate {
 }
 
 /// What is asked about an operation at its gate.
-enum Question: Hashable {
+package enum Question: Hashable, Sendable {
   /// Its dependencies have ended: whether it runs, and as what.
   case entry
   /// The conditions that it waited for hold: as what it runs.
@@ -46,7 +46,7 @@ enum Question: Hashable {
 }
 
 /// The answer to a question.
-enum Decision {
+package enum Decision: Sendable {
   /// It is ready, as this step.
   case run(PlannedStep)
   /// It has failed before it could start; in words, why.
@@ -64,7 +64,12 @@ enum Decision {
 }
 
 /// An operation that is added while running.
-struct NewOperation {
+package struct NewOperation: Sendable {
   let step: PlannedStep
   let spec: OperationSpec
+
+  package init(step: PlannedStep, spec: OperationSpec) {
+    self.step = step
+    self.spec = spec
+  }
 }

@@ -1,7 +1,7 @@
 // What happens between met dependencies and readiness: conditions, expansion, groups.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 extension RunMachine {
   mutating func askAtGates() {
@@ -22,13 +22,15 @@ extension RunMachine {
   }
 
   /// What was asked about the operation and is not answered yet.
-  func question(about operation: OperationID) -> Question? {
+  package func question(about operation: OperationID) -> Question? {
     if case .asked(let question) = gates[operation] { question } else { nil }
   }
 
   /// The answer to `.decide`, in the same turn or any later one. It is void if the operation has
   /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
-  mutating func decided(_ operation: OperationID, _ decision: Decision, at now: Nanoseconds) {
+  package mutating func decided(
+    _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
+  ) {
     guard case .asked = gates[operation] else {
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
       return

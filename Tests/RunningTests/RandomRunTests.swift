@@ -6,7 +6,7 @@ import Plans
 import Scheduling
 import Testing
 
-@testable import Execution
+@testable import Running
 
 @Suite struct `A run driven by random events` {
   @Test(arguments: 0..<8)
@@ -161,7 +161,7 @@ private struct RandomRun {
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
-        case .resolveRun: machine.runResolved(at: now)
+        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): hear(event)
         }
       }
@@ -217,7 +217,7 @@ private struct RandomRun {
     case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
     case .stopping: isStopping = true
     case .finished: hasFinished = true
-    case .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
+    case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
       .outOfReach, .notice:
       break
     }

@@ -4,7 +4,7 @@ import Plans
 import Scheduling
 import Testing
 
-@testable import Execution
+@testable import Running
 
 private let second: Nanoseconds = 1_000_000_000
 

@@ -7,21 +7,14 @@ import Glibc
 import Masking
 import Plans
 import RunFiles
+import Running
 import Scheduling
-
-/// What is to be started.
-struct CommandRequest {
-  let key: CommandKey
-  let settings: StepSettings
-  let launch: LaunchRequest
-  let logName: String
-}
 
 /// The running commands. Each has a process group, a pipe that outlives it, and a log.
 final class LocalProcesses {
   var commands: [RunningCommand] = []
   var children: Children
-  var news: [ProcessNews] = []
+  var news: [CommandNews] = []
   let cookie: Cookie
   /// Carried by all that this run starts; nil where there can be none, or where another run's does.
   let mark: DescentMark?
@@ -29,6 +22,8 @@ final class LocalProcesses {
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
 
+  private let waiting: KernelWaiting
+  private let launcher: Launcher
   private var conditions: LaunchConditions
   private let directory: RunDirectory
   private let masker: Masker?
@@ -43,56 +38,63 @@ final class LocalProcesses {
   /// Pipes of processes that go on, by token: read until they end, so that nobody gets SIGPIPE, but
   /// no more of them than there are descriptors to spare.
   private var abandonedPipes: [Int: OutputPipe] = [:]
-  /// Commands that have printed something, and whose end is news, or was.
-  private var endedTalkers: [CommandKey] = []
-  private var toldTalkers: [CommandKey] = []
 
-  /// The moments of commands count from `start`, a time of the monotonic clock. In `outputFolder` no
-  /// file with outputs may stay if oprun is killed.
+  /// To be made when what a run waits with is open. No more commands than `wanted` will be started at
+  /// once. In `folder`, that of the run, nobody may find what commands wrote for others in a run with
+  /// secrets, not even after oprun was killed.
   init(
-    cookie: Cookie, conditions: LaunchConditions, directory: RunDirectory, masker: Masker?,
-    outputFolder: String? = nil, start: Nanoseconds
-  ) {
-    self.directory = directory
-    self.masker = masker
-    self.outputFolder = outputFolder
-    self.cookie = cookie
-    self.conditions = conditions
-    children = Children(isListKeptOpen: !conditions.limits.isFrugal)
+    _ options: RunOptions, folder: String, wanted: Int, _ waiting: KernelWaiting
+  ) throws(SystemError) {
+    self.waiting = waiting
+    directory = options.directory
+    masker = options.secrets.masker
+    outputFolder = masker == nil ? nil : folder
+    var limits = DescriptorLimits()
+    try limits.makeRoom(forCommands: wanted)
+    launcher = try Launcher()
+    let inherited = getenv(Cookie.variable).map { String(cString: $0) }
+    cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
+    conditions = LaunchConditions(
+      defaultSignals: waiting.signals.ignoredAtStart, stoppingSignals: waiting.signals.handled,
+      limits: limits, sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount)))
+    children = Children(isListKeptOpen: !limits.isFrugal, own: waiting.ownProcesses)
     mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()
     clock_gettime(CLOCK_BOOTTIME, &boot)
     let sinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
-    runStartSinceBoot = sinceBoot - (monotonicNow() - start)
+    runStartSinceBoot = sinceBoot - waiting.now
+    waiting.addChildren(for: .executor, number: LocalProcesses.children)
+    if limits.commandCount < wanted { news.append(.event(.notice(fewCommands(limits)))) }
   }
+
+  var limits: DescriptorLimits { conditions.limits }
 
   // MARK: Start
 
-  /// To be called before the descriptors of a command are opened: a guardian needs some to start.
-  func prepare() throws(SystemError) { if guardian == nil { try startGuardian() } }
-
   /// Starts a command; the text of the error says why it cannot be.
-  func start(
-    _ request: CommandRequest, at now: Nanoseconds, watch: (OutputPipe) throws(SystemError) -> Void
-  ) throws(SystemError) {
-    let pipe = try idlePipe(watch: watch)
+  func launch(_ command: Command, at now: Nanoseconds) throws(SystemError) {
+    // Before the descriptors of a command are opened: a guardian needs some to start.
+    if guardian == nil { try startGuardian() }
+    var request = try launcher.request(for: command)
+    defer { launcher.release(request) }
+    let pipe = try idlePipe()
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
-    var launch = request.launch
-    launch.output = pipe.output
-    launch.ownVariables.append("\(Cookie.variable)=\(cookie.value(of: nextNumber))")
-    let process = slot.start(launch, conditions)
+    request.output = pipe.output
+    request.ownVariables.append(
+      EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
+    let process = slot.start(request, conditions)
     guard process > 0 else {
       idlePipes.append(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
-    let command = RunningCommand(
-      key: request.key, number: nextNumber, processID: process, startedAt: now,
-      settings: request.settings, program: request.launch.arguments[0], pipe: pipe, launch: slot,
+    let running = RunningCommand(
+      command, number: nextNumber, processID: process, startedAt: now,
+      program: request.arguments[0], pipe: pipe, launch: slot,
       log: Log(
-        name: request.logName, in: directory, limit: request.settings.logLimit, masker: masker))
+        name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
     nextNumber += 1
-    writers[pipe.token] = command
-    commands.append(command)
+    writers[pipe.token] = running
+    commands.append(running)
     guardian?.note(group: process, slot: pipe.token)
   }
 
@@ -126,12 +128,10 @@ final class LocalProcesses {
     return launches[launches.count - 1]
   }
 
-  private func idlePipe(
-    watch: (OutputPipe) throws(SystemError) -> Void
-  ) throws(SystemError) -> OutputPipe {
+  private func idlePipe() throws(SystemError) -> OutputPipe {
     if let pipe = idlePipes.popLast() { return pipe }
     let pipe = try OutputPipe(token: writers.count)
-    try watch(pipe)
+    try waiting.add(pipe.input, for: .executor, number: pipe.token)
     writers.append(nil)
     return pipe
   }
@@ -140,7 +140,7 @@ final class LocalProcesses {
 
   /// Sends the command's whole group a signal and lets what it leaves behind end by itself until
   /// `kill`.
-  func stop(_ key: CommandKey, with signal: Int32) {
+  func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
     // Some 200 µs; bounded, since a program on a dead network disk may never load.
@@ -192,7 +192,7 @@ final class LocalProcesses {
       news.append(.outputGrew(command.key, byteCount: command.log.readableByteCount))
       return true
     } catch {
-      news.append(.logFailed(error.message))
+      news.append(.stateFailed(error.message))
       return true
     }
   }
@@ -236,7 +236,7 @@ final class LocalProcesses {
     if let failure = command.launch.takeFailure(of: command.processID) {
       let code: Int32 = failure.errno == ENOENT && !failure.isDirectory ? 127 : 126
       return .notStarted(
-        failure.message(program: command.program, directory: command.settings.workingDirectory),
+        failure.message(program: command.program, directory: command.directory),
         exitCode: code)
     }
     return clinux_exited(status) != 0
@@ -255,11 +255,10 @@ final class LocalProcesses {
         news.append(.outputGrew(command.key, byteCount: size))
       }
     } catch {
-      news.append(.logFailed(error.message))
+      news.append(.stateFailed(error.message))
     }
-    if command.log.file != nil {
-      endedTalkers.append(command.key)
-      if !command.log.isInPlace { news.append(.logLost(directory.path(of: command.log.name))) }
+    if command.log.file != nil, !command.log.isInPlace {
+      news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
@@ -279,17 +278,5 @@ final class LocalProcesses {
   /// Ends every process of the run, known or not, where the kernel can.
   func endControlGroup() {
     if tolerated.isEmpty { controlGroup?.endAll() }
-  }
-
-  func takeNews() -> [ProcessNews] {
-    swap(&toldTalkers, &endedTalkers)
-    defer { news.removeAll(keepingCapacity: true) }
-    return news
-  }
-
-  /// The ends that were taken as news have been shown: their logs are closed.
-  func closeLogs() {
-    for key in toldTalkers { directory.logs.remove(of: key.operation, key.trial) }
-    toldTalkers.removeAll(keepingCapacity: true)
   }
 }

@@ -10,7 +10,9 @@ struct Wait {
   let probes: [Probe]
   /// The one that is waited for.
   var index = 0
-  /// Its command runs.
+  /// Looks at this one that were started.
+  var lookCount = 0
+  /// The command of the last look runs.
   var isProbing = false
   /// An event said that the operation waits.
   var isReported = false
@@ -20,6 +22,11 @@ struct Wait {
   var phase = 0
 
   var probe: Probe { probes[index] }
+
+  /// The last look's.
+  func key(for operation: OperationID) -> CommandKey {
+    CommandKey(operation: operation, trial: .probe(index + 1), look: lookCount)
+  }
 }
 
 extension RunMachine {
@@ -38,12 +45,13 @@ extension RunMachine {
   private mutating func look(_ operation: OperationID, _ wait: Wait, at now: Nanoseconds) {
     var wait = wait
     wait.isProbing = hasRoom
+    if wait.isProbing { wait.lookCount += 1 }
     setGate(of: operation, to: .waiting(wait))
     guard wait.isProbing else {
       return set(.probeDue, at: now + RunMachine.lookDelay, operation, wait)
     }
     probeCount += 1
-    perform(.start(CommandKey(operation: operation, trial: .probe(wait.index + 1))))
+    perform(.start(wait.key(for: operation)))
   }
 
   /// A look that says nothing leaves what an earlier one has said.
@@ -51,12 +59,13 @@ extension RunMachine {
     _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
   ) {
     guard case .waiting(var wait) = gates[key.operation], wait.isProbing,
-      key.trial == .probe(wait.index + 1)
+      key == wait.key(for: key.operation)
     else { preconditionFailure("a look ended that was not running") }
     wait.isProbing = false
     setGate(of: key.operation, to: .waiting(wait))
     if end.status == .exited(0) {
       wait.index += 1
+      wait.lookCount = 0
       wait.isReported = false
       wait.obstacle = nil
       return self.wait(key.operation, for: wait, at: now)

@@ -4,7 +4,7 @@ import Diagnostics
 import Plans
 import Scheduling
 
-@testable import Execution
+@testable import Running
 
 /// Runs a `RunMachine` against commands that do what a script says.
 ///
@@ -146,7 +146,7 @@ private struct Playback {
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
         case .decide(let operation, _): decide(operation)
-        case .resolveRun: machine.runResolved(at: now)
+        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): say(event)
         }
       }
@@ -264,6 +264,7 @@ private struct Playback {
     case .notStarted: "missing"
     case .outputsRefused: "refused"
     case .abandoned: "abandoned"
+    case .lost: "lost"
     }
   }
 

@@ -1,12 +1,15 @@
 // What happens next in a run: attempts, time limits, stop sequences, hooks, the end. Pure: it is
 // told what happened and when, and says what to do. It starts nothing and reads no clock.
 
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 /// The decisions of one run.
-struct RunMachine {
-  enum Action: Hashable {
+///
+/// What is asked of it often is `mutating` although it changes nothing: a caller in another module would
+/// copy all of it first.
+package struct RunMachine {
+  package enum Action: Hashable, Sendable {
     case start(CommandKey)
     /// Ask the command to end.
     case stop(CommandKey, signal: Int32)
@@ -20,11 +23,11 @@ struct RunMachine {
   }
 
   /// Grows while steps are expanded.
-  var plan: Plan
+  package internal(set) var plan: Plan
   let isStrict: Bool
   /// Commands that may run at once, whatever the queues allow.
   let commandLimit: Int
-  var scheduler: Scheduler
+  package internal(set) var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
   /// Changed by `setGate` alone.
   private(set) var gates: [OperationID: Gate] = [:]
@@ -32,7 +35,7 @@ struct RunMachine {
   private(set) var expectedCount = 0
   /// Looks at conditions that nobody waits for any more; their ends are still to come.
   private var abandonedProbes: Set<CommandKey> = []
-  var groups: Groups
+  package internal(set) var groups: Groups
   /// Groups that were cancelled without the run, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
   /// Looks at conditions whose commands have not ended.
@@ -40,8 +43,8 @@ struct RunMachine {
   var timers = Timers()
   private(set) var actions: [Action] = []
   /// The first reason to end the run before its time.
-  var stopReason: StopReason?
-  var signalCount = 0
+  package internal(set) var stopReason: StopReason?
+  package internal(set) var signalCount = 0
   var hasToldStateFailure = false
   var failedSteps: [OperationID] = []
   var hasAllowedFailure = false
@@ -51,9 +54,11 @@ struct RunMachine {
   private var random: RandomSource
 
   /// While the run is being stopped each hook has this long.
-  static let hookLimit: Nanoseconds = 30_000_000_000
+  package static let hookLimit: Nanoseconds = 30_000_000_000
 
-  init(plan: Plan, isStrict: Bool = false, commandLimit: Int = .max, seed: UInt64 = 1) {
+  package init(
+    plan: Plan, isStrict: Bool = false, commandLimit: Int = .max, seed: UInt64 = 1
+  ) {
     self.plan = plan
     self.isStrict = isStrict
     self.commandLimit = commandLimit
@@ -64,7 +69,7 @@ struct RunMachine {
 
   // MARK: Told
 
-  mutating func begin(at now: Nanoseconds) {
+  package mutating func begin(at now: Nanoseconds) {
     if let timeout = plan.timeout {
       timers.set(
         Timer(
@@ -75,7 +80,7 @@ struct RunMachine {
 
   /// A command that was started has ended, or could not be started. `lastWords` are those of a look
   /// at a condition. With a fault of the state nothing follows it.
-  mutating func ended(
+  package mutating func ended(
     _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFault: String? = nil,
     at now: Nanoseconds
   ) {
@@ -90,6 +95,20 @@ struct RunMachine {
     startReady(at: now)
   }
 
+  /// Whether the end of this command is to come. It is to be asked by those who cannot rule out that
+  /// they hear of an end twice, or of one that nobody waits for.
+  package mutating func awaitsEnd(of key: CommandKey) -> Bool {
+    guard end == nil else { return false }
+    switch key.trial {
+    case .attempt, .hook: return active[key.operation]?.trial == key.trial
+    case .probe:
+      guard let wait = gates[key.operation]?.wait, wait.isProbing else {
+        return abandonedProbes.contains(key)
+      }
+      return key == wait.key(for: key.operation)
+    }
+  }
+
   /// What runs now for the operation of a command that has ended.
   private func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.trial == key.trial else {
@@ -99,7 +118,7 @@ struct RunMachine {
   }
 
   /// Everything whose time has come by now.
-  mutating func advance(to now: Nanoseconds) {
+  package mutating func advance(to now: Nanoseconds) {
     while let timer = timers.earliest, timer.at <= now {
       timers.removeEarliest()
       fire(timer, at: now)
@@ -109,10 +128,17 @@ struct RunMachine {
 
   // MARK: Asked
 
-  /// When `advance` is due; nil if nothing but news can change anything.
-  var deadline: Nanoseconds? { timers.earliest?.at }
+  /// Whether a command that was to be started still is: nothing has asked it to end in between. If
+  /// it is not, it ends as one that could not be started.
+  package mutating func isWanted(_ key: CommandKey) -> Bool {
+    if case .probe = key.trial { return !abandonedProbes.contains(key) }
+    return state(of: key).stop == .none
+  }
 
-  mutating func takeActions() -> [Action] {
+  /// When `advance` is due; nil if nothing but news can change anything.
+  package var deadline: Nanoseconds? { mutating get { timers.earliest?.at } }
+
+  package mutating func takeActions() -> [Action] {
     defer { actions.removeAll(keepingCapacity: true) }
     return actions
   }
@@ -287,7 +313,7 @@ struct RunMachine {
     let old = gates[operation]
     if old == nil, gate == nil { return }
     if let wait = old?.wait, wait.isProbing, gate?.wait == nil {
-      let key = CommandKey(operation: operation, trial: .probe(wait.index + 1))
+      let key = wait.key(for: operation)
       abandonedProbes.insert(key)
       perform(.kill(key))
     }

@@ -7,40 +7,40 @@ import Glibc
 /// The children of this process, and which of them are none of a step's.
 struct Children: ~Copyable {
   /// Children that oprun had before it started anything (a shell that became oprun by `exec`),
-  /// the guardian, and orphans that may live on.
-  private(set) var exempt: Set<Int32> = []
+  /// processes of oprun's own, and orphans that may live on.
+  private let own: OwnProcesses
   /// Some were there before us. Their orphans, too, become our children, and are none of a step's.
   let hasForeignChildren: Bool
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
   /// The list is read at the end of each command; kept open that costs one system call.
-  init(isListKeptOpen: Bool) {
+  init(isListKeptOpen: Bool, own: OwnProcesses) {
+    self.own = own
     clinux_become_subreaper()
-    let own = getpid()
-    list = isListKeptOpen ? open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC) : -1
-    exempt = Set(ProcessStatus.children(of: own))
-    hasForeignChildren = !exempt.isEmpty
+    let oprun = getpid()
+    list = isListKeptOpen ? open("/proc/self/task/\(oprun)/children", O_RDONLY | O_CLOEXEC) : -1
+    let foreign = ProcessStatus.children(of: oprun)
+    hasForeignChildren = !foreign.isEmpty
+    foreign.forEach { own.insert($0) }
   }
 
   deinit { if list >= 0 { close(list) } }
 
-  mutating func exempt(_ processID: Int32) { exempt.insert(processID) }
+  func exempt(_ processID: Int32) { own.insert(processID) }
 
-  mutating func reaped(_ processID: Int32) {
-    if !exempt.isEmpty { exempt.remove(processID) }
-  }
+  func reaped(_ processID: Int32) { own.reaped(processID) }
 
   /// Children, zombies too, that are neither exempt nor among `commands`, which are children
   /// themselves. One system call when there are none, whatever the number of commands.
   mutating func strays(besides commands: [RunningCommand]) -> [Int32] {
-    var known = exempt.count
+    var known = own.processIDs.count
     for command in commands where command.exit == nil { known += 1 }
     let all = current()
     // Every known child is in the list until it is reaped, so equal numbers are equal sets.
     if all.count == known { return [] }
     let leaders = Set(commands.lazy.filter { $0.exit == nil }.map(\.processID))
-    return all.filter { !leaders.contains($0) && !exempt.contains($0) }
+    return all.filter { !leaders.contains($0) && !own.processIDs.contains($0) }
   }
 
   private mutating func current() -> [Int32] {

@@ -1,12 +1,12 @@
 // How a run ends: signals, time limits, failure policies, its own hooks, the exit status.
 
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 extension RunMachine {
   /// The first signal asks what runs to end and lets hooks run; the second kills; the third ends
   /// oprun itself.
-  mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
+  package mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
     signalCount += 1
     switch signalCount {
     case 1:
@@ -36,12 +36,19 @@ extension RunMachine {
 
   /// The logs or the state cannot be kept; the run ends properly, with status 74. One that somebody
   /// has stopped ends as it would, and says it too.
-  mutating func stateFailed(_ message: String, at now: Nanoseconds) {
+  package mutating func stateFailed(_ message: String, at now: Nanoseconds) {
     guard !hasToldStateFailure else { return }
     hasToldStateFailure = true
     guard stopReason == nil || stopReason?.isFailure == true else { return say(.notice(message)) }
     cancelRun(.stateFailure(message), at: now)
     advance(to: now)
+  }
+
+  /// What somebody should have kept of the run is lost: the run ends as after any failure of its
+  /// state. Nobody fails twice, so each is told.
+  package mutating func observerFailed(_ message: String, at now: Nanoseconds) {
+    if hasToldStateFailure { return say(.notice(message)) }
+    stateFailed(message, at: now)
   }
 
   mutating func fire(_ timer: Timer, at now: Nanoseconds) {
@@ -151,9 +158,10 @@ extension RunMachine {
     perform(.resolveRun)
   }
 
-  /// The answer to `.resolveRun`.
-  mutating func runResolved(at now: Nanoseconds) {
+  /// The answer to `.resolveRun`: the run's own settings, with all that is known now.
+  package mutating func runResolved(as settings: StepSettings, at now: Nanoseconds) {
     guard end == nil else { return }
+    plan.settings = settings
     var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))
@@ -192,25 +200,33 @@ extension RunMachine {
   // MARK: What hooks see
 
   /// `OPRUN_STATUS` and the others, for a hook of this operation.
-  func hookVariables(for operation: OperationID) -> [String] {
+  func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
-    var variables = ["OPRUN_STATUS=\((state.ending?.outcome ?? .succeeded).word)"]
+    let status = (state.ending?.outcome ?? .succeeded).word
+    var variables = [("OPRUN_STATUS", status)]
     if operation == CommandKey.runOperation {
       let failed = failedSteps.map { plan.steps[$0.index].id }.joined(separator: " ")
-      return variables + ["OPRUN_FAILED_STEPS=\(failed)"]
+      variables.append(("OPRUN_FAILED_STEPS", failed))
+    } else {
+      let (code, signal) = state.attemptEnd?.codes ?? ("", "")
+      let duration = (state.attemptEnd?.duration ?? 0) / 1_000_000
+      variables += [
+        ("OPRUN_EXIT_CODE", code), ("OPRUN_SIGNAL", signal), ("OPRUN_DURATION_MS", "\(duration)"),
+      ]
     }
-    guard let end = state.attemptEnd else {
-      return variables + ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL=", "OPRUN_DURATION_MS=0"]
+    return variables.map { EnvironmentVariable(name: $0.0, value: $0.1) }
+  }
+}
+
+extension CommandEnd {
+  /// `OPRUN_EXIT_CODE` and `OPRUN_SIGNAL`.
+  fileprivate var codes: (exit: String, signal: String) {
+    switch status {
+    case .exited(let code), .notStarted(_, let code): (String(code), "")
+    case .outputsRefused: ("0", "")
+    case .abandoned, .lost: ("", "")
+    case .signalled(let signal): (String(128 + signal), String(signal))
     }
-    switch end.status {
-    case .exited(let code), .notStarted(_, let code):
-      variables += ["OPRUN_EXIT_CODE=\(code)", "OPRUN_SIGNAL="]
-    case .outputsRefused: variables += ["OPRUN_EXIT_CODE=0", "OPRUN_SIGNAL="]
-    case .abandoned: variables += ["OPRUN_EXIT_CODE=", "OPRUN_SIGNAL="]
-    case .signalled(let signal):
-      variables += ["OPRUN_EXIT_CODE=\(128 + signal)", "OPRUN_SIGNAL=\(signal)"]
-    }
-    return variables + ["OPRUN_DURATION_MS=\(end.duration / 1_000_000)"]
   }
 }
 

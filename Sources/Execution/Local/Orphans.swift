@@ -4,7 +4,7 @@
 // a look at our own children finds whatever is left; there is no search of the whole machine.
 
 import Glibc
-import Plans
+import Running
 import Scheduling
 
 extension LocalProcesses {
@@ -26,7 +26,7 @@ extension LocalProcesses {
   }
 
   /// When `examineLeftovers` is due even if the kernel has no news; nil if nothing is left behind.
-  var deadline: Nanoseconds? {
+  var leftoversDue: Nanoseconds? {
     var earliest: Nanoseconds?
     for command in commands {
       guard let exit = command.exit else {
@@ -58,7 +58,7 @@ extension LocalProcesses {
     var orphans = self.orphans(of: command)
     guard !orphans.isEmpty else { return finish(command, at: now) }
 
-    if command.settings.orphans != .kill, !command.isStopping {
+    if command.orphans != .kill, !command.isStopping {
       return tolerate(orphans, of: command, at: now)
     }
     if command.isStopping, !command.isKilled { return }
@@ -138,7 +138,7 @@ extension LocalProcesses {
   ) {
     orphans.forEach { children.exempt($0.processID) }
     tolerated.insert(command.number)
-    if command.settings.orphans == .warn { report(orphans, of: command, .warn) }
+    if command.orphans == .warn { report(orphans, of: command, .warn) }
     finish(command, at: now)
   }
 
@@ -150,7 +150,8 @@ extension LocalProcesses {
     }
     guard !new.isEmpty else { return }
     let processes = new.map { OrphanProcess($0) }
-    news.append(.orphansFound(command.key, processes, action))
+    news.append(
+      .event(.orphansFound(command.key.operation, processes: processes, action: action)))
   }
 
   func report(outOfReach processes: [Int32], of command: RunningCommand) {
@@ -158,7 +159,7 @@ extension LocalProcesses {
       .compactMap { OrphanProcess(outOfReach: $0) }
     guard !new.isEmpty else { return }
     command.reportedOutOfReach.formUnion(new.map(\.processID))
-    news.append(.outOfReach(command.key, new))
+    news.append(.event(.outOfReach(command.key.operation, processes: new)))
   }
 
   /// A member of the group keeps the group's number taken, so the whole group can be ended at once

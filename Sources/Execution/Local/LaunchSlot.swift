@@ -3,6 +3,7 @@
 
 import CLinux
 import Glibc
+import Plans
 
 /// What one command needs to start.
 struct LaunchRequest {
@@ -10,14 +11,27 @@ struct LaunchRequest {
   var programs: [String]
   var arguments: [String]
   var environment: Environment
-  /// `NAME=value` of this command alone.
-  var ownVariables: [String]
+  /// Of this command alone; `environment` has none with these names.
+  var ownVariables: [EnvironmentVariable]
   var directory: String?
   var input: Int32
   var output: Int32
   /// Becomes descriptor 3.
   var script: Int32?
   var nice: Int32
+}
+
+extension LaunchRequest {
+  /// As C strings, in bytes.
+  fileprivate var textLength: Int {
+    var length = (directory?.utf8.count ?? 0) + 1
+    for text in programs { length += text.utf8.count + 1 }
+    for text in arguments { length += text.utf8.count + 1 }
+    for variable in ownVariables {
+      length += variable.name.utf8.count + variable.value.utf8.count + 2
+    }
+    return length
+  }
 }
 
 /// What all commands of a run start with.
@@ -96,20 +110,21 @@ final class LaunchSlot {
   }
 
   private func fill(_ request: LaunchRequest) {
-    let strings = request.programs + request.arguments + request.ownVariables
     let shared = request.environment.variables
     reserve(
-      text: strings.reduce(request.directory?.utf8.count ?? 0) { $0 + $1.utf8.count + 1 } + 1,
-      pointers: strings.count + shared.count + 4)
+      text: request.textLength,
+      pointers: request.programs.count + request.arguments.count + request.ownVariables.count
+        + shared.count + 4)
 
     var cursor = text
-    func write(_ string: String) -> UnsafeMutablePointer<CChar> {
+    func write(_ string: String, end: CChar = 0) -> UnsafeMutablePointer<CChar> {
       let start = cursor
-      for byte in string.utf8 {
-        cursor.pointee = CChar(bitPattern: byte)
-        cursor += 1
+      var string = string
+      cursor += string.withUTF8 { bytes in
+        if let source = bytes.baseAddress { memcpy(start, source, bytes.count) }
+        return bytes.count
       }
-      cursor.pointee = 0
+      cursor.pointee = end
       cursor += 1
       return start
     }
@@ -127,7 +142,10 @@ final class LaunchSlot {
     append(nil)
     let environment = next
     for variable in shared { append(variable) }
-    for variable in request.ownVariables { append(write(variable)) }
+    for variable in request.ownVariables {
+      append(write(variable.name, end: CChar(UInt8(ascii: "="))))
+      _ = write(variable.value)
+    }
     append(nil)
 
     launch.pointee.programs = UnsafeRawPointer(programs)

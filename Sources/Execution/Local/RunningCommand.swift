@@ -1,27 +1,20 @@
 // A command that was started and has not been reported as ended.
 
-import Plans
+import Running
 import Scheduling
-
-/// Which command: at most one runs for an operation at a time. The run's own hooks have the
-/// operation −1.
-struct CommandKey: Hashable {
-  let operation: OperationID
-  let trial: Trial
-
-  static let runOperation = OperationID(-1)
-}
 
 /// One started process with its group, its pipe and its log.
 final class RunningCommand {
   let key: CommandKey
+  let orphans: OrphanAction
+  /// As the user named it; nil for where oprun was started.
+  let directory: String?
   /// Counts the commands of the run; part of the cookie.
   let number: Int
   /// Also the id of its process group.
   let processID: Int32
   let startedAt: Nanoseconds
-  let settings: StepSettings
-  /// The program as the user named it.
+  /// As the user named it.
   let program: String
   let pipe: OutputPipe
   let launch: LaunchSlot
@@ -51,15 +44,15 @@ final class RunningCommand {
   }
 
   init(
-    key: CommandKey, number: Int, processID: Int32, startedAt: Nanoseconds,
-    settings: StepSettings, program: String, pipe: OutputPipe, launch: LaunchSlot,
-    log: consuming Log
+    _ command: Command, number: Int, processID: Int32, startedAt: Nanoseconds, program: String,
+    pipe: OutputPipe, launch: LaunchSlot, log: consuming Log
   ) {
-    self.key = key
+    key = command.key
+    orphans = command.orphans
+    directory = command.directory
     self.number = number
     self.processID = processID
     self.startedAt = startedAt
-    self.settings = settings
     self.program = program
     self.pipe = pipe
     self.launch = launch
@@ -73,16 +66,4 @@ final class RunningCommand {
         peakMemory: $0.peakMemory, outputByteCount: log.byteCount)
     }
   }
-}
-
-/// What the processes did since they were last asked.
-enum ProcessNews {
-  case outputGrew(CommandKey, byteCount: Int)
-  case orphansFound(CommandKey, [OrphanProcess], OrphanAction)
-  case outOfReach(CommandKey, [OrphanProcess])
-  case ended(CommandKey, CommandEnd)
-  /// A log could not be written; the command goes on without one.
-  case logFailed(String)
-  /// The file with this path is not the log any more: a command removed or replaced it.
-  case logLost(String)
 }

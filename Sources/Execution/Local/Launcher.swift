@@ -1,0 +1,106 @@
+// From a command to what the kernel of this machine is given: a program, C strings, descriptors.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Plans
+import Running
+
+/// Makes commands ready to be started here. Commands with one environment share its C strings.
+final class Launcher {
+  private let nullInput: Descriptor
+  /// The program of the built-in steps, which stands beside this one.
+  private let helper = Launcher.neighbour(named: "oprun-image")
+  /// By the commands' environments, which are kept, as their numbers are used again.
+  private var environments: [ObjectIdentifier: (CommandEnvironment, Environment)] = [:]
+  private var last: (source: CommandEnvironment, environment: Environment)?
+
+  /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
+  private static let longestArgument = 131_071
+
+  init() throws(SystemError) {
+    nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
+  }
+
+  /// Opens what only this command needs; `release` closes it.
+  func request(for command: Command) throws(SystemError) -> LaunchRequest {
+    let environment = environment(of: command)
+    let (words, script) = arguments(of: command.work)
+    var request = LaunchRequest(
+      programs: programs(for: words[0], environment), arguments: words, environment: environment,
+      ownVariables: command.variables, directory: command.directory, input: nullInput.number,
+      output: -1, script: nil, nice: command.limits.nice)
+    request.script = try script.map { text throws(SystemError) in try memoryFile(text) }
+    do throws(SystemError) {
+      if let text = command.input { request.input = try memoryFile(text) }
+    } catch {
+      release(request)
+      throw error
+    }
+    return request
+  }
+
+  /// Closes what was opened for this request alone; the new process has its own copies.
+  func release(_ request: LaunchRequest) {
+    if let script = request.script { close(script) }
+    if request.input != nullInput.number { close(request.input) }
+  }
+
+  /// A plain command is executed directly; a script that is too long for an argument is read by
+  /// the shell from descriptor 3.
+  private func arguments(of work: Command.Work) -> (words: [String], script: String?) {
+    switch work {
+    case .words(let words): return (words, nil)
+    case .builtin(let words): return ([helper] + words, nil)
+    case .script(let text, let shell):
+      if shell == StepSettings.defaultShell, let words = directArguments(of: text) {
+        return (words, nil)
+      }
+      if text.utf8.count > Launcher.longestArgument { return (shell + ["/dev/fd/3"], text) }
+      return (shell + ["-c", text], nil)
+    }
+  }
+
+  private func programs(for name: String, _ environment: Environment) -> [String] {
+    name.contains("/") ? [name] : environment.searchPath.map { "\($0)/\(name)" }
+  }
+
+  private func environment(of command: Command) -> Environment {
+    let source = command.environment
+    if let last, last.source === source { return last.environment }
+    let environment: Environment
+    if let known = environments[ObjectIdentifier(source)] {
+      environment = known.1
+    } else {
+      environment = Environment(adding: source.variables)
+      environments[ObjectIdentifier(source)] = (source, environment)
+    }
+    last = (source, environment)
+    return environment
+  }
+
+  /// A program in the folder of this one.
+  private static func neighbour(named name: String) -> String {
+    guard let path = realpath("/proc/self/exe", nil) else { return name }
+    defer { free(path) }
+    let own = String(cString: path)
+    return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/" + name
+  }
+
+  /// A file that is nowhere but in memory, at its start, holding the text.
+  private func memoryFile(_ text: String) throws(SystemError) -> Int32 {
+    let file = clinux_memory_file("oprun")
+    guard file >= 0 else { throw SystemError("cannot keep a text in memory", errno: -file) }
+    var text = text
+    let isWritten = text.withUTF8 { bytes in
+      write(file, bytes.baseAddress, bytes.count) == bytes.count
+    }
+    guard isWritten else {
+      let error = SystemError.last("cannot keep a text in memory")
+      close(file)
+      throw error
+    }
+    lseek(file, 0, SEEK_SET)
+    return file
+  }
+}

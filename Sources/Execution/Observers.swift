@@ -1,0 +1,107 @@
+// The list of those who hear of a run. It knows nothing of processes, and nothing of what is done about
+// a failure.
+
+import Masking
+import Scheduling
+
+/// The observers of a run, in the order in which they are told; the one door to them: no secret passes.
+struct Observers {
+  private var list: [any RunObserver]
+  private let masker: Masker?
+  private var failures: [String] = []
+  private var endOfTurn: Nanoseconds = -1
+
+  init(_ list: [any RunObserver], masker: Masker?) {
+    self.list = list
+    self.masker = masker
+  }
+
+  /// When a turn must end; nil if no observer wants to be called. One that asks for a time that has
+  /// passed, again and again, must not keep the loop busy.
+  var deadline: Nanoseconds? {
+    list.lazy.compactMap(\.deadline).filter { $0 > endOfTurn }.min()
+  }
+
+  mutating func tell(_ kind: RunEvent.Kind, at time: Nanoseconds) {
+    let event = masked(kind, at: time)
+    forEach { observer throws(ObserverFailure) in try observer.observe(event) }
+  }
+
+  mutating func commit() {
+    forEach { observer throws(ObserverFailure) in try observer.commit() }
+  }
+
+  mutating func endTurn(at time: Nanoseconds) {
+    endOfTurn = time
+    forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
+  }
+
+  /// What went wrong since the last call, in words. Who has failed is no longer in the list.
+  mutating func takeFailures() -> [String] {
+    if failures.isEmpty { return [] }
+    defer { failures = [] }
+    return failures
+  }
+
+  /// Tells the end of the run, and ends the last turn, of one observer after the other: so those
+  /// behind one that fails hear of it, in the end itself or as a notice before it. Answers the end
+  /// as it is after the last one.
+  mutating func finish(_ end: RunEnd, at time: Nanoseconds) -> RunEnd {
+    commit()
+    var end = end
+    var notices: [String] = []
+    for observer in list {
+      for message in takeFailures() {
+        if let failed = end.failing(message) { end = failed } else { notices.append(message) }
+      }
+      let last = masked(.finished(end), at: time)
+      let others = notices.map { masked(.notice($0), at: time) }
+      attempt { () throws(ObserverFailure) in
+        for notice in others { try observer.observe(notice) }
+        try observer.observe(last)
+        try observer.endTurn(at: time)
+      }
+    }
+    return takeFailures().reduce(end) { $0.failing($1) ?? $0 }
+  }
+
+  private mutating func forEach(
+    _ body: (any RunObserver) throws(ObserverFailure) -> Void
+  ) {
+    var index = 0
+    while index < list.count {
+      let observer = list[index]
+      if attempt({ () throws(ObserverFailure) in try body(observer) }) {
+        index += 1
+      } else {
+        list.remove(at: index)
+      }
+    }
+  }
+
+  @discardableResult
+  private mutating func attempt(_ body: () throws(ObserverFailure) -> Void) -> Bool {
+    do throws(ObserverFailure) {
+      try body()
+      return true
+    } catch {
+      failures.append(error.message)
+      return false
+    }
+  }
+
+  private func masked(_ kind: RunEvent.Kind, at time: Nanoseconds) -> RunEvent {
+    RunEvent(at: time, masker.map(kind.masked) ?? kind)
+  }
+}
+
+extension RunEnd {
+  /// The same, of a run whose state could not be kept; nil if it was stopped before, which counts.
+  func failing(_ message: String) -> RunEnd? {
+    switch stopReason {
+    case nil, .failure:
+      RunEnd(exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
+    case .signal, .runTimeout, .noWidth, .suspended, .stateFailure: nil
+    }
+  }
+}

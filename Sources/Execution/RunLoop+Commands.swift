@@ -1,0 +1,110 @@
+// Commands on their way through the loop: from the machine to the executor, and their news back.
+
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+extension RunLoop {
+  func start(_ key: CommandKey, at time: Nanoseconds) {
+    guard machine.isWanted(key) else {
+      return machine.ended(
+        key, CommandEnd(.notStarted("it was stopped before it started", exitCode: 126)), at: time)
+    }
+    if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
+      return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
+    }
+    if case .attempt = key.trial {
+      outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
+    }
+    executor.start(builder.command(key, machine.command(of: key)), at: time)
+  }
+
+  func hear(_ news: CommandNews, at time: Nanoseconds) {
+    switch news {
+    case .outputGrew(let key, let count):
+      guard !key.trial.isProbe, machine.awaitsEnd(of: key) else { return }
+      tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time)
+    case .ended(let key, let end): ended(key, end, at: time)
+    case .event(let event): tell(event, at: time)
+    case .stateFailed(let message): machine.stateFailed(message, at: time)
+    }
+  }
+
+  /// An executor that has lost sight of a command may tell its end late, or twice: the first one
+  /// that the machine waits for counts.
+  private func ended(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
+    guard machine.awaitsEnd(of: key) else { return }
+    let log = options.directory.logs.log(of: key.operation, key.trial)
+    if log != nil { endedTalkers.append(key) }
+    if key.trial.isProbe { return lookEnded(key, end, log, at: time) }
+    let end = takeOutputs(of: key, end, at: time)
+    removeOutputs(of: key)
+    machine.ended(key, end, stateFault: stateFault, at: time)
+  }
+
+  /// The ends that the machine was told of have been shown.
+  func closeLogs() {
+    for key in endedTalkers { options.directory.logs.remove(of: key.operation, key.trial) }
+    endedTalkers.removeAll(keepingCapacity: true)
+  }
+
+  /// A look at a condition leaves no log.
+  private func lookEnded(
+    _ key: CommandKey, _ end: CommandEnd, _ log: LogFile?, at time: Nanoseconds
+  ) {
+    var lastWords: String?
+    if let log {
+      if end.status != .exited(0) { lastWords = LastWords.line(of: log) }
+      options.directory.remove(builder.logName(of: key, step: step(of: key)))
+    }
+    removeOutputs(of: key)
+    machine.ended(key, end, lastWords: lastWords, at: time)
+  }
+
+  /// A success publishes what the command gave; outputs that cannot be used make it a failure.
+  private func takeOutputs(
+    of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds
+  ) -> CommandEnd {
+    guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key) else {
+      return end
+    }
+    do throws(OutputFault) {
+      let taken = try outputFiles.take(
+        of: key.operation, from: outputsName(of: key), declared: settings.outputs)
+      guard let taken else { return end }
+      outputs.publish(taken, of: key.operation)
+      tell(.published(key.operation, taken.published), at: time)
+      return end
+    } catch {
+      return end.with(.outputsRefused(error.message))
+    }
+  }
+
+  /// In a run with secrets nothing stays of what a command wrote to `OPRUN_OUTPUT`, however it ended.
+  private func removeOutputs(of key: CommandKey) {
+    if masker != nil { options.directory.remove(outputsName(of: key)) }
+  }
+
+  private func outputsName(of key: CommandKey) -> String {
+    builder.outputsName(of: key, step: step(of: key))
+  }
+
+  /// Nil for the run itself.
+  private func step(of key: CommandKey) -> String? {
+    key.operation == CommandKey.runOperation ? nil : machine.plan.steps[key.operation.index].id
+  }
+}
+
+extension Trial {
+  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
+
+  /// What of the step it is a try of; nil for a look at a condition.
+  fileprivate var part: StepPart? {
+    switch self {
+    case .attempt: .attempt
+    case .hook(let kind, let index): .hook(kind, index: index)
+    case .probe: nil
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// Waiting as Linux does it: epoll, signalfd and the monotonic clock.
+
+import Diagnostics
+import Glibc
+import Scheduling
+
+/// The world around a run. There can be only one in a process: signals are the process's.
+final class KernelWaiting: Waiting {
+  let ownProcesses = OwnProcesses()
+  /// The start of the run, as a time of the monotonic clock.
+  let start = monotonicNow()
+  private(set) var signals: Signals
+  private var readiness: Readiness
+  /// Who wants to know that a child has changed state.
+  private var parent: Ready?
+
+  init() throws(SystemError) {
+    signals = try Signals()
+    readiness = try Readiness()
+    try readiness.add(signals.descriptor, Ready(owner: .signals, number: 0))
+  }
+
+  var now: Nanoseconds { monotonicNow() - start }
+
+  var clock: RunClock { RunClock(wallTime: wallNow() - now, monotonicTime: start) }
+
+  func add(
+    _ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest
+  ) throws(SystemError) {
+    try readiness.add(descriptor, Ready(owner: owner, number: number), interest)
+  }
+
+  func remove(_ descriptor: Int32) { readiness.remove(descriptor) }
+
+  /// From now on SIGCHLD is news of this owner, in place of a descriptor.
+  func addChildren(for owner: Owner, number: Int) { parent = Ready(owner: owner, number: number) }
+
+  func wait(until due: Nanoseconds?) -> [Ready] {
+    var ready = readiness.wait(nanoseconds: due.map { $0 - now })
+    guard let index = ready.firstIndex(where: { $0.owner == .signals }) else { return ready }
+    // Output first, then the ends of commands, then what asks the run to end.
+    ready.remove(at: index)
+    if let parent { ready.append(parent) }
+    for signal in signals.takeStopping() {
+      ready.append(Ready(owner: .signals, number: Int(signal)))
+    }
+    return ready
+  }
+}

@@ -1,0 +1,75 @@
+// What an executor is given: everything about one start of a command, as a plain value. It holds no
+// descriptor, no pointer and nothing of the machine that it will run on.
+
+package import Plans
+package import Scheduling
+
+/// One command of a run, ready to be started, here or on another machine.
+package struct Command: Sendable {
+  /// What runs.
+  package enum Work: Hashable, Sendable {
+    /// A program and its arguments; never empty.
+    case words([String])
+    /// The text of a script, for the shell with these words.
+    case script(String, shell: [String])
+    /// Arguments of the program of the built-in steps; where that is, the executor knows.
+    case builtin([String])
+  }
+
+  /// Names this start and no other of the run.
+  package let key: CommandKey
+  package let work: Work
+  /// Shared with all commands that have the same.
+  package let environment: CommandEnvironment
+  /// For this command alone; they win over `environment`.
+  package let variables: [EnvironmentVariable]
+  /// As the user wrote it: absolute, or relative to where oprun was started; nil means there.
+  package let directory: String?
+  /// What the command reads from its standard input; nil means nothing.
+  package let input: String?
+  package let limits: CommandLimits
+  package let orphans: OrphanAction
+  /// The names, in the folder of the run, of the file for what it prints and of the one behind
+  /// `OPRUN_OUTPUT`. Neither exists before somebody writes to it.
+  package let logName: String
+  package let outputsName: String
+
+  package init(
+    _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,
+    variables: [EnvironmentVariable] = [], settings: StepSettings,
+    files: (log: String, outputs: String)
+  ) {
+    self.key = key
+    self.work = work
+    self.environment = environment
+    self.variables = variables
+    directory = settings.workingDirectory
+    input = settings.standardInput
+    limits = CommandLimits(logSize: settings.logLimit, nice: settings.nice)
+    orphans = settings.orphans
+    logName = files.log
+    outputsName = files.outputs
+  }
+}
+
+/// Variables that many commands of a run have in common. Whoever runs commands may keep what it
+/// makes of them by the object's identity, as long as it keeps the object.
+package final class CommandEnvironment: Sendable {
+  /// They win over what the command's machine offers; of equal names the last wins.
+  package let variables: [EnvironmentVariable]
+
+  package init(_ variables: [EnvironmentVariable]) { self.variables = variables }
+}
+
+/// What a command may use.
+package struct CommandLimits: Hashable, Sendable {
+  /// Bytes of head that its log keeps.
+  package let logSize: Int
+  /// Added to oprun's own niceness.
+  package let nice: Int32
+
+  package init(logSize: Int, nice: Int32) {
+    self.logSize = logSize
+    self.nice = nice
+  }
+}

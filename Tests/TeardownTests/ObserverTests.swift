@@ -1,0 +1,209 @@
+// Who hears of a run: in which order, what has to be kept before anything goes on, and what becomes of
+// a run whose observers fail. The program is `observed-run` (`Tests/ObservedRun`).
+
+import Foundation
+import TestSupport
+import Testing
+
+/// A run with observers, to its end.
+private final class ObservedRun {
+  let status: Int32
+  let processID: Int32
+  private let folder: URL
+
+  init(_ steps: String, _ observers: String...) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try steps.write(
+      to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
+    let program = ownFolder.appending(path: "observed-run").path
+    let child = try Child(
+      script: """
+        cd '\(folder.path)' || exit 99
+        exec '\(program)' pipeline.yml '\(observers.joined(separator: "' '"))' </dev/null
+        """)
+    processID = child.processID
+    status = child.wait()
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  /// Of everybody, or of one observer, what it heard.
+  func trace(of name: String? = nil) -> [String] {
+    let lines = content(of: "trace").split(separator: "\n").map(String.init)
+    guard let name else { return lines }
+    return lines.filter { $0.hasPrefix("\(name): ") }.map { String($0.dropFirst(name.count + 2)) }
+  }
+
+  func content(of file: String) -> String {
+    (try? String(contentsOf: folder.appending(path: file), encoding: .utf8)) ?? ""
+  }
+
+  func exists(_ file: String) -> Bool {
+    FileManager.default.fileExists(atPath: folder.appending(path: file).path)
+  }
+}
+
+@Suite struct `Observers of a run` {
+  private static let chain = """
+    max_parallel: 1
+    steps:
+      - {id: a, run: echo a runs >>trace}
+      - {id: b, depends_on: [a], run: echo b runs >>trace}
+
+    """
+
+  @Test func `are told in their order, and what they were told is kept before a dependent starts`()
+    throws
+  {
+    let run = try ObservedRun(Self.chain, "keeper,slow", "screen")
+    #expect(run.status == 0)
+    #expect(
+      run.trace() == [
+        "keeper: began", "screen: began", "keeper: started a", "screen: started a",
+        "keeper: commit", "screen: commit", "a runs",
+        "keeper: ended a: 0", "screen: ended a: 0",
+        "keeper: settled a succeeded", "screen: settled a succeeded",
+        "keeper: started b", "screen: started b",
+        "keeper: commit", "screen: commit", "b runs",
+        "keeper: ended b: 0", "screen: ended b: 0",
+        "keeper: settled b succeeded", "screen: settled b succeeded",
+        "keeper: commit", "screen: commit",
+        "keeper: finished 0", "keeper: commit", "screen: finished 0", "screen: commit",
+      ])
+  }
+
+  @Test func `hear of the beginning first and once, whatever else there is`() throws {
+    let before = Date().timeIntervalSince1970
+    let run = try ObservedRun(
+      "queues: {never: {max_parallel: 0}}\nsteps: [{id: a, queue: never, run: 'true'}]\n", "one",
+      "two")
+    #expect(run.status == 1)
+    for name in ["one", "two"] {
+      #expect(
+        run.trace(of: name) == [
+          "began", "stopping: noWidth", "settled a cancelled", "commit", "finished 1", "commit",
+        ])
+    }
+    let words = run.content(of: "beginning.one").split(separator: " ").map(String.init)
+    try #require(words.count == 6)
+    #expect(run.content(of: "beginning.two") == run.content(of: "beginning.one"))
+    #expect(run.exists(".oprun/runs/\(words[0])"))
+    let wallTime = (Double(words[1]) ?? 0) / 1_000_000_000
+    #expect(before - 0.001...Date().timeIntervalSince1970 ~= wallTime)
+    let monotonic = (Double(words[2]) ?? 0) / 1_000_000_000
+    var now = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &now)
+    let since = Date().timeIntervalSince1970 - wallTime
+    #expect(abs(Double(now.tv_sec) + Double(now.tv_nsec) / 1e9 - monotonic - since) < 1)
+    #expect(words[3...] == ["somewhere", "3", "\(run.processID)\n"])
+  }
+
+  @Test(arguments: ["fails", "loses"])
+  func `that fail in the middle end the run with 74, and nothing new starts`(how: String) throws {
+    let run = try ObservedRun(
+      Self.chain + "  - {id: c, depends_on: [b], run: echo c runs >>trace}\n",
+      "keeper,\(how)=settled a succeeded", "screen")
+    #expect(run.status == 74)
+    let fault =
+      how == "fails"
+      ? "keeper cannot take 'settled a succeeded'" : "keeper cannot keep 'settled a succeeded'"
+    #expect(
+      run.trace(of: "screen") == [
+        "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
+        "stopping: \(fault)", "settled c cancelled", "ended b: it was stopped before it started",
+        "settled b cancelled", "commit", "finished 74", "commit",
+      ])
+    #expect(
+      run.trace(of: "keeper") == [
+        "began", "started a", "commit", "ended a: 0", "settled a succeeded",
+      ] + (how == "fails" ? [] : ["started b", "commit fails"]))
+    #expect(run.trace().filter { $0.hasSuffix(" runs") } == ["a runs"])
+  }
+
+  @Test func `that fail at the beginning keep everything from being started`() throws {
+    let run = try ObservedRun(Self.chain, "keeper,fails=began", "screen")
+    #expect(run.status == 74)
+    #expect(
+      run.trace() == [
+        "keeper: began", "screen: began", "screen: stopping: keeper cannot take 'began'",
+        "screen: settled a cancelled", "screen: settled b cancelled", "screen: commit",
+        "screen: finished 74", "screen: commit",
+      ])
+  }
+
+  @Test(arguments: ["fails", "loses"])
+  func `that cannot take the end change it for those behind them`(how: String) throws {
+    let run = try ObservedRun(
+      "steps: [{id: a, run: 'true'}]\n", "first", "keeper,\(how)=finished 0", "last")
+    #expect(run.status == 74)
+    #expect(run.trace(of: "first").suffix(2) == ["finished 0", "commit"])
+    #expect(run.trace(of: "last").suffix(2) == ["finished 74", "commit"])
+  }
+
+  @Test func `that fail one after the other are all told of`() throws {
+    let run = try ObservedRun(
+      Self.chain, "one,fails=settled a succeeded", "two,fails=settled a succeeded",
+      "three,fails=finished 74", "screen")
+    #expect(run.status == 74)
+    #expect(
+      run.trace(of: "screen") == [
+        "began", "started a", "commit", "ended a: 0", "settled a succeeded", "started b", "commit",
+        "stopping: one cannot take 'settled a succeeded'",
+        "notice: two cannot take 'settled a succeeded'",
+        "ended b: it was stopped before it started", "settled b cancelled", "commit",
+        "notice: three cannot take 'finished 74'", "finished 74", "commit",
+      ])
+  }
+
+  @Test func `that fail in a run which a signal has stopped leave its status and are told of`()
+    throws
+  {
+    let run = try ObservedRun(
+      "steps: [{id: a, run: 'kill -TERM $PPID; while :; do sleep 0.01; done'}]\n",
+      "keeper,fails=stopping: signal(15)", "screen")
+    #expect(run.status == 143)
+    #expect(
+      run.trace(of: "screen") == [
+        "began", "started a", "commit", "stopping: signal(15)", "commit",
+        "notice: keeper cannot take 'stopping: signal(15)'", "commit", "ended a: signal 15",
+        "settled a cancelled", "commit", "finished 143", "commit",
+      ])
+  }
+
+  @Test func `that fail while nothing runs end a wait, and hooks run`() throws {
+    let run = try ObservedRun(
+      """
+      steps:
+        - id: a
+          run: exit 1
+          retry: {limit: 1, delay: 1h}
+          on_cancel: echo hook runs >>trace
+
+      """, "keeper,fails=retrying a", "screen")
+    #expect(run.status == 74)
+    #expect(
+      run.trace() == [
+        "keeper: began", "screen: began", "keeper: started a", "screen: started a",
+        "keeper: commit", "screen: commit", "keeper: ended a: 1", "screen: ended a: 1",
+        "keeper: retrying a", "screen: retrying a", "screen: commit",
+        "screen: stopping: keeper cannot take 'retrying a'", "screen: started a onCancel",
+        "screen: commit", "hook runs", "screen: ended a onCancel: 0",
+        "screen: settled a cancelled", "screen: commit", "screen: finished 74", "screen: commit",
+      ])
+  }
+
+  /// Nothing else wakes the loop: the step prints nothing, and ends when the observer was called.
+  @Test func `are called when their time has come`() throws {
+    let run = try ObservedRun(
+      """
+      steps:
+        - id: a
+          timeout: 30s
+          run: while [ ! -e due.3 ]; do sleep 0.01; done
+
+      """, "screen", "heart,every=20", "watch,every=3600000")
+    #expect(run.status == 0)
+    #expect(run.exists("due.3") && !run.exists("due.1000"))
+  }
+}
