@@ -17,9 +17,9 @@ extension ByteSink {
     let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
     let line = UnsafeBufferPointer(rebasing: bytes[..<end])
     let start = line.first ?? UInt8(ascii: " ")
-    guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"),
-      line.allSatisfy({ (0x20..<0x7f).contains($0) })
-    else { return false }
+    guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"), isPrintableASCII(line) else {
+      return false
+    }
     let hasMore = bytes[end...].contains { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") }
     let room = hasMore ? columns - 2 : columns
     if end <= room {
@@ -30,6 +30,13 @@ extension ByteSink {
       write("…")
     }
     return true
+  }
+
+  /// No branch in the loop, so that the compiler takes many bytes at once.
+  private func isPrintableASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var bad: UInt8 = 0
+    for byte in bytes { bad |= byte &- 0x20 < 0x5F ? 0 : 1 }
+    return bad == 0
   }
 
   private func firstLine(of text: String, columns: Int) -> String {
