@@ -10,6 +10,11 @@ struct OrderedMap<Element> {
 
   var count: Int { names.count }
 
+  mutating func reserveCapacity(_ count: Int) {
+    names.reserveCapacity(count)
+    values.reserveCapacity(count)
+  }
+
   /// Setting nil changes nothing. O(1).
   subscript(name: String) -> Element? {
     get { place(of: name).map { values[$0] } }

@@ -156,6 +156,12 @@ struct LateDependencies {
   var steps = OrderedMap<OperationID>()
   var matches: [String: [MatchedInstance]] = [:]
   var all: [OperationID] = []
+
+  /// Of about so many.
+  init(count: Int = 0) {
+    steps.reserveCapacity(count)
+    all.reserveCapacity(count)
+  }
 }
 
 struct MatchedInstance: Sendable {
