@@ -38,11 +38,15 @@ enum RailGlyph: Int {
   /// Writes the character at `end`, and moves it on.
   @inline(__always)
   fileprivate func append(to end: inout UnsafeMutableRawPointer, usesASCII: Bool) {
-    let scalar = usesASCII ? ascii : box
-    guard let utf8 = UTF8.encode(scalar) else { return }
-    for byte in utf8 {
-      end.storeBytes(of: byte, as: UInt8.self)
+    let scalar = (usesASCII ? ascii : box).value
+    if scalar < 0x80 {
+      end.storeBytes(of: UInt8(scalar), as: UInt8.self)
       end += 1
+    } else {
+      end.storeBytes(of: UInt8(0xE0 | scalar >> 12), as: UInt8.self)
+      end.storeBytes(of: UInt8(0x80 | scalar >> 6 & 0x3F), toByteOffset: 1, as: UInt8.self)
+      end.storeBytes(of: UInt8(0x80 | scalar & 0x3F), toByteOffset: 2, as: UInt8.self)
+      end += 3
     }
   }
 }
