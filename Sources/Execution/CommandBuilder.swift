@@ -116,7 +116,8 @@ final class CommandBuilder {
     switch action {
     case .arguments(let words): return CommandArguments(words: words)
     case .helper(let words): return helperArguments(words)
-    case .script(let text):
+    case .script(let script):
+      let text = script.string
       if settings.shell == StepSettings.defaultShell, let words = directArguments(of: text) {
         return CommandArguments(words: words)
       }

@@ -6,6 +6,7 @@ import Scheduling
 /// Builds the steps of the operations that were kept.
 struct PlanBuilder {
   let planner: Planner
+  private let sources: SourceMap
   let numbers: Renumbering
   var pools: [SettingsPool]
   /// Of operations that stand for others.
@@ -18,14 +19,15 @@ struct PlanBuilder {
   private(set) var groups: [OperationID: GroupPlan] = [:]
   var log: DiagnosticLog
 
-  init(_ planner: Planner, _ isKept: [Bool]?) {
+  init(_ planner: Planner, _ sources: SourceMap, _ isKept: [Bool]?) {
     self.planner = planner
+    self.sources = sources
     numbers = Renumbering(isKept)
     pools = planner.units.map { SettingsPool($0) }
     log = planner.log
   }
 
-  mutating func plan(path: String, sources: SourceMap, _ isKept: [Bool]?) -> Plan {
+  mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.units[0]
     let options = planner.options
@@ -170,14 +172,14 @@ struct PlanBuilder {
     case .kept(let number): return try fold(unit.model.actions[Int(number)], values, settings)
     case .uses(let number):
       let uses = unit.model.uses[Int(number)]
-      if case .file(let path) = uses.kind { return .known(.script(path)) }
+      if case .file(let path) = uses.kind { return .known(.script(ScriptText(path))) }
       return try fold(.uses(uses), values, settings)
     }
   }
 
   private func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
     let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
-    return .known(.script(planner.text.string(span)))
+    return .known(.script(ScriptText(span, in: sources)))
   }
 
   private func fold(
@@ -186,7 +188,7 @@ struct PlanBuilder {
     let shell = settings.settings.shell
     if case .script(let text) = command {
       let folded = try values.foldScript(text, for: shell)
-      return folded.plain.map { .known(.script($0)) } ?? .late(.script(folded))
+      return folded.plain.map { .known(.script(ScriptText($0))) } ?? .late(.script(folded))
     }
     let folded = try values.fold(command, for: shell)
     return folded.constant.map { .known($0) } ?? .late(folded)

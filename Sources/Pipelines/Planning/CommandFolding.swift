@@ -81,7 +81,7 @@ extension CommandModel {
   /// As it is shown.
   var shown: Action {
     switch self {
-    case .script(let text): .script(text.shown)
+    case .script(let text): .script(ScriptText(text.shown))
     case .arguments(let words): .arguments(words.map(\.shown))
     case .uses(let uses): uses.action { $0.shown }
     }

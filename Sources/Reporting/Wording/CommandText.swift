@@ -6,6 +6,11 @@ package import Pipelines
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.
   package func write(firstLineOf action: Action, columns: Int) {
+    if masker == nil, case .script(let script) = action,
+      script.withUTF8({ writeIfPlain($0, columns: columns) })
+    {
+      return
+    }
     // Before it is clipped: half a secret is no longer found.
     var text = masker?.mask(action.commandText) ?? action.commandText
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
