@@ -68,7 +68,7 @@ struct CommandBuilder {
   ) -> Command.Work {
     switch action {
     case .arguments(let words): .words(words)
-    case .script(let text): .script(text, shell: settings.shell)
+    case .script(let text): .script(text.string, shell: settings.shell)
     case .helper(let words): .builtin(withoutSecrets(words, &variables))
     }
   }

@@ -114,8 +114,8 @@ private func makePlan(
   guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }
   guard faults.isEmpty else { throw .badParameters(faults) }
   let isKept = try planner.selection(path: path)
-  var builder = PlanBuilder(planner, isKept)
-  var plan = builder.plan(path: path, sources: loader.sources, isKept)
+  var builder = PlanBuilder(planner, loader.sources, isKept)
+  var plan = builder.plan(path: path, isKept)
   guard builder.log.isEmpty else {
     throw .invalid(builder.log.sorted(), loader.sources)
   }

@@ -8,7 +8,7 @@ extension Action {
   /// inputs of a built-in step are masked.
   package var commandText: String {
     switch self {
-    case .script(let text): text
+    case .script(let text): text.string
     case .arguments(let words): words.map(shellQuoted).joined(separator: " ")
     case .helper(let words):
       ([BuiltinStep.program] + BuiltinStep.shown(words)).map(shellQuoted).joined(separator: " ")

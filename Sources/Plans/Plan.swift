@@ -129,7 +129,7 @@ package struct GroupPlan: Sendable {
 /// What a process runs.
 package enum Action: Hashable, Sendable {
   /// For the shell, or executed directly where the shell would do no more (`CommandLine`).
-  case script(String)
+  case script(ScriptText)
   /// An argument vector; never empty.
   case arguments([String])
   /// Arguments of the program of the built-in steps, which stands beside oprun; never empty.

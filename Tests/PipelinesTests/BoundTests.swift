@@ -19,7 +19,7 @@ struct BoundTests {
   @Test func `what functions of all expressions make has one budget`() {
     let big = Array(repeating: "ab", count: 100_000).joined(separator: ",")
     let steps = (0..<3000).map {
-      "  - {id: a\($0), run: x, if: \"len(split(params.big, ',')) > 1\"}"
+      "  - {id: a\($0), run: x, if: \"len(split(params.big, ',')) > \($0)\"}"
     }
     let report = messages(
       "params: {big: \"\(big)\"}\nsteps:\n\(steps.joined(separator: "\n"))")

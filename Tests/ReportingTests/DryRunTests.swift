@@ -110,7 +110,7 @@ import Testing
 
   @Test func `a long command is clipped, and whole with verbose`() throws {
     let script = "first line of many\nsecond line that is \u{1b}[31mred\n"
-    let plan = samplePlan("a; b: a") { _ in .script(script) }
+    let plan = samplePlan("a; b: a") { _ in .script(ScriptText(script)) }
     #expect(
       try dryRun(plan) { $0.columns = 40 } == """
         1  ● a  run   first    $ first line of many …

@@ -266,7 +266,8 @@ private struct RandomRun {
 
   static func step(_ random: inout Random, _ id: String) -> PlannedStep {
     PlannedStep(
-      id: id, span: Span(start: 0, end: 0), action: .script(id), settings: settings(&random))
+      id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
+      settings: settings(&random))
   }
 
   private static func settings(_ random: inout Random) -> StepSettings {

@@ -49,7 +49,7 @@ struct Simulation {
       let operation = graph.append(spec)
       steps.append(
         PlannedStep(
-          id: id, span: Span(start: 0, end: 0), action: .script(id),
+          id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
           settings: settings[id] ?? StepSettings()))
       for dependency in sides.dropFirst().joined().split(separator: " ") {
         edges.append((String(dependency), operation.index))
@@ -180,7 +180,7 @@ private struct Playback {
   private func newOperation(_ id: String) -> NewOperation {
     NewOperation(
       step: PlannedStep(
-        id: id, span: Span(start: 0, end: 0), action: .script(id),
+        id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
         settings: simulation.settings[id] ?? StepSettings()),
       spec: OperationSpec())
   }

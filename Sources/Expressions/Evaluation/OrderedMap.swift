@@ -12,6 +12,11 @@ package struct OrderedMap<Element> {
 
   package var count: Int { names.count }
 
+  mutating func reserveCapacity(_ count: Int) {
+    names.reserveCapacity(count)
+    values.reserveCapacity(count)
+  }
+
   /// Setting nil changes nothing. O(1).
   package subscript(name: String) -> Element? {
     get { place(of: name).map { values[$0] } }

@@ -7,9 +7,7 @@ extension Template {
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
-    for part in parts where !part.isLiteral {
-      expression(part).checkText(in: scope, source, log: &log)
-    }
+    forEachExpression { $0.checkText(in: scope, source, log: &log) }
   }
 
   /// For any text but a script.
@@ -176,6 +174,7 @@ struct RenderedText {
 }
 
 extension Expression {
+  /// As `checkText` of a template that it is a part of.
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {

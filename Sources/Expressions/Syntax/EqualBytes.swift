@@ -1,32 +1,32 @@
 // Whether two stretches of bytes are the same.
 
 @inlinable
-package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>)
-  -> Bool
-{
+package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
   guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
   else { return left.count == right.count }
   return areEqual(first, second, count: left.count)
 }
 
-/// Whether two stretches of `count` bytes are equal; eight at a time.
+/// Whether two stretches of `count` bytes are equal; eight at a time, the last of them
+/// perhaps twice.
 @inlinable
 @inline(__always)
-package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int)
-  -> Bool
-{
+package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
   let left = UnsafeRawPointer(left)
   let right = UnsafeRawPointer(right)
+  @inline(__always)
+  func areEqual<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int, _: Word.Type) -> Bool {
+    left.loadUnaligned(fromByteOffset: offset, as: Word.self)
+      == right.loadUnaligned(fromByteOffset: offset, as: Word.self)
+  }
+  guard count >= 8 else {
+    if count >= 4 { return areEqual(at: 0, UInt32.self) && areEqual(at: count - 4, UInt32.self) }
+    return (0..<count).allSatisfy { areEqual(at: $0, UInt8.self) }
+  }
   var index = 0
-  while index + 8 <= count {
-    let word = left.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-    if word != right.loadUnaligned(fromByteOffset: index, as: UInt64.self) { return false }
+  while index + 8 < count {
+    guard areEqual(at: index, UInt64.self) else { return false }
     index += 8
   }
-  while index < count {
-    let byte = left.load(fromByteOffset: index, as: UInt8.self)
-    if byte != right.load(fromByteOffset: index, as: UInt8.self) { return false }
-    index += 1
-  }
-  return true
+  return areEqual(at: count - 8, UInt64.self)
 }

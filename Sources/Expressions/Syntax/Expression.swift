@@ -193,6 +193,21 @@ extension Expression {
     references.contains { $0.root == root }
   }
 
+  /// Whether the other has the same words, and so the same meaning where the same names are known.
+  package func isWritten(as other: Expression) -> Bool {
+    template.isAsWritten && other.template.isAsWritten
+      && areSame(content[range(of: root)], other.content[other.range(of: other.root)])
+  }
+
+  /// Whether it names what differs from step to step.
+  package var isOfStep: Bool {
+    let first = root + 1 - Int(nodes[root].size)
+    return nodes[first...root].contains {
+      $0.kind == .root
+        && ($0.detail == ContextRoot.steps.rawValue || $0.detail == ContextRoot.matrix.rawValue)
+    }
+  }
+
   /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition takes
   /// the place of the implicit `ok` of a step's edges.
   package var callsStatusFunction: Bool {

@@ -68,9 +68,9 @@ extension Template {
   /// then, there is no template.
   package convenience init?(
     parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
-    log: inout DiagnosticLog
+    _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
   ) {
-    var reader = TemplateReader(content: content)
+    var reader = TemplateReader(content: content, known)
     reader.read()
     if !reader.faults.isEmpty { reader = reader.readAgain() }
     let isBroken = !reader.faults.isEmpty
@@ -103,6 +103,11 @@ extension Template {
     parts.filter { !$0.isLiteral }.map(expression)
   }
 
+  /// As `expressions`, without a list of them.
+  package func forEachExpression(_ body: (Expression) -> Void) {
+    for part in parts where !part.isLiteral { body(expression(part)) }
+  }
+
   func expression(_ part: Part) -> Expression {
     Expression(template: self, base: Int(part.base), root: Int(part.root))
   }
@@ -112,32 +117,43 @@ extension Expression {
   /// Reads a condition: one expression, bare or in `${{ … }}`. What is wrong is reported.
   package init?(
     parsingCondition content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
-    log: inout DiagnosticLog
+    _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
   ) {
     let text = content.drop { $0 == 32 || $0 == 10 || $0 == 9 || $0 == 13 }
     if text.starts(with: "${{".utf8) {
-      self.init(parsingBraced: content, origin, in: source, log: &log)
+      self.init(parsingBraced: content, origin, in: source, known, log: &log)
       return
     }
     do throws(ExpressionFault) {
-      var parser = try ExpressionParser(
-        content, at: content.startIndex, endsAtBraces: false, nodes: [])
-      let base = try parser.parse().lowerBound
+      let entry = if let entry = known[content] { entry } else { try Self.read(content, known) }
       self.init(
         template: Template(
-          content: content, origin: origin, parts: [], nodes: parser.nodes, isAsWritten: true),
-        base: base, root: parser.nodes.count - 1)
+          content: content, origin: origin, parts: [], nodes: entry.nodes, isAsWritten: true),
+        base: content.startIndex + entry.inset, root: entry.nodes.count - 1)
     } catch {
       log.report(error.words.diagnostic(at: origin.span(of: error.range, in: content, source)))
       return nil
     }
   }
 
+  /// Of a text that is nothing else.
+  private static func read(
+    _ content: ArraySlice<UInt8>, _ known: ReadExpressions
+  ) throws(ExpressionFault) -> ReadExpressions.Entry {
+    var parser = try ExpressionParser(
+      content, at: content.startIndex, endsAtBraces: false, nodes: [])
+    let base = try parser.parse().lowerBound
+    let entry = ReadExpressions.Entry(
+      text: content, inset: base - content.startIndex, nodes: parser.nodes)
+    known.add(entry)
+    return entry
+  }
+
   private init?(
     parsingBraced content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
-    log: inout DiagnosticLog
+    _ known: ReadExpressions, log: inout DiagnosticLog
   ) {
-    guard let template = Template(parsing: content, origin, in: source, log: &log),
+    guard let template = Template(parsing: content, origin, in: source, known, log: &log),
       !template.isBroken
     else { return nil }
     let parts = template.parts.filter { part in
@@ -156,23 +172,25 @@ extension Expression {
 
 /// Finds the parts of a text.
 private struct TemplateReader {
-  package let content: ArraySlice<UInt8>
-  package var parts: [Template.Part] = []
-  package var nodes: [ExpressionNode] = []
-  package var faults: [ExpressionFault] = []
+  let content: ArraySlice<UInt8>
+  var parts: [Template.Part] = []
+  var nodes: [ExpressionNode] = []
+  var faults: [ExpressionFault] = []
   var hasEscapes = false
+  private let known: ReadExpressions
   /// Each expression is read on its own: those before a mistake are kept.
   private let isCareful: Bool
 
-  package init(content: ArraySlice<UInt8>, isCareful: Bool = false) {
+  init(content: ArraySlice<UInt8>, _ known: ReadExpressions, isCareful: Bool = false) {
     self.content = content
+    self.known = known
     self.isCareful = isCareful
     parts.reserveCapacity(3)
   }
 
   /// After a mistake, at which the nodes of the expressions before it were lost.
   func readAgain() -> TemplateReader {
-    var reader = TemplateReader(content: content, isCareful: true)
+    var reader = TemplateReader(content: content, known, isCareful: true)
     reader.read()
     return reader
   }
@@ -214,6 +232,47 @@ private struct TemplateReader {
 
   /// Returns the place behind it.
   private mutating func readExpression(at opening: Int) -> Int {
+    let start = opening + 3
+    let closing = closing(from: start)
+    if let closing, let entry = known[content[start..<closing]] {
+      if nodes.isEmpty { nodes = entry.nodes } else { nodes += entry.nodes }
+      return addExpression(opening..<closing + 2, base: start + entry.inset)
+    }
+    let first = nodes.count
+    let end = readUnknownExpression(at: opening)
+    if let closing, end == closing + 2, let part = parts.last, part.range == opening..<end {
+      known.add(
+        ReadExpressions.Entry(
+          text: content[start..<closing], inset: Int(part.base) - start,
+          nodes: first == 0 ? nodes : Array(nodes[first...])))
+    }
+    return end
+  }
+
+  /// Where braces end an expression, unless they are in a string of it.
+  private func closing(from start: Int) -> Int? {
+    var place = start
+    while place + 1 < content.endIndex {
+      if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {
+        return place
+      }
+      place += 1
+    }
+    return nil
+  }
+
+  /// Its nodes are the last ones.
+  private mutating func addExpression(_ range: Range<Int>, base: Int) -> Int {
+    parts.append(
+      Template.Part(
+        start: UInt32(truncatingIfNeeded: range.lowerBound),
+        end: UInt32(truncatingIfNeeded: range.upperBound),
+        base: UInt32(truncatingIfNeeded: base),
+        root: UInt32(truncatingIfNeeded: nodes.count - 1)))
+    return range.upperBound
+  }
+
+  private mutating func readUnknownExpression(at opening: Int) -> Int {
     do throws(ExpressionFault) {
       // Moved, so that no other owner makes it copy what is there.
       let known = isCareful ? [] : nodes
@@ -225,13 +284,7 @@ private struct TemplateReader {
         throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
       }
       if isCareful { nodes += parser.nodes } else { nodes = parser.nodes }
-      let end = parser.end + 2
-      parts.append(
-        Template.Part(
-          start: UInt32(truncatingIfNeeded: opening), end: UInt32(truncatingIfNeeded: end),
-          base: UInt32(truncatingIfNeeded: range.lowerBound),
-          root: UInt32(truncatingIfNeeded: nodes.count - 1)))
-      return end
+      return addExpression(opening..<parser.end + 2, base: range.lowerBound)
     } catch {
       faults.append(error)
       return end(of: error, opening)

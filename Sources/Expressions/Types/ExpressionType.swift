@@ -20,12 +20,21 @@ package struct ExpressionType: Hashable, Sendable {
   }
 
   package let kinds: Kinds
+  /// One, or none if nothing more is known: most types are copied often, and say nothing more.
+  private let details: [Details]
+
+  private struct Details: Hashable, Sendable {
+    let items: [ExpressionType]
+    let members: Members?
+    let choices: Choices?
+  }
+
   /// Of a list's items, one or none; none is unknown.
-  private let items: [ExpressionType]
+  private var items: [ExpressionType] { details.first?.items ?? [] }
   /// Of a map; nil is unknown.
-  package let members: Members?
+  package var members: Members? { details.first?.members }
   /// Of a string: the only ones that it may be; nil if it may be any.
-  package let choices: Choices?
+  package var choices: Choices? { details.first?.choices }
 
   /// Strings, in the order they are told.
   package struct Choices: Hashable, Sendable {
@@ -67,9 +76,10 @@ package struct ExpressionType: Hashable, Sendable {
     _ kinds: Kinds, items: ExpressionType? = nil, members: Members? = nil, choices: Choices? = nil
   ) {
     self.kinds = kinds
-    self.items = items.map { [$0] } ?? []
-    self.members = members
-    self.choices = choices
+    let isPlain = items == nil && members == nil && choices == nil
+    details =
+      isPlain
+      ? [] : [Details(items: items.map { [$0] } ?? [], members: members, choices: choices)]
   }
 
   /// Unknown until the run.

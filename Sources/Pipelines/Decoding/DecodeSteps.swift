@@ -9,6 +9,21 @@ import Scheduling
 private let plainKeys =
   Fields<StepKey>.bit(.id) | Fields<StepKey>.bit(.run) | Fields<StepKey>.bit(.dependsOn)
 
+/// Keys about when the step runs.
+private let placementKeys =
+  Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
+  | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
+
+/// Keys of `ExtraModel`.
+private let extraKeys =
+  Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
+  | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
+
+/// Keys that are no settings of the command.
+private let otherKeys =
+  plainKeys | placementKeys | extraKeys
+  | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
+
 extension Decoder {
   mutating func decodeStep(_ item: NodeIndex) {
     let node = tree.resolve(item)
@@ -115,9 +130,9 @@ extension Decoder {
   private mutating func details(from fields: Fields<StepKey>) -> DetailsModel {
     DetailsModel(
       label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
-      settings: number(of: settings(from: fields)),
-      placement: number(of: placement(from: fields)),
-      extra: number(of: extra(from: fields)))
+      settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
+      placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
+      extra: fields.holdsMore(than: ~extraKeys) ? number(of: extra(from: fields)) : -1)
   }
 
   private mutating func number(of settings: [Setting]) -> Int32 {

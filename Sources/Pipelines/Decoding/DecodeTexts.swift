@@ -34,7 +34,7 @@ extension Decoder {
     let source = source
     guard
       let template = Template(
-        parsing: content, tree.origin(node), in: source, log: &log)
+        parsing: content, tree.origin(node), in: source, readExpressions, log: &log)
     else { return nil }
     return template.literal.map { .plain($0) } ?? .template(template)
   }
@@ -56,7 +56,8 @@ extension Decoder {
     guard admits(node) else { return nil }
     let content = content(of: node)
     let source = source
-    return Expression(parsingCondition: content, tree.origin(node), in: source, log: &log)
+    return Expression(
+      parsingCondition: content, tree.origin(node), in: source, readExpressions, log: &log)
   }
 
   /// Any value. What a scalar without quotes is, is YAML's core schema. Nesting is bounded by the

@@ -20,6 +20,7 @@ struct Decoder {
   var keptTextCount = 0
   var keptByteCount = 0
   let patterns = PatternMatcher()
+  let readExpressions = ReadExpressions()
 
   init(bytes: [UInt8], start: Int, tree: Tree, log: DiagnosticLog) {
     self.bytes = bytes

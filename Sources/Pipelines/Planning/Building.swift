@@ -8,22 +8,28 @@ import Scheduling
 /// Builds the steps of the operations that were kept.
 struct PlanBuilder {
   let planner: Planner
+  private let sources: SourceMap
   let numbers: Renumbering
   var pools: [SettingsPool]
-  /// Of operations with something late.
+  /// Of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
+  /// Of the operation that was asked about last.
+  var latestScope: (operation: Int, scope: LateScope)?
+  /// The condition that was looked at last, and whether it is known to be true.
+  private var latestCondition: (expression: Expression, isTrue: Bool)?
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
   var log: DiagnosticLog
 
-  init(_ planner: Planner, _ isKept: [Bool]?) {
+  init(_ planner: Planner, _ sources: SourceMap, _ isKept: [Bool]?) {
     self.planner = planner
+    self.sources = sources
     numbers = Renumbering(isKept)
     pools = planner.units.map { SettingsPool($0) }
     log = planner.log
   }
 
-  mutating func plan(path: String, sources: SourceMap, _ isKept: [Bool]?) -> Plan {
+  mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.units[0]
     let options = planner.options
@@ -63,12 +69,13 @@ struct PlanBuilder {
     for operation in 0..<planner.operationCount {
       guard let id = numbers[operation] else { continue }
       do throws(EvaluationFailure) {
-        if let step = try plainStep(operation) {
+        let command = try plainCommand(operation)
+        if let command, let step = try plainStep(operation, command) {
           steps.append(step)
           continue
         }
         let place = planner.place(of: operation)
-        steps.append(try step(operation, at: place))
+        steps.append(try step(operation, at: place, command))
         if steps[steps.count - 1].late != nil || place.isGroup { gated.append(id) }
         if planner.budget.hasTooManyVariables {
           log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
@@ -98,51 +105,59 @@ struct PlanBuilder {
       kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
   }
 
-  /// A step that says no more than id, script and when it runs, in a pipeline without groups: as most.
-  /// Nil for any other, and while something is left of it for the run.
-  private mutating func plainStep(_ operation: Int) throws(EvaluationFailure) -> PlannedStep? {
-    guard planner.places.isEmpty else { return nil }
+  /// The script of a step that says no more than id, script and when it runs, in a pipeline without
+  /// groups: as most. Nil for any other.
+  private func plainCommand(_ operation: Int) throws(EvaluationFailure) -> StepCommand? {
+    guard planner.places.isEmpty, let settings = pools[0].plainSettings else { return nil }
     let unit = planner.units[0]
     let step = unit.model.steps[operation]
-    guard step.details < 0 || unit.model.details[Int(step.details)].isPlain,
-      let settings = pools[0].plainSettings, let script = try plainScript(step.action, settings),
-      try isSureToRun(unit.extra(of: operation))
-    else { return nil }
-    return PlannedStep(
-      id: planner.text.string(step.id.span), span: step.id.span, action: .script(script),
-      settings: settings)
+    guard step.details < 0 || unit.model.details[Int(step.details)].isPlain else { return nil }
+    switch step.action {
+    case .uses: return nil
+    case .written(let start, let byteCount): return script(at: start, byteCount)
+    case .kept(let number):
+      let values = planner.values(at: Place(unit: 0, step: operation))
+      return try fold(unit.model.actions[Int(number)], values, settings)
+    }
   }
 
-  private func isSureToRun(_ extra: ExtraModel?) throws(EvaluationFailure) -> Bool {
+  /// Nil while something is left of it for the run.
+  private mutating func plainStep(
+    _ operation: Int, _ command: StepCommand
+  ) throws(EvaluationFailure) -> PlannedStep? {
+    let unit = planner.units[0]
+    guard case .known(let action) = command, let settings = pools[0].plainSettings,
+      try isSureToRun(unit.extra(of: operation))
+    else { return nil }
+    let id = unit.model.steps[operation].id.span
+    return PlannedStep(
+      id: planner.text.string(id), span: id, action: action, settings: settings.settings)
+  }
+
+  private mutating func isSureToRun(_ extra: ExtraModel?) throws(EvaluationFailure) -> Bool {
     guard let extra else { return true }
     guard extra.matrix == nil, extra.waits.isEmpty, let condition = extra.condition else {
       return false
     }
-    return try condition.valueIfKnown(with: planner.values(at: Place(unit: 0, step: 0)))
-      == .bool(true)
-  }
-
-  private func plainScript(
-    _ action: ActionModel, _ settings: StepSettings
-  ) throws(EvaluationFailure) -> String? {
-    switch action {
-    case .written(let start, let byteCount):
-      return planner.text.string(Span(start: Int(start), end: Int(start) + Int(byteCount)))
-    case .kept(let number):
-      guard case .script(let text) = planner.units[0].model.actions[Int(number)] else { return nil }
-      return try planner.values(at: Place(unit: 0, step: 0)).scriptIfKnown(
-        text, for: settings.shell)
-    case .uses: return nil
+    if let latestCondition, latestCondition.expression.isWritten(as: condition) {
+      return latestCondition.isTrue
     }
+    let values = planner.values(at: Place(unit: 0, step: 0))
+    let isTrue = try condition.valueIfKnown(with: values) == .bool(true)
+    latestCondition = (condition, isTrue)
+    return isTrue
   }
 
   private mutating func step(
-    _ operation: Int, at place: Place
+    _ operation: Int, at place: Place, _ plainCommand: StepCommand?
   ) throws(EvaluationFailure) -> PlannedStep {
     let unit = planner.units[place.unit]
     let values = planner.values(at: place)
     let settings = try pools[place.unit].settings(of: place.step, values)
-    let command = try command(at: place, unit, values, settings)
+    let command =
+      if let plainCommand { plainCommand } else {
+        try self.command(at: place, unit, values, settings)
+      }
     let parts = try lateParts(operation, at: place, values, settings, command)
     return PlannedStep(
       id: planner.id(of: operation), span: unit.model.steps[place.step].id.span,
@@ -155,15 +170,18 @@ struct PlanBuilder {
     at place: Place, _ unit: Unit, _ values: KnownValues, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> StepCommand {
     switch unit.model.steps[place.step].action {
-    case .written(let start, let byteCount):
-      let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
-      return .known(.script(planner.text.string(span)))
+    case .written(let start, let byteCount): return script(at: start, byteCount)
     case .kept(let number): return try fold(unit.model.actions[Int(number)], values, settings)
     case .uses(let number):
       let uses = unit.model.uses[Int(number)]
-      if case .file(let path) = uses.kind { return .known(.script(path)) }
+      if case .file(let path) = uses.kind { return .known(.script(ScriptText(path))) }
       return try fold(.uses(uses), values, settings)
     }
+  }
+
+  private func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
+    let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
+    return .known(.script(ScriptText(span, in: sources)))
   }
 
   private func fold(
@@ -172,7 +190,7 @@ struct PlanBuilder {
     let shell = settings.settings.shell
     if case .script(let text) = command {
       let folded = try values.foldScript(text, for: shell)
-      return folded.plain.map { .known(.script($0)) } ?? .late(.script(folded))
+      return folded.plain.map { .known(.script(ScriptText($0))) } ?? .late(.script(folded))
     }
     let folded = try values.fold(command, for: shell)
     return folded.constant.map { .known($0) } ?? .late(folded)

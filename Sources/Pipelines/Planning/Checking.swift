@@ -63,7 +63,7 @@ extension Planner {
   ) {
     if let condition = extra.condition {
       let scope = scope(unit, .condition, step: step, matrix: matrix)
-      condition.checkCondition(in: scope, text, log: &log)
+      checkOnce(condition, in: scope) { condition.checkCondition(in: scope, $0, log: &$1) }
     }
     if let model = extra.matrix {
       let scope = scope(unit, .matrix, step: step)
@@ -83,7 +83,25 @@ extension Planner {
 
   private mutating func check(_ value: Text, in scope: StepScope) {
     guard case .template(let template) = value else { return }
-    template.checkText(in: scope, text, log: &log)
+    template.forEachExpression { expression in
+      checkOnce(expression, in: scope) { expression.checkText(in: scope, $0, log: &$1) }
+    }
+  }
+
+  /// Steps often say the same: what was right in one is right in the next, unless it names what is of
+  /// the step itself.
+  private mutating func checkOnce(
+    _ expression: Expression, in scope: StepScope,
+    _ check: (SourceText, inout DiagnosticLog) -> Void
+  ) {
+    let unit = scope.unit
+    if let checked = unit.checked, checked.place == scope.place,
+      checked.expression.isWritten(as: expression)
+    {
+      return
+    }
+    check(text, &log)
+    if log.isEmpty, !expression.isOfStep { unit.checked = (scope.place, expression) }
   }
 
   private mutating func check(

@@ -133,6 +133,7 @@ extension PlanBuilder {
 // What names stand for.
 extension PlanBuilder {
   mutating func scope(of operation: Int, at place: Place) -> LateScope {
+    if let latestScope, latestScope.operation == operation { return latestScope.scope }
     if let known = scopes[operation] { return known }
     let unit = planner.units[place.unit]
     let scope = LateScope(
@@ -140,7 +141,8 @@ extension PlanBuilder {
       matrix: place.instance.map { planner.instances[$0].values },
       writtenNames: unit.extra(of: place.step)?.matrix?.writtenNames ?? [],
       inputs: lateInputs(of: unit))
-    scopes[operation] = scope
+    latestScope = (operation, scope)
+    if place.isGroup { scopes[operation] = scope }
     return scope
   }
 
@@ -169,10 +171,18 @@ extension Planner {
   /// What the names in `depends_on` stand for, and the operations that are meant.
   fileprivate func dependencies(at place: Place, _ numbers: Renumbering) -> LateDependencies {
     let unit = units[place.unit]
-    var found = LateDependencies()
-    for number in unit.model.dependencyRange(of: place.step) {
+    let range = unit.model.dependencyRange(of: place.step)
+    var found = LateDependencies(count: range.count)
+    for number in range {
       let dependency = unit.model.dependencies[number]
       let name = text.string(dependency.step.span)
+      // Nearly always a step, by its name.
+      if !dependency.traits.contains(.matched), let step = unit.index.find(dependency.step.span) {
+        guard let target = numbers[unit.operation(of: step)] else { continue }
+        found.all.append(target)
+        found.steps[name] = target
+        continue
+      }
       let targets = targets(of: dependency, at: place)
       for target in targets {
         if let number = numbers[target] { found.all.append(number) }

@@ -64,8 +64,8 @@ struct SettingsPool {
   }
 
   /// Of a step that sets nothing, once they are made and if all of them are known.
-  var plainSettings: StepSettings? {
-    plain?.late == nil && plain?.input == nil ? plain?.settings : nil
+  var plainSettings: PlannedSettings? {
+    plain?.late == nil && plain?.input == nil ? plain : nil
   }
 
   /// Whether instances of one step may have different settings.

@@ -73,20 +73,24 @@ struct StepIndex {
     return slot
   }
 
+  /// Ids that differ in their last digit only lie together in memory, as what depends on them does in
+  /// the file: a cache line holds 16 slots.
   private func hash(_ name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let raw = UnsafeRawBufferPointer(name)
+    guard let last = raw.last else { return 0 }
     var hash = seed ^ UInt64(truncatingIfNeeded: raw.count)
     var index = 0
-    while index + 8 <= raw.count {
+    while index + 8 < raw.count {
       hash = Self.mix(hash, raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
       index += 8
     }
     var rest: UInt64 = 0
-    while index < raw.count {
+    while index + 1 < raw.count {
       rest = rest << 8 | UInt64(raw[index])
       index += 1
     }
-    return UInt32(truncatingIfNeeded: Self.mix(hash, rest))
+    let line = UInt32(truncatingIfNeeded: Self.mix(hash, rest)) & ~15
+    return line ^ UInt32(last & 15) ^ UInt32(last) << Self.stepBits
   }
 
   private static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {

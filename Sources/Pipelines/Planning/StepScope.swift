@@ -160,8 +160,9 @@ extension StepScope {
   private func dependency(named name: String, of step: Int) -> Int? {
     let range = unit.model.dependencyRange(of: step)
     guard range.count > 16 else {
-      return range.first {
-        text[unit.model.dependencies[$0].step.span].elementsEqual(name.utf8)
+      var name = name
+      return name.withUTF8 { name in
+        range.first { areEqual(text[unit.model.dependencies[$0].step.span], name) }
       }
     }
     if unit.dependencies.step != step {
@@ -180,14 +181,28 @@ extension StepScope {
   private func type(
     ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
   ) -> ExpressionType {
+    let hasMatrix = unit.extra(of: step)?.matrix != nil
+    if hasOutcome, !hasMatrix, let known = plainType(ofStep: step) { return known }
     let outputs = outputType(ofStep: step)
-    if outputs == .openMap, unit.extra(of: step)?.matrix == nil { return Self.openStep }
-    let isList = unit.extra(of: step)?.matrix != nil && !isOne
+    let isList = hasMatrix && !isOne
     let item = ExpressionType.map([
       ("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs),
     ])
     let given = ("outputs", isList ? .list(of: item) : outputs)
     return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
+  }
+
+  /// Of a step that runs a command, once.
+  private func plainType(ofStep step: Int) -> ExpressionType? {
+    if case .uses = unit.model.steps[step].action { return nil }
+    let settings = unit.settings(ofStep: step)
+    if settings < 0 { return Self.openStep }
+    if let known = unit.stepTypes[settings] { return known }
+    let type = ExpressionType.map([
+      ("outputs", outputType(ofStep: step)), ("outcome", Self.outcome),
+    ])
+    unit.stepTypes[settings] = type
+    return type
   }
 
   private static let outcome = ExpressionType.string(Outcome.allCases.map(\.word))
@@ -209,9 +224,7 @@ extension StepScope {
       let outputs = unit.model.uses[Int(number)].outputs
       return outputs.map { .map($0.map { ($0, .any) }) } ?? .openMap
     }
-    let details = unit.model.steps[step].details
-    guard details >= 0 else { return .openMap }
-    let settings = unit.model.details[Int(details)].settings
+    let settings = unit.settings(ofStep: step)
     guard settings >= 0 else { return .openMap }
     for case .outputs(let declared) in unit.model.settings[Int(settings)] {
       return .map(declared.map { ($0.name, $0.type.expressionType) })

@@ -25,6 +25,10 @@ final class Unit {
   private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
     model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
     uniquingKeysWith: { first, _ in first })
+  /// What its steps give and how they ended, by the number of their settings.
+  var stepTypes: [Int32: ExpressionType] = [:]
+  /// The expression that was found right last, and names nothing of a step: it is right in all.
+  var checked: (place: ExpressionPlace, expression: Expression)?
   /// Of the step that was asked about last, if it has many: its dependencies by name.
   var dependencies: (step: Int, places: [String: Int]) = (-1, [:])
 
@@ -59,6 +63,12 @@ final class Unit {
     guard let target = index.find(dependency.step.span) else { return true }
     let own = Set(extra(of: step)?.matrix?.axes.map(\.name) ?? [])
     return extra(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+  }
+
+  /// A number of the model's settings; −1 is none.
+  func settings(ofStep step: Int) -> Int32 {
+    let details = model.steps[step].details
+    return details < 0 ? -1 : model.details[Int(details)].settings
   }
 
   func extra(of step: Int) -> ExtraModel? {

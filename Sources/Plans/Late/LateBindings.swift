@@ -171,10 +171,13 @@ extension LateBindings {
     of command: CommandModel, shell: [String], isScript: Bool = true, tag: String = ""
   ) throws(EvaluationFailure) -> Action {
     switch command {
-    case .script(.plain(let text)): return .script(text)
+    case .script(.plain(let text)): return .script(ScriptText(text))
     case .script(.template(let template)):
-      if !isScript { return .script(try template.renderedArgument(with: self)) }
-      return .script(try template.renderedScript(for: ScriptReader(shell: shell), with: self))
+      let text =
+        isScript
+        ? try template.renderedScript(for: ScriptReader(shell: shell), with: self)
+        : try template.renderedArgument(with: self)
+      return .script(ScriptText(text))
     case .arguments(let words):
       guard let texts = try ArgumentText(words, for: .value, with: self).texts else {
         preconditionFailure("an evaluation that fails says so")

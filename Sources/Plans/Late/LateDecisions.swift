@@ -66,7 +66,7 @@ extension LateStep {
     for wait in parts.waits {
       let target = try bindings.action(
         of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
-      if case .script(let text) = target { try wait.model.check(text) }
+      if case .script(let text) = target { try wait.model.check(text.string) }
       if wait.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
@@ -132,7 +132,8 @@ extension LateStep {
 
 extension WaitModel.Kind {
   fileprivate func action(_ target: Action) -> Action {
-    guard case .script(let text) = target else { return target }
+    guard case .script(let script) = target else { return target }
+    let text = script.string
     return switch self {
     case .file: .arguments(["test", "-e", text])
     case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
@@ -144,7 +145,7 @@ extension WaitModel.Kind {
   package func words(_ target: Action) -> String {
     let text =
       switch target {
-      case .script(let text): self == .http ? shownURL(text) : text
+      case .script(let text): self == .http ? shownURL(text.string) : text.string
       case .arguments(let words), .helper(let words): words.joined(separator: " ")
       }
     return "\(self) \(text)"

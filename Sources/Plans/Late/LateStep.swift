@@ -171,7 +171,11 @@ package struct LateDependencies {
   package var matches: [String: [MatchedInstance]] = [:]
   package var all: [OperationID] = []
 
-  package init() {}
+  /// Of about so many.
+  package init(count: Int = 0) {
+    steps.reserveCapacity(count)
+    all.reserveCapacity(count)
+  }
 }
 
 package struct MatchedInstance: Sendable {

@@ -18,7 +18,7 @@ extension Action {
   package var inputReader: ScriptReader? {
     let program: String? =
       switch self {
-      case .script(let text): Interpreter.reader(in: text)
+      case .script(let text): Interpreter.reader(in: text.string)
       case .arguments(let words): Interpreter.reader(in: words)
       case .helper: nil
       }

@@ -61,7 +61,7 @@ extension CommandModel {
   /// As it is shown.
   package var shown: Action {
     switch self {
-    case .script(let text): .script(text.shown)
+    case .script(let text): .script(ScriptText(text.shown))
     case .arguments(let words): .arguments(words.map(\.shown))
     case .uses(let uses): uses.action { $0.shown }
     }

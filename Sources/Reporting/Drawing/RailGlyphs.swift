@@ -4,7 +4,7 @@
 enum RailGlyph: Int {
   case blank, rail, across, crossing, feedRight, feedLeft, endRight, endLeft, endBoth, node
 
-  private var box: StaticString {
+  private var box: Unicode.Scalar {
     switch self {
     case .blank: " "
     case .rail: "│"
@@ -19,7 +19,7 @@ enum RailGlyph: Int {
     }
   }
 
-  private var ascii: StaticString {
+  private var ascii: Unicode.Scalar {
     switch self {
     case .blank: " "
     case .rail: "|"
@@ -33,7 +33,22 @@ enum RailGlyph: Int {
     }
   }
 
-  func text(usesASCII: Bool) -> StaticString { usesASCII ? ascii : box }
+  static let maxByteCount = 3
+
+  /// Writes the character at `end`, and moves it on.
+  @inline(__always)
+  fileprivate func append(to end: inout UnsafeMutableRawPointer, usesASCII: Bool) {
+    let scalar = (usesASCII ? ascii : box).value
+    if scalar < 0x80 {
+      end.storeBytes(of: UInt8(scalar), as: UInt8.self)
+      end += 1
+    } else {
+      end.storeBytes(of: UInt8(0xE0 | scalar >> 12), as: UInt8.self)
+      end.storeBytes(of: UInt8(0x80 | scalar >> 6 & 0x3F), toByteOffset: 1, as: UInt8.self)
+      end.storeBytes(of: UInt8(0x80 | scalar & 0x3F), toByteOffset: 2, as: UInt8.self)
+      end += 3
+    }
+  }
 }
 
 extension RailLine {
@@ -53,7 +68,7 @@ extension RailLine {
   /// Columns that `write` takes.
   var textWidth: Int {
     let columns = node < 0 ? 2 * (31 - above.leadingZeroBitCount) + 1 : width
-    return max(0, columns) + (hidden > 0 ? 2 + String(hidden).utf8.count : 0)
+    return max(0, columns) + (hidden > 0 ? 2 + digitCount(UInt(hidden)) : 0)
   }
 
   /// Writes the columns, then ` +12` if there are rails that are not drawn.
@@ -61,11 +76,15 @@ extension RailLine {
     let span = node < 0 ? 0...0 : self.span
     let last = node < 0 ? 31 - above.leadingZeroBitCount : lastColumn
     guard last >= 0 else { return }
-    for column in 0...last {
-      sink.write(glyph(at: column, in: span).text(usesASCII: usesASCII))
-      guard column < last else { break }
-      let isJoined = node >= 0 && column >= span.lowerBound && column < span.upperBound
-      sink.write((isJoined ? RailGlyph.across : .blank).text(usesASCII: usesASCII))
+    sink.write(atMost: (2 * last + 1) * RailGlyph.maxByteCount) { start in
+      var end = start
+      for column in 0...last {
+        glyph(at: column, in: span).append(to: &end, usesASCII: usesASCII)
+        guard column < last else { break }
+        let isJoined = node >= 0 && column >= span.lowerBound && column < span.upperBound
+        (isJoined ? RailGlyph.across : .blank).append(to: &end, usesASCII: usesASCII)
+      }
+      return end - start
     }
     if hidden > 0 {
       sink.write(" +")

@@ -66,7 +66,7 @@ extension DryRun {
       reasons.write(for: entry, to: nowhere)
       layout.reason = max(layout.reason, min(Self.widestReason, nowhere.position - start))
     }
-    layout.wave = digitCount(Int(forecast.entries.map(\.wave).max() ?? 0))
+    layout.wave = digitCount(UInt(forecast.entries.lazy.map(\.wave).max() ?? 0))
     return layout
   }
 
@@ -75,10 +75,10 @@ extension DryRun {
   ) {
     writeWave(entry.wave, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
-    let step = entry.operation.index
+    let step = plan.steps[entry.operation.index]
     sink.write(" ")
-    sink.write(plan.steps[step].id)
-    var column = line.textWidth + 1 + plan.steps[step].id.utf8.count
+    sink.write(step.id)
+    var column = line.textWidth + 1 + step.id.utf8.count
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)
@@ -90,14 +90,14 @@ extension DryRun {
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       sink.write("  $ ")
       sink.write(
-        firstLineOf: plan.steps[step].action,
+        firstLineOf: step.action,
         columns: max(Self.narrowestCommand, options.columns - column - 4))
     }
     sink.writeNewline()
   }
 
   private func writeWave(_ wave: Int32, width: Int, to sink: ByteSink) {
-    sink.write(spaces: width - (wave == 0 ? 0 : digitCount(Int(wave))))
+    sink.write(spaces: width - (wave == 0 ? 0 : digitCount(UInt(wave))))
     if wave > 0 { sink.write(decimal: Int(wave)) }
     sink.write("  ")
   }
@@ -113,16 +113,6 @@ extension DryRun {
     sink.write("  ")
     sink.write(word, in: entry.wave > 0 ? .good : .faint, isColored: options.isColored)
     sink.write(spaces: 6 - word.utf8CodeUnitCount)
-  }
-
-  private func digitCount(_ number: Int) -> Int {
-    var count = 1
-    var rest = number
-    while rest >= 10 {
-      rest /= 10
-      count += 1
-    }
-    return count
   }
 }
 

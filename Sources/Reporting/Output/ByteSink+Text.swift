@@ -16,15 +16,16 @@ extension ByteSink {
 
   package func write(decimal number: Int) {
     if number < 0 { write(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { digits in
-      var start = 20
-      repeat {
-        start -= 1
-        digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+    let magnitude = number.magnitude
+    let count = digitCount(magnitude)
+    write(atMost: count) { digits in
+      var rest = magnitude
+      for place in (0..<count).reversed() {
+        let digit = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+        digits.storeBytes(of: digit, toByteOffset: place, as: UInt8.self)
         rest /= 10
-      } while rest > 0
-      write(UnsafeRawBufferPointer(rebasing: digits[start...]))
+      }
+      return count
     }
   }
 
@@ -48,9 +49,18 @@ extension ByteSink {
     if plural == nil { write(UInt8(ascii: "s")) }
   }
 
-  package func write(spaces count: Int) {
-    for _ in 0..<max(0, count) { write(UInt8(ascii: " ")) }
-  }
+  package func write(spaces count: Int) { write(UInt8(ascii: " "), times: count) }
 
   package func writeNewline() { write(UInt8(ascii: "\n")) }
+}
+
+/// Of a number in decimal.
+func digitCount(_ number: UInt) -> Int {
+  var count = 1
+  var rest = number
+  while rest >= 10 {
+    rest /= 10
+    count += 1
+  }
+  return count
 }

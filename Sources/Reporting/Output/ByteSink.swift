@@ -67,6 +67,27 @@ package final class ByteSink {
     count += bytes.count
   }
 
+  package func write(_ byte: UInt8, times: Int) {
+    var rest = times
+    while rest > 0 {
+      if count == buffer.count { spill() }
+      let part = min(rest, buffer.count - count)
+      buffer[count..<count + part].initializeMemory(as: UInt8.self, repeating: byte)
+      count += part
+      rest -= part
+    }
+  }
+
+  /// Has `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds. It
+  /// returns how many.
+  @inline(__always)
+  func write(atMost limit: Int, _ fill: (UnsafeMutableRawPointer) -> Int) {
+    if limit > buffer.count - count { spill() }
+    precondition(limit <= buffer.count, "no more can be written at once than the buffer holds")
+    guard let start = buffer.baseAddress else { return }
+    count += fill(start + count)
+  }
+
   /// Writes what was gathered.
   package func flush() {
     spill()

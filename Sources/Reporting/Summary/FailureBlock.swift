@@ -95,7 +95,7 @@ struct FailureBlock {
 
   /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
-    var action = failure.command.map { .script($0) } ?? step.action
+    var action = failure.command.map { .script(ScriptText($0)) } ?? step.action
     if case .hook(let kind, let index)? = failure.decisive?.trial {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }

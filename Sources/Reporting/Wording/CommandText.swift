@@ -6,6 +6,11 @@ package import Plans
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.
   package func write(firstLineOf action: Action, columns: Int) {
+    if masker == nil, case .script(let script) = action,
+      script.withUTF8({ writeIfPlain($0, columns: columns) })
+    {
+      return
+    }
     // Before it is clipped: half a secret is no longer found.
     var text = masker?.mask(action.commandText) ?? action.commandText
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
@@ -17,9 +22,9 @@ extension ByteSink {
     let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
     let line = UnsafeBufferPointer(rebasing: bytes[..<end])
     let start = line.first ?? UInt8(ascii: " ")
-    guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"),
-      line.allSatisfy({ (0x20..<0x7f).contains($0) })
-    else { return false }
+    guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"), isPrintableASCII(line) else {
+      return false
+    }
     let hasMore = bytes[end...].contains { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: " ") }
     let room = hasMore ? columns - 2 : columns
     if end <= room {
@@ -30,6 +35,13 @@ extension ByteSink {
       write("…")
     }
     return true
+  }
+
+  /// No branch in the loop, so that the compiler takes many bytes at once.
+  private func isPrintableASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var bad: UInt8 = 0
+    for byte in bytes { bad |= byte &- 0x20 < 0x5F ? 0 : 1 }
+    return bad == 0
   }
 
   private func firstLine(of text: String, columns: Int) -> String {

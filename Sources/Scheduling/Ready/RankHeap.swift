@@ -35,35 +35,57 @@ struct RankHeap {
   }
 
   private mutating func siftUp(from start: Int, _ rank: Rank, _ places: inout [Int32]) {
-    var place = start
-    while place > 0 {
-      let parent = (place - 1) / RankHeap.width
-      guard rank.isBefore(entries[parent]) else { break }
-      settle(entries[parent], at: place, &places)
-      place = parent
+    withEntries(&places) { entries in
+      var place = start
+      while place > 0 {
+        let parent = (place - 1) / RankHeap.width
+        guard rank.isBefore(entries[parent]) else { break }
+        entries.settle(entries[parent], at: place)
+        place = parent
+      }
+      entries.settle(rank, at: place)
     }
-    settle(rank, at: place, &places)
   }
 
   private mutating func siftDown(from start: Int, _ rank: Rank, _ places: inout [Int32]) {
-    var place = start
-    while true {
-      let first = RankHeap.width * place + 1
-      guard first < entries.count else { break }
-      var child = first
-      for other in first + 1..<max(first + 1, min(first + RankHeap.width, entries.count))
-      where entries[other].isBefore(entries[child]) {
-        child = other
+    withEntries(&places) { entries in
+      var place = start
+      while true {
+        let first = RankHeap.width * place + 1
+        guard first < entries.count else { break }
+        var child = first
+        for other in first + 1..<max(first + 1, min(first + RankHeap.width, entries.count))
+        where entries[other].isBefore(entries[child]) {
+          child = other
+        }
+        guard entries[child].isBefore(rank) else { break }
+        entries.settle(entries[child], at: place)
+        place = child
       }
-      guard entries[child].isBefore(rank) else { break }
-      settle(entries[child], at: place, &places)
-      place = child
+      entries.settle(rank, at: place)
     }
-    settle(rank, at: place, &places)
   }
 
-  private mutating func settle(_ rank: Rank, at place: Int, _ places: inout [Int32]) {
-    entries[place] = rank
-    places[Int(rank.item)] = Int32(place)
+  /// The entries and their places while one is moved: looked at for ownership once, not at each step.
+  private struct Entries {
+    let entries: UnsafeMutableBufferPointer<Rank>
+    let places: UnsafeMutableBufferPointer<Int32>
+
+    var count: Int { entries.count }
+
+    subscript(place: Int) -> Rank { entries[place] }
+
+    func settle(_ rank: Rank, at place: Int) {
+      entries[place] = rank
+      places[Int(rank.item)] = Int32(place)
+    }
+  }
+
+  private mutating func withEntries(_ places: inout [Int32], _ body: (Entries) -> Void) {
+    entries.withUnsafeMutableBufferPointer { entries in
+      places.withUnsafeMutableBufferPointer { places in
+        body(Entries(entries: entries, places: places))
+      }
+    }
   }
 }

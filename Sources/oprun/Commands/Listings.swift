@@ -52,6 +52,7 @@ extension Tool {
     let secrets = readSecrets(of: &pipeline).secrets
     do throws(PlanningFailure) {
       let plan = try pipeline.plan(options.refusing(secrets))
+      if path == invocation.operands.last { keepUntilExit((pipeline, plan)) }
       if format == .human {
         errors.write("\(pathAtLineStart(name)): \(count(of: plan.stepCount, "step")), valid\n")
       }

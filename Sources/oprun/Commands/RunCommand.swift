@@ -20,7 +20,10 @@ extension Tool {
     case .failure(let exit): return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
-      guard !invocation.isOn(Options.dryRun) else { return dryRun(plan, invocation) }
+      guard !invocation.isOn(Options.dryRun) else {
+        keepUntilExit((pipeline, plan))
+        return dryRun(plan, invocation)
+      }
       return complete(reading).map { run(plan, invocation, $0) } ?? ExitStatus.usage
     }
   }

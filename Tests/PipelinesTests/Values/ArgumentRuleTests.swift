@@ -187,7 +187,7 @@ struct ArgumentRuleTests {
         let found = try planned(text, value)
         #expect((found.step == nil) == (expected == nil), "\(text) with \(value)")
         if isInHook, let expected, let step = found.step {
-          #expect(step.settings.hooks.onSuccess == [.script(expected)])
+          #expect(step.settings.hooks.onSuccess == [.script(ScriptText(expected))])
         }
       }
       let list = try planned(

@@ -1,0 +1,37 @@
+// Expressions that were read before, by their text: the steps of a file often say the same. Knows no
+// grammar.
+
+/// Some of the latest. One that is found shares its nodes with the one that was read.
+package final class ReadExpressions {
+  /// An expression that was read without a mistake.
+  struct Entry {
+    let text: ArraySlice<UInt8>
+    /// From the beginning of the text to that of the expression.
+    let inset: Int
+    let nodes: [ExpressionNode]
+  }
+
+  private var entries = [Entry?](repeating: nil, count: 64)
+
+  package init() {}
+
+  subscript(text: ArraySlice<UInt8>) -> Entry? {
+    guard let entry = entries[place(of: text)], areSame(entry.text, text) else { return nil }
+    return entry
+  }
+
+  func add(_ entry: Entry) { entries[place(of: entry.text)] = entry }
+
+  private func place(of text: ArraySlice<UInt8>) -> Int {
+    guard let first = text.first, let last = text.last else { return 0 }
+    let middle = text[text.startIndex + text.count / 2]
+    return (text.count &* 37 &+ Int(first) &* 11 &+ Int(middle) &* 5 &+ Int(last)) & 63
+  }
+}
+
+/// Whether two texts have the same bytes.
+func areSame(_ left: ArraySlice<UInt8>, _ right: ArraySlice<UInt8>) -> Bool {
+  left.withUnsafeBufferPointer { left in
+    right.withUnsafeBufferPointer { right in areEqual(left, right) }
+  }
+}
