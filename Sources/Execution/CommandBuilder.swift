@@ -43,7 +43,7 @@ final class CommandBuilder {
   /// By the settings, which are kept: another object could get the number of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, Environment)] = [:]
   /// The program of the built-in steps, which stands beside this one.
-  private let helper: String
+  private lazy var helper = CommandBuilder.neighbour(named: "oprun-image")
 
   /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
@@ -53,7 +53,6 @@ final class CommandBuilder {
     defer { free(folder) }
     workspace = String(cString: folder)
     runSettings = plan.settings
-    helper = CommandBuilder.neighbour(named: "oprun-image")
     added = options.environment
     masker = options.secrets.masker
     own = [

@@ -10,7 +10,7 @@ struct Children: ~Copyable {
   /// the guardian, and orphans that may live on.
   private(set) var exempt: Set<Int32> = []
   /// Some were there before us. Their orphans, too, become our children, and are none of a step's.
-  let hasForeignChildren: Bool
+  private(set) var hasForeignChildren = false
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
@@ -19,7 +19,7 @@ struct Children: ~Copyable {
     clinux_become_subreaper()
     let own = getpid()
     list = isListKeptOpen ? open("/proc/self/task/\(own)/children", O_RDONLY | O_CLOEXEC) : -1
-    exempt = Set(ProcessStatus.children(of: own))
+    exempt = Set(current())
     hasForeignChildren = !exempt.isEmpty
   }
 
