@@ -188,6 +188,30 @@ class Rows:
             "Two at once, into a file. Every line must arrive whole and in order, each step's lines "
             "together. The floor gathers in memory. make runs with `-O`.", runners)
 
+    def small_output(self):
+        count = 100 if self.quick else 1000
+        steps = [workload.Step(f"s{i}", "/usr/bin/seq 100") for i in range(count)]
+        runners = self.runners("small-output", steps, 2, ["-dg"])
+        runners[2].command.insert(2, "-O")
+        for runner in runners:
+            runner.check = lambda output: self.holds_sequences(output, count)
+        self.bench.measure(runners, self.rounds)
+        title = f"Output: {count:,} × 100 lines"
+        oprun, make = runners[1], runners[2]
+        if oprun.samples and make.samples:
+            self.figures.append(
+                (title, f"{oprun.ratio(make, 'wall'):.2f} × make -O", "≤ 0.95 × make -O"))
+        return tables.table(
+            title,
+            "Two at once, each prints the numbers to 100. Each step's lines must arrive together. The "
+            "floor gathers in memory, oprun also keeps a log of each step. make runs with `-O`.",
+            runners)
+
+    def holds_sequences(self, output, count):
+        text = "".join(f"{i}\n" for i in range(1, 101))
+        found = output.read_text(errors="replace").count(text)
+        return None if found == count else f"{found} of {count} outputs whole"
+
     def is_kept_together(self, output, count, length):
         found = subprocess.run([self.bench.program("lines"), "check", output, str(length)],
                                capture_output=True, text=True, check=True).stdout
@@ -228,7 +252,7 @@ def memory(runner):
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
-        "output", "masking"]
+        "output", "small_output", "masking"]
 
 
 def verify(bench, oprun):

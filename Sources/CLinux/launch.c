@@ -9,6 +9,7 @@
 // kernel directly: the C library's wrappers would set our errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
+#include "calls.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,17 +22,6 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-#define SHARES_MEMORY_WHILE_WE_RUN 1
-static long call(long number, long a, long b, long c, long d) {
-  long result;
-  register long fourth __asm__("r10") = d;
-  __asm__ volatile("syscall"
-                   : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-                   : "rcx", "r11", "memory");
-  return result;
-}
-
 // The new process has a stack of its own, so it must not return from here.
 static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
   long result;
@@ -44,17 +34,6 @@ static long call_clone3(struct clone_args *arguments, int (*function)(void *), v
   return result;
 }
 #elif defined(__aarch64__)
-#define SHARES_MEMORY_WHILE_WE_RUN 1
-static long call(long number, long a, long b, long c, long d) {
-  register long x8 __asm__("x8") = number;
-  register long x0 __asm__("x0") = a;
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = d;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
-  return x0;
-}
-
 static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
   register long x8 __asm__("x8") = SYS_clone3;
   register long x0 __asm__("x0") = (long)arguments;
@@ -65,12 +44,6 @@ static long call_clone3(struct clone_args *arguments, int (*function)(void *), v
                    : "r"(x8), "r"(x1), [function] "r"(function), [context] "r"(context)
                    : "memory");
   return x0;
-}
-#else
-// Elsewhere we wait (CLONE_VFORK), so that errno is nobody's but the new process's.
-#define SHARES_MEMORY_WHILE_WE_RUN 0
-static long call(long number, long a, long b, long c, long d) {
-  return syscall(number, a, b, c, d) < 0 ? -errno : 0;
 }
 #endif
 
@@ -242,5 +215,7 @@ void clinux_close_all_but(int kept) {
 
 int clinux_memory_file(const char *name) {
   int fd = (int)syscall(SYS_memfd_create, name, 1U);  // MFD_CLOEXEC
+  // Where vm.memfd_noexec is 2, a file must be sealed against execution: MFD_NOEXEC_SEAL.
+  if (fd < 0 && errno == EACCES) fd = (int)syscall(SYS_memfd_create, name, 9U);
   return fd < 0 ? -errno : fd;
 }

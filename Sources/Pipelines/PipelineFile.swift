@@ -74,7 +74,8 @@ private struct PipelineInput: ~Copyable {
 
   func read() throws(InputFailure) -> [UInt8] {
     var bytes = try readExpected()
-    var chunk = [UInt8](repeating: 0, count: 65536)
+    // Of a file nothing is left but what was added since.
+    var chunk = [UInt8](repeating: 0, count: expectedByteCount > 0 ? 4096 : 65536)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
       if count == 0 { return bytes }

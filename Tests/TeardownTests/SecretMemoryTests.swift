@@ -45,7 +45,10 @@ struct `Secrets in memory and files` {
           ulimit -c unlimited
           TOKEN=hunter2-and-more ./oprun run pipeline.yml </dev/null >out 2>&1 &
           while [ ! -e here ] && kill -0 $!; do sleep 0.01; done
-          guardian=$(pgrep -P $! -x guardian)
+          until guardian=$(pgrep -P $! -x guardian) && pgrep -P $guardian >/dev/null; do
+            kill -0 $! || exit 98
+            sleep 0.01
+          done
           {
             for process in $! $guardian; do
               for file in mem environ; do

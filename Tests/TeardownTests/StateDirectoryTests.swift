@@ -49,13 +49,14 @@ struct `The state directory` {
           run: |
             echo one
             folder=$(dirname "$OPRUN_OUTPUT")
-            rm "$folder/plants.1.log"
+            until rm "$folder/plants.1.log" 2>/dev/null; do sleep 0.01; done
             cd "$folder" && mkfifo plants.1.log next.1.log @output @messages
             ln -s /etc/passwd fails.1.log
             echo two
         - {id: next, depends_on: [plants], run: "echo three"}
-        - {id: fails, depends_on: [next], run: "echo four; rm $(dirname $OPRUN_OUTPUT)/*.1.log;
-             mkfifo $(dirname $OPRUN_OUTPUT)/fails.1.log; echo five; false"}
+        - {id: fails, depends_on: [next], run: "echo four;
+             cd $(dirname $OPRUN_OUTPUT); while [ -h fails.1.log ]; do sleep 0.01; done;
+             rm *.1.log; mkfifo fails.1.log; echo five; false"}
       """, arguments: "--output \(mode)", prefix: "exec timeout -s KILL 30")
     #expect(oprun.wait() == 1, "\(oprun.standardError)")
     switch mode {

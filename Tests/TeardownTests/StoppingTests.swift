@@ -181,6 +181,12 @@ struct `Stopping oprun` {
     defer { mark.endAll() }
     let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
+    // They have their names when they have their program.
+    #expect(
+      eventually {
+        let all = try? descendants(of: oprun.processID)
+        return all?.filter { (try? arguments(of: $0).contains("guardian")) == true }.count == 2
+      })
     // What `pkill -9 -f oprun` would end, of this run's processes.
     let named = try descendants(of: oprun.processID).filter {
       try arguments(of: $0).contains("oprun")

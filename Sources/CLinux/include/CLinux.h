@@ -65,6 +65,27 @@ enum clinux_stage {
 // Nothing else may use the stack, of at least 16 KiB, until `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
+// What a guardian starts with. Everything in it must stay in place until `busy` is 0.
+struct clinux_guardian {
+  const char *program;
+  char *const *arguments;    // the first is also its name
+  char *const *environment;
+  int lifeline;              // readable once we are gone; the program gets it
+  int our_end;               // the other end of it, which the guardian closes
+  int page;                  // the program gets it, too
+  int delay;                 // in milliseconds; -1: the program is not needed before our end
+  pid_t parent;              // ours
+  const volatile int32_t *groups;  // to be killed if the program cannot be loaded; 0 for none
+  int group_count;
+
+  volatile pid_t busy;  // not 0 while the guardian still uses our memory; written by the kernel
+};
+
+// Starts a guardian: it waits for our end or for `delay`, whatever comes first, and then becomes the
+// program. Returns its id, or -errno. Nothing else may use the stack, of at least 16 KiB, until `busy`
+// is 0.
+pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size);
+
 // Sets of signals are bits here, n-1 for signal n. The C library keeps signals 32 and 33 to itself
 // and leaves them out of every set of its own; anybody can send them.
 
@@ -96,6 +117,9 @@ void clinux_close_on_exec_from(int first);
 
 // Closes all descriptors from 3 on except one.
 void clinux_close_all_but(int kept);
+
+// To be called before the first hash is made: lets OpenSSL find out what the processor can do.
+void clinux_prepare_hashing(void);
 
 // Processors that the calling thread may run on; 0 if the kernel does not say.
 int clinux_bound_processor_count(void);

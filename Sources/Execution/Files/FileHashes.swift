@@ -1,6 +1,7 @@
 // The SHA-256 of files, for `hashFiles`.
 
 import CCrypto
+import CLinux
 import Diagnostics
 import Expressions
 import Glibc
@@ -11,6 +12,7 @@ enum FileHashes {
   static func hash(of patterns: [String]) throws(FaultWords) -> String {
     let paths = files(matching: patterns)
     if paths.isEmpty { return "" }
+    clinux_prepare_hashing()
     var whole = SHA256_CTX()
     ccrypto_sha256_init(&whole)
     for path in paths {

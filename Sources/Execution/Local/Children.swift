@@ -10,7 +10,7 @@ struct Children: ~Copyable {
   /// processes of oprun's own, and orphans that may live on.
   private let own: OwnProcesses
   /// Some were there before us. Their orphans, too, become our children, and are none of a step's.
-  let hasForeignChildren: Bool
+  private(set) var hasForeignChildren = false
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
@@ -20,7 +20,7 @@ struct Children: ~Copyable {
     clinux_become_subreaper()
     let oprun = getpid()
     list = isListKeptOpen ? open("/proc/self/task/\(oprun)/children", O_RDONLY | O_CLOEXEC) : -1
-    let foreign = ProcessStatus.children(of: oprun)
+    let foreign = current()
     hasForeignChildren = !foreign.isEmpty
     foreign.forEach { own.insert($0) }
   }

@@ -11,6 +11,7 @@ struct ControlGroup: ~Copyable {
   /// not make their inodes anew (4 µs).
   private let members: Descriptor
   private let parentMembers: Descriptor
+  private var isRemoved = false
 
   /// Makes a group below ours; nil where there is no writable cgroup v2.
   init?(name: String) {
@@ -18,8 +19,8 @@ struct ControlGroup: ~Copyable {
     let path = "\(parent)/\(name)"
     guard mkdir(path, 0o700) == 0 else { return nil }
     // cgroup.kill came with Linux 5.14; a group that cannot be ended at once serves nothing here.
-    guard access("\(path)/cgroup.kill", W_OK) == 0,
-      case .success(let descriptor) = Descriptor.open(path, O_RDONLY | O_DIRECTORY),
+    guard case .success(let descriptor) = Descriptor.open(path, O_RDONLY | O_DIRECTORY),
+      faccessat(descriptor.number, "cgroup.kill", W_OK, 0) == 0,
       case .success(let members) = Descriptor.open("\(path)/cgroup.procs", O_RDONLY),
       case .success(let parentMembers) = Descriptor.open("\(parent)/cgroup.procs", O_RDONLY)
     else {
@@ -33,12 +34,16 @@ struct ControlGroup: ~Copyable {
   }
 
   /// The group goes when nothing is in it; tolerated orphans keep it.
-  deinit { rmdir(path) }
+  deinit { if !isRemoved { rmdir(path) } }
 
   var folder: Int32 { descriptor.number }
 
-  /// Kills every process in the group; none can escape by forking.
-  func endAll() { ControlGroup.endAll(at: path) }
+  /// Kills every process in the group; none can escape by forking. An empty group is removed: that
+  /// costs less than to look.
+  mutating func endAll() {
+    isRemoved = rmdir(path) == 0
+    if !isRemoved { ControlGroup.endAll(at: path) }
+  }
 
   static func endAll(at path: String) {
     guard case .success(let file) = Descriptor.open("\(path)/cgroup.kill", O_WRONLY) else { return }

@@ -16,6 +16,12 @@ struct Cookie: Hashable {
     prefix = (inherited.map { $0 + ":" } ?? "") + run + "/"
   }
 
+  /// One that is known already.
+  init(prefix: String, name: String) {
+    self.prefix = prefix
+    self.name = name
+  }
+
   func value(of command: Int) -> String { prefix + String(command) }
 
   /// The number of the command that a process with this mark belongs to; nil if it is another

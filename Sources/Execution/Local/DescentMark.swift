@@ -25,5 +25,8 @@ struct DescentMark: Hashable {
     guard limit.rlim_max >= limit.rlim_cur, setrlimit(resource, &limit) == 0 else { return nil }
   }
 
+  /// One that was set already.
+  init(value: UInt64) { self.value = value }
+
   func isCarried(by process: ProcessStatus) -> Bool { process.memoryLimit == value }
 }

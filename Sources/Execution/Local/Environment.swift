@@ -68,7 +68,9 @@ package struct InheritedEnvironment {
 /// Of equal names the first counts, as for getenv(3).
 package func inheritedEnvironment() -> InheritedEnvironment {
   var found = InheritedEnvironment()
-  for variable in Environment.inherited() {
+  let variables = Environment.inherited()
+  found.values.reserveCapacity(variables.count)
+  for variable in variables {
     guard let equals = strchr(variable, 61) else { continue }
     let name = Environment.name(of: variable)
     guard found.values[name] == nil, found.undecodable[name] == nil else { continue }

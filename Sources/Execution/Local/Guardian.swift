@@ -18,37 +18,55 @@ struct Guardian: ~Copyable {
   var isReaped = false
   private let lifeline: Descriptor
   private let page: GuardianPage
+  private let start: GuardianStart
 
-  private init(processID: Int32, lifeline: consuming Descriptor, page: GuardianPage) {
-    self.processID = processID
-    self.lifeline = lifeline
-    self.page = page
-  }
+  /// In milliseconds. Until then the guardian has no program of its own and no partner: the shortest
+  /// runs would feel what that costs.
+  private static let delay: Int32 = 20
 
-  static func start(_ sweep: Sweep) throws(SystemError) -> Guardian {
-    let page = try GuardianPage()
+  /// A guardian; without a program until oprun ends, if it cannot be loaded.
+  static func start(_ sweep: Sweep, needsProgram: Bool = true) throws(SystemError) -> Guardian {
+    let number = clinux_memory_file(guardianName)
+    guard number >= 0 else { throw SystemError("cannot start the guardian", errno: -number) }
+    let file = Descriptor(owning: number)
+    let page = try GuardianPage(of: getpid(), sweep.texts, in: file.number)
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw .last("cannot start the guardian") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let parent = getpid()
-    let process = clinux_fork()
-    if process == 0 {
-      becomeInconspicuous(keeping: ends[0])
-      GuardianWatch(lifeline: ends[0], parent: parent, page: page, sweep: sweep).begin()
+    guard pipe(&ends) == 0 else {
+      page.unmap()
+      throw .last("cannot start the guardian")
     }
-    let error = errno
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let start = GuardianStart(
+      lifeline: ends[0], ourEnd: ends[1], page: file.number, groups: page.slots,
+      delay: needsProgram ? delay : -1)
+    let process = start.perform()
     close(ends[0])
     let lifeline = Descriptor(owning: ends[1])
     guard process > 0 else {
       page.unmap()
-      throw SystemError("cannot start the guardian", errno: error)
+      throw SystemError("cannot start the guardian", errno: -process)
     }
-    return Guardian(processID: process, lifeline: lifeline, page: page)
+    page.take(seat: 0, by: process)
+    return Guardian(processID: process, lifeline: lifeline, page: page, start: start)
   }
 
-  /// Ends the guardians: nothing is left to watch over.
-  deinit {
+  private init(
+    processID: Int32, lifeline: consuming Descriptor, page: GuardianPage, start: GuardianStart
+  ) {
+    self.processID = processID
+    self.lifeline = lifeline
+    self.page = page
+    self.start = start
+  }
+
+  /// Tells the guardians to end: nothing is left to watch over. They are gone when this value is.
+  func dismiss() {
     page.isOver = true
+    if !isReaped { kill(processID, SIGKILL) }
+  }
+
+  deinit {
+    dismiss()
     if !isReaped { Guardian.end(processID) }
     // It became our child when the first one was gone.
     if let second = successor { Guardian.end(second) }
@@ -66,34 +84,80 @@ struct Guardian: ~Copyable {
     page.guardians.first { $0 != processID && ProcessStatus(of: $0)?.parentID == getpid() }
   }
 
+  /// Whether one of them had its program.
+  var wasWatching: Bool { page.isWatched }
+
   /// Whether a child of ours is one of them.
   func isGuardian(_ processID: Int32) -> Bool { page.guardians.contains(processID) }
 
   func note(group: Int32, slot: Int) { page.note(group: group, slot: slot) }
 }
 
-/// A session of its own, so that what is sent to oprun's group or terminal does not reach it; no
-/// open files, so that nobody waits for it; another name, so that `pkill oprun` does not find it.
-private func becomeInconspicuous(keeping lifeline: Int32) {
-  setsid()
-  clinux_block_signals(.max)
-  let null = open("/dev/null", O_RDWR)
-  for stream: Int32 in 0...2 { dup2(null, stream) }
-  clinux_close_all_but(lifeline)
-  chdir("/")
-  let name = "guardian"
-  clinux_set_name(name)
-  overwriteArguments(with: name)
+/// The memory that a guardian uses until it has a program.
+private final class GuardianStart {
+  private let memory: UnsafeMutablePointer<clinux_guardian>
+  private let stack: UnsafeMutablePointer<CChar>
+  private let program = strdup("/proc/self/exe")
+  private let arguments: CStrings
+  private let environment: CStrings
+
+  private static let stackSize = 16 * 1024
+
+  init(
+    lifeline: Int32, ourEnd: Int32, page: Int32, groups: UnsafeBufferPointer<Int32>, delay: Int32
+  ) {
+    arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
+    // A run around ours knows our guardian by this, and nobody can find a secret in it.
+    environment = CStrings(
+      getenv(Cookie.variable).map { ["\(Cookie.variable)=\(String(cString: $0))"] } ?? [])
+    stack = .allocate(capacity: Self.stackSize)
+    memory = .allocate(capacity: 1)
+    memory.initialize(to: clinux_guardian())
+    memory.pointee.program = UnsafePointer(program)
+    memory.pointee.arguments = UnsafePointer(arguments.pointers)
+    memory.pointee.environment = UnsafePointer(environment.pointers)
+    memory.pointee.lifeline = lifeline
+    memory.pointee.our_end = ourEnd
+    memory.pointee.page = page
+    memory.pointee.delay = delay
+    memory.pointee.parent = getpid()
+    memory.pointee.groups = groups.baseAddress
+    memory.pointee.group_count = Int32(groups.count)
+  }
+
+  deinit {
+    // A guardian that still uses the memory keeps it.
+    guard memory.pointee.busy == 0 else { return }
+    memory.deallocate()
+    stack.deallocate()
+    free(program)
+    arguments.free()
+    environment.free()
+  }
+
+  /// The id of the process, or -errno.
+  func perform() -> Int32 { clinux_start_guardian(memory, stack, Self.stackSize) }
 }
 
-/// `/proc/self/cmdline` shows the memory that the arguments were given in.
-private func overwriteArguments(with name: String) {
-  let arguments = CommandLine.unsafeArgv
-  guard CommandLine.argc > 0, let first = arguments[0] else { return }
-  for index in 1..<max(1, Int(CommandLine.argc)) {
-    if let argument = arguments[index] { memset(argument, 0, strlen(argument)) }
+/// What execve(2) takes.
+private struct CStrings {
+  let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+  private let count: Int
+
+  init(_ strings: [String]) {
+    count = strings.count
+    pointers = .allocate(capacity: count + 1)
+    for (index, string) in strings.enumerated() {
+      (pointers + index).initialize(to: strdup(string))
+    }
+    (pointers + count).initialize(to: nil)
   }
-  let length = strlen(first)
-  memset(first, 0, length)
-  _ = name.withCString { strncpy(first, $0, length) }
+
+  func free() {
+    for index in 0..<count { Glibc.free(pointers[index]) }
+    pointers.deallocate()
+  }
 }
+
+/// What ps and pkill call a guardian.
+package let guardianName = "guardian"

@@ -1,52 +1,107 @@
-// What oprun and its guardians know of each other: memory that they share.
+// What oprun and its guardians know of each other: memory that they share, a file without a name.
 
 import Diagnostics
 import Glibc
 
-/// Written by one side and read by the others, a word at a time.
+/// Words that are written by one side and read by the others, one at a time, and texts behind them that
+/// never change.
 struct GuardianPage {
   private let words: UnsafeMutablePointer<Int32>
+  private let byteCount: Int
 
   /// Commands beyond this number are known by their marks alone.
   static let groupCapacity = 4096
-  private static let seats = 1...2
-  private static let firstGroup = 3
+  /// `gua1`: no other file has it in front.
+  private static let magic: Int32 = 0x3161_7567
+  private static let magicWord = 0
+  private static let overWord = 1
+  private static let seats = 2...3
+  private static let ownerWord = 4
+  private static let watchWord = 5
+  private static let firstGroup = 6
   private static let wordCount = firstGroup + groupCapacity
+  private static let textStart = wordCount * MemoryLayout<Int32>.stride
 
-  init() throws(SystemError) {
-    let size = GuardianPage.wordCount * MemoryLayout<Int32>.stride
-    let page = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)
-    guard let page, page != MAP_FAILED else { throw .last("cannot start the guardian") }
-    words = page.bindMemory(to: Int32.self, capacity: GuardianPage.wordCount)
+  /// The page of a new run, in an empty file. `texts` hold no zero bytes.
+  init(of owner: Int32, _ texts: [String], in file: Int32) throws(SystemError) {
+    let byteCount = Self.textStart + texts.reduce(0) { $0 + $1.utf8.count + 1 }
+    guard ftruncate(file, off_t(byteCount)) == 0, let page = Self(mapping: file, byteCount) else {
+      throw .last("cannot start the guardian")
+    }
+    self = page
+    words[Self.magicWord] = Self.magic
+    words[Self.ownerWord] = owner
+    var next = UnsafeMutableRawPointer(words) + Self.textStart
+    for text in texts {
+      for byte in text.utf8 {
+        next.storeBytes(of: byte, as: UInt8.self)
+        next += 1
+      }
+      // The byte that ends it is there already.
+      next += 1
+    }
+  }
+
+  /// The page behind a descriptor; nil if it is none.
+  init?(in descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size >= Self.textStart else { return nil }
+    self.init(mapping: descriptor, Int(status.st_size))
+    guard words[Self.magicWord] == Self.magic else { return nil }
+  }
+
+  private init?(mapping descriptor: Int32, _ byteCount: Int) {
+    let page = mmap(nil, byteCount, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+    guard let page, page != MAP_FAILED else { return nil }
+    words = page.bindMemory(to: Int32.self, capacity: Self.wordCount)
+    self.byteCount = byteCount
   }
 
   /// To be called once; the others keep theirs.
-  func unmap() { munmap(words, GuardianPage.wordCount * MemoryLayout<Int32>.stride) }
+  func unmap() { munmap(words, byteCount) }
+
+  /// As they were given.
+  var texts: [String] {
+    let bytes = UnsafeRawBufferPointer(start: words, count: byteCount)[Self.textStart...]
+    return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The process that is watched over.
+  var owner: Int32 { words[Self.ownerWord] }
 
   /// The run has ended properly: guardians end, too, and do nothing.
   var isOver: Bool {
-    get { words[0] != 0 }
-    nonmutating set { words[0] = newValue ? 1 : 0 }
+    get { words[Self.overWord] != 0 }
+    nonmutating set { words[Self.overWord] = newValue ? 1 : 0 }
+  }
+
+  /// A guardian's program was loaded.
+  var isWatched: Bool {
+    get { words[Self.watchWord] != 0 }
+    nonmutating set { words[Self.watchWord] = newValue ? 1 : 0 }
   }
 
   /// There are two seats for guardians, 0 and 1.
-  func take(seat: Int, by processID: Int32) { words[1 + seat] = processID }
+  func take(seat: Int, by processID: Int32) {
+    words[Self.seats.lowerBound + seat] = processID
+  }
 
-  func guardian(at seat: Int) -> Int32 { words[1 + seat] }
+  func guardian(at seat: Int) -> Int32 { words[Self.seats.lowerBound + seat] }
 
   /// Guardians that were there, at most two; some may have ended.
-  var guardians: [Int32] { GuardianPage.seats.map { words[$0] }.filter { $0 > 0 } }
+  var guardians: [Int32] { Self.seats.map { words[$0] }.filter { $0 > 0 } }
 
   /// Says which group runs in a slot; 0 when it ended.
   func note(group: Int32, slot: Int) {
-    if slot < GuardianPage.groupCapacity { words[GuardianPage.firstGroup + slot] = group }
+    if slot < Self.groupCapacity { words[Self.firstGroup + slot] = group }
   }
 
-  /// Of running commands. A number stays taken while the group has members, also after its leader
-  /// was reaped.
-  var groups: Set<Int32> {
-    let all = UnsafeBufferPointer(
-      start: words + GuardianPage.firstGroup, count: GuardianPage.groupCapacity)
-    return Set(all.lazy.filter { $0 > 0 })
+  /// Of running commands; 0 in slots that are free. A number stays taken while the group has members,
+  /// also after its leader was reaped.
+  var slots: UnsafeBufferPointer<Int32> {
+    UnsafeBufferPointer(start: words + Self.firstGroup, count: Self.groupCapacity)
   }
+
+  var groups: Set<Int32> { Set(slots.lazy.filter { $0 > 0 }) }
 }

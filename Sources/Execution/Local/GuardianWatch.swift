@@ -3,17 +3,26 @@
 import CLinux
 import Glibc
 
+/// What a guardian does once it has a program. Returns only if the words of the command line are none
+/// that a guardian is started with.
+package func watchAsGuardian(_ words: [String]) {
+  guard words.count == 3, words[0] == guardianName, let lifeline = Int32(words[1]),
+    let file = Int32(words[2]), let page = GuardianPage(in: file), let sweep = Sweep(page.texts)
+  else { return }
+  close(file)
+  GuardianWatch(lifeline: lifeline, page: page, sweep: sweep).begin()
+}
+
 /// One of two guardians, in its own process. A pair of sockets tells each of the other's end.
-struct GuardianWatch {
+private struct GuardianWatch {
   let lifeline: Int32
   let page: GuardianPage
   let sweep: Sweep
   private var seat = 0
   /// Our end of the pair; -1 without a partner.
   private var partner: Int32 = -1
-  /// How long until there is a partner, in milliseconds. A second process costs time that the
-  /// shortest runs would feel.
-  private var delay: Int32 = 20
+  /// How long until there is a partner, in milliseconds.
+  private var delay: Int32 = 0
 
   /// Readable once oprun has ended; -1 where the kernel cannot tell. A step of the same user can take
   /// hold of the lifeline, so that it never ends.
@@ -25,17 +34,33 @@ struct GuardianWatch {
   /// Between attempts when the machine refuses a process.
   private static let nextAttempt: Int32 = 1000
 
-  init(lifeline: Int32, parent: Int32, page: GuardianPage, sweep: Sweep) {
+  init(lifeline: Int32, page: GuardianPage, sweep: Sweep) {
     self.lifeline = lifeline
-    oprun = clinux_open_process(parent)
+    oprun = clinux_open_process(page.owner)
     self.page = page
     self.sweep = sweep
   }
 
   consuming func begin() -> Never {
+    clinux_set_name(guardianName)
+    if sweep.outputFolder != nil { closeMemory() }
+    for descriptor in [lifeline, oprun] where descriptor >= 0 {
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    }
     var watch = self
     watch.page.take(seat: 0, by: getpid())
+    watch.page.isWatched = true
+    // Its number may be another's by now.
+    if getppid() != watch.page.owner { watch.awaitLifeline() }
     watch.wait()
+  }
+
+  /// oprun is gone; its children that have no program yet are in a moment.
+  private func awaitLifeline() -> Never {
+    var entry = pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0)
+    poll(&entry, 1, GuardianWatch.lifelineDelay)
+    if page.isOver { _exit(0) }
+    finish()
   }
 
   private mutating func wait() -> Never {
@@ -47,8 +72,8 @@ struct GuardianWatch {
       ]
       let count = poll(&entries, 3, partner < 0 ? delay : -1)
       if page.isOver { _exit(0) }
-      if entries[2].revents != 0 { poll(&entries, 1, GuardianWatch.lifelineDelay) }
-      if entries[0].revents != 0 || entries[2].revents != 0 { finish() }
+      if entries[2].revents != 0 { awaitLifeline() }
+      if entries[0].revents != 0 { finish() }
       if count == 0 || entries[1].revents != 0 { startPartner() }
     }
   }

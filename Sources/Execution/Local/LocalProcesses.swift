@@ -98,14 +98,15 @@ final class LocalProcesses {
     guardian?.note(group: process, slot: pipe.token)
   }
 
-  private func startGuardian() throws(SystemError) {
+  private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
     if controlGroup == nil, conditions.limits.hasControlGroup {
       controlGroup = ControlGroup(name: cookie.name)
       conditions.controlGroup = controlGroup?.folder
     }
     let started = try Guardian.start(
       Sweep(
-        cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder))
+        cookie: cookie, mark: mark, controlGroup: controlGroup?.path, outputFolder: outputFolder),
+      needsProgram: needsProgram)
     children.exempt(started.processID)
     for command in commands { started.note(group: command.processID, slot: command.pipe.token) }
     guardian = consume started
@@ -113,15 +114,20 @@ final class LocalProcesses {
 
   /// Somebody ended it: its partner takes over, or there is another at once, or at the latest for
   /// the next command.
-  private func guardianEnded() {
+  private func guardianEnded(_ status: Int32) {
     if let successor = guardian?.successor {
       guardian?.processID = successor
       return children.exempt(successor)
     }
     guardian?.isReaped = true
+    // One whose program has come to nothing is not made again and again.
+    let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
-    try? startGuardian()
+    try? startGuardian(needsProgram: !isInVain)
   }
+
+  /// Nothing is left to watch over. Its end takes a moment, in which other things are done.
+  func dismissGuardian() { if tolerated.isEmpty, outputFolder == nil { guardian?.dismiss() } }
 
   private func addLaunchSlot() -> LaunchSlot {
     launches.append(LaunchSlot())
@@ -216,7 +222,7 @@ final class LocalProcesses {
         examine(command, now)
       } else {
         children.reaped(process)
-        if process == guardian?.processID { guardianEnded() }
+        if process == guardian?.processID { guardianEnded(status) }
       }
     }
   }

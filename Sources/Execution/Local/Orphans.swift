@@ -85,7 +85,7 @@ extension LocalProcesses {
       let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }.filter {
         isOurs($0) && !isOutOfReach($0.processID)
       }
-      if strays.isEmpty { return }
+      if strays.isEmpty { return dismissGuardian() }
       strays.forEach { Glibc.kill($0.processID, SIGKILL) }
       reapOrphans()
       usleep(500)

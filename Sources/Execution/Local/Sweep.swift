@@ -11,6 +11,14 @@ struct Sweep {
   /// Where commands leave outputs, none of which may stay in a run with secrets.
   let outputFolder: String?
 
+  /// What another process can make the same of.
+  var texts: [String] {
+    [
+      cookie.prefix, cookie.name, mark.map { String($0.value) } ?? "", controlGroup ?? "",
+      outputFolder ?? "",
+    ]
+  }
+
   private struct Victim: Hashable {
     let processID: Int32
     let startTicks: UInt64
@@ -18,6 +26,22 @@ struct Sweep {
 
   /// In rounds without anything new: some 30 s, for what the kernel holds back (a dead network disk).
   private static let patience = 300
+
+  init(cookie: Cookie, mark: DescentMark?, controlGroup: String?, outputFolder: String?) {
+    self.cookie = cookie
+    self.mark = mark
+    self.controlGroup = controlGroup
+    self.outputFolder = outputFolder
+  }
+
+  /// Nil if they are not what `texts` gives.
+  init?(_ texts: [String]) {
+    guard texts.count == 5 else { return nil }
+    cookie = Cookie(prefix: texts[0], name: texts[1])
+    mark = UInt64(texts[2]).map { DescentMark(value: $0) }
+    controlGroup = texts[3].isEmpty ? nil : texts[3]
+    outputFolder = texts[4].isEmpty ? nil : texts[4]
+  }
 
   /// Ends everything that carries the run's marks or belongs to the group or session of a command.
   /// What cannot be signalled is left.

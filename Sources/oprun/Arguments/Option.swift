@@ -25,11 +25,16 @@ struct Option: Sendable {
     self.value = value
     self.summary = summary
     self.isRepeatable = isRepeatable
-    let letters = name.map { $0 == "-" ? "_" : Character($0.uppercased()) }
-    self.variable = variable ?? "OPRUN_" + String(letters)
+    self.variable = variable ?? Self.variable(of: name)
   }
 
   var flag: String { "--" + name }
+
+  /// Of a name of small letters and hyphens.
+  private static func variable(of name: String) -> String {
+    let letters = name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 - 32 }
+    return "OPRUN_" + String(decoding: letters, as: UTF8.self)
+  }
 }
 
 /// What an option wants.

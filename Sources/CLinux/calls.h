@@ -1,0 +1,41 @@
+// Calls of the kernel past the C library, for processes that share our memory: its wrappers would set
+// our errno.
+#ifndef CLINUX_CALLS_H
+#define CLINUX_CALLS_H
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define SHARES_MEMORY_WHILE_WE_RUN 1
+static long call(long number, long a, long b, long c, long d) {
+  long result;
+  register long fourth __asm__("r10") = d;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+#define SHARES_MEMORY_WHILE_WE_RUN 1
+static long call(long number, long a, long b, long c, long d) {
+  register long x8 __asm__("x8") = number;
+  register long x0 __asm__("x0") = a;
+  register long x1 __asm__("x1") = b;
+  register long x2 __asm__("x2") = c;
+  register long x3 __asm__("x3") = d;
+  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+}
+#else
+// Elsewhere we wait (CLONE_VFORK), so that errno is nobody's but the new process's.
+#define SHARES_MEMORY_WHILE_WE_RUN 0
+static long call(long number, long a, long b, long c, long d) {
+  long result = syscall(number, a, b, c, d);
+  return result < 0 ? -errno : result;
+}
+#endif
+
+#endif

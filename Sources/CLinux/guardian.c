@@ -1,0 +1,70 @@
+// The first moments of a guardian: a process that shares our memory and waits, until the run has lasted
+// long enough to be worth a program of its own, or until we are gone.
+//
+// A fork would copy our page tables, and every page that either side wrote afterwards. Here nothing is
+// copied, and the end of a short run has next to nothing to take down. As in launch.c, the new process
+// calls the kernel directly: it shares our thread-local storage.
+#define _GNU_SOURCE
+#include "CLinux.h"
+#include "calls.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+// No open files, so that nobody waits for it; a session of its own, so that what is sent to our group or
+// terminal does not reach it; another name, so that `pkill oprun` does not find it.
+static void become_inconspicuous(struct clinux_guardian *guardian) {
+  uint64_t all = ~(uint64_t)0;
+  call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, sizeof all);
+  call(SYS_prctl, PR_SET_NAME, (long)guardian->arguments[0], 0, 0);
+  call(SYS_setsid, 0, 0, 0, 0);
+  call(SYS_close, guardian->our_end, 0, 0, 0);
+  long null = call(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR | O_CLOEXEC, 0);
+  for (int stream = 0; stream < 3 && null > 2; stream++) call(SYS_dup3, null, stream, 0, 0);
+  call(SYS_chdir, (long)"/", 0, 0, 0);
+  // Everything else is close-on-exec.
+  call(SYS_fcntl, guardian->lifeline, F_SETFD, 0, 0);
+  call(SYS_fcntl, guardian->page, F_SETFD, 0, 0);
+}
+
+// True if we are gone; false after the time in milliseconds, which is without end if it is negative.
+static int await_end(struct clinux_guardian *guardian, long process, long milliseconds) {
+  struct pollfd entries[] = {{guardian->lifeline, POLLIN, 0}, {(int)process, POLLIN, 0}};
+  struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+  call(SYS_ppoll, (long)entries, 2, milliseconds < 0 ? 0 : (long)&limit, 0);
+  return entries[0].revents || entries[1].revents;
+}
+
+static int guard(void *context) {
+  struct clinux_guardian *guardian = context;
+  become_inconspicuous(guardian);
+  // Elsewhere the one that started us waits for the program to be loaded.
+  long delay = SHARES_MEMORY_WHILE_WE_RUN ? guardian->delay : 0;
+  long process = call(SYS_pidfd_open, guardian->parent, 0, 0, 0);
+  await_end(guardian, process, delay);
+  call(SYS_execve, (long)guardian->program, (long)guardian->arguments, (long)guardian->environment,
+       0);
+  // The program cannot be loaded: what can be ended without it is.
+  while (!await_end(guardian, process, -1)) {
+  }
+  for (int i = 0; i < guardian->group_count; i++)
+    if (guardian->groups[i] > 0) call(SYS_kill, -guardian->groups[i], SIGKILL, 0, 0);
+  for (;;) call(SYS_exit, 1, 0, 0, 0);
+}
+
+pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size) {
+  guardian->busy = 1;
+  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
+  if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
+  pid_t process =
+      clone(guard, stack + size, flags, guardian, NULL, NULL, (pid_t *)&guardian->busy);
+  if (process < 0) {
+    guardian->busy = 0;
+    return -errno;
+  }
+  return process;
+}
