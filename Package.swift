@@ -97,7 +97,8 @@ let package = Package(
     tests(
       "ExecutionTests",
       [
-        "Execution", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
+        "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
+        "Diagnostics", "Masking",
         "TestSupport",
       ]),
     tests(

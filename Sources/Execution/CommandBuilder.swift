@@ -2,7 +2,6 @@
 
 import Masking
 import Plans
-import Plans
 import RunFiles
 import Running
 import Scheduling

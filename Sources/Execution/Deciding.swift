@@ -1,6 +1,7 @@
 // What becomes of operations that are at their gate: late expressions are given the facts of the run.
 
 import Diagnostics
+import Expressions
 import Glibc
 import Plans
 import RunFiles

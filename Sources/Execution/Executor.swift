@@ -2,6 +2,7 @@
 // of them has: a start may be unknown for a while, an end may come late, twice or without a status.
 // docs/design-execution.md, “Executors”.
 
+import Plans
 import Running
 import Scheduling
 

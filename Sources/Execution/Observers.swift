@@ -2,6 +2,7 @@
 // a failure.
 
 import Masking
+import Plans
 import Scheduling
 
 /// The observers of a run, in the order in which they are told; the one door to them: no secret passes.

@@ -2,6 +2,7 @@
 // end, or for a while if somebody asked for the end. docs/design-execution.md, “Readers that stand
 // still”.
 
+import Plans
 import Running
 import Scheduling
 

@@ -3,12 +3,13 @@
 
 import CLinux
 package import Diagnostics
+import Expressions
 import Glibc
 import Masking
 package import Plans
 package import RunFiles
 import Running
-package import Scheduling
+import Scheduling
 
 /// What the command line adds to a plan.
 package struct RunOptions {

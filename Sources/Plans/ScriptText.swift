@@ -2,6 +2,7 @@
 // scripts of 100,000 steps would take more memory than all else of the plan.
 
 package import Diagnostics
+import Expressions
 
 /// Equal to one with the same bytes, wherever these are.
 package struct ScriptText: Sendable {

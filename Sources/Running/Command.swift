@@ -2,7 +2,7 @@
 // descriptor, no pointer and nothing of the machine that it will run on.
 
 package import Plans
-package import Scheduling
+import Scheduling
 
 /// One command of a run, ready to be started, here or on another machine.
 package struct Command: Sendable {

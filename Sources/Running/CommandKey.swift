@@ -1,5 +1,6 @@
 // Which command is meant, in everything that is said between the machine and those that run commands.
 
+package import Plans
 package import Scheduling
 
 /// One start of a command of a run; no two starts have the same. At most one command runs for an

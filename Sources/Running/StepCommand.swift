@@ -21,7 +21,7 @@ extension RunMachine {
     let step = isRun ? nil : plan.steps[key.operation.index]
     let wait = gates[key.operation]?.wait
     let settings = wait?.step.settings ?? step?.settings ?? plan.settings
-    let action: Pipelines.Action? =
+    let action: Plans.Action? =
       switch key.trial {
       case .attempt: step?.action
       case .hook(let kind, let index): settings.hooks[kind][index - 1]

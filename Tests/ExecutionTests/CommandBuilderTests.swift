@@ -1,5 +1,6 @@
 // From a step to a command: a plain value, made without a look at the machine.
 
+import Pipelines
 import Plans
 import Running
 import Scheduling

@@ -2,6 +2,7 @@
 
 import Glibc
 import Pipelines
+import Plans
 import Scheduling
 
 /// Described by its name and what else it does, between commas: `screen`,

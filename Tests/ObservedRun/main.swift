@@ -4,6 +4,7 @@
 import Execution
 import Glibc
 import Pipelines
+import Plans
 import Scheduling
 
 let path = CommandLine.arguments[1]

@@ -2,6 +2,7 @@
 // when it is there. docs/design-execution.md, “Files that are hashed”.
 
 import Diagnostics
+import Expressions
 import Glibc
 import Plans
 import Running

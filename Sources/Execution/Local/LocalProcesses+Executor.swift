@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import Plans
 import Running
 import Scheduling
 

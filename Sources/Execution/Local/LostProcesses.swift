@@ -2,6 +2,7 @@
 // given the time that others have to end by themselves, and then left to go on.
 
 import Glibc
+import Plans
 import Scheduling
 
 extension LocalProcesses {

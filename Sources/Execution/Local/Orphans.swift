@@ -4,6 +4,7 @@
 // a look at our own children finds whatever is left; there is no search of the whole machine.
 
 import Glibc
+import Plans
 import Running
 import Scheduling
 

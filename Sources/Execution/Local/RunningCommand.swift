@@ -1,5 +1,6 @@
 // A command that was started and has not been reported as ended.
 
+import Plans
 import Running
 import Scheduling
 

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import Plans
 import Scheduling
 
 /// The world around a run. There can be only one in a process: signals are the process's.

@@ -2,6 +2,7 @@
 // who gave it a number of its own; nobody else knows what the number means.
 
 import Diagnostics
+import Plans
 import Scheduling
 
 /// What a run has of the world around it: time, descriptors that become ready, signals, and processes of

@@ -12,7 +12,7 @@ package struct OrderedMap<Element> {
 
   package var count: Int { names.count }
 
-  mutating func reserveCapacity(_ count: Int) {
+  package mutating func reserveCapacity(_ count: Int) {
     names.reserveCapacity(count)
     values.reserveCapacity(count)
   }

@@ -1,7 +1,9 @@
 // Whether two stretches of bytes are the same.
 
 @inlinable
-package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Bool {
+package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>)
+  -> Bool
+{
   guard left.count == right.count, let first = left.baseAddress, let second = right.baseAddress
   else { return left.count == right.count }
   return areEqual(first, second, count: left.count)
@@ -11,7 +13,9 @@ package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferP
 /// perhaps twice.
 @inlinable
 @inline(__always)
-package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int) -> Bool {
+package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int)
+  -> Bool
+{
   let left = UnsafeRawPointer(left)
   let right = UnsafeRawPointer(right)
   @inline(__always)

@@ -1,6 +1,7 @@
 // From tree to model: the state that all decoding shares, and how the keys of a map are read.
 
 import Diagnostics
+import Expressions
 import Plans
 
 /// Turns nodes into a model. Everything wrong is reported and left out; decoding goes on.

@@ -2,7 +2,7 @@
 
 package import Plans
 package import RunFiles
-import Scheduling
+package import Scheduling
 
 /// Shows a run on two streams.
 package final class Console: RunObserver {

@@ -3,6 +3,7 @@
 // still”.
 
 import Glibc
+import Plans
 import RunFiles
 import Scheduling
 

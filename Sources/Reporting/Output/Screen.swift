@@ -2,8 +2,9 @@
 // Different streams are often the same terminal, file or pipe; then what comes first is seen first.
 
 package import Masking
+package import Plans
 package import RunFiles
-package import Scheduling
+import Scheduling
 
 /// How a run is shown.
 package struct ScreenOptions {

@@ -2,6 +2,7 @@
 // each command does stands in its script.
 
 import Glibc
+import Plans
 import RunFiles
 import Running
 import Scheduling

@@ -1,6 +1,7 @@
 // A pipeline on the late executor, in virtual time, and the whole run as one string.
 
 import Diagnostics
+import Pipelines
 import Plans
 import RunFiles
 import Running

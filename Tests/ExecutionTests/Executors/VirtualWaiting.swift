@@ -1,5 +1,6 @@
 // A world in which time passes at once: a wait is over when somebody is due.
 
+import Plans
 import Scheduling
 
 @testable import Execution
