@@ -139,6 +139,29 @@ struct `Stopping a run` {
         + "4:+a.on_complete.1 5:-a.on_complete.1=0 5:a=cancelled<b 5:g=failed<b 5:end=1")
   }
 
+  /// `c` has failed before `b`, and its hook ends when `a` has been cancelled.
+  @Test func `fail_fast cancels a member that waits for another attempt once`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    policy.delay = 100 * second
+    var hooks = Hooks()
+    hooks.onComplete = [.script("hook")]
+    #expect(
+      Simulation(
+        graph: "a; b; c; g: a?done b?done c?done",
+        scripts: [
+          "a": "1@1", "b": "1@2", "c": "1@1", "c.on_complete.1": "ok@3", "a.on_cancel.1": "ok@5",
+        ],
+        settings: [
+          "a": StepSettings(retry: policy, hooks: cancelHooks.hooks),
+          "c": StepSettings(hooks: hooks),
+        ], decisions: ["g": "join"], groups: ["g!": ["a", "b", "c"]]
+      ).timeline()
+        == "0:+a 0:+b 0:+c 1:-a=1 1:a#2in100 1:-c=1 1:+c.on_complete.1 2:-b=1 2:b=failed "
+        + "2:+a.on_cancel.1 4:-c.on_complete.1=0 4:c=failed 7:-a.on_cancel.1=0 7:+a.on_complete.1 "
+        + "8:-a.on_complete.1=0 8:a=cancelled<b 8:g=failed<b 8:end=1")
+  }
+
   @Test func `a width of nothing ends a run that has been expanded`() {
     #expect(
       Simulation(graph: "g", decisions: ["g": "expand x"], groups: ["g": []], width: 0).timeline()
