@@ -17,6 +17,9 @@ package struct RunOptions {
   package var host = RunHost(name: "", processorCount: 1)
   /// Allowed failures make the exit status 1.
   package var isStrict = false
+  /// A run of which nothing may start ends itself, unless somebody can change that: resume a queue,
+  /// or widen one.
+  package var canBeChangedFromOutside = false
   /// For every command; the file's variables win over these.
   package var environment: [EnvironmentVariable] = []
   /// Masked in logs, in the names of files and in events.
@@ -102,6 +105,7 @@ final class RunLoop {
     machine = RunMachine(
       plan: plan, isStrict: options.isStrict, commandLimit: limits.commandCount,
       seed: UInt64(bitPattern: start))
+    machine.canBeChangedFromOutside = options.canBeChangedFromOutside
     builder = try CommandBuilder(plan: plan, options: options)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     processes = LocalProcesses(
@@ -284,10 +288,7 @@ final class RunLoop {
   }
 
   private func start(_ key: CommandKey, at time: Nanoseconds) {
-    guard machine.isWanted(key) else {
-      return machine.ended(
-        key, CommandEnd(.notStarted("it was stopped before it started", exitCode: 126)), at: time)
-    }
+    guard machine.mayStart(key, at: time) else { return }
     if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
