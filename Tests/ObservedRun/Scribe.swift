@@ -17,6 +17,8 @@ final class Scribe: RunObserver {
   /// Keeping takes a while.
   private var isSlow = false
   private var interval: Nanoseconds?
+  /// When it was called for the third time, it asks the run to end.
+  private var endsRun = false
 
   /// Told since the last commit.
   private var uncommitted: [String] = []
@@ -33,6 +35,7 @@ final class Scribe: RunObserver {
       case "fails": failing = sides[1]
       case "loses": losing = sides[1]
       case "slow": isSlow = true
+      case "ends": endsRun = true
       case "every": interval = sides.last.flatMap { Nanoseconds($0) }.map { $0 * 1_000_000 }
       default: preconditionFailure("no observer does this: \(part)")
       }
@@ -63,6 +66,7 @@ final class Scribe: RunObserver {
     guard let interval, let deadline, time >= deadline else { return }
     dueCount += 1
     append("", to: "due.\(dueCount)")
+    if endsRun, dueCount == 3 { kill(getpid(), SIGTERM) }
     self.deadline = time + interval
   }
 
