@@ -19,6 +19,9 @@ package struct RunOptions {
   package var host = RunHost(name: "", processorCount: 1)
   /// Allowed failures make the exit status 1.
   package var isStrict = false
+  /// A run of which nothing may start ends itself, unless somebody can change that: resume a queue,
+  /// or widen one.
+  package var canBeChangedFromOutside = false
   /// For every command; the file's variables win over these.
   package var environment: [EnvironmentVariable] = []
   /// Masked in logs, in the names of files and in events.
@@ -104,6 +107,7 @@ final class RunLoop {
     machine = RunMachine(
       plan: plan, isStrict: options.isStrict, commandLimit: executor.commandLimit,
       seed: parts.seed)
+    machine.canBeChangedFromOutside = options.canBeChangedFromOutside
   }
 
   func run() -> RunEnd {

@@ -7,10 +7,7 @@ import Scheduling
 
 extension RunLoop {
   func start(_ key: CommandKey, at time: Nanoseconds) {
-    guard machine.isWanted(key) else {
-      return machine.ended(
-        key, CommandEnd(.notStarted("it was stopped before it started", exitCode: 126)), at: time)
-    }
+    guard machine.mayStart(key, at: time) else { return }
     if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }

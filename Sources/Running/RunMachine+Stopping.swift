@@ -112,7 +112,8 @@ extension RunMachine {
   mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
-    guard var state = active[operation] else { return }
+    // It may have been cancelled before, and its hooks run.
+    guard var state = active[operation], state.trial == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
     state.cause = .stopped(reason)

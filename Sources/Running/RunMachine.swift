@@ -10,6 +10,7 @@ package import Scheduling
 /// copy all of it first.
 package struct RunMachine {
   package enum Action: Hashable, Sendable {
+    /// Unless `mayStart` says no by then: what was told before must be kept first.
     case start(CommandKey)
     /// Ask the command to end.
     case stop(CommandKey, signal: Int32)
@@ -27,6 +28,9 @@ package struct RunMachine {
   let isStrict: Bool
   /// Commands that may run at once, whatever the queues allow.
   let commandLimit: Int
+  /// Somebody may resume or widen a queue while the run goes on: then a run of which nothing may
+  /// start waits for that, instead of ending.
+  package var canBeChangedFromOutside = false
   package internal(set) var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
   /// Changed by `setGate` alone.
@@ -109,10 +113,30 @@ package struct RunMachine {
     }
   }
 
+  /// Asked right before a command is started. If something stopped the run or the command since it
+  /// was to be started, it has ended with this, as one that was cancelled.
+  package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
+    if isWanted(key) { return true }
+    if case .attempt = key.trial, active[key.operation]?.stopCause == nil {
+      active[key.operation]?.stopCause = .cancelled
+    }
+    let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
+    ended(key, end, at: now)
+    return false
+  }
+
+  private mutating func isWanted(_ key: CommandKey) -> Bool {
+    switch key.trial {
+    case .attempt: stopReason == nil && state(of: key).stop == .none
+    case .hook: state(of: key).stop == .none
+    case .probe: !abandonedProbes.contains(key)
+    }
+  }
+
   /// What runs now for the operation of a command that has ended.
   private func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.trial == key.trial else {
-      preconditionFailure("a command ended that was not running")
+      preconditionFailure("the command is not what runs for its operation")
     }
     return state
   }
@@ -127,13 +151,6 @@ package struct RunMachine {
   }
 
   // MARK: Asked
-
-  /// Whether a command that was to be started still is: nothing has asked it to end in between. If
-  /// it is not, it ends as one that could not be started.
-  package mutating func isWanted(_ key: CommandKey) -> Bool {
-    if case .probe = key.trial { return !abandonedProbes.contains(key) }
-    return state(of: key).stop == .none
-  }
 
   /// When `advance` is due; nil if nothing but news can change anything.
   package var deadline: Nanoseconds? { mutating get { timers.earliest?.at } }
@@ -156,12 +173,16 @@ package struct RunMachine {
     guard active.isEmpty, expectedCount == 0, end == nil else { return }
     if scheduler.isFinished {
       concludeRun(at: now)
-    } else if stopReason == nil {
+    } else if stopReason == nil, !canBeChangedFromOutside {
       // Nothing runs, nothing waits for a moment to come, and still nothing may start.
-      let isSuspended = plan.queues.contains { $0.isSuspended && $0.width > 0 }
-      cancelRun(isSuspended ? .suspended : .noWidth, at: now)
+      cancelRun(hasSuspendedQueue ? .suspended : .noWidth, at: now)
       concludeRun(at: now)
     }
+  }
+
+  private var hasSuspendedQueue: Bool {
+    (0..<scheduler.queueCount).lazy.map { scheduler[QueueID($0)] }
+      .contains { $0.isSuspended && $0.width > 0 }
   }
 
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {

@@ -18,6 +18,8 @@ final class Scribe: RunObserver {
   /// Keeping takes a while.
   private var isSlow = false
   private var interval: Nanoseconds?
+  /// When it was called for the third time, it asks the run to end.
+  private var endsRun = false
 
   /// Told since the last commit.
   private var uncommitted: [String] = []
@@ -34,6 +36,7 @@ final class Scribe: RunObserver {
       case "fails": failing = sides[1]
       case "loses": losing = sides[1]
       case "slow": isSlow = true
+      case "ends": endsRun = true
       case "every": interval = sides.last.flatMap { Nanoseconds($0) }.map { $0 * 1_000_000 }
       default: preconditionFailure("no observer does this: \(part)")
       }
@@ -64,6 +67,7 @@ final class Scribe: RunObserver {
     guard let interval, let deadline, time >= deadline else { return }
     dueCount += 1
     append("", to: "due.\(dueCount)")
+    if endsRun, dueCount == 3 { kill(getpid(), SIGTERM) }
     self.deadline = time + interval
   }
 

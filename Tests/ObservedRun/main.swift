@@ -1,5 +1,6 @@
 // A real run with observers that its command line describes, to see what they are told, when, and what
-// becomes of a run whose observers fail: `observed-run FILE OBSERVER…` in a folder of its own.
+// becomes of a run whose observers fail: `observed-run FILE [--changeable] OBSERVER…` in a folder of its
+// own.
 
 import Execution
 import Glibc
@@ -13,5 +14,7 @@ let plan = try pipeline.plan(PlanningOptions())
 let (id, directory) = try StateDirectory(path: ".oprun").makeRun()
 var options = RunOptions(runID: id, directory: directory)
 options.host = RunHost(name: "somewhere", processorCount: 3)
-let scribes = CommandLine.arguments.dropFirst(2).map { Scribe($0, plan) }
+options.canBeChangedFromOutside = CommandLine.arguments.contains("--changeable")
+let scribes = CommandLine.arguments.dropFirst(2).filter { !$0.hasPrefix("--") }
+  .map { Scribe($0, plan) }
 exit(try run(plan, options, observers: scribes).exitStatus)

@@ -27,7 +27,8 @@ import Testing
     let wanted: Set = [
       "attempt", "hook", "probe", "late answer", "void answer", "expanded", "retry", "time limit",
       "expired wait", "cancelled", "blocked", "skipped", "failed", "timedOut", "succeeded",
-      "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast",
+      "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast", "observer failed",
+      "another observer failed", "unwanted attempt", "unwanted probe", "wait for a change",
     ]
     #expect(wanted.subtracting(seen) == [])
   }
@@ -46,6 +47,8 @@ private struct RandomRun {
   private var now: Nanoseconds = 0
   private var turn = 0
   private var signalCount = 0
+  private var failedObserverCount = 0
+  private var isSuspended = false
   private var isStopping = false
   private var hasFinished = false
   private var complaints: [String] = []
@@ -55,6 +58,7 @@ private struct RandomRun {
     random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     width = random.below(4)
     machine = RunMachine(plan: RandomRun.plan(&random, width: width), seed: seed)
+    machine.canBeChangedFromOutside = random.below(4) == 0 && width > 0
   }
 
   /// What was wrong; empty for a run as it should be.
@@ -80,11 +84,16 @@ private struct RandomRun {
     now += Nanoseconds(random.below(3)) * 250_000_000
     switch random.below(12) {
     case 0 where signalCount > 0 || random.below(8) == 0: signal()
+    case 1 where machine.canBeChangedFromOutside && random.below(2) == 0: change()
+    case 2 where random.below(failedObserverCount > 0 ? 1 : 6) == 0: failObserver()
     case 0...4 where !running.isEmpty: endCommand(at: random.below(running.count))
     case 0...8 where !questions.isEmpty: answer(questions.remove(at: random.below(questions.count)))
     default:
       if let deadline = machine.deadline {
         now = max(now, deadline)
+      } else if running.isEmpty, questions.isEmpty, isSuspended {
+        seen.insert("wait for a change")
+        change()
       } else if running.isEmpty, questions.isEmpty {
         return complaints.append("nothing can happen any more")
       }
@@ -97,6 +106,23 @@ private struct RandomRun {
     isStopping = true
     seen.insert("signal \(signalCount)")
     machine.signalled(15, at: now)
+  }
+
+  private mutating func change() {
+    isSuspended.toggle()
+    if isSuspended {
+      machine.scheduler.suspend(.default)
+    } else {
+      machine.scheduler.resume(.default)
+    }
+    machine.advance(to: now)
+  }
+
+  private mutating func failObserver() {
+    seen.insert(failedObserverCount == 0 ? "observer failed" : "another observer failed")
+    failedObserverCount += 1
+    isStopping = true
+    machine.observerFailed("lost", at: now)
   }
 
   private mutating func endCommand(at index: Int) {
@@ -155,7 +181,7 @@ private struct RandomRun {
       for action in actions {
         if hasFinished, case .tell(.finished) = action { complaints.append("finished twice") }
         switch action {
-        case .start(let key): start(key)
+        case .start: break
         case .stop(let key, _), .kill(let key):
           if running.contains(key) { killed.insert(key) }
         case .decide(let operation, let question):
@@ -164,6 +190,21 @@ private struct RandomRun {
         case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): hear(event)
         }
+      }
+      if hasFinished { return }
+      startAll(of: actions)
+    }
+  }
+
+  /// What was told must be kept first, which may fail.
+  private mutating func startAll(of actions: [RunMachine.Action]) {
+    if actions.contains(where: \.isStart), random.below(60) == 0 { failObserver() }
+    for case .start(let key) in actions {
+      if machine.mayStart(key, at: now) {
+        start(key)
+      } else {
+        if case .probe = key.trial { seen.insert("unwanted probe") }
+        if case .attempt = key.trial { seen.insert("unwanted attempt") }
       }
     }
   }
@@ -280,6 +321,10 @@ private struct RandomRun {
       timeout: random.below(4) == 0 ? 1_000_000_000 : nil, retry: retry,
       allowFailure: random.below(4) == 0 ? .always : .never, hooks: hooks)
   }
+}
+
+extension RunMachine.Action {
+  fileprivate var isStart: Bool { if case .start = self { true } else { false } }
 }
 
 /// SplitMix64 (Steele, Lea, Flood 2014).

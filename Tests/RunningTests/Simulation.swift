@@ -30,8 +30,17 @@ struct Simulation {
   var isStrict = false
   /// Signals by the second they arrive in.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
+  var canBeChangedFromOutside = false
+  /// What somebody does to the queue by the second.
+  var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
-  /// Every event as `second:what`, separated by blanks.
+  enum QueueChange {
+    case suspend, resume
+    case width(Int)
+  }
+
+  /// Every event as `second:what`, separated by blanks. `STUCK` at its end: nothing that was written
+  /// here can make it go on.
   func timeline() -> String {
     var playback = Playback(self)
     return playback.play()
@@ -108,21 +117,28 @@ private struct Playback {
     self.simulation = simulation
     decisions = simulation.decisions
     machine = RunMachine(plan: simulation.plan(), isStrict: simulation.isStrict)
+    machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }
 
   mutating func play() -> String {
     var signals = simulation.signals.map { ($0.second * second, $0.signal) }[...]
+    var changes = simulation.changes.map { ($0.second * second, $0.change) }[...]
     machine.begin(at: 0)
     perform()
     while machine.end == nil {
       let times =
-        commands.compactMap(\.endsAt) + [machine.deadline, signals.first?.0].compactMap { $0 }
+        commands.compactMap(\.endsAt)
+        + [machine.deadline, signals.first?.0, changes.first?.0].compactMap { $0 }
       guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
       now = max(now, next)
       if let signal = signals.first, signal.0 <= now {
         signals.removeFirst()
         words.append("\(now / second):signal\(signal.1)")
         machine.signalled(signal.1, at: now)
+      }
+      if let change = changes.first, change.0 <= now {
+        changes.removeFirst()
+        apply(change.1)
       }
       for command in commands where (command.endsAt ?? .max) <= now {
         commands.removeAll { $0.key == command.key }
@@ -136,13 +152,22 @@ private struct Playback {
     return words.joined(separator: " ")
   }
 
+  private mutating func apply(_ change: Simulation.QueueChange) {
+    switch change {
+    case .suspend: machine.scheduler.suspend(.default)
+    case .resume: machine.scheduler.resume(.default)
+    case .width(let width): machine.scheduler.setWidth(width, of: .default)
+    }
+    words.append("\(now / second):\(change)")
+  }
+
   private mutating func perform() {
     while true {
       let actions = machine.takeActions()
       if actions.isEmpty { return }
       for action in actions {
         switch action {
-        case .start(let key): start(key)
+        case .start: break
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
         case .decide(let operation, _): decide(operation)
@@ -150,6 +175,7 @@ private struct Playback {
         case .tell(let event): say(event)
         }
       }
+      for case .start(let key) in actions where machine.mayStart(key, at: now) { start(key) }
     }
   }
 

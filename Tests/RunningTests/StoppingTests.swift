@@ -139,6 +139,61 @@ struct `Stopping a run` {
         + "4:+a.on_complete.1 5:-a.on_complete.1=0 5:a=cancelled<b 5:g=failed<b 5:end=1")
   }
 
+  /// As it is when several commands end in one turn, or when what was told cannot be kept.
+  @Test(arguments: [
+    (FailurePolicy.stop, false, "failure(Scheduling.OperationID(rawValue: 0))"),
+    (.cancel, false, "failure(Scheduling.OperationID(rawValue: 0))"),
+    (.continue, true, "stateFailure(\"lost\")"),
+  ])
+  func `what was to be started when the run was stopped is cancelled, and does not start`(
+    policy: FailurePolicy, isStateLost: Bool, reason: String
+  ) {
+    var machine = RunMachine(
+      plan: Simulation(graph: "a; b; c: b", failurePolicy: policy).plan())
+    machine.begin(at: 0)
+    for case .start(let key) in machine.takeActions() {
+      let mayStart = machine.mayStart(key, at: 0)
+      #expect(mayStart)
+    }
+    let keys = (0..<3).map { CommandKey(operation: OperationID($0), trial: .attempt(1)) }
+    machine.ended(keys[1], CommandEnd(.exited(0)), at: 1)
+    machine.ended(keys[0], CommandEnd(.exited(isStateLost ? 0 : 1)), at: 1)
+    let starts = machine.takeActions().filter { $0 == .start(keys[2]) }
+    #expect(starts.count == 1)
+    if isStateLost { machine.observerFailed("lost", at: 1) }
+    _ = machine.takeActions()
+    let mayStart = machine.mayStart(keys[2], at: 1)
+    #expect(!mayStart)
+    let told = machine.takeActions().map { "\($0)" }
+    #expect(told.count == 3)
+    #expect(told[0].contains("it was stopped before it started"))
+    #expect(told[1].contains("cancelled, Scheduling.Cause.stopped(Scheduling.StopReason.\(reason)"))
+    #expect(machine.active.isEmpty)
+  }
+
+  /// `c` has failed before `b`, and its hook ends when `a` has been cancelled.
+  @Test func `fail_fast cancels a member that waits for another attempt once`() {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    policy.delay = 100 * second
+    var hooks = Hooks()
+    hooks.onComplete = [.script("hook")]
+    #expect(
+      Simulation(
+        graph: "a; b; c; g: a?done b?done c?done",
+        scripts: [
+          "a": "1@1", "b": "1@2", "c": "1@1", "c.on_complete.1": "ok@3", "a.on_cancel.1": "ok@5",
+        ],
+        settings: [
+          "a": StepSettings(retry: policy, hooks: cancelHooks.hooks),
+          "c": StepSettings(hooks: hooks),
+        ], decisions: ["g": "join"], groups: ["g!": ["a", "b", "c"]]
+      ).timeline()
+        == "0:+a 0:+b 0:+c 1:-a=1 1:a#2in100 1:-c=1 1:+c.on_complete.1 2:-b=1 2:b=failed "
+        + "2:+a.on_cancel.1 4:-c.on_complete.1=0 4:c=failed 7:-a.on_cancel.1=0 7:+a.on_complete.1 "
+        + "8:-a.on_complete.1=0 8:a=cancelled<b 8:g=failed<b 8:end=1")
+  }
+
   @Test func `a width of nothing ends a run that has been expanded`() {
     #expect(
       Simulation(graph: "g", decisions: ["g": "expand x"], groups: ["g": []], width: 0).timeline()
@@ -200,6 +255,59 @@ struct `Stopping a run` {
     #expect(
       Simulation(graph: "a; b: a", width: 0).timeline()
         == "0:stopping(width) 0:a=cancelled<width 0:b=cancelled<width 0:end=1")
+  }
+
+  @Test func `a queue that somebody suspended ends a run which nobody can change any more`() {
+    #expect(
+      Simulation(graph: "a; b: a", scripts: ["a": "ok@2"], changes: [(1, .suspend)]).timeline()
+        == "0:+a 1:suspend 2:-a=0 2:a=succeeded 2:stopping(suspended) 2:b=cancelled<suspended "
+        + "2:end=1")
+  }
+
+  @Test func `a run that can be changed from outside waits, and goes on when a queue is resumed`() {
+    var run = Simulation(
+      graph: "a; b: a", scripts: ["a": "ok@2"], canBeChangedFromOutside: true,
+      changes: [(1, .suspend)])
+    #expect(run.timeline() == "0:+a 1:suspend 2:-a=0 2:a=succeeded STUCK")
+    run.changes.append((9, .resume))
+    #expect(
+      run.timeline()
+        == "0:+a 1:suspend 2:-a=0 2:a=succeeded 9:resume 9:+b 10:-b=0 10:b=succeeded 10:end=0")
+  }
+
+  @Test func `a run that can be changed from outside goes on when its queue is widened`() {
+    let run = Simulation(
+      graph: "a; b", width: 0, canBeChangedFromOutside: true,
+      changes: [(3, .width(1)), (4, .width(0)), (6, .width(1))])
+    #expect(
+      run.timeline()
+        == "3:width(1) 3:+a 4:width(0) 4:-a=0 4:a=succeeded 6:width(1) 6:+b 7:-b=0 7:b=succeeded "
+        + "7:end=0")
+  }
+
+  @Test func `a run that waits for a change can be ended`() {
+    let run = Simulation(
+      graph: "a; b: a", width: 0, timeout: 8 * second, canBeChangedFromOutside: true)
+    #expect(
+      run.timeline()
+        == "8:stopping(timeout) 8:a=cancelled<timeout 8:b=cancelled<timeout 8:end=124")
+    var signalled = run
+    signalled.signals = [(5, 15)]
+    #expect(
+      signalled.timeline()
+        == "5:signal15 5:stopping(signal15) 5:a=cancelled<signal15 5:b=cancelled<signal15 "
+        + "5:end=143")
+  }
+
+  @Test func `a run that can be changed from outside ends when everything has ended`() {
+    #expect(
+      Simulation(graph: "a", canBeChangedFromOutside: true).timeline()
+        == "0:+a 1:-a=0 1:a=succeeded 1:end=0")
+    #expect(
+      Simulation(
+        graph: "a; b", scripts: ["a": "1@1"], width: 1, failurePolicy: .stop,
+        canBeChangedFromOutside: true
+      ).timeline() == "0:+a 1:-a=1 1:a=failed 1:stopping(a) 1:b=cancelled<a 1:end=1")
   }
 
   @Test func `a signal after a failure under the policy stop decides the status`() {

@@ -193,6 +193,23 @@ private final class ObservedRun {
       ])
   }
 
+  @Test func `watch over a run that waits for a change from outside, and can be ended`() throws {
+    let steps =
+      "queues: {never: {start_suspended: true}}\nsteps: [{id: a, queue: never, run: 'true'}]\n"
+    let run = try ObservedRun(steps, "--changeable", "heart,every=20,ends")
+    #expect(run.status == 143)
+    #expect(
+      run.trace() == [
+        "heart: began", "heart: commit", "heart: stopping: signal(15)",
+        "heart: settled a cancelled",
+        "heart: commit", "heart: finished 143", "heart: commit",
+      ])
+    #expect(run.exists("due.3") && !run.exists("due.5"))
+    let unchangeable = try ObservedRun(steps, "heart,every=20,ends")
+    #expect(unchangeable.status == 1)
+    #expect(unchangeable.trace()[1] == "heart: stopping: suspended")
+  }
+
   /// Nothing else wakes the loop: the step prints nothing, and ends when the observer was called.
   @Test func `are called when their time has come`() throws {
     let run = try ObservedRun(
