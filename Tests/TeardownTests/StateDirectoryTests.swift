@@ -112,7 +112,10 @@ struct `The state directory` {
 
   @Test(arguments: ["rm -rf .oprun; false", "mv .oprun away", "mv .oprun away; mkdir .oprun"])
   func `that is not there at the end makes it 74`(script: String) throws {
-    let oprun = try OprunProcess(pipeline(script: "echo out\n\(script)"))
+    let oprun = try OprunProcess(
+      pipeline(
+        script:
+          "echo out\nuntil ls .oprun/runs/*/*.log >/dev/null 2>&1; do sleep 0.01; done\n\(script)"))
     #expect(oprun.wait() == 74, "\(oprun.standardError)")
     #expect(
       oprun.standardError.contains(
