@@ -2,7 +2,6 @@
 
 import Diagnostics
 import ExpressionSamples
-import Scheduling
 import Testing
 
 @testable import Expressions
