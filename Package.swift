@@ -24,7 +24,7 @@ let package = Package(
   name: "oprun",
   products: [
     .executable(name: "oprun", targets: ["oprun"]),
-    .executable(name: "oprun-image", targets: ["oprun-image"]),
+    .executable(name: "oprun-steps", targets: ["oprun-steps"]),
     .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
@@ -59,7 +59,7 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "oprun-image",
+      name: "oprun-steps",
       dependencies: [
         "BuiltinSteps", "Diagnostics", "OperationKit", "Processors", "CCurl", "CCrypto", "CVips",
         "CConfinement", "CLinux", "CZlib",
@@ -83,12 +83,12 @@ let package = Package(
     tests("oprunTests", ["oprun", "Pipelines", "Processors", "Reporting"]),
     .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
     tests(
-      "oprunImageTests",
+      "oprunStepsTests",
       [
-        "oprun", "oprun-image", "BuiltinSteps", "Diagnostics", "TestSupport", "CVips",
+        "oprun", "oprun-steps", "BuiltinSteps", "Diagnostics", "TestSupport", "CVips",
         "CVipsTesting", "CConfinement",
       ]),
-    tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-steps", "TestSupport"]),
     tests("TeardownTests", ["oprun", "Diagnostics", "TestSupport"]),
   ]
 )

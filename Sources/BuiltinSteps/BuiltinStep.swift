@@ -20,7 +20,7 @@ package struct BuiltinStep: Sendable {
   }
 
   /// The program that performs all of them, beside oprun.
-  package static let program = "oprun-image"
+  package static let program = "oprun-steps"
 
   package static let all = [download, resize, downloadAndResize, compose, wait]
 

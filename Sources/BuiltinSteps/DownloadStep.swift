@@ -77,7 +77,7 @@ extension BuiltinKey {
       "max_age", .duration, default: "0s",
       "How long a kept answer is used without asking the server whether it has changed."),
     BuiltinKey(
-      "cache_dir", .text, "Where the cache is; OPRUN_IMAGE_CACHE or the user's cache folder."),
+      "cache_dir", .text, "Where the cache is; OPRUN_DOWNLOAD_CACHE or the user's cache folder."),
     BuiltinKey("cache_size", .size, default: "2G", "The cache never holds more."),
     BuiltinKey("cache_age", .duration, default: "30d", "What was not used for so long goes."),
   ]

@@ -13,7 +13,7 @@
 static inline int cvips_start(void) {
   g_setenv("VIPSHOME", "/nonexistent", TRUE);
   mallopt(M_ARENA_MAX, 1);
-  if (vips_init("oprun-image") != 0) return -1;
+  if (vips_init("oprun-steps") != 0) return -1;
   vips_concurrency_set(1);
   vips_cache_set_max(0);
   return 0;

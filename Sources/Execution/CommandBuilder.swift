@@ -53,7 +53,7 @@ final class CommandBuilder {
     defer { free(folder) }
     workspace = String(cString: folder)
     runSettings = plan.settings
-    helper = CommandBuilder.neighbour(named: "oprun-image")
+    helper = CommandBuilder.neighbour(named: "oprun-steps")
     added = options.environment
     masker = options.secrets.masker
     own = [

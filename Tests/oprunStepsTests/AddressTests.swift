@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct AddressTests {
   @Test(arguments: [

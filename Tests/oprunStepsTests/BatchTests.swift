@@ -3,7 +3,7 @@
 import BuiltinSteps
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct BatchTests {
   @Test func `hosts take turns, and none has more than its share`() {

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A cache in a folder of its own.
 private final class CacheBench {
@@ -301,8 +301,8 @@ struct CacheTests {
     #expect(try workspace.run("cache", "sweep").status == 2)
     #expect(
       try workspace.run("cache", "stat", "all").errors == """
-        oprun-image: 'cache' wants 'stat' or 'clear', found 'stat' 'all'
-        try 'oprun-image cache --help'
+        oprun-steps: 'cache' wants 'stat' or 'clear', found 'stat' 'all'
+        try 'oprun-steps cache --help'
 
         """)
   }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// What comes out of `bytes` in pieces of `length`, and how it ended.
 private func decoded(

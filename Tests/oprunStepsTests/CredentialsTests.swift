@@ -5,7 +5,7 @@ import Diagnostics
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func basic(_ text: String) -> String { "Basic \(Data(text.utf8).base64EncodedString())" }
 
@@ -148,7 +148,7 @@ struct CredentialsTests {
   func `a wrong URL is told without them`(url: String) throws {
     let end = try Workspace().run("download", "--url=\(url)", "--to=x")
     #expect(end.status == 2)
-    #expect(end.errors.hasPrefix("oprun-image: not a URL of http or https: "), "\(end.errors)")
+    #expect(end.errors.hasPrefix("oprun-steps: not a URL of http or https: "), "\(end.errors)")
     #expect(!end.errors.contains("hidden"))
     let wait = try Workspace().run("wait", "--http=\(url)", "--timeout=0s")
     #expect(!wait.errors.contains("hidden"))
@@ -229,7 +229,7 @@ struct CredentialsTests {
     let end = try Workspace().run(words: words)
     #expect(end.status == 2)
     #expect(
-      end.errors.hasPrefix("oprun-image: ") && !end.errors.contains("hidden"), "\(end.errors)")
+      end.errors.hasPrefix("oprun-steps: ") && !end.errors.contains("hidden"), "\(end.errors)")
   }
 
   /// The command of a step in all that prints one.

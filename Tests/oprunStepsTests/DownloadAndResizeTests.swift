@@ -4,7 +4,7 @@ import BuiltinSteps
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// Serves images by name, with entity tags, and other things that pretend to be images.
 private func gallery() throws -> LoopbackServer {

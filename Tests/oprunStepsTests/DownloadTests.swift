@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct DownloadTests {
   private func hello() throws -> LoopbackServer {
@@ -150,9 +150,9 @@ struct DownloadTests {
     #expect(end.status == 2)
     #expect(
       end.errors == """
-        oprun-image: two items would be written to 'out/x.jpg'
+        oprun-steps: two items would be written to 'out/x.jpg'
           help: tell them apart in '--to', for instance by '{index}'
-        try 'oprun-image download --help'
+        try 'oprun-steps download --help'
 
         """)
     #expect(workspace.files == [])
@@ -167,9 +167,9 @@ struct DownloadTests {
       #expect(
         end.errors
           == """
-          oprun-image: 'out/x' is written to 'out/x.part' first, which is another item's name
+          oprun-steps: 'out/x' is written to 'out/x.part' first, which is another item's name
             help: tell them apart in '--to', for instance by '{index}'
-          try 'oprun-image download --help'
+          try 'oprun-steps download --help'
 
           """.replacing("x.part'", with: "\(name)'"))
     }
@@ -207,8 +207,8 @@ struct DownloadTests {
     let missing = try workspace.run("download", "--list=no", "--to=out/")
     #expect(
       missing.errors == """
-        oprun-image: the list: cannot open 'no': no such file or directory
-        try 'oprun-image download --help'
+        oprun-steps: the list: cannot open 'no': no such file or directory
+        try 'oprun-steps download --help'
 
         """)
   }
@@ -219,8 +219,8 @@ struct DownloadTests {
     try workspace.write("\(server.url)/hello.txt\n", to: "urls")
     let child = try Child(
       script: """
-        cd \(quotedForShell(workspace.folder.path)) && export OPRUN_IMAGE_CACHE=cache
-        exec \(quotedForShell(builtProgram("oprun-image"))) download --list=- --to=in/ \
+        cd \(quotedForShell(workspace.folder.path)) && export OPRUN_DOWNLOAD_CACHE=cache
+        exec \(quotedForShell(builtProgram("oprun-steps"))) download --list=- --to=in/ \
           --allow-private <urls >/dev/null
         """)
     #expect(child.wait() == 0)
@@ -269,7 +269,7 @@ struct DownloadTests {
     let end = try workspace.run(
       "download", "--url=\(server.url)/hello.txt", "--to=a", "--allow-private", "--manifest=a/m")
     #expect(end.status == 1)
-    #expect(end.errors == "oprun-image: cannot write 'a/m': not a directory\n")
+    #expect(end.errors == "oprun-steps: cannot write 'a/m': not a directory\n")
   }
 
   @Test func `an answer of the future is not believed for longer than max_age`() throws {

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// Downloads `/x` without further attempts, and says what was told and left.
 private func download(

@@ -3,7 +3,7 @@
 import BuiltinSteps
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func inputs(_ words: String..., environment: [String: String] = [:]) throws -> Inputs {
   switch try Request(words, environment: { environment[$0] }) {
@@ -55,15 +55,15 @@ struct InputTests {
   @Test func `what is no list is given once`() {
     #expect(
       fault("download", "--url=http://a/1", "--url=http://a/2", "--to=b/") == """
-        oprun-image: '--url' is given twice
+        oprun-steps: '--url' is given twice
           help: '--urls' takes several
-        try 'oprun-image download --help'
+        try 'oprun-steps download --help'
 
         """)
     #expect(
       fault("download", "--url=http://a/1", "--to=b/", "--cache", "--cache=false") == """
-        oprun-image: '--cache' is given twice
-        try 'oprun-image download --help'
+        oprun-steps: '--cache' is given twice
+        try 'oprun-steps download --help'
 
         """)
   }
@@ -71,34 +71,34 @@ struct InputTests {
   @Test func `what is wrong is said with what was wanted`() {
     #expect(
       fault("downlaod") == """
-        oprun-image: unknown step 'downlaod'
+        oprun-steps: unknown step 'downlaod'
           help: did you mean 'download'?
-        try 'oprun-image --help'
+        try 'oprun-steps --help'
 
         """)
     #expect(
       fault("download", "--max-paralel=3") == """
-        oprun-image: unknown option '--max-paralel'
+        oprun-steps: unknown option '--max-paralel'
           help: did you mean '--max-parallel'?
-        try 'oprun-image download --help'
+        try 'oprun-steps download --help'
 
         """)
     #expect(
       fault("download", "--retries", "many") == """
-        oprun-image: '--retries' wants a whole number from 0 to 100, found 'many'
-        try 'oprun-image download --help'
+        oprun-steps: '--retries' wants a whole number from 0 to 100, found 'many'
+        try 'oprun-steps download --help'
 
         """)
     #expect(
       fault("download", "--url=http://a", "--list=b", "--to=c") == """
-        oprun-image: only one of 'url', 'urls' or 'list' can be given, found 'url' and 'list'
-        try 'oprun-image download --help'
+        oprun-steps: only one of 'url', 'urls' or 'list' can be given, found 'url' and 'list'
+        try 'oprun-steps download --help'
 
         """)
     #expect(
       fault("download", "--url=http://a") == """
-        oprun-image: '--to' is needed: text
-        try 'oprun-image download --help'
+        oprun-steps: '--to' is needed: text
+        try 'oprun-steps download --help'
 
         """)
   }

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// nginx in the foreground, in a folder of its own, on ports that the kernel has chosen.
 final class Nginx {

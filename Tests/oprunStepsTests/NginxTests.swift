@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct NginxTests {
   @Test func `a file is fetched, and the next time it has not changed`() throws {

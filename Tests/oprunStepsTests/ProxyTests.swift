@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A name that only a proxy could know.
 private let url = "http://photos.test/hello.txt"
@@ -96,7 +96,7 @@ struct ProxyTests {
       words: ["wait", "--http=https://photos.test/none", "--timeout=0s"], environment: variables)
     #expect(
       wait.errors
-        == "oprun-image: not ready after TIME: http 'https://photos.test/none': answers 404\n")
+        == "oprun-steps: not ready after TIME: http 'https://photos.test/none': answers 404\n")
   }
 
   @Test func `a proxy that refuses is told; what may pass is tried again`() throws {
@@ -201,7 +201,7 @@ struct ProxyTests {
   func `what is no proxy is refused before anything, without its password`(value: String) throws {
     let end = try download(url, ["--proxy=\(value)"]).end
     #expect(end.status == 2)
-    #expect(end.errors.hasPrefix("oprun-image: '--proxy' wants the URL of a proxy"))
+    #expect(end.errors.hasPrefix("oprun-steps: '--proxy' wants the URL of a proxy"))
     #expect(!end.errors.contains("hidden"))
   }
 }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct RetryTests {
   private func download(

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// One download of `/hello.txt`, as a user would see it.
 private struct Attempt {

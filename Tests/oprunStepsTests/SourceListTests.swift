@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct SourceListTests {
   @Test func `all wrong lines of a list are told with their numbers, and nothing is downloaded`()
@@ -22,11 +22,11 @@ struct SourceListTests {
       #expect(end.output == "")
       #expect(
         end.errors == """
-          oprun-image: the list has 3 wrong lines
+          oprun-steps: the list has 3 wrong lines
             urls.txt:4: wants a URL of http or https, found 'ftp://host/b.png'
             urls.txt:5: wants a SHA-256 of 64 hexadecimal digits after the URL, found 'blank.png'
             urls.txt:6: wants nothing after the URL and its SHA-256, found 'c.png'
-          try 'oprun-image \(step) --help'
+          try 'oprun-steps \(step) --help'
 
           """)
     }
@@ -40,7 +40,7 @@ struct SourceListTests {
     let end = try workspace.run("download", "--list=urls", "--to=out/")
     let lines = end.errors.split(separator: "\n")
     #expect(lines.count == 23)
-    #expect(lines.first == "oprun-image: the list has 5000 wrong lines")
+    #expect(lines.first == "oprun-steps: the list has 5000 wrong lines")
     #expect(lines[20] == "  urls:20: wants a URL of http or https, found 'nothing'")
     #expect(lines[21] == "  … and 4980 more")
   }

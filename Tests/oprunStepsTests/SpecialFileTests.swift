@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func hello() throws -> LoopbackServer {
   try LoopbackServer { _, connection in connection.answer("200 OK", ["ETag: \"v1\""], "hello\n") }
@@ -97,8 +97,8 @@ struct SpecialFileTests {
     #expect(end.status == 2)
     #expect(
       end.errors == """
-        oprun-image: the manifest: cannot replace the device '/dev/null': operation not supported
-        try 'oprun-image download --help'
+        oprun-steps: the manifest: cannot replace the device '/dev/null': operation not supported
+        try 'oprun-steps download --help'
 
         """)
     #expect(server.requests.count == 0)
@@ -182,10 +182,10 @@ struct SpecialFileTests {
       switch name {
       case "lock":
         #expect(
-          end.errors == "oprun-image: cannot use the FIFO 'cache/lock': operation not supported\n")
+          end.errors == "oprun-steps: cannot use the FIFO 'cache/lock': operation not supported\n")
       case "turns", "records":
         #expect(
-          end.errors == "oprun-image: cannot use the cache 'cache/\(name)': not a directory\n")
+          end.errors == "oprun-steps: cannot use the cache 'cache/\(name)': not a directory\n")
       default: #expect(end.errors == "" && end.status == 0)
       }
     }

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct WaitTests {
   @Test func `all kinds of conditions are waited for`() throws {
@@ -41,10 +41,10 @@ struct WaitTests {
     #expect(end.status == 1)
     #expect(
       end.errors == """
-        oprun-image: not ready after TIME: file 'never': there is none
-        oprun-image: not ready after TIME: tcp 'SERVER': connection refused
-        oprun-image: not ready after TIME: command 'exit 3': exits with 3
-        oprun-image: not ready after TIME: command 'sleep 60': takes too long
+        oprun-steps: not ready after TIME: file 'never': there is none
+        oprun-steps: not ready after TIME: tcp 'SERVER': connection refused
+        oprun-steps: not ready after TIME: command 'exit 3': exits with 3
+        oprun-steps: not ready after TIME: command 'sleep 60': takes too long
 
         """)
   }
@@ -60,12 +60,12 @@ struct WaitTests {
       "--timeout=0s")
     #expect(ready.status == 0, "\(ready.errors)")
     let missing = try workspace.run("wait", "--file=never", "--timeout=0s")
-    #expect(missing.errors == "oprun-image: not ready after TIME: file 'never': there is none\n")
+    #expect(missing.errors == "oprun-steps: not ready after TIME: file 'never': there is none\n")
   }
 
   @Test func `what is no address is refused`() throws {
     let end = try Workspace().run("wait", "--tcp=localhost")
     #expect(end.status == 2)
-    #expect(end.errors.hasPrefix("oprun-image: '--tcp' wants 'host:port', found 'localhost'\n"))
+    #expect(end.errors.hasPrefix("oprun-steps: '--tcp' wants 'host:port', found 'localhost'\n"))
   }
 }

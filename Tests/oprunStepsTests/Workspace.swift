@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// What a run of the program did.
 struct ProgramEnd {
@@ -17,7 +17,7 @@ final class Workspace: Sendable {
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(
-      path: "oprun-image-\(UUID().uuidString)")
+      path: "oprun-steps-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
   }
 
@@ -33,7 +33,7 @@ final class Workspace: Sendable {
   }
 
   func start(
-    program: String = "oprun-image", words: [String], environment: [String: String] = [:],
+    program: String = "oprun-steps", words: [String], environment: [String: String] = [:],
     openFiles: Int? = nil
   ) throws -> RunningProgram {
     let mark = UUID().uuidString
@@ -44,7 +44,7 @@ final class Workspace: Sendable {
         unset http_proxy https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY OPRUN_OUTPUT OPRUN_STEP
         unset CURL_CA_BUNDLE SSL_CERT_FILE SSL_CERT_DIR
         \(openFiles.map { "ulimit -n \($0)" } ?? "")
-        export OPRUN_IMAGE_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no
+        export OPRUN_DOWNLOAD_CACHE=cache HOME="$PWD" SWIFT_BACKTRACE=enable=no
         \(variables.joined(separator: "\n"))
         exec </dev/null >out.\(mark) 2>err.\(mark)
         exec \(quotedForShell(builtProgram(program))) \(words.map(quotedForShell).joined(separator: " "))

@@ -9,13 +9,14 @@ enum Request {
   case help(BuiltinStep?)
   case perform(Inputs)
 
-  /// `oprun-image cache stat|clear`: no step of a pipeline, but with the same kind of table.
+  /// `oprun-steps cache stat|clear`: no step of a pipeline, but with the same kind of table.
   static let cache = BuiltinStep(
     "cache", "Shows what the cache holds, or empties it.",
     keys: [
       [
         BuiltinKey(
-          "cache_dir", .text, "Where the cache is; OPRUN_IMAGE_CACHE or the user's cache folder."),
+          "cache_dir", .text, "Where the cache is; OPRUN_DOWNLOAD_CACHE or the user's cache folder."
+        ),
         BuiltinKey("json", .boolean, default: "false", "Writes JSON."),
       ]
     ])

@@ -35,7 +35,8 @@ struct UsageError: Error, Hashable {
     return UsageError("the argument \(quoted(PathText.shown(shown))) is not UTF-8")
   }
 
-  static let nothingToDo = UsageError("needs the name of a step, as in 'oprun-image download'")
+  static let nothingToDo = UsageError(
+    "needs the name of a step, as in '\(BuiltinStep.program) download'")
 
   static func unknownStep(_ name: String) -> UsageError {
     UsageError(

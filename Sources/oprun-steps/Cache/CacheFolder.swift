@@ -47,9 +47,9 @@ struct CacheFolder: Hashable, Sendable {
     func variable(_ name: String) -> String? {
       environmentValue(name).flatMap { $0.isEmpty ? nil : $0 }
     }
-    if let path = variable("OPRUN_IMAGE_CACHE") { return path }
-    if let path = variable("XDG_CACHE_HOME") { return path + "/oprun/images" }
-    return variable("HOME").map { $0 + "/.cache/oprun/images" }
+    if let path = variable("OPRUN_DOWNLOAD_CACHE") { return path }
+    if let path = variable("XDG_CACHE_HOME") { return path + "/oprun/downloads" }
+    return variable("HOME").map { $0 + "/.cache/oprun/downloads" }
   }
 
   func record(_ key: Digest) -> String { sharded("records", key) }

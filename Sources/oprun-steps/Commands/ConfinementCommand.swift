@@ -1,4 +1,4 @@
-// `oprun-image confinement`: what the processes that decode images can and cannot do on this machine.
+// `oprun-steps confinement`: what the processes that decode images can and cannot do on this machine.
 // Nothing is taken from documentation: a worker tries everything.
 
 import CConfinement
@@ -20,13 +20,13 @@ extension Program {
       operation.waitUntilFinished()
       workers.stop()
     } catch {
-      errors.write("oprun-image: \(error.message)\n")
+      errors.write("oprun-steps: \(error.message)\n")
       return ExitStatus.internalError
     }
     guard
       case .success(.confinement(let layers, let version, let refusals)) = found.withLock({ $0 })
     else {
-      errors.write("oprun-image: the process for images did not answer\n")
+      errors.write("oprun-steps: the process for images did not answer\n")
       return ExitStatus.internalError
     }
     output.write(ConfinementReport(layers: layers, version: version, refusals: refusals).text)

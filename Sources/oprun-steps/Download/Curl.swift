@@ -10,7 +10,7 @@ struct TransferRequest: Sendable {
   var url: String
   /// `Name: value`.
   var headers: [String] = []
-  var userAgent = "oprun-image/\(version)"
+  var userAgent = "oprun-steps/\(version)"
   /// Nil leaves it to the variables that curl knows; "" is none.
   var proxy: String?
   /// Whether credentials that the URL lacks may come from `.netrc`.

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A red frame, then a green one, then a blue one.
 private let traffic = Pixels(width: 40, height: 60) { _, y in
@@ -64,8 +64,8 @@ struct AnimationTests {
     #expect(end.status == 2)
     #expect(
       end.errors == """
-        oprun-image: 'frames: all' wants a format that holds several, GIF or WebP, found PNG
-        try 'oprun-image resize --help'
+        oprun-steps: 'frames: all' wants a format that holds several, GIF or WebP, found PNG
+        try 'oprun-steps resize --help'
 
         """)
   }

@@ -1,9 +1,9 @@
-// `oprun-image compose`, from files to a file, pixels compared.
+// `oprun-steps compose`, from files to a file, pixels compared.
 
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A red, a green and a blue image, 40 × 20 each.
 private func folder() throws -> ImageFolder {
@@ -93,18 +93,18 @@ struct ComposeTests {
     let end = try folder.run("compose", "--images=?*.png", "--images=none.png", "--to=out.png")
     #expect(end.status == 1)
     let said = try #require(end.errors.split(separator: "\n").first { $0.contains("'5.png'") })
-    #expect(said.hasPrefix("oprun-image: '5.png': cannot be read as JPEG: "), "\(said)")
+    #expect(said.hasPrefix("oprun-steps: '5.png': cannot be read as JPEG: "), "\(said)")
     #expect(
       end.errors
         == """
-        oprun-image: '4.png': found a web page (HTML), wanted JPEG, PNG, WebP or GIF
+        oprun-steps: '4.png': found a web page (HTML), wanted JPEG, PNG, WebP or GIF
         CUT
-        oprun-image: 'none.png': cannot open 'none.png': no such file or directory
+        oprun-steps: 'none.png': cannot open 'none.png': no such file or directory
 
         """.replacingOccurrences(of: "CUT", with: said))
     let cut = try folder.run("compose", "--images=1-red.png", "--images=5.png", "--to=out.png")
     #expect(cut.status == 1)
-    #expect(cut.errors.hasPrefix("oprun-image: '5.png': cannot be read as JPEG: "), "\(cut.errors)")
+    #expect(cut.errors.hasPrefix("oprun-steps: '5.png': cannot be read as JPEG: "), "\(cut.errors)")
     #expect(folder.files(besides: known) == [])
   }
 
@@ -142,9 +142,9 @@ struct ComposeTests {
     let again = try folder.run("compose", "--images=*.png", "--to=./4-all.png")
     #expect(
       again.errors == """
-        oprun-image: './4-all.png' would be written in the place of '4-all.png', which is read
+        oprun-steps: './4-all.png' would be written in the place of '4-all.png', which is read
           help: give 'to' another folder or another name
-        try 'oprun-image compose --help'
+        try 'oprun-steps compose --help'
 
         """)
     #expect(again.status == 2)

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func kind(_ text: String) -> FileKind { FileKind(firstBytes: text.utf8) }
 

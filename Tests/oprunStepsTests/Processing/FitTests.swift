@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// `scaled 3 × 2 on 4 × 4 at 0, 1`
 private func placed(_ width: Int, _ height: Int, _ box: Box, _ fit: Fit) -> String {

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// Runs `resize` on one file beside a good one, and answers what was said of the bad one.
 private func verdict(

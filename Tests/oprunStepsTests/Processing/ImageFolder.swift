@@ -1,4 +1,4 @@
-// A temporary folder in which `oprun-image` runs, and images that tests make and look at.
+// A temporary folder in which `oprun-steps` runs, and images that tests make and look at.
 
 import Foundation
 import TestSupport
@@ -17,7 +17,7 @@ final class ImageFolder: Sendable {
 
   init() throws {
     url = FileManager.default.temporaryDirectory
-      .appending(path: "oprun-image-\(UUID().uuidString)", directoryHint: .isDirectory)
+      .appending(path: "oprun-steps-\(UUID().uuidString)", directoryHint: .isDirectory)
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
@@ -50,7 +50,7 @@ final class ImageFolder: Sendable {
   }
 
   static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-    .deletingLastPathComponent().appending(path: "oprun-image").path
+    .deletingLastPathComponent().appending(path: "oprun-steps").path
 
   func start(_ words: [String]) throws -> Child {
     let line = ([ImageFolder.program] + words).map { "'\($0)'" }.joined(separator: " ")

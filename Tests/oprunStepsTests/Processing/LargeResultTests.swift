@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A photograph of 12 million pixels.
 private let photograph = Result {
@@ -57,7 +57,7 @@ struct LargeResultTests {
     let end = try folder.run(
       "compose", "--images=*.jpg", "--to=sheet.\(ext)", "--width=\(width)", "--height=\(height)")
     #expect(end.status == 1)
-    #expect(end.errors == "oprun-image: 'sheet.\(ext)': \(message)\n")
+    #expect(end.errors == "oprun-steps: 'sheet.\(ext)': \(message)\n")
     #expect(end.peakMegabytes <= 100)
     #expect(folder.files() == ["1.jpg", "2.jpg"])
   }
@@ -72,7 +72,7 @@ struct LargeResultTests {
       "--max-pixels=1000000000")
     #expect(
       end.errors == """
-        oprun-image: 'sheet.\(ext)': would become 20000 × 20000 pixels, wanted at most \(most)
+        oprun-steps: 'sheet.\(ext)': would become 20000 × 20000 pixels, wanted at most \(most)
 
         """)
     #expect(end.peakMegabytes <= 100)

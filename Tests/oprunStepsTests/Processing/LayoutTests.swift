@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// `500 × 100: 150×100+0+0 …`
 private func laid(

@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// Runs the program where some system calls fail as they do on a kernel that does not know them: a filter
 /// that it inherits answers in the kernel's place.
@@ -80,7 +80,7 @@ struct OldKernelTests {
     lacks: [String], words: String
   ) throws {
     let told = """
-      the kernel grants \(words): what decodes images is less confined; 'oprun-image confinement' \
+      the kernel grants \(words): what decodes images is less confined; 'oprun-steps confinement' \
       shows how far
 
       """
@@ -97,7 +97,7 @@ struct OldKernelTests {
     let composed = try OldKernel(lacks: lacks).run(
       ["compose", "--images=?.png", "--to=sheet.png", "--layout=row"], in: folder)
     #expect(composed.0 == 0)
-    #expect(composed.2 == "oprun-image: " + told)
+    #expect(composed.2 == "oprun-steps: " + told)
     #expect(try Pixels(decoding: try folder.bytes("sheet.png")).width == 120)
   }
 

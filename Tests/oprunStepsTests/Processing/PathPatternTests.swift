@@ -3,7 +3,7 @@
 import BuiltinSteps
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func path(
   _ pattern: String, name: String = "photo", box: Box = Box(width: 300, height: 200)

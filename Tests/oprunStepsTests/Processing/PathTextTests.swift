@@ -5,7 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 struct PathTextTests {
   @Test(
@@ -81,28 +81,28 @@ struct PathTextTests {
         == (1, "failed: photos: \(message)"))
     #expect(
       try run("compose --images=photos --to=sheet.png", in: folder)
-        == (1, "oprun-image: 'photos': \(message)"))
+        == (1, "oprun-steps: 'photos': \(message)"))
   }
 
   @Test func `what cannot be done with such a name is said with the name`() throws {
     let folder = try folderWithOldNames()
-    let usage = "try 'oprun-image resize --help'\n"
+    let usage = "try 'oprun-steps resize --help'\n"
     for words in ["\"$old\"", "resize \"$old\"", "cache \"$old\""] {
       #expect(
         try run(words, in: folder) == (
-          2, "oprun-image: the argument 'caf\\xe9' is not UTF-8\ntry 'oprun-image --help'\n"
+          2, "oprun-steps: the argument 'caf\\xe9' is not UTF-8\ntry 'oprun-steps --help'\n"
         ))
     }
     #expect(
       try run("resize --from='*.png' --to=\"$old/\" --width=10", in: folder)
         == (
-          2, "oprun-image: the argument '--to=caf\\xe9/' is not UTF-8\ntry 'oprun-image --help'\n"
+          2, "oprun-steps: the argument '--to=caf\\xe9/' is not UTF-8\ntry 'oprun-steps --help'\n"
         ))
     #expect(
       try run("resize --from='caf*.png' --to='out/{name}.png' --width=10", in: folder) == (
         2,
         """
-        oprun-image: 'caf\\xe9.png' and 'caf\\xea.png' would both be written to 'out/caf_.png'
+        oprun-steps: 'caf\\xe9.png' and 'caf\\xea.png' would both be written to 'out/caf_.png'
           help: '{index}' in 'to' keeps them apart
         \(usage)
         """
@@ -112,6 +112,6 @@ struct PathTextTests {
         == (1, "failed: caf\\xe9.gif: cannot open 'caf\\xe9.gif': no such file or directory\n"))
     #expect(
       try run("resize --from=\"$old?.gif\" --to=out/ --width=10", in: folder)
-        == (2, "oprun-image: 'from' matches no file: 'caf\\xe9?.gif'\n" + usage))
+        == (2, "oprun-steps: 'from' matches no file: 'caf\\xe9?.gif'\n" + usage))
   }
 }

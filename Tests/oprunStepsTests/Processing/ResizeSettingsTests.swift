@@ -3,7 +3,7 @@
 import BuiltinSteps
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func settings(_ words: String...) -> Result<ResizeSettings, UsageError> {
   Result { () throws(UsageError) in
@@ -94,9 +94,9 @@ struct ResizeSettingsTests {
     #expect(end.status == 2)
     #expect(
       end.errors == """
-        oprun-image: 'a.png' and 'b/a.png' would both be written to 'out/a.png'
+        oprun-steps: 'a.png' and 'b/a.png' would both be written to 'out/a.png'
           help: '{index}' in 'to' keeps them apart
-        try 'oprun-image resize --help'
+        try 'oprun-steps resize --help'
 
         """)
     #expect(folder.files(besides: ["a.png", "b/a.png"]) == [])

@@ -1,10 +1,10 @@
-// `oprun-image resize`, from files to files, pixels compared.
+// `oprun-steps resize`, from files to files, pixels compared.
 
 import Foundation
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// A folder with one image.
 private func folder(_ file: String, _ pixels: Pixels, _ extras: SampleExtras = SampleExtras())
@@ -232,9 +232,9 @@ struct ResizeTests {
     let end = try folder.run("resize", "--from=in.png", "--to=./{name}.png", "--width=10")
     #expect(
       end.errors == """
-        oprun-image: './in.png' would be written in the place of 'in.png', which is read
+        oprun-steps: './in.png' would be written in the place of 'in.png', which is read
           help: give 'to' another folder or another name
-        try 'oprun-image resize --help'
+        try 'oprun-steps resize --help'
 
         """)
     try FileManager.default.createSymbolicLink(

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 private func exceeds(_ limit: Int, _ bytes: [UInt8]) -> Bool {
   bytes.withUnsafeBytes { ScanCount.exceeds(limit, in: $0) }

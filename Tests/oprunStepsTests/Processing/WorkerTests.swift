@@ -7,7 +7,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import oprun_image
+@testable import oprun_steps
 
 /// Six million pixels: as AVIF they keep an encoder busy for seconds.
 private let slowImage = Result {

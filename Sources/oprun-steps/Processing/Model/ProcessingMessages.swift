@@ -129,7 +129,7 @@ func wordsForLack(of layers: Int) -> String? {
   guard !missing.isEmpty else { return nil }
   return
     "the kernel grants \(missing.joined(separator: " and ")): what decodes images is less confined; "
-    + "'oprun-image confinement' shows how far"
+    + "'oprun-steps confinement' shows how far"
 }
 
 extension Size {
