@@ -38,7 +38,7 @@ struct Program {
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)
     case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)
-    case BuiltinStep.wait.name: return try wait(inputs)
+    case BuiltinStep.wait.name: return wait(inputs)
     case Request.cache.name: return cache(inputs)
     case BuiltinStep.resize.name: return try resize(inputs)
     case BuiltinStep.compose.name: return try compose(inputs)

@@ -148,7 +148,8 @@ struct CredentialsTests {
   func `a wrong URL is told without them`(url: String) throws {
     let end = try Workspace().run("download", "--url=\(url)", "--to=x")
     #expect(end.status == 2)
-    #expect(end.errors.hasPrefix("oprun-steps: not a URL of http or https: "), "\(end.errors)")
+    let start = "oprun-steps: '--url' wants a URL of http or https, found "
+    #expect(end.errors.hasPrefix(start), "\(end.errors)")
     #expect(!end.errors.contains("hidden"))
     let wait = try Workspace().run("wait", "--http=\(url)", "--timeout=0s")
     #expect(!wait.errors.contains("hidden"))

@@ -176,7 +176,10 @@ struct ProxyTests {
     for host in ["127.0.0.1", "10.0.0.1", "[::1]", "169.254.169.254"] {
       let got = try download("http://\(host)/", ["--proxy=\(proxy.url)"])
       #expect(got.end.status == 1)
-      #expect(got.end.errors.contains("'allow_private' or 'allow' would let it pass"))
+      let written = [
+        "127.0.0.1": "SERVER", "[::1]": "\"[::1]:80\"",
+      ][host, default: "\(host):80"]
+      #expect(got.end.errors.contains("'allow: \(written)' lets it pass"), "\(got.end.errors)")
     }
     #expect(proxy.requests.isEmpty)
     let allowed = try download("http://10.0.0.1/", ["--proxy=\(proxy.url)", "--allow=10.0.0.1:80"])
@@ -190,8 +193,8 @@ struct ProxyTests {
     let got = try download(url, ["--proxy=\(proxy.url)"])
     #expect(
       got.end.errors == """
-        failed: \(url): 127.0.0.1 is an address of this machine; 'allow_private' or 'allow' would \
-        let it pass
+        failed: \(url): 127.0.0.1 is an address of this machine; 'allow: SERVER' lets it \
+        pass, 'allow_private: true' all such
 
         """)
     #expect(proxy.requests.count == 1)

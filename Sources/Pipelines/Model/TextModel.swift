@@ -47,6 +47,8 @@ struct MemberModel: Hashable, Sendable {
   let name: String
   let span: Span
   let value: ValueModel
+  /// Where the value is written; `span` is the name's.
+  var valueSpan: Span?
 }
 
 extension ValueModel {

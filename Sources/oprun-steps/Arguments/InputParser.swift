@@ -91,5 +91,8 @@ struct InputParser {
     for group in step.groups {
       if let fault = group.fault(in: inputs.isGiven) { throw UsageError(fault, step: step.name) }
     }
+    for rule in step.rules {
+      if let fault = rule.fault(in: inputs) { throw UsageError(fault, step) }
+    }
   }
 }

@@ -16,6 +16,10 @@ struct UsageError: Error, Hashable {
     self.step = step
   }
 
+  init(_ fault: InputFault, _ step: BuiltinStep) {
+    self.init(fault.message, help: fault.help, step: step.name)
+  }
+
   /// All lines of it.
   var text: String {
     let program = BuiltinStep.program

@@ -7,7 +7,7 @@ extension Program {
   func compose(_ inputs: Inputs) throws(UsageError) -> Int32 {
     let started = monotonicTime()
     let step = try ComposeStep(inputs)
-    guard let workers = startWorkers(step.reading, usesHEIF: step.usesHEIF) else {
+    guard let workers = startWorkers(step.reading, modules: step.modules) else {
       return ExitStatus.internalError
     }
     defer { workers.stop() }

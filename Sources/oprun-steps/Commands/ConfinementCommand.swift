@@ -10,7 +10,7 @@ extension Program {
   func confinement() -> Int32 {
     let found = Mutex<Result<ImageAnswer, ImageFault>>(.failure(.cancelled))
     do throws(SystemError) {
-      let workers = try Workers.start(count: 1, readable: [], usesHEIF: false)
+      let workers = try Workers.start(count: 1, readable: [], modules: [])
       let request = ImageRequest(job: .tryConfinement, limits: ImageLimits())
       let operation = BlockOperation()
       workers.perform(request, []) { answer in

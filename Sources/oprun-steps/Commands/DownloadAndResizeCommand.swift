@@ -13,7 +13,7 @@ extension Program {
       inputs.sources(headers: transfers.headers), settings, inputs.step)
     do throws(SystemError) {
       // Before there is a second thread.
-      let workers = try Workers.start(settings.reading, usesHEIF: settings.usesHEIF)
+      let workers = try Workers.start(settings.reading, modules: settings.modules)
       defer { workers.stop() }
       let meter = Meter()
       let progress = BatchProgress(

@@ -109,10 +109,7 @@ extension Program {
     let text = inputs.text("to") ?? ""
     if text.hasSuffix("/") { return .folder(text) }
     if Files.isFolder(text) { return .folder(text + "/") }
-    let pattern = try PathPattern(text, of: inputs.step)
-    for field in [PathPattern.Field.width, .height] where pattern.uses(field) {
-      throw .fieldWithoutValue(field, inputs.step)
-    }
+    let pattern = try PathPattern.ofResults(text, inputs.step)
     if itemCount > 1, !pattern.pieces.contains(where: \.isField) {
       throw .oneFileForMany(text, itemCount, inputs.step.name)
     }

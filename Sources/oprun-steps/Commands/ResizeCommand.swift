@@ -8,7 +8,7 @@ extension Program {
   func resize(_ inputs: Inputs) throws(UsageError) -> Int32 {
     let started = monotonicTime()
     let step = try ResizeStep(inputs)
-    guard let workers = startWorkers(step.settings.reading, usesHEIF: step.settings.usesHEIF) else {
+    guard let workers = startWorkers(step.settings.reading, modules: step.settings.modules) else {
       return ExitStatus.internalError
     }
     defer { workers.stop() }
@@ -35,9 +35,9 @@ extension Program {
   }
 
   /// Before there is a second thread. Nil if it was told why not.
-  func startWorkers(_ reading: ReadingSettings, usesHEIF: Bool) -> Workers? {
+  func startWorkers(_ reading: ReadingSettings, modules: [CodecModule]) -> Workers? {
     do throws(SystemError) {
-      return try Workers.start(reading, usesHEIF: usesHEIF)
+      return try Workers.start(reading, modules: modules)
     } catch {
       say(error.message)
       return nil

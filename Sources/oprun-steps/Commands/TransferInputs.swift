@@ -9,34 +9,19 @@ extension Inputs {
     headers: [(name: String, value: String)]
   ) throws(UsageError) -> [Source] {
     if let path = text("list") {
-      guard !isGiven("sha256") else {
-        throw UsageError("'--sha256' and '--list': write the hashes into the list", step: step.name)
-      }
       return try SourceList(path, of: step).sources(headers: headers)
     }
     let urls = texts("url") + texts("urls")
     let hashes = texts("sha256")
-    guard hashes.isEmpty || hashes.count == urls.count else {
-      throw UsageError(
-        "'--sha256' is given \(hashes.count) times for \(urls.count) URLs", step: step.name)
-    }
     var sources: [Source] = []
     for (index, url) in urls.enumerated() {
-      let expected = try hashes.isEmpty ? nil : digest(hashes[index])
+      let expected = hashes.isEmpty ? nil : Digest(hashes[index])
       guard let source = Source(url, headers: headers, expected: expected) else {
         throw UsageError(ItemFailure.badURL(url).message, step: step.name)
       }
       sources.append(source)
     }
     return sources
-  }
-
-  private func digest(_ text: String) throws(UsageError) -> Digest {
-    guard let digest = Digest(text) else {
-      throw UsageError(
-        "'--sha256' wants 64 hexadecimal digits, found \(quoted(text))", step: step.name)
-    }
-    return digest
   }
 
   func transferSettings() throws(UsageError) -> TransferSettings {
@@ -52,7 +37,8 @@ extension Inputs {
       }
     }
     settings.policy.allowsPrivate = isOn("allow_private")
-    for entry in texts("allow") { settings.policy.allowedHosts.insert(try authority(entry)) }
+    settings.policy.allowedHosts = Set(
+      texts("allow").compactMap { HostAndPort($0)?.authority })
     settings.connectTimeout = timeLimit("connect_timeout")
     settings.limits = TransferLimits(
       stall: timeLimit("stall_timeout"), total: timeLimit("timeout"))
@@ -77,17 +63,6 @@ extension Inputs {
     text.utf8.allSatisfy { byte in
       (0x21...0x7e).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
     }
-  }
-
-  /// `host:port`, in lower case.
-  private func authority(_ text: String) throws(UsageError) -> String {
-    guard text.contains(":"), let address = WebAddress("http://\(text)"),
-      text.lowercased().filter({ $0 != "[" && $0 != "]" }) == address.authority
-    else {
-      throw UsageError(
-        "'--allow' wants 'host:port', found \(quoted(shownURL(text)))", step: step.name)
-    }
-    return address.authority
   }
 
   var retryPolicy: RetryPolicy {

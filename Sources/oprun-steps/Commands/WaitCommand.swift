@@ -6,30 +6,38 @@ import Glibc
 import OperationKit
 
 extension Program {
-  func wait(_ inputs: Inputs) throws(UsageError) -> Int32 {
+  func wait(_ inputs: Inputs) -> Int32 {
     let started = monotonicTime()
-    let conditions = try readinessConditions(inputs)
+    let conditions = readinessConditions(inputs)
     let every = max(1_000_000, inputs.duration("every"))
     // Without time there is one look, which may take what a look takes.
     let timeout = inputs.duration("timeout")
     let looks = Looks(
       every: timeout > 0 ? every : nil, deadline: started + (timeout > 0 ? timeout : longestLook))
-    guard let loop = TransferLoop(keeping: conditions.count) else {
-      say("no thread for the connections")
-      return ExitStatus.internalError
-    }
-    let queue = OperationQueue()
-    queue.maxConcurrentOperationCount = conditions.count
-    let obstacles = Guarded([String?](repeating: nil, count: conditions.count))
-    for (index, condition) in conditions.enumerated() {
-      queue.addOperation { [output] in
-        let obstacle = looks.obstacle(of: condition, loop)
-        obstacles.withLock { $0[index] = obstacle }
-        guard obstacle == nil else { return }
-        output.write("\(condition.words) after \(shownDuration(monotonicTime() - started))\n")
+    var loop: TransferLoop?
+    if conditions.contains(where: \.needsTransfers) {
+      guard let made = TransferLoop(keeping: conditions.count) else {
+        say("no thread for the connections")
+        return ExitStatus.internalError
       }
+      loop = made
     }
-    queue.waitUntilAllOperationsAreFinished()
+    let obstacles = Guarded([String?](repeating: nil, count: conditions.count))
+    let look: @Sendable (Int) -> Void = { [output, loop] index in
+      let obstacle = looks.obstacle(of: conditions[index], loop)
+      obstacles.withLock { $0[index] = obstacle }
+      guard obstacle == nil else { return }
+      let time = shownDuration(monotonicTime() - started)
+      output.write("\(conditions[index].words) after \(time)\n")
+    }
+    if conditions.count == 1 {
+      look(0)
+    } else {
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = conditions.count
+      for index in conditions.indices { queue.addOperation { look(index) } }
+      queue.waitUntilAllOperationsAreFinished()
+    }
     var status = ExitStatus.success
     for (condition, obstacle) in zip(conditions, obstacles.withLock { $0 }) {
       guard let obstacle else { continue }
@@ -40,28 +48,13 @@ extension Program {
     return status
   }
 
-  private func readinessConditions(
-    _ inputs: Inputs
-  ) throws(UsageError) -> [ReadinessCondition] {
-    var conditions = inputs.texts("file").map(ReadinessCondition.file)
-    for text in inputs.texts("tcp") {
-      guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
-        UInt16(text[text.index(after: colon)...]) ?? 0 > 0
-      else {
-        throw UsageError("'--tcp' wants 'host:port', found \(quoted(shownURL(text)))", step: "wait")
-      }
-      let host = text[..<colon].filter { $0 != "[" && $0 != "]" }
-      conditions.append(.tcp(host: host, port: String(text[text.index(after: colon)...])))
+  private func readinessConditions(_ inputs: Inputs) -> [ReadinessCondition] {
+    let servers = inputs.texts("tcp").compactMap(HostAndPort.init).map {
+      ReadinessCondition.tcp(host: $0.host, port: String($0.port))
     }
-    for url in inputs.texts("http") {
-      guard WebAddress(url)?.isWeb == true else {
-        throw UsageError(
-          "'--http' wants a URL of http or https, found \(quoted(shownURL(url)))",
-          step: "wait")
-      }
-      conditions.append(.http(url))
-    }
-    return conditions + inputs.texts("command").map(ReadinessCondition.command)
+    return inputs.texts("file").map(ReadinessCondition.file) + servers
+      + inputs.texts("http").map(ReadinessCondition.http)
+      + inputs.texts("command").map(ReadinessCondition.command)
   }
 }
 
@@ -72,7 +65,7 @@ private struct Looks: Sendable {
   let deadline: Int64
 
   /// Nil once it is ready; after the deadline, what was in the way the last time.
-  func obstacle(of condition: ReadinessCondition, _ loop: TransferLoop) -> String? {
+  func obstacle(of condition: ReadinessCondition, _ loop: TransferLoop?) -> String? {
     var last: String?
     while true {
       guard let obstacle = condition.obstacle(loop, deadline: deadline) else { return nil }

@@ -1,16 +1,20 @@
 // libcurl, as far as downloads need it: the one file that calls it. It knows nothing of files, caches
 // and attempts.
 
-import CCurl
+import BuiltinSteps
+import CLate
 import Diagnostics
 import Glibc
+
+/// What servers are told of who asks.
+let ownUserAgent = "\(BuiltinStep.program)/\(version)"
 
 /// What a request is and how it is made.
 struct TransferRequest: Sendable {
   var url: String
   /// `Name: value`.
   var headers: [String] = []
-  var userAgent = "oprun-steps/\(version)"
+  var userAgent = ownUserAgent
   /// Nil leaves it to the variables that curl knows; "" is none.
   var proxy: String?
   /// Whether credentials that the URL lacks may come from `.netrc`.
@@ -40,7 +44,7 @@ struct TransferResult: Hashable, Sendable {
 
   init(_ code: CURLcode, words: String) {
     self.code = code.rawValue
-    self.words = words.isEmpty ? String(cString: curl_easy_strerror(code)) : words
+    self.words = words.isEmpty ? String(cString: ccurl_words(code)) : words
   }
 
   var isSuccess: Bool { code == CURLE_OK.rawValue }
@@ -76,7 +80,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
 
   /// Nil if libcurl has no memory for it.
   init?(_ request: TransferRequest, to receiver: any TransferReceiver) {
-    guard let easy = curl_easy_init() else { return nil }
+    guard let easy = ccurl_easy_new() else { return nil }
     self.easy = easy
     self.receiver = receiver
     errorText.pointee = 0
@@ -86,8 +90,8 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   }
 
   deinit {
-    curl_easy_cleanup(easy)
-    curl_slist_free_all(headers)
+    ccurl_easy_free(easy)
+    ccurl_list_free(headers)
     errorText.deallocate()
   }
 
@@ -99,7 +103,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
     setTrust(request.trust)
-    for header in request.headers { headers = curl_slist_append(headers, header) }
+    for header in request.headers { headers = ccurl_list_add(headers, header) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
   }
 
@@ -202,39 +206,33 @@ final class TransferSet: @unchecked Sendable {  // see above
 
   /// `connectionCount` connections are kept open for further requests.
   init?(keeping connectionCount: Int) {
-    guard curl_global_init(ccurl_global_all()) == CURLE_OK, let multi = curl_multi_init() else {
-      return nil
-    }
+    guard let multi = ccurl_multi_new() else { return nil }
     self.multi = multi
     ccurl_set_multi_long(multi, CURLMOPT_MAXCONNECTS, connectionCount)
   }
 
-  deinit { curl_multi_cleanup(multi) }
+  deinit { ccurl_multi_free(multi) }
 
-  func add(_ transfer: Transfer) { curl_multi_add_handle(multi, transfer.easy) }
+  func add(_ transfer: Transfer) { ccurl_multi_add(multi, transfer.easy) }
 
-  func remove(_ transfer: Transfer) { curl_multi_remove_handle(multi, transfer.easy) }
+  func remove(_ transfer: Transfer) { ccurl_multi_remove(multi, transfer.easy) }
 
   /// Lets a waiting `wait` return. From any thread.
-  func wakeUp() { curl_multi_wakeup(multi) }
+  func wakeUp() { ccurl_multi_wake(multi) }
 
-  func wait(milliseconds: Int32) { curl_multi_poll(multi, nil, 0, milliseconds, nil) }
+  func wait(milliseconds: Int32) { ccurl_multi_wait(multi, milliseconds) }
 
   /// Does what can be done without waiting, and answers what has ended, which is removed.
   func advance() -> [(Transfer, TransferResult)] {
-    var runningCount: Int32 = 0
-    curl_multi_perform(multi, &runningCount)
+    ccurl_multi_perform(multi)
     var ended: [(Transfer, TransferResult)] = []
-    var left: Int32 = 0
-    while let message = curl_multi_info_read(multi, &left) {
-      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else {
-        continue
-      }
+    var code = CURLE_OK
+    while let easy = ccurl_multi_next_ended(multi, &code) {
       var context: UnsafeMutablePointer<CChar>?
       ccurl_get_text(easy, CURLINFO_PRIVATE, &context)
       guard let context else { continue }
       let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-      ended.append((transfer, transfer.result(ccurl_result(message))))
+      ended.append((transfer, transfer.result(code)))
     }
     for (transfer, _) in ended { remove(transfer) }
     return ended
@@ -255,17 +253,17 @@ struct WebAddress: Hashable, Sendable {
 
   /// Nil if it is no absolute URL.
   init?(_ text: String) {
-    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), let url = curl_url() else {
+    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), let url = ccurl_url_new() else {
       return nil
     }
-    defer { curl_url_cleanup(url) }
+    defer { ccurl_url_free(url) }
     func part(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
       var text: UnsafeMutablePointer<CChar>?
-      guard curl_url_get(url, part, &text, flags) == CURLUE_OK, let text else { return nil }
-      defer { curl_free(text) }
+      guard ccurl_url_get(url, part, &text, flags) == CURLUE_OK, let text else { return nil }
+      defer { ccurl_free(text) }
       return String(cString: text)
     }
-    guard curl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
+    guard ccurl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
       let scheme = part(CURLUPART_SCHEME)
     else { return nil }
     let isWeb = scheme == "http" || scheme == "https"
@@ -278,7 +276,7 @@ struct WebAddress: Hashable, Sendable {
     let isNamed = user != nil || password != nil
     userInfo = isNamed ? (user ?? "") + (password.map { ":\($0)" } ?? "") : nil
     for secret in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_FRAGMENT] {
-      curl_url_set(url, secret, nil, 0)
+      ccurl_url_set(url, secret, nil, 0)
     }
     shown = shownURL(part(CURLUPART_URL) ?? text)
   }
@@ -299,17 +297,17 @@ struct WebAddress: Hashable, Sendable {
 
   /// What a `Location` means in an answer of this URL; nil if it makes no sense.
   static func resolved(_ location: String, against base: String) -> String? {
-    guard let url = curl_url() else { return nil }
-    defer { curl_url_cleanup(url) }
+    guard let url = ccurl_url_new() else { return nil }
+    defer { ccurl_url_free(url) }
     var text: UnsafeMutablePointer<CChar>?
     let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
-    guard curl_url_set(url, CURLUPART_URL, base, flags) == CURLUE_OK,
-      curl_url_set(url, CURLUPART_USER, nil, 0) == CURLUE_OK,
-      curl_url_set(url, CURLUPART_PASSWORD, nil, 0) == CURLUE_OK,
-      curl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
-      curl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text
+    guard ccurl_url_set(url, CURLUPART_URL, base, flags) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_USER, nil, 0) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_PASSWORD, nil, 0) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
+      ccurl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text
     else { return nil }
-    defer { curl_free(text) }
+    defer { ccurl_free(text) }
     return String(cString: text)
   }
 

@@ -1,6 +1,7 @@
 // What can go wrong with a download, in words. All wording of this phase is here.
 
 import Diagnostics
+import Glibc
 
 extension ItemFailure {
   static func badURL(_ url: String) -> ItemFailure {
@@ -19,9 +20,14 @@ extension ItemFailure {
     ItemFailure("answers \(status) and does not say where to go")
   }
 
-  static func forbidden(_ host: String, _ address: Address, _ reservation: String) -> ItemFailure {
+  static func forbidden(
+    _ target: WebAddress, _ address: Address, _ reservation: String
+  ) -> ItemFailure {
+    let host = target.host
+    let authority = host.contains(":") ? "\"[\(host)]:\(target.port)\"" : target.authority
     let name = Address(host) == nil ? "\(quoted(host)) is \(address.text), " : "\(address.text) is "
-    return ItemFailure("\(name)\(reservation); 'allow_private' or 'allow' would let it pass")
+    return ItemFailure(
+      "\(name)\(reservation); 'allow: \(authority)' lets it pass, 'allow_private: true' all such")
   }
 
   static func answer(_ head: ResponseHead, now: Int) -> ItemFailure {
@@ -113,8 +119,8 @@ extension ItemFailure {
         mayPass: mayPass(status))
     }
     if result.isOutOfMemory {
-      // libcurl has no other word for a header line that is longer than it takes.
-      return ItemFailure("sends a header line of more than 100K, or memory is used up")
+      // libcurl (7.88) has no other word for a header line that is longer than it takes.
+      return hasMemory ? ItemFailure("sends a header line of more than 100K") : .noMemory
     }
     if result.isUntrusted { return .untrusted(result, address) }
     if result.words.contains("wrong version number") || result.words.contains("http request") {
@@ -135,6 +141,13 @@ extension ItemFailure {
     let owner = result.isOfProxy ? "the proxy" : quoted(address.host)
     return ItemFailure(
       "the certificate of \(owner) is refused: \(printable(reason))\(help)")
+  }
+
+  /// Whether there is some: a limit on memory is what it fails by, if at all.
+  private static var hasMemory: Bool {
+    let memory = malloc(8 << 20)
+    defer { free(memory) }
+    return memory != nil
   }
 
   static let noMemory = ItemFailure("no memory for the transfer")

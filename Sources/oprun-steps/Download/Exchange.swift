@@ -43,7 +43,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     else {
       return true
     }
-    objection = .forbidden(terms.address.host, endpoint.address, reservation)
+    objection = .forbidden(terms.address, endpoint.address, reservation)
     return false
   }
 
@@ -81,6 +81,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     let length = head.isEncoded ? nil : head.contentLength
     if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
     expectedSize = length
+    meter.expect(length ?? 0)
     if let validator = head.strongValidator {
       part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
     }
@@ -99,6 +100,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
     guard range.last < terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
     use = .content
     expectedSize = range.last + 1
+    meter.expect(range.last + 1 - part.size)
     return true
   }
 
@@ -154,8 +156,14 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
 /// Counts bytes as they come, for the progress.
 final class Meter: Sendable {
   private let bytes = Atomic<Int>(0)
+  private let expected = Atomic<Int>(0)
 
   func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+
+  /// Of a content whose length is known now.
+  func expect(_ count: Int) { expected.add(count, ordering: .relaxed) }
+
+  var expectedByteCount: Int { expected.load(ordering: .relaxed) }
 
   var byteCount: Int { bytes.load(ordering: .relaxed) }
 }

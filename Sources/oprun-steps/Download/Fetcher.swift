@@ -104,7 +104,7 @@ struct Fetcher: Sendable {
     }
     let endpoint = Endpoint(address, port: UInt16(truncatingIfNeeded: terms.address.port))
     if let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority) {
-      throw .forbidden(terms.address.host, address, reservation)
+      throw .forbidden(terms.address, address, reservation)
     }
   }
 

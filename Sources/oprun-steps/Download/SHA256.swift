@@ -1,26 +1,21 @@
 // SHA-256 by libcrypto, which uses what the processor has for it.
 
-import CCrypto
+import CLate
 
 /// A hash in the making.
 struct SHA256: ~Copyable {
-  private let context = EVP_MD_CTX_new()
+  private let context = ccrypto_sha256_start()
 
-  init() { EVP_DigestInit_ex(context, EVP_sha256(), nil) }
-
-  deinit { EVP_MD_CTX_free(context) }
+  deinit { ccrypto_sha256_end(context) }
 
   borrowing func update(_ bytes: UnsafeRawBufferPointer) {
-    EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
+    ccrypto_sha256_add(context, bytes.baseAddress, bytes.count)
   }
 
   /// The hash of all so far; more can follow.
   borrowing func finish() -> Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
-    let copy = EVP_MD_CTX_new()
-    EVP_MD_CTX_copy_ex(copy, context)
-    EVP_DigestFinal_ex(copy, &bytes, nil)
-    EVP_MD_CTX_free(copy)
+    ccrypto_sha256_result(context, &bytes)
     return Digest(bytes: bytes)
   }
 

@@ -1,6 +1,7 @@
 // Results of images in the cache: what was made of the same content in the same way need not be made
 // again. It knows neither where contents come from nor how images are made.
 
+import BuiltinSteps
 import Diagnostics
 import Glibc
 

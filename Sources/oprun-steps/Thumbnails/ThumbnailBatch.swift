@@ -1,6 +1,7 @@
 // The items of `download-and-resize` on their way: a download operation for each source on one queue,
 // and on another, for each item, operations that depend on it.
 
+import BuiltinSteps
 import OperationKit
 
 final class ThumbnailBatch: Sendable {

@@ -1,6 +1,7 @@
 // One item once its image is there: results of before are used again, else a resize operation is
 // produced, and its results are kept.
 
+import BuiltinSteps
 import OperationKit
 
 final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in it changes

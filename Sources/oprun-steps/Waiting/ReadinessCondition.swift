@@ -21,55 +21,44 @@ enum ReadinessCondition: Hashable, Sendable {
     }
   }
 
-  /// Nil if it is ready, else why not. Returns by the deadline, of the monotonic clock.
-  func obstacle(_ loop: TransferLoop, deadline: Int64) -> String? {
+  /// Whether libcurl looks at it.
+  var needsTransfers: Bool {
+    if case .http(let url) = self { PlainLook(url) == nil } else { false }
+  }
+
+  /// Nil if it is ready, else why not. Returns by the deadline, of the monotonic clock. `loop` is for
+  /// what needs transfers.
+  func obstacle(_ loop: TransferLoop?, deadline: Int64) -> String? {
     switch self {
     case .file(let path): Files.exists(path) ? nil : "there is none"
     case .tcp(let host, let port): connectionObstacle(host, port, deadline)
-    case .http(let url): answerObstacle(url, loop, deadline)
+    case .http(let url):
+      if let look = PlainLook(url) {
+        answerObstacle(look, deadline)
+      } else {
+        loop.map { answerObstacle(url, $0, deadline) } ?? "no connection"
+      }
     case .command(let text): commandObstacle(text, deadline)
     }
   }
 }
 
-/// No single look takes longer.
-let longestLook: Int64 = 10_000_000_000
-
-private func milliseconds(to deadline: Int64) -> Int {
-  Int(max(1, min(longestLook, deadline - monotonicTime()) / 1_000_000))
-}
-
 private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int64) -> String? {
-  var hints = addrinfo()
-  hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
-  var list: UnsafeMutablePointer<addrinfo>?
-  let result = getaddrinfo(host, port, &hints, &list)
-  guard result == 0 else { return gai_strerror(result).map { String(cString: $0) } ?? "no address" }
-  defer { freeaddrinfo(list) }
-  var obstacle = "no address"
-  var next = list
-  while let entry = next {
-    guard let found = connectionObstacle(entry.pointee, deadline) else { return nil }
-    obstacle = found
-    next = entry.pointee.ai_next
-  }
-  return obstacle
+  do throws(Obstacle) {
+    _ = try Connection(to: host, port, deadline: deadline)
+    return nil
+  } catch { return error.words }
 }
 
-private func connectionObstacle(_ entry: addrinfo, _ deadline: Int64) -> String? {
-  let flags = Int32(CLINUX_CLOSE_ON_EXEC_SOCKET)
-  let descriptor = socket(entry.ai_family, entry.ai_socktype | flags, entry.ai_protocol)
-  guard descriptor >= 0 else { return SystemError.reason(errno) }
-  defer { close(descriptor) }
-  _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-  if connect(descriptor, entry.ai_addr, entry.ai_addrlen) == 0 { return nil }
-  guard errno == EINPROGRESS else { return SystemError.reason(errno) }
-  var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-  guard poll(&waiting, 1, Int32(milliseconds(to: deadline))) == 1 else { return "no answer" }
-  var error: Int32 = 0
-  var length = socklen_t(MemoryLayout<Int32>.size)
-  getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
-  return error == 0 ? nil : SystemError.reason(error)
+private func answerObstacle(_ look: PlainLook, _ deadline: Int64) -> String? {
+  do throws(Obstacle) {
+    let status = try look.status(deadline: min(deadline, monotonicTime() + longestLook))
+    return statusObstacle(status)
+  } catch { return error.words }
+}
+
+private func statusObstacle(_ status: Int) -> String? {
+  (200..<400).contains(status) ? nil : "answers \(status)"
 }
 
 /// Takes the status of an answer; its body is of no interest.
@@ -86,13 +75,12 @@ private final class StatusReceiver: TransferReceiver, @unchecked Sendable {
 private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int64) -> String? {
   guard let address = WebAddress(url) else { return "no URL" }
   let receiver = StatusReceiver()
-  let time = Int64(milliseconds(to: deadline)) * 1_000_000
+  let time = max(1_000_000, min(longestLook, deadline - monotonicTime()))
   let limits = TransferLimits(stall: time, total: time)
   let request = TransferRequest(url: url, connectTimeout: time)
   switch loop.perform(request, limits, to: receiver) {
   case .ended(let result, _):
-    if (200..<400).contains(receiver.head.status) { return nil }
-    if receiver.head.status > 0 { return "answers \(receiver.head.status)" }
+    if receiver.head.status > 0 { return statusObstacle(receiver.head.status) }
     return ItemFailure.transfer(result, to: address).message
   case .stalled, .tookTooLong: return "no answer"
   case .noMemory: return "no memory"

@@ -15,6 +15,9 @@ struct FileKindTests {
     #expect(kind("II*\u{0}….") == .image(.tiff))
     #expect(kind("\u{0}\u{0}\u{0}\u{1C}ftypavif") == .image(.avif))
     #expect(kind("\u{0}\u{0}\u{0}\u{1C}ftypheic") == .image(.heic))
+    #expect(FileKind(firstBytes: [0xFF, 0x0A, 0, 0]) == .image(.jxl))
+    #expect(
+      FileKind(firstBytes: [0, 0, 0, 12] + Array("JXL \r\n".utf8) + [0x87, 0x0A]) == .image(.jxl))
   }
 
   @Test(arguments: [

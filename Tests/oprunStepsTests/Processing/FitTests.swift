@@ -1,5 +1,6 @@
 // Where an image goes when it is made to fit a box, in whole numbers.
 
+import BuiltinSteps
 import Testing
 
 @testable import oprun_steps

@@ -84,13 +84,14 @@ struct HostileImageTests {
         == "found an SVG drawing, wanted JPEG, PNG, WebP or GIF")
   }
 
-  @Test(arguments: ["tiff", "avif"])
+  @Test(arguments: ["tiff", "avif", "heic", "jxl"])
   func `formats that are not asked for are refused`(ext: String) throws {
     let verdict = try verdict(try Pixels.corners(20, 20).encoded(ext), "bad.jpg")
-    let (label, word) = ext == "tiff" ? ("a TIFF", "tiff") : ("an AVIF", "heif")
+    let labels = ["tiff": "a TIFF", "avif": "an AVIF", "heic": "a HEIC", "jxl": "a JPEG XL"]
     #expect(
       verdict
-        == "found \(label) image, wanted JPEG, PNG, WebP or GIF; 'also_read: \(word)' allows it")
+        == "found \(labels[ext] ?? "") image, wanted JPEG, PNG, WebP or GIF; 'formats: \(ext)' allows it"
+    )
   }
 
   @Test func `a file that is two things is only what it begins with`() throws {

@@ -1,5 +1,6 @@
 // Where the images of a composition go.
 
+import BuiltinSteps
 import Testing
 
 @testable import oprun_steps

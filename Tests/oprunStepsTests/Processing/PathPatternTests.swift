@@ -8,13 +8,13 @@ import Testing
 private func path(
   _ pattern: String, name: String = "photo", box: Box = Box(width: 300, height: 200)
 ) throws -> String {
-  try PathPattern(pattern, of: .resize).path(
+  try PathPattern(pattern).path(
     PathPattern.Values(name: name, ext: "jpg", box: box, index: 7))
 }
 
 private func fault(_ pattern: String) -> String {
-  do throws(UsageError) {
-    _ = try PathPattern(pattern, of: .resize)
+  do throws(InputFault) {
+    _ = try PathPattern(pattern)
     return "none"
   } catch { return error.message + (error.help.map { "; \($0)" } ?? "") }
 }
@@ -42,7 +42,7 @@ struct PathPatternTests {
 
   @Test func `where there is no extension, there is no dot for it`() throws {
     func path(_ pattern: String, ext: String) throws -> String {
-      try PathPattern(pattern, of: .download).path(
+      try PathPattern(pattern).path(
         PathPattern.Values(name: "photo", ext: ext, box: Box(), index: 1))
     }
     #expect(try path("out/{name}-{index}.{ext}", ext: "") == "out/photo-1")

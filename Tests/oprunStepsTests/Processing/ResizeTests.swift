@@ -88,12 +88,12 @@ struct ResizeTests {
     #expect(look(try Pixels(decoding: try folder.bytes("out/in.\(ext)"))) == "32 × 32 rgbw")
   }
 
-  @Test(arguments: ["jpg", "png", "webp", "gif", "avif", "tiff"])
+  @Test(arguments: ["jpg", "png", "webp", "gif", "avif", "heic", "jxl", "tiff"])
   func `every format is read`(ext: String) throws {
     let folder = try folder("in.\(ext)", .corners(64, 64))
     let end = try folder.run(
-      "resize", "--from=in.\(ext)", "--to=out.png", "--width=32", "--also-read=tiff",
-      "--also-read=heif")
+      "resize", "--from=in.\(ext)", "--to=out.png", "--width=32", "--formats=tiff",
+      "--formats=avif", "--formats=heic", "--formats=jxl")
     #expect(end.status == 0, "\(end.errors)")
     #expect(look(try Pixels(decoding: try folder.bytes("out.png"))) == "32 × 32 rgbw")
   }

@@ -1,11 +1,14 @@
 // Image files that tests make, through libvips in the test's own process, and what is in files.
 
+import CLate
 import CVips
 import CVipsTesting
 import Foundation
 
 /// Nothing of libvips is blocked here: what a test makes, it may read.
-private let vipsIsReady: Bool = cvips_start() == 0 && cvips_load_module("vips-heif.so") == 0
+private let vipsIsReady: Bool =
+  cvips_start() == 0 && cvips_load_module("vips-heif.so") == 0
+  && cvips_load_module("vips-jxl.so") == 0
 
 enum SampleError: Error { case vips(String) }
 

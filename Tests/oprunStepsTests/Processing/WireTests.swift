@@ -1,5 +1,6 @@
 // Requests and answers survive the way between processes; nonsense does not.
 
+import BuiltinSteps
 import Testing
 
 @testable import oprun_steps

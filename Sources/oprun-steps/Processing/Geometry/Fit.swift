@@ -1,6 +1,8 @@
 // Where an image goes when it is made to fit a box: whole numbers in, whole numbers out. The rules
 // are written down for users in docs/built-in-steps.md, "How images fit".
 
+import BuiltinSteps
+
 /// Width and height in pixels.
 struct Size: Hashable, Sendable {
   var width: Int
@@ -22,12 +24,6 @@ enum Fit: String, Sendable {
   case contain
   /// The box is filled; the image is distorted.
   case fill
-}
-
-/// What is wanted: a side that is not given follows from the proportions.
-struct Box: Hashable, Sendable {
-  var width: Int?
-  var height: Int?
 }
 
 /// The outcome: the image is scaled to a size, then cut from or laid onto a canvas.

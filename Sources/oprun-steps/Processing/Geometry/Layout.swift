@@ -1,6 +1,8 @@
 // Where the images of a composition go. The rules are written down for users in
 // docs/built-in-steps.md, "compose".
 
+import BuiltinSteps
+
 /// How several images are laid out in one.
 enum LayoutKind: String, Sendable { case row, column, grid }
 

@@ -3,7 +3,7 @@
 
 /// A format that is read or written.
 enum ImageFormat: Int64, CaseIterable, Sendable {
-  case jpeg, png, webp, gif, avif, tiff, heic
+  case jpeg, png, webp, gif, avif, tiff, heic, jxl
 
   /// As people write it.
   var label: String {
@@ -15,6 +15,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     case .avif: "AVIF"
     case .tiff: "TIFF"
     case .heic: "HEIC"
+    case .jxl: "JPEG XL"
     }
   }
 
@@ -28,13 +29,14 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     case .avif: "avif"
     case .tiff: "tiff"
     case .heic: "heic"
+    case .jxl: "jxl"
     }
   }
 
   /// What is written for an image that was read as this, unless another format is asked for.
   var sameWhenWritten: ImageFormat {
     switch self {
-    case .jpeg, .png, .webp, .gif, .avif: self
+    case .jpeg, .png, .webp, .gif, .avif, .jxl: self
     case .tiff: .png
     case .heic: .jpeg
     }
@@ -50,6 +52,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     case "avif": self = .avif
     case "tiff", "tif": self = .tiff
     case "heic", "heif": self = .heic
+    case "jxl": self = .jxl
     default: return nil
     }
   }
@@ -61,7 +64,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     case .jpeg, .png, .tiff: 200_000_000
     case .webp: 70_000_000
     case .gif: 50_000_000
-    case .avif, .heic: 25_000_000
+    case .avif, .heic, .jxl: 25_000_000
     }
   }
 
@@ -71,11 +74,27 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
   var isReadByDefault: Bool {
     switch self {
     case .jpeg, .png, .webp, .gif: true
-    case .avif, .tiff, .heic: false
+    case .avif, .tiff, .heic, .jxl: false
     }
   }
-  /// Decoded and encoded by libheif, which is a module of libvips.
-  var needsHEIF: Bool { self == .avif || self == .heic }
+  /// What decodes and encodes it, if that is a module of libvips.
+  var module: CodecModule? {
+    switch self {
+    case .jpeg, .png, .webp, .gif, .tiff: nil
+    case .avif, .heic: .heif
+    case .jxl: .jxl
+    }
+  }
+}
+
+/// A part of libvips that is loaded if its formats are read or written. The word is in its file's name.
+enum CodecModule: String, CaseIterable, Sendable {
+  case heif, jxl
+
+  /// What a worker needs for reading some formats and writing one.
+  static func needed(for formats: [ImageFormat]) -> [CodecModule] {
+    allCases.filter { module in formats.contains { $0.module == module } }
+  }
 }
 
 /// What the first bytes of a file say.
@@ -101,6 +120,8 @@ enum FileKind: Hashable, Sendable {
     if head.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
     if head.starts(with: "GIF87a".utf8) || head.starts(with: "GIF89a".utf8) { return .gif }
     if head.starts(with: "RIFF".utf8), head.dropFirst(8).starts(with: "WEBP".utf8) { return .webp }
+    if head.starts(with: [0xFF, 0x0A]) { return .jxl }
+    if head.starts(with: [0, 0, 0, 12] + Array("JXL \r\n".utf8) + [0x87, 0x0A]) { return .jxl }
     let tiffs: [[UInt8]] = [[0x49, 0x49, 0x2A, 0], [0x4D, 0x4D, 0, 0x2A]]
     if tiffs.contains(where: head.starts) { return .tiff }
     guard head.dropFirst(4).starts(with: "ftyp".utf8) else { return nil }
@@ -128,9 +149,6 @@ enum FileKind: Hashable, Sendable {
     }
     if let known = beginnings.first(where: { text.hasPrefix($0.0) }) { return known.1 }
     if head.starts(with: [0x1F, 0x8B]) { return "a gzip archive" }
-    if head.starts(with: [0xFF, 0x0A]) || head.dropFirst(4).starts(with: "JXL ".utf8) {
-      return "a JPEG XL image"
-    }
     let isText = head.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
     return isText ? "text" : "data of an unknown format"
   }

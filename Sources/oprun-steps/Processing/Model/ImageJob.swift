@@ -1,6 +1,8 @@
 // What a worker is asked to do with an image, and what it answers. Files go by descriptor, in the
 // order of `descriptors`; a worker never sees a name.
 
+import BuiltinSteps
+
 /// What no image may exceed.
 struct ImageLimits: Hashable, Sendable {
   /// Width × height × frames, before and after.

@@ -13,11 +13,11 @@ extension ImageFault {
   static func formatNotAllowed(_ format: ImageFormat, wanted: [ImageFormat]) -> ImageFault {
     ImageFault(
       "found \(article(format)) image, wanted \(list(wanted)); "
-        + "'also_read: \(format == .tiff ? "tiff" : "heif")' allows it", isOfContent: true)
+        + "'formats: \(format.fileExtension)' allows it", isOfContent: true)
   }
 
   private static func article(_ format: ImageFormat) -> String {
-    format == .avif || format == .heic ? "an \(format.label)" : "a \(format.label)"
+    format == .avif ? "an \(format.label)" : "a \(format.label)"
   }
 
   private static func list(_ formats: [ImageFormat]) -> String {
@@ -63,6 +63,10 @@ extension ImageFault {
 
   static func noSpace(_ format: ImageFormat) -> ImageFault {
     .cannotEncode(format, "no space left on device")
+  }
+
+  static func noLibrary(_ reason: String) -> ImageFault {
+    ImageFault("libvips cannot be used: \(printable(reason))")
   }
 
   static func noCodec(_ format: ImageFormat) -> ImageFault {

@@ -1,6 +1,8 @@
 // Requests and answers as messages between processes of one program: whole numbers of 64 bits, and
 // text. What a worker sends is read as if a stranger had sent it.
 
+import BuiltinSteps
+
 /// Numbers one after another.
 struct WireWriter {
   private(set) var numbers: [Int64] = []
@@ -54,7 +56,7 @@ extension ImageRequest {
   /// With `largestResults`, of a message.
   static let largestMessage = 16_384
   /// Results of one image.
-  static let mostResults = 64
+  static let mostResults = BuiltinStep.mostSizes
 
   var numbers: [Int64] {
     var wire = WireWriter()

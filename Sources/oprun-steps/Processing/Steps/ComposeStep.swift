@@ -22,17 +22,17 @@ struct ComposeStep {
     let ext = fileName(ofPath: target).ext
     guard !target.hasSuffix("/"), !Files.isFolder(target), let format = ImageFormat(word: ext)
     else { throw .noImageFile(target, step) }
-    if format == .tiff || format == .heic { throw .unwritable(format, step) }
     layout = Layout.Options(
       kind: inputs.choice("layout"),
       box: Box(width: inputs.integers("width").first, height: inputs.integers("height").first),
       gap: inputs.integer("gap"), columns: inputs.integers("columns").first)
     result = ResultSpec(
       box: Box(), format: format, quality: inputs.integer("quality"),
-      background: try Color(of: inputs))
+      background: Color(of: inputs))
     limits = ImageLimits(inputs)
     reading = ReadingSettings(inputs)
   }
 
-  var usesHEIF: Bool { result.format.needsHEIF || reading.formats.contains { $0.needsHEIF } }
+  /// For reading and for writing.
+  var modules: [CodecModule] { CodecModule.needed(for: reading.formats + [result.format]) }
 }

@@ -1,5 +1,6 @@
 // An image into its results, as an operation: a worker does it, this asks and publishes.
 
+import BuiltinSteps
 import Diagnostics
 import OperationKit
 

@@ -18,41 +18,17 @@ struct ResizeSettings: Hashable, Sendable {
 
   init(_ inputs: Inputs) throws(UsageError) {
     let step = inputs.step
-    let fit: Fit = inputs.choice("fit")
-    self.fit = fit
-    boxes = try ResizeSettings.boxes(inputs, fit)
-    pattern = try PathPattern(inputs.text("to") ?? "", naming: "{name}.{ext}", of: step)
+    fit = inputs.choice("fit")
+    boxes = inputs.boxes
+    pattern = try PathPattern.ofResults(inputs.text("to") ?? "", step)
     format = try ResizeSettings.format(inputs, pattern)
     quality = inputs.integer("quality")
     strip = inputs.isOn("strip")
-    background = try Color(of: inputs)
+    background = Color(of: inputs)
     allFrames = inputs.text("frames") == "all"
     reading = ReadingSettings(inputs)
     limits = ImageLimits(inputs)
     if allFrames, let format, !format.holdsSeveralFrames { throw .oneFrame(format, step) }
-    for side in [PathPattern.Field.width, .height]
-    where pattern.uses(side) && !inputs.isGiven(side.rawValue) {
-      throw .fieldWithoutValue(side, step)
-    }
-    try checkPaths(step)
-  }
-
-  /// Width and height go pairwise; one of either goes with all of the others.
-  private static func boxes(_ inputs: Inputs, _ fit: Fit) throws(UsageError) -> [Box] {
-    let (widths, heights) = (inputs.integers("width"), inputs.integers("height"))
-    let count = max(widths.count, heights.count)
-    for list in [widths, heights] where list.count > 1 && list.count != count {
-      throw .unevenSizes(widths.count, heights.count, inputs.step)
-    }
-    guard count <= ImageRequest.mostResults else { throw .tooManySizes(count, inputs.step) }
-    if fit != .inside, widths.isEmpty || heights.isEmpty {
-      throw .missingSide(fit, widths.isEmpty ? "width" : "height", inputs.step)
-    }
-    return (0..<count).map { index in
-      Box(
-        width: widths.count > 1 ? widths[index] : widths.first,
-        height: heights.count > 1 ? heights[index] : heights.first)
-    }
   }
 
   private static func format(
@@ -62,21 +38,11 @@ struct ResizeSettings: Hashable, Sendable {
     let asked = ImageFormat(word: word)
     guard let ext = pattern.writtenExtension else { return asked }
     let written = ImageFormat(word: ext)
-    if let written, written == .tiff || written == .heic { throw .unwritable(written, inputs.step) }
     if let asked, let written, asked != written {
       throw .otherFormat(asked, inPattern: ext, inputs.step)
     }
     guard asked != nil || written != nil else { throw .unknownExtension(ext, inputs.step) }
     return asked ?? written
-  }
-
-  /// Several results of one image need names of their own.
-  private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
-    var seen: [String: Box] = [:]
-    for box in boxes {
-      let path = pattern.path(PathPattern.Values(name: "name", ext: "ext", box: box, index: 1))
-      if let other = seen.updateValue(box, forKey: path) { throw .sizesCollide(other, box, step) }
-    }
   }
 
   /// Of an image that was read as this.
@@ -88,8 +54,10 @@ struct ResizeSettings: Hashable, Sendable {
     }
   }
 
-  /// Whether a worker needs libheif, for reading or for writing.
-  var usesHEIF: Bool { format?.needsHEIF ?? false || reading.formats.contains { $0.needsHEIF } }
+  /// For reading and for writing.
+  var modules: [CodecModule] {
+    CodecModule.needed(for: reading.formats + (format.map { [$0] } ?? []))
+  }
 }
 
 /// Which images are read, and how many at once.
@@ -99,14 +67,8 @@ struct ReadingSettings: Hashable, Sendable {
   let workers: Int
 
   init(_ inputs: Inputs) {
-    let also = Set(inputs.texts("also_read"))
-    formats = ImageFormat.allCases.filter { format in
-      switch format {
-      case .tiff: also.contains("tiff")
-      case .avif, .heic: also.contains("heif")
-      default: format.isReadByDefault
-      }
-    }
+    let more = inputs.texts("formats").compactMap(ImageFormat.init(word:))
+    formats = ImageFormat.allCases.filter { $0.isReadByDefault || more.contains($0) }
     workers = inputs.integer("workers")
   }
 }
@@ -122,9 +84,19 @@ extension ImageLimits {
 }
 
 extension Color {
-  init(of inputs: Inputs) throws(UsageError) {
-    let text = inputs.text("background") ?? "white"
-    guard let color = Color(text) else { throw .badColor(text, inputs.step) }
+  init(of inputs: Inputs) {
+    guard let color = inputs.text("background").flatMap(Color.init) else {
+      preconditionFailure("'background' is no colour, in spite of its type")
+    }
     self = color
+  }
+}
+
+extension PathPattern {
+  /// A folder that is there counts as one, with a slash or without.
+  static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageError) -> PathPattern {
+    do throws(InputFault) {
+      return try .ofResults(!text.hasSuffix("/") && Files.isFolder(text) ? text + "/" : text)
+    } catch { throw UsageError(error, step) }
   }
 }

@@ -53,9 +53,11 @@ struct ResizeStep {
 
 extension Workers {
   /// Before there is a second thread.
-  static func start(_ reading: ReadingSettings, usesHEIF: Bool) throws(SystemError) -> Workers {
+  static func start(_ reading: ReadingSettings, modules: [CodecModule]) throws(SystemError)
+    -> Workers
+  {
     try start(
       count: reading.workers > 0 ? reading.workers : availableProcessorCount,
-      readable: reading.formats, usesHEIF: usesHEIF)
+      readable: reading.formats, modules: modules)
   }
 }

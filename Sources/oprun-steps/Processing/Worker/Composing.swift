@@ -1,6 +1,7 @@
 // A composition's canvas: images are drawn into their places, and in the end it is written. The
 // canvas is a file in memory, so that several workers can draw on it; each has places of its own.
 
+import BuiltinSteps
 import Glibc
 
 enum Composing {
@@ -18,7 +19,7 @@ enum Composing {
       }
       guard isWhole else { throw VipsError(details: "the canvas cannot be written") }
     } catch {
-      throw .cannotDecode(image.format, error.details)
+      throw image.fault(of: error)
     }
   }
 

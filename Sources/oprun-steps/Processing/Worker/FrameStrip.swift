@@ -1,6 +1,8 @@
 // The frames of an animated image, one below the other, each cut or laid onto a background: by
 // hand, in memory, because the operations of libvips for that know single images alone.
 
+import BuiltinSteps
+
 struct FrameStrip {
   private let picture: Picture
   private let placement: Placement

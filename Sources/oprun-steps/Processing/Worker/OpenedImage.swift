@@ -27,10 +27,21 @@ struct OpenedImage {
       frames = allFrames ? header.framesInFile : 1
       needsColorChange = header.needsColorChange
     } catch {
-      throw .cannotDecode(format, error.details)
+      throw OpenedImage.fault(of: error, reading: descriptor, format)
     }
     rewind()
     try check(limits)
+  }
+
+  func fault(of error: VipsError) -> ImageFault {
+    OpenedImage.fault(of: error, reading: descriptor, format)
+  }
+
+  private static func fault(
+    of error: VipsError, reading descriptor: Int32, _ format: ImageFormat
+  ) -> ImageFault {
+    let better = format == .png ? BrokenPNG.reason(of: descriptor) : nil
+    return .cannotDecode(format, better ?? error.details)
   }
 
   /// The next reader begins at the beginning: descriptors share their place.

@@ -1,6 +1,7 @@
 // libvips, behind a type: the one file that knows it. Only workers use it.
 
-import CVips
+import BuiltinSteps
+import CLate
 
 /// What libvips said.
 struct VipsError: Error {
@@ -9,14 +10,17 @@ struct VipsError: Error {
   var isOfEncoder = false
 
   /// What went well can have left messages, too.
-  static func forget() { vips_error_clear() }
+  static func forget() { cvips_forget_messages() }
 
   /// Takes the messages, so that the next failure begins with none.
   static func take() -> VipsError {
-    let text = vips_error_buffer().map { String(cString: $0) } ?? ""
-    vips_error_clear()
-    // "gifload_source: bad frame\n…": the first line says it best, without where it was said.
-    let line = text.split(separator: "\n").first.map(String.init) ?? "no reason given"
+    let text = cvips_messages().map { String(cString: $0) } ?? ""
+    cvips_forget_messages()
+    // "gifload_source: bad frame\n…": the first line says it best, without where it was said. That a
+    // decoder looked behind the end is no reason, but what came of it.
+    let lines = text.split(separator: "\n")
+    let first = lines.first { !$0.contains("bad seek to ") } ?? lines.first
+    let line = first.map(String.init) ?? "the decoder does not say why"
     let parts = line.split(separator: ":", maxSplits: 1)
     let isWhere = parts.count == 2 && !(parts.first ?? "").contains(" ")
     return VipsError(details: isWhere ? String(parts[1].drop { $0 == " " }) : line)
@@ -34,12 +38,17 @@ final class Picture {
 
   deinit { cvips_release(image) }
 
+  /// Nil once libvips is loaded, else why it cannot be. Forks have what was loaded before.
+  static func load() -> String? { cvips_load().map { String(cString: $0) } }
+
   /// Once in a process, with the formats that may be read.
-  static func start(allowing formats: [ImageFormat], module: Bool) -> Bool {
+  static func start(allowing formats: [ImageFormat], _ modules: [CodecModule]) -> Bool {
     guard cvips_start() == 0 else { return false }
-    if module { _ = cvips_load_module("vips-heif.so") }
+    for module in modules { _ = cvips_load_module("vips-\(module.rawValue).so") }
     cvips_block_loaders()
-    for format in formats { cvips_allow_loader("VipsForeignLoad\(format.className)") }
+    for format in formats { cvips_allow("VipsForeignLoad\(format.className)") }
+    // Some savers are blocked for their loaders' sake. What they are given was decoded here.
+    for format in ImageFormat.allCases { cvips_allow("VipsForeignSave\(format.className)") }
     return true
   }
 
@@ -54,26 +63,22 @@ final class Picture {
 
   // MARK: What it is
 
-  var width: Int { Int(vips_image_get_width(image)) }
-  var height: Int { Int(vips_image_get_height(image)) }
-  var bands: Int { Int(vips_image_get_bands(image)) }
-  var hasAlpha: Bool { vips_image_hasalpha(image) != 0 }
+  var width: Int { Int(cvips_width(image)) }
+  var height: Int { Int(cvips_height(image)) }
+  var bands: Int { Int(cvips_bands(image)) }
+  var hasAlpha: Bool { cvips_has_alpha(image) != 0 }
   /// Frames stand one below the other.
-  var frameHeight: Int { Int(vips_image_get_page_height(image)) }
+  var frameHeight: Int { Int(cvips_frame_height(image)) }
   /// As the file says, however many were loaded.
-  var framesInFile: Int { max(1, Int(vips_image_get_n_pages(image))) }
+  var framesInFile: Int { max(1, Int(cvips_frame_count(image))) }
   /// 1 is upright; from 5 on, width and height change places.
-  var orientation: Int { Int(vips_image_get_orientation(image)) }
-  var byteCount: Int { Int(vips_image_get_width(image)) * height * bands * bytesPerBand }
-
-  private var bytesPerBand: Int {
-    Int(vips_format_sizeof(vips_image_get_format(image)))
-  }
+  var orientation: Int { Int(cvips_orientation(image)) }
+  var byteCount: Int { width * height * Int(cvips_bytes_per_pixel(image)) }
 
   /// Only then is a change of colours worth its time.
   var needsColorChange: Bool {
     cvips_has_field(image, "icc-profile-data") != 0
-      || vips_image_get_interpretation(image) == VIPS_INTERPRETATION_CMYK
+      || cvips_interpretation(image) == VIPS_INTERPRETATION_CMYK
   }
 
   // MARK: Reading
@@ -93,6 +98,7 @@ final class Picture {
       case .gif: cvips_load_gif(source, pages)
       case .tiff: cvips_load_tiff(source)
       case .avif, .heic: cvips_load_heif(source)
+      case .jxl: cvips_load_jxl(source)
       }
     guard let made else { throw .take() }
     image = made
@@ -114,25 +120,19 @@ final class Picture {
   private static func source(
     _ descriptor: Int32
   ) throws(VipsError) -> UnsafeMutablePointer<VipsSource> {
-    guard let source = vips_source_new_from_descriptor(descriptor) else { throw .take() }
+    guard let source = cvips_source(descriptor) else { throw .take() }
     return source
   }
 
   /// Pixels of somebody else, four bands of eight bits, which must outlive the picture.
-  init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsError) {
-    let made = vips_image_new_from_memory(
-      pixels.baseAddress, pixels.count, Int32(size.width), Int32(size.height), 4, VIPS_FORMAT_UCHAR)
-    guard let made else { throw .take() }
-    made.pointee.Type = VIPS_INTERPRETATION_sRGB
-    image = made
+  convenience init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsError) {
+    try self.init(
+      cvips_around_pixels(
+        pixels.baseAddress, pixels.count, Int32(size.width), Int32(size.height)))
   }
 
-  init(copying pixels: [UInt8], size: Size) throws(VipsError) {
-    let made = vips_image_new_from_memory_copy(
-      pixels, pixels.count, Int32(size.width), Int32(size.height), 4, VIPS_FORMAT_UCHAR)
-    guard let made else { throw .take() }
-    made.pointee.Type = VIPS_INTERPRETATION_sRGB
-    image = made
+  convenience init(copying pixels: [UInt8], size: Size) throws(VipsError) {
+    try self.init(cvips_of_pixels(pixels, pixels.count, Int32(size.width), Int32(size.height)))
   }
 
   // MARK: Changing
@@ -145,7 +145,7 @@ final class Picture {
 
   /// Decodes everything now.
   func inMemory() throws(VipsError) -> Picture {
-    try Picture(vips_image_copy_memory(image))
+    try Picture(cvips_decoded(image))
   }
 
   func part(left: Int, top: Int, _ size: Size) throws(VipsError) -> Picture {
@@ -157,10 +157,10 @@ final class Picture {
   func inBytes(gray: Bool) throws(VipsError) -> Picture {
     var picture = self
     let wanted = gray && bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
-    if vips_image_get_interpretation(image) != wanted {
+    if cvips_interpretation(image) != wanted {
       picture = try Picture(cvips_to_space(image, wanted))
     }
-    guard vips_image_get_format(picture.image) != VIPS_FORMAT_UCHAR else { return picture }
+    guard cvips_format(picture.image) != VIPS_FORMAT_UCHAR else { return picture }
     return try Picture(cvips_to_bytes(picture.image))
   }
 
@@ -186,13 +186,8 @@ final class Picture {
 
   /// How the frames follow each other: their times, and how often they are shown.
   func copyAnimation(to other: Picture, frameHeight: Int) {
-    for field in ["delay", "loop", "n-pages"] where cvips_has_field(image, field) != 0 {
-      var value = GValue()
-      guard vips_image_get(image, field, &value) == 0 else { continue }
-      vips_image_set(other.image, field, &value)
-      g_value_unset(&value)
-    }
-    vips_image_set_int(other.image, "page-height", Int32(frameHeight))
+    for field in ["delay", "loop", "n-pages"] { cvips_copy_field(image, other.image, field) }
+    cvips_set_number(other.image, "page-height", Int32(frameHeight))
   }
 
   // MARK: Writing
@@ -202,13 +197,13 @@ final class Picture {
     _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
   ) throws(VipsError) -> Result {
     var size = 0
-    guard let memory = vips_image_write_to_memory(image, &size) else { throw .take() }
-    defer { g_free(memory) }
+    guard let memory = cvips_pixels(image, &size) else { throw .take() }
+    defer { cvips_free(memory) }
     return try body(UnsafeRawBufferPointer(start: memory, count: size))
   }
 
   func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsError) {
-    guard let target = vips_target_new_to_descriptor(descriptor) else { throw .take() }
+    guard let target = cvips_target(descriptor) else { throw .take() }
     defer { cvips_release(target) }
     let (quality, strip) = (Int32(result.quality), Int32(result.strip ? 1 : 0))
     let failed =
@@ -219,10 +214,13 @@ final class Picture {
       case .png: cvips_save_png(image, target, strip)
       case .webp: cvips_save_webp(image, target, quality, strip)
       case .gif: cvips_save_gif(image, target, strip)
-      case .avif, .heic, .tiff: cvips_save_avif(image, target, quality, strip)
+      case .avif: cvips_save_avif(image, target, quality, strip)
+      case .heic: cvips_save_heic(image, target, quality, strip)
+      case .tiff: cvips_save_tiff(image, target, strip)
+      case .jxl: cvips_save_jxl(image, target, quality, strip)
       }
     if failed != 0 { throw .take() }
-    if result.format.needsHEIF, !WrittenHEIF.hasContent(descriptor) {
+    if result.format.module == .heif, !WrittenHEIF.hasContent(descriptor) {
       throw VipsError(details: "its encoder had not enough memory", isOfEncoder: true)
     }
   }
@@ -238,9 +236,10 @@ extension ImageFormat {
     case .gif: "Nsgif"
     case .tiff: "Tiff"
     case .avif, .heic: "Heif"
+    case .jxl: "Jxl"
     }
   }
 }
 
 /// Which libvips this is: another one may write other bytes.
-let libvipsVersion = vips_version_string().map { String(cString: $0) } ?? ""
+let libvipsVersion = String(cString: cvips_version())

@@ -1,5 +1,6 @@
 // One image into results of several sizes, decoded once. It knows descriptors, not files.
 
+import BuiltinSteps
 import Glibc
 
 struct Resizing {
@@ -116,14 +117,14 @@ struct Resizing {
     let isTooLarge = errno == EFBIG
     if FullDisk.holds(output) { return .noSpace(format) }
     return isTooLarge || error.isOfEncoder
-      ? .cannotEncode(format, error.details) : .cannotDecode(image.format, error.details)
+      ? .cannotEncode(format, error.details) : image.fault(of: error)
   }
 
   private func decoding<Value>(
     _ body: () throws(VipsError) -> Value
   ) throws(ImageFault) -> Value {
     do throws(VipsError) { return try body() } catch {
-      throw .cannotDecode(image.format, error.details)
+      throw image.fault(of: error)
     }
   }
 }

@@ -9,16 +9,20 @@ struct Worker {
   private let layers: Int
   private let landlockVersion: Int
   private let readable: [ImageFormat]
+  /// Why there is no libvips.
+  private let obstacle: String?
 
   /// The rest of the process's life.
-  static func run(on socket: Int32, readable: [ImageFormat], usesHEIF: Bool) -> Never {
-    // Modules are files, which cannot be opened later.
-    if usesHEIF { _ = Picture.start(allowing: readable, module: true) }
+  static func run(on socket: Int32, readable: [ImageFormat], modules: [CodecModule]) -> Never {
+    // Libraries and modules are files, which cannot be opened later.
+    let obstacle = Picture.load()
+    if !modules.isEmpty { _ = Picture.start(allowing: readable, modules) }
     let version = Int(confinement_landlock_version())
     let layers = Int(confinement_enter(ImageLimits.addressSpace))
-    if !usesHEIF { _ = Picture.start(allowing: readable, module: false) }
+    if modules.isEmpty { _ = Picture.start(allowing: readable, modules) }
     let worker = Worker(
-      socket: socket, layers: layers, landlockVersion: version, readable: readable)
+      socket: socket, layers: layers, landlockVersion: version, readable: readable,
+      obstacle: obstacle)
     if worker.send(.ready(layers: layers)) { worker.answerRequests() }
     _exit(0)
   }
@@ -59,6 +63,7 @@ struct Worker {
     _ request: ImageRequest, _ descriptors: [Int32]
   ) throws(ImageFault) -> ImageAnswer {
     func image(_ format: ImageFormat, allFrames: Bool = false) throws(ImageFault) -> OpenedImage {
+      if let obstacle { throw .noLibrary(obstacle) }
       guard let first = descriptors.first, readable.contains(format) else {
         throw .formatNotAllowed(format, wanted: readable)
       }
@@ -76,6 +81,7 @@ struct Worker {
       try Composing.draw(try image(format), in: cell, of: descriptors[1], width: canvasWidth)
       return .done([])
     case .encode(let canvas, let result):
+      if let obstacle { throw .noLibrary(obstacle) }
       return .done([try Composing.encode(descriptors[0], canvas, result, to: descriptors[1])])
     case .tryConfinement:
       return .confinement(

@@ -12,10 +12,11 @@ struct Nursery {
 
   let socket: Int32
   let readable: [ImageFormat]
-  let usesHEIF: Bool
+  let modules: [CodecModule]
 
   func forkOnDemand() -> Never {
     var workers: Set<Int32> = []
+    var hasForked = false
     while true {
       var question: [Int64] = [0, 0]
       var descriptor: Int32 = -1
@@ -27,6 +28,10 @@ struct Nursery {
       }
       var answer: Int64
       if question[0] == Nursery.fork {
+        // The first worker begins at once, and loads libvips while the program goes on. What is loaded
+        // here serves all others; they say themselves if it cannot be.
+        if hasForked { _ = Picture.load() }
+        hasForked = true
         answer = startWorker(descriptor)
         if answer > 0 { workers.insert(Int32(answer)) }
       } else {
@@ -48,7 +53,7 @@ struct Nursery {
       let null = open("/dev/null", O_RDWR)
       for stream: Int32 in 0...2 { dup2(null, stream) }
       close(null)
-      Worker.run(on: descriptor, readable: readable, usesHEIF: usesHEIF)
+      Worker.run(on: descriptor, readable: readable, modules: modules)
     }
     let answer = process > 0 ? Int64(process) : Int64(-errno)
     close(descriptor)
@@ -62,8 +67,9 @@ extension Nursery {
   /// The descriptor that it finds its socket at.
   static let loadedSocket: Int32 = 3
 
-  static func words(readable: [ImageFormat], usesHEIF: Bool, parent: Int32) -> [String] {
-    [BuiltinStep.program, mark, "\(parent)", "\(usesHEIF)"] + readable.map { "\($0.rawValue)" }
+  static func words(readable: [ImageFormat], modules: [CodecModule], parent: Int32) -> [String] {
+    [BuiltinStep.program, mark, "\(parent)", modules.map(\.rawValue).joined(separator: ",")]
+      + readable.map { "\($0.rawValue)" }
   }
 
   /// The rest of the process's life, if it was loaded for that.
@@ -73,7 +79,8 @@ extension Nursery {
     leaveSignalsToParent()
     clinux_close_all_but(loadedSocket)
     let readable = words.dropFirst(3).compactMap { Int64($0).flatMap(ImageFormat.init) }
-    Nursery(socket: loadedSocket, readable: readable, usesHEIF: words[2] == "true").forkOnDemand()
+    let modules = words[2].split(separator: ",").compactMap { CodecModule(rawValue: String($0)) }
+    Nursery(socket: loadedSocket, readable: readable, modules: modules).forkOnDemand()
   }
 }
 

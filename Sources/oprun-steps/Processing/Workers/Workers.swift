@@ -43,9 +43,9 @@ final class Workers: Sendable {
 
   /// Forks. Call it before anything starts a thread.
   static func start(
-    count: Int, readable: [ImageFormat], usesHEIF: Bool
+    count: Int, readable: [ImageFormat], modules: [CodecModule]
   ) throws(SystemError) -> Workers {
-    let zygote = try Zygote.start(readable: readable, usesHEIF: usesHEIF)
+    let zygote = try Zygote.start(readable: readable, modules: modules)
     // It makes itself ready while the program finds out what there is to do.
     guard let first = try zygote.fork() else {
       throw SystemError("cannot start a process for images", errno: EPIPE)

@@ -15,19 +15,19 @@ struct Zygote: ~Copyable {
   private let socket: Int32
   private let processID: Int32
   private let readable: [ImageFormat]
-  private let usesHEIF: Bool
+  private let modules: [CodecModule]
   /// Whether the kernel was asked how it ended; its number can be another's then.
   private var isReaped = false
 
-  private init(socket: Int32, processID: Int32, readable: [ImageFormat], usesHEIF: Bool) {
+  private init(socket: Int32, processID: Int32, readable: [ImageFormat], modules: [CodecModule]) {
     self.socket = socket
     self.processID = processID
     self.readable = readable
-    self.usesHEIF = usesHEIF
+    self.modules = modules
   }
 
   /// Forks. Call it before anything starts a thread, also not in a library.
-  static func start(readable: [ImageFormat], usesHEIF: Bool) throws(SystemError) -> Zygote {
+  static func start(readable: [ImageFormat], modules: [CodecModule]) throws(SystemError) -> Zygote {
     let (ours, theirs) = try socketPair()
     let parent = getpid()
     let process = clinux_fork()
@@ -35,7 +35,7 @@ struct Zygote: ~Copyable {
       followParent(parent)
       leaveSignalsToParent()
       clinux_close_all_but(theirs)
-      Nursery(socket: theirs, readable: readable, usesHEIF: usesHEIF).forkOnDemand()
+      Nursery(socket: theirs, readable: readable, modules: modules).forkOnDemand()
     }
     let error = errno
     close(theirs)
@@ -43,7 +43,7 @@ struct Zygote: ~Copyable {
       close(ours)
       throw SystemError("cannot start a process for images", errno: error)
     }
-    return Zygote(socket: ours, processID: process, readable: readable, usesHEIF: usesHEIF)
+    return Zygote(socket: ours, processID: process, readable: readable, modules: modules)
   }
 
   /// Takes the place of one that is gone: loads the program anew, so that threads do not matter. It ends
@@ -51,14 +51,14 @@ struct Zygote: ~Copyable {
   mutating func replace() throws(SystemError) {
     let (ours, theirs) = try socketPair()
     defer { close(theirs) }
-    let words = Nursery.words(readable: readable, usesHEIF: usesHEIF, parent: getpid())
+    let words = Nursery.words(readable: readable, modules: modules, parent: getpid())
     var process: Int32 = 0
     let error = spawnProgram(words, socket: theirs, &process)
     guard error == 0 else {
       close(ours)
       throw SystemError("cannot start a process for images", errno: error)
     }
-    self = Zygote(socket: ours, processID: process, readable: readable, usesHEIF: usesHEIF)
+    self = Zygote(socket: ours, processID: process, readable: readable, modules: modules)
   }
 
   /// Ends it, and with it every worker.

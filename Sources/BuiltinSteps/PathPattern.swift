@@ -1,38 +1,39 @@
 // Paths of results, from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes from
 // elsewhere can never lead out of the folder that the pattern names.
 
-import BuiltinSteps
-
 /// A pattern, taken apart.
-struct PathPattern: Hashable, Sendable {
-  enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
+package struct PathPattern: Hashable, Sendable {
+  package enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
 
-  enum Piece: Hashable, Sendable {
+  package enum Piece: Hashable, Sendable {
     case text(String)
     case field(Field)
 
-    var isField: Bool { if case .field = self { true } else { false } }
+    package var isField: Bool { if case .field = self { true } else { false } }
   }
 
   /// What the fields stand for.
-  struct Values: Hashable, Sendable {
+  package struct Values: Hashable, Sendable {
     /// Of the item, without its extension; it may be anything.
-    var name: String
-    var ext: String
+    package var name: String
+    package var ext: String
     /// As asked for.
-    var box: Box
+    package var box: Box
     /// From 1 on.
-    var index: Int
+    package var index: Int
+
+    package init(name: String, ext: String, box: Box, index: Int) {
+      self.name = name
+      self.ext = ext
+      self.box = box
+      self.index = index
+    }
   }
 
-  let pieces: [Piece]
+  package let pieces: [Piece]
 
-  /// `{{` and `}}` are braces. A folder gets files of the names that are given here.
-  init(_ text: String, naming names: String = "", of step: BuiltinStep) throws(UsageError) {
-    var text = text
-    if !names.isEmpty, text.hasSuffix("/") || Files.isFolder(text) {
-      text += (text.hasSuffix("/") ? "" : "/") + names
-    }
+  /// `{{` and `}}` are braces.
+  package init(_ text: String) throws(InputFault) {
     var pieces: [Piece] = []
     var literal = ""
     var rest = text[...]
@@ -42,40 +43,40 @@ struct PathPattern: Hashable, Sendable {
         literal.append(character)
       } else if character == "{" {
         guard let end = rest.firstIndex(of: "}"), let field = Field(rawValue: String(rest[..<end]))
-        else { throw .badField(in: text, at: rest, step) }
+        else { throw .badField(in: text, at: rest) }
         rest = rest[rest.index(after: end)...]
         if !literal.isEmpty { pieces.append(.text(literal)) }
         literal = ""
         pieces.append(.field(field))
       } else if character == "}" {
-        throw .strayBrace(in: text, step)
+        throw .strayBrace(in: text)
       } else {
         literal.append(character)
       }
     }
     if !literal.isEmpty { pieces.append(.text(literal)) }
     self.pieces = pieces
-    guard !text.utf8.contains(0), text.last != "/" else { throw .noFileName(in: text, step) }
+    guard !text.utf8.contains(0), text.last != "/" else { throw .noFileName(in: text) }
   }
 
-  func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
+  package func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 
   /// The extension that the pattern ends in, if it does not leave it to the format.
-  var writtenExtension: String? {
+  package var writtenExtension: String? {
     guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
     let ext = text[text.index(after: dot)...]
     return ext.isEmpty || ext.contains("/") ? nil : String(ext)
   }
 
   /// The folder before the first field, with its slash; "" is the one that the program runs in.
-  var folder: String {
+  package var folder: String {
     guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
       return ""
     }
     return String(start[...slash])
   }
 
-  func path(_ values: Values) -> String {
+  package func path(_ values: Values) -> String {
     var path = ""
     for piece in pieces {
       // What has no extension needs no dot before it.
@@ -102,7 +103,7 @@ struct PathPattern: Hashable, Sendable {
 
   /// A single part of a path: no slash, no control character, no dot in front, never empty, and
   /// short enough for what stands around it (a name has 255 bytes on Linux).
-  static func harmless(_ name: String) -> String {
+  package static func harmless(_ name: String) -> String {
     var safe = ""
     for scalar in name.unicodeScalars {
       let isBad = scalar == "/" || scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
@@ -112,5 +113,20 @@ struct PathPattern: Hashable, Sendable {
     }
     if safe.first == "." { safe = "_" + safe.dropFirst() }
     return safe.isEmpty ? "_" : safe
+  }
+}
+
+/// What is wanted: a side that is not given follows from the proportions.
+package struct Box: Hashable, Sendable {
+  package var width: Int?
+  package var height: Int?
+
+  package init(width: Int? = nil, height: Int? = nil) {
+    self.width = width
+    self.height = height
+  }
+
+  package var words: String {
+    "\(width.map(String.init) ?? "auto") × \(height.map(String.init) ?? "auto")"
   }
 }

@@ -1,15 +1,26 @@
 // Colours as people write them.
 
 /// Eight bits a channel.
-struct Color: Hashable, Sendable {
-  var red: UInt8
-  var green: UInt8
-  var blue: UInt8
+package struct Color: Hashable, Sendable {
+  package var red: UInt8
+  package var green: UInt8
+  package var blue: UInt8
   /// 255 is opaque.
-  var alpha: UInt8 = 255
+  package var alpha: UInt8
 
   /// What `wanted` means in messages.
-  static let wanted = "'#rrggbb', '#rrggbbaa' or one of \(names.map(\.0).joined(separator: ", "))"
+  /// Those that have one.
+  package static var knownNames: [String] { names.map(\.0) }
+
+  package static let wanted =
+    "'#rrggbb', '#rrggbbaa' or one of \(names.map(\.0).joined(separator: ", "))"
+
+  package init(red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8 = 255) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+    self.alpha = alpha
+  }
 
   private static let names: [(String, Color)] = [
     ("white", Color(red: 255, green: 255, blue: 255)),
@@ -25,7 +36,7 @@ struct Color: Hashable, Sendable {
 }
 
 extension Color {
-  init?(_ text: String) {
+  package init?(_ text: String) {
     let word = text.lowercased()
     if let named = Color.names.first(where: { $0.0 == word })?.1 {
       self = named

@@ -1,21 +1,19 @@
 // What a step was given: checked values, with the table's defaults behind them.
 
-import BuiltinSteps
-
 /// The inputs of one step, from `with:` or the command line.
-struct Inputs: Sendable {
-  let step: BuiltinStep
+package struct Inputs: Sendable {
+  package let step: BuiltinStep
   /// What is no option; only the cache's commands have such words.
-  var operands: [String] = []
-  var wantsHelp = false
+  package var operands: [String] = []
+  package var wantsHelp = false
   private var values: [String: [BuiltinValue]] = [:]
 
-  init(_ step: BuiltinStep) { self.step = step }
+  package init(_ step: BuiltinStep) { self.step = step }
 
-  func isGiven(_ name: String) -> Bool { values[name] != nil }
+  package func isGiven(_ name: String) -> Bool { values[name] != nil }
 
   /// Of a list or a map one more element, of anything else the value that counts.
-  mutating func add(_ value: BuiltinValue, to key: BuiltinKey) {
+  package mutating func add(_ value: BuiltinValue, to key: BuiltinKey) {
     if key.type.isRepeatable {
       values[key.name, default: []].append(value)
     } else {
@@ -36,30 +34,30 @@ struct Inputs: Sendable {
     } ?? []
   }
 
-  func texts(_ name: String) -> [String] {
+  package func texts(_ name: String) -> [String] {
     all(name).compactMap { if case .text(let text) = $0 { text } else { nil } }
   }
 
-  func text(_ name: String) -> String? { texts(name).first }
+  package func text(_ name: String) -> String? { texts(name).first }
 
-  func integers(_ name: String) -> [Int] {
+  package func integers(_ name: String) -> [Int] {
     all(name).compactMap { if case .integer(let number) = $0 { number } else { nil } }
   }
 
-  func pairs(_ name: String) -> [(name: String, value: String)] {
+  package func pairs(_ name: String) -> [(name: String, value: String)] {
     all(name).compactMap { if case .pair(let name, let value) = $0 { (name, value) } else { nil } }
   }
 
-  func isOn(_ name: String) -> Bool { all(name).first == .boolean(true) }
+  package func isOn(_ name: String) -> Bool { all(name).first == .boolean(true) }
 
   /// The value of a key that has a default.
-  func integer(_ name: String) -> Int {
+  package func integer(_ name: String) -> Int {
     guard let number = integers(name).first else { preconditionFailure(Self.noDefault(name)) }
     return number
   }
 
   /// In bytes, of a key that has a default.
-  func size(_ name: String) -> Int {
+  package func size(_ name: String) -> Int {
     guard case .size(let size)? = all(name).first else {
       preconditionFailure(Self.noDefault(name))
     }
@@ -67,7 +65,7 @@ struct Inputs: Sendable {
   }
 
   /// In nanoseconds, of a key that has a default.
-  func duration(_ name: String) -> Int64 {
+  package func duration(_ name: String) -> Int64 {
     guard case .duration(let duration)? = all(name).first else {
       preconditionFailure(Self.noDefault(name))
     }
@@ -75,13 +73,13 @@ struct Inputs: Sendable {
   }
 
   /// As a duration, but nothing is no limit, as for curl.
-  func timeLimit(_ name: String) -> Int64 {
+  package func timeLimit(_ name: String) -> Int64 {
     let limit = duration(name)
     return limit > 0 ? limit : .max
   }
 
   /// The chosen word as the type that its words are the raw values of.
-  func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
+  package func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
     guard let choice = text(name).flatMap(Choice.init(rawValue:)) else {
       preconditionFailure(Self.noDefault(name))
     }
@@ -95,10 +93,10 @@ struct Inputs: Sendable {
 
 extension BuiltinType {
   /// Whether an option of it can be given several times.
-  var isRepeatable: Bool {
+  package var isRepeatable: Bool {
     switch self {
     case .list, .map: true
-    default: false
+    case .text, .boolean, .integer, .duration, .size, .choice, .sha256, .url, .server, .color: false
     }
   }
 }
