@@ -129,9 +129,10 @@ struct BatchTests {
   }
 
   @Test func `progress is one line`() {
+    var state = BatchState(total: 1000, noun: "image")
+    (state.done, state.failed) = (37, 2)
     #expect(
-      BatchProgress.text(
-        done: 37, failed: 2, total: 1000, noun: "image", bytesPerSecond: 41_000_000)
+      BatchProgress.text(state, bytesPerSecond: 41_000_000)
         == "37/1000 images, 2 failed, 41 MB/s")
     #expect(BatchProgress.bar(1, of: 2) == "[##########          ]")
   }

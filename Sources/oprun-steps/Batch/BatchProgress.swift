@@ -7,28 +7,32 @@ import OperationKit
 /// Tells of a batch on standard error. From any thread.
 final class BatchProgress: Sendable {
   private struct Counts: Sendable {
-    var done = 0
-    var failed = 0
+    var state: BatchState
     var isShown = false
     var isOver = false
     var lastLine: Int64
     var lastText = ""
+    var report: ProgressReport?
+    var lastReport: Int64
   }
 
-  private let total: Int
-  private let noun: String
   private let output: Output
   private let meter: Meter
-  private let started = monotonicTime()
+  private let started: Int64
   private let hasBar: Bool
-  private let counts = Guarded(Counts(lastLine: monotonicTime()))
+  private let counts: Guarded<Counts>
 
   private static let frame: UInt32 = 200_000
   private static let lineInterval: Int64 = 5_000_000_000
 
   init(total: Int, noun: String, output: Output, meter: Meter) {
-    self.total = total
-    self.noun = noun
+    let started = monotonicTime()
+    self.started = started
+    counts = Guarded(
+      Counts(
+        state: BatchState(total: total, noun: noun), lastLine: started, report: ProgressReport(),
+        lastReport: started))
+    counts.withLock { Self.report(&$0, at: started, since: started) }
     self.output = output
     self.meter = meter
     hasBar = output.isTerminal && !Self.keepsLines(environmentValue)
@@ -43,9 +47,9 @@ final class BatchProgress: Sendable {
   /// An item has ended; a failure is told at once.
   func ended(_ item: ItemResult) {
     counts.withLock { counts in
-      counts.done += 1
+      counts.state.done += 1
       guard let error = item.error else { return }
-      counts.failed += 1
+      counts.state.failed += 1
       hide(&counts)
       output.write("failed: \(printable(item.origin)): \(error)\n")
     }
@@ -64,6 +68,8 @@ final class BatchProgress: Sendable {
     counts.withLock { counts in
       hide(&counts)
       counts.isOver = true
+      measure(&counts)
+      Self.report(&counts, at: monotonicTime(), since: started)
     }
   }
 
@@ -71,11 +77,14 @@ final class BatchProgress: Sendable {
     let now = monotonicTime()
     counts.withLock { counts in
       guard !counts.isOver else { return }
-      let text = Self.text(
-        done: counts.done, failed: counts.failed, total: total, noun: noun,
-        bytesPerSecond: Int(Double(meter.byteCount) / (Double(max(1, now - started)) / 1e9)))
+      measure(&counts)
+      if now - counts.lastReport >= ProgressReport.interval {
+        Self.report(&counts, at: now, since: started)
+      }
+      let state = counts.state
+      let text = Self.text(state, bytesPerSecond: state.speed(after: now - started))
       if hasBar {
-        let line = Self.line(counts.done, of: total, text, columns: output.columnCount)
+        let line = Self.line(state.done, of: state.total, text, columns: output.columnCount)
         output.write("\r\u{1b}[K\(line)")
         counts.isShown = true
       } else if now - counts.lastLine >= Self.lineInterval, text != counts.lastText {
@@ -86,17 +95,25 @@ final class BatchProgress: Sendable {
     }
   }
 
+  private func measure(_ counts: inout Counts) {
+    counts.state.byteCount = meter.byteCount
+    counts.state.expectedByteCount = meter.expectedByteCount
+  }
+
+  private static func report(_ counts: inout Counts, at now: Int64, since started: Int64) {
+    counts.lastReport = now
+    counts.report?.write(counts.state.line(after: now - started))
+  }
+
   private func hide(_ counts: inout Counts) {
     if counts.isShown { output.write("\r\u{1b}[K") }
     counts.isShown = false
   }
 
   /// `37/1000 images, 2 failed, 41 MB/s`.
-  static func text(
-    done: Int, failed: Int, total: Int, noun: String, bytesPerSecond: Int
-  ) -> String {
-    var parts = ["\(done)/\(total) \(noun)\(total == 1 ? "" : "s")"]
-    if failed > 0 { parts.append("\(failed) failed") }
+  static func text(_ state: BatchState, bytesPerSecond: Int) -> String {
+    var parts = ["\(state.done)/\(state.total) \(state.noun)\(state.total == 1 ? "" : "s")"]
+    if state.failed > 0 { parts.append("\(state.failed) failed") }
     if bytesPerSecond > 0 { parts.append("\(shownBytes(bytesPerSecond))/s") }
     return parts.joined(separator: ", ")
   }
