@@ -91,7 +91,9 @@ int cvips_load_module(const char *name) {
 void cvips_release(void *object) { vips.g_object_unref(object); }
 void cvips_free(void *memory) { vips.g_free(memory); }
 const char *cvips_messages(void) { return vips.vips_error_buffer(); }
-void cvips_forget_messages(void) { vips.vips_error_clear(); }
+void cvips_forget_messages(void) {
+  if (!cvips_load()) vips.vips_error_clear();
+}
 
 int cvips_width(VipsImage *image) { return vips.vips_image_get_width(image); }
 int cvips_height(VipsImage *image) { return vips.vips_image_get_height(image); }

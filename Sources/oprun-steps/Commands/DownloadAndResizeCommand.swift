@@ -12,7 +12,9 @@ extension Program {
     let plan = try ThumbnailPlan(
       inputs.sources(headers: transfers.headers), settings, inputs.step)
     do throws(SystemError) {
-      // Before there is a second thread.
+      // Before there is a second thread. The keys of kept results need libvips' version: what starts
+      // workers, and all of them, have what is loaded now.
+      _ = Picture.load()
       let workers = try Workers.start(settings.reading, modules: settings.modules)
       defer { workers.stop() }
       let meter = Meter()

@@ -8,6 +8,8 @@ extension Program {
   func resize(_ inputs: Inputs) throws(UsageError) -> Int32 {
     let started = monotonicTime()
     let step = try ResizeStep(inputs)
+    // Several workers share what is loaded before they start; a single one loads it meanwhile.
+    if step.files.count > 1 { _ = Picture.load() }
     guard let workers = startWorkers(step.settings.reading, modules: step.settings.modules) else {
       return ExitStatus.internalError
     }
