@@ -89,10 +89,12 @@ struct ProgressTests {
     #expect((told.last?.done, told.last?.failed, told.last?.unit) == (2, 1, "image"))
   }
 
-  @Test(arguments: ["fd:9", "fd:0", "fd:x", "none/there/progress", "/dev/full", ""])
+  @Test(arguments: ["fd:9", "fd:0", "fd:x", "none/there/progress", "device", ""])
   func `a place that cannot be written is no reason to fail`(place: String) throws {
     let folder = try ImageFolder()
     try folder.write(try Pixels.corners(40, 40).encoded("png"), to: "a.png")
+    // A FIFO stands for all that is no file: a device could be lost.
+    #expect(mkfifo(folder.path("device"), 0o600) == 0)
     let program = quotedForShell(builtProgram("oprun-steps"))
     let child = try Child(
       script: """
@@ -101,6 +103,8 @@ struct ProgressTests {
         """)
     #expect(child.wait() == 0)
     #expect(try folder.text(".stderr") == "")
+    var status = stat()
+    #expect(lstat(folder.path("device"), &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
   }
 }
 

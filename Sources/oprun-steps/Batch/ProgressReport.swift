@@ -61,9 +61,11 @@ struct ProgressReport: Sendable {
     last = line
     switch place {
     case .file(let path):
-      do throws(SystemError) { try Files.write(line, to: path, mode: 0o600) } catch {
-        isBroken = true
-      }
+      do throws(SystemError) {
+        // A device is not replaced, whoever runs this.
+        try Files.checkReplaceable(path)
+        try Files.write(line, to: path, mode: 0o600)
+      } catch { isBroken = true }
     case .descriptor(let number):
       // A pipe takes lines of this length whole, or a full one none of it: pipe(7).
       var polled = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
