@@ -24,7 +24,7 @@ let package = Package(
   name: "oprun",
   products: [
     .executable(name: "oprun", targets: ["oprun"]),
-    .executable(name: "oprun-image", targets: ["oprun-image"]),
+    .executable(name: "oprun-steps", targets: ["oprun-steps"]),
     .library(name: "OperationKit", targets: ["OperationKit"]),
   ],
   targets: [
@@ -32,12 +32,13 @@ let package = Package(
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    // CLate loads libvips, libcurl and libcrypto when they are needed. Naming their packages would link
+    // them as well, so this is the package of the one whose headers have a folder of their own.
+    .systemLibrary(name: "CVips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
     .target(name: "CConfinement"),
+    .target(name: "CLate", dependencies: ["CVips"]),
 
     module("Diagnostics"),
     module("Scheduling"),
@@ -69,10 +70,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .executableTarget(
-      name: "oprun-image",
+      name: "oprun-steps",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "OperationKit", "Processors", "CCurl", "CCrypto", "CVips",
-        "CConfinement", "CLinux", "CZlib",
+        "BuiltinSteps", "Diagnostics", "OperationKit", "Processors", "CLate", "CConfinement",
+        "CLinux", "CZlib",
       ],
       swiftSettings: settings),
 
@@ -105,14 +106,16 @@ let package = Package(
       "ReportingTests",
       ["Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
     tests("oprunTests", ["oprun", "Plans", "Pipelines", "Processors", "Reporting"]),
-    .target(name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting"),
+    .target(
+      name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting",
+      linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("gobject-2.0")]),
     tests(
-      "oprunImageTests",
+      "oprunStepsTests",
       [
-        "oprun", "oprun-image", "BuiltinSteps", "Diagnostics", "TestSupport", "CVips",
-        "CVipsTesting", "CConfinement",
+        "oprun", "oprun-steps", "BuiltinSteps", "Diagnostics", "TestSupport", "CLate",
+        "CVips", "CVipsTesting", "CConfinement",
       ]),
-    tests("CaseTests", ["oprun", "oprun-image", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-steps", "TestSupport"]),
     .executableTarget(
       name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
       path: "Tests/ObservedRun", swiftSettings: settings),

@@ -1,4 +1,4 @@
-"""Measures oprun-image beside curl with vipsthumbnail or ImageMagick: the same images from an nginx on
+"""Measures oprun-steps beside curl with vipsthumbnail or ImageMagick: the same images from an nginx on
 loopback to 300 pixels. Prints Markdown. Started by Scripts/bench images, which builds everything first.
 """
 
@@ -20,13 +20,13 @@ MEGAPIXELS = [1, 2, 3, 4, 5, 6, 8, 10, 12]
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True, help="the built oprun-image")
+    parser.add_argument("--program", required=True, help="the built oprun-steps")
     parser.add_argument("--count", type=int, default=1000, help="images (1000)")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each (1)")
     parser.add_argument("--folder", help="where images are made and kept for another time")
     parser.add_argument("--only", nargs="*", default=["small", "batch", "memory"])
     options = parser.parse_args()
-    scratch = Path(options.folder or tempfile.mkdtemp(prefix="oprun-images-"))
+    scratch = Path(options.folder or tempfile.mkdtemp(prefix="oprun-steps-"))
     try:
         measure(options, scratch)
     finally:
@@ -195,8 +195,8 @@ class Bench:
             for name, runner in self.runners().items():
                 print(f"  {number + 1}/{self.options.rounds} {name}", file=sys.stderr)
                 rows.setdefault(name, []).append(runner())
-        print("| | wall | processor | largest process | wall × oprun-image |\n|---|---:|---:|---:|---:|")
-        ours = statistics.median(row[0] for row in rows["oprun-image"])
+        print("| | wall | processor | largest process | wall × oprun-steps |\n|---|---:|---:|---:|---:|")
+        ours = statistics.median(row[0] for row in rows["oprun-steps"])
         for name, samples in rows.items():
             wall, processor, memory = (statistics.median(column) for column in zip(*samples))
             print(f"| {name} | {wall:.2f} s | {processor:.2f} s | {memory:.0f} MB "
@@ -226,9 +226,9 @@ class Bench:
             return runner
 
         runners = {
-            "oprun-image": first,
-            "oprun-image, again, results removed": second,
-            "oprun-image, again": third,
+            "oprun-steps": first,
+            "oprun-steps, again, results removed": second,
+            "oprun-steps, again": third,
             "curl, then vipsthumbnail": after_curl(
                 lambda out: f"vipsthumbnail --size 300x -o {out}/%s.jpg[Q=80,strip] {self.scratch}/in/*.jpg;"
                             f"vipsthumbnail --size 300x -o {out}/%s.png[strip] {self.scratch}/in/*.png"),
@@ -247,7 +247,7 @@ class Bench:
         subprocess.run(["vipsthumbnail", self.samples[0], "--size", "640x480", "-o", source], check=True)
         out = self.folder("out")
         commands = {
-            "oprun-image resize": f"{self.options.program} resize --from={source} --to={out}/a.jpg "
+            "oprun-steps resize": f"{self.options.program} resize --from={source} --to={out}/a.jpg "
                                   "--width=300",
             "vipsthumbnail": f"vipsthumbnail --size 300x -o {out}/b.jpg[Q=80,strip] {source}",
         }
@@ -256,7 +256,7 @@ class Bench:
             for name, command in commands.items():
                 walls[name].append(self.run(command)[0])
         ours, theirs = (statistics.median(walls[name]) for name in commands)
-        print(f"One small image: oprun-image {ours * 1e3:.1f} ms, vipsthumbnail {theirs * 1e3:.1f} ms: "
+        print(f"One small image: oprun-steps {ours * 1e3:.1f} ms, vipsthumbnail {theirs * 1e3:.1f} ms: "
               f"{ours / theirs:.2f} ×\n", flush=True)
 
     def memory(self):

@@ -62,6 +62,14 @@ package indirect enum BuiltinType: Hashable, Sendable {
   case duration
   /// As `2M`.
   case size
+  /// Of a content, as `sha256sum` prints it.
+  case sha256
+  /// Of http or https.
+  case url
+  /// `host:port`.
+  case server
+  /// As `#ff8000`, or a name.
+  case color
   case choice([String])
   /// One value, or a list of them. On the command line the option is given several times.
   case list(BuiltinType)
@@ -76,6 +84,10 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .duration: "a duration such as 30s"
     case .size: "a size such as 2M"
+    case .sha256: "64 hexadecimal digits"
+    case .url: "a URL of http or https"
+    case .server: "'host:port'"
+    case .color: Color.wanted
     case .choice(let words):
       words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
     case .list(let item): item.wanted
@@ -90,6 +102,10 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .integer: "N"
     case .duration: "TIME"
     case .size: "SIZE"
+    case .sha256: "SHA256"
+    case .url: "URL"
+    case .server: "HOST:PORT"
+    case .color: "COLOR"
     case .choice(let words): words.joined(separator: "|")
     case .list(let item): item.placeholder
     case .map: "NAME: VALUE"
@@ -104,6 +120,10 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .integer(let range): wholeNumber(text).flatMap { range.contains($0) ? .integer($0) : nil }
     case .duration: nanoseconds(text).map(BuiltinValue.duration)
     case .size: byteCount(text).map(BuiltinValue.size)
+    case .sha256: isSHA256(text) ? .text(text) : nil
+    case .url: isWebURL(text) ? .text(text) : nil
+    case .server: HostAndPort(text) == nil ? nil : .text(text)
+    case .color: Color(text) == nil ? nil : .text(text)
     case .choice(let words): words.contains(text) ? .text(text) : nil
     case .list(let item): item.value(of: text)
     case .map: pair(text)

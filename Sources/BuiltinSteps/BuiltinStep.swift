@@ -8,19 +8,23 @@ package struct BuiltinStep: Sendable {
   package let summary: String
   package let keys: [BuiltinKey]
   package let groups: [KeyGroup]
+  /// What must hold beyond each key's type.
+  package let rules: [InputRule]
 
   /// The keys come in sections, in the order of help.
   package init(
-    _ name: String, _ summary: String, keys: [[BuiltinKey]], groups: [KeyGroup] = []
+    _ name: String, _ summary: String, keys: [[BuiltinKey]], groups: [KeyGroup] = [],
+    rules: [InputRule] = []
   ) {
     self.name = name
     self.summary = summary
     self.keys = Array(keys.joined())
     self.groups = groups
+    self.rules = rules
   }
 
   /// The program that performs all of them, beside oprun.
-  package static let program = "oprun-image"
+  package static let program = "oprun-steps"
 
   package static let all = [download, resize, downloadAndResize, compose, wait]
 

@@ -18,7 +18,7 @@ extension BuiltinStep {
           "columns", .integer(1...1000), "Of a grid; as many as make it about square."),
         BuiltinKey("gap", .integer(0...1000), default: "0", "Between two images, in pixels."),
         BuiltinKey(
-          "background", .text, default: "white", "Between and behind them: '#rrggbb' or a name."),
+          "background", .color, default: "white", "Between and behind them: '#rrggbb' or a name."),
         BuiltinKey("quality", .integer(1...100), default: "80", "Of formats that lose something."),
       ],
       [.maxImageBytes],

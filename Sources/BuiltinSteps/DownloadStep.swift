@@ -10,7 +10,7 @@ extension BuiltinStep {
       BuiltinKey.cache,
       BuiltinKey.batch,
     ],
-    groups: [.source])
+    groups: [.source], rules: [.hashes, .downloadTarget])
 }
 
 extension KeyGroup {
@@ -19,14 +19,14 @@ extension KeyGroup {
 }
 
 extension BuiltinKey {
-  static let url = BuiltinKey("url", .text, shows: .url, "What to download.")
-  static let urls = BuiltinKey("urls", .list(.text), shows: .url, "Several of them.")
+  static let url = BuiltinKey("url", .url, shows: .url, "What to download.")
+  static let urls = BuiltinKey("urls", .list(.url), shows: .url, "Several of them.")
   static let list = BuiltinKey(
     "list", .text,
     "A file with a URL on each line, and after a blank its SHA-256 if it is known; '-' is standard input."
   )
   static let sha256 = BuiltinKey(
-    "sha256", .list(.text),
+    "sha256", .list(.sha256),
     "What the content must have as its SHA-256, in hexadecimal, in the order of the URLs.")
   static let resume = BuiltinKey(
     "resume", .boolean, default: "true",
@@ -63,7 +63,7 @@ extension BuiltinKey {
         "allow_private", .boolean, default: "false",
         "Allows addresses of this machine and of private networks."),
       BuiltinKey(
-        "allow", .list(.text), shows: .url,
+        "allow", .list(.server), shows: .url,
         "Allows 'host:port' in spite of that, whatever its address is."),
       BuiltinKey(
         "proxy", .text, default: "environment", shows: .url,
@@ -77,7 +77,7 @@ extension BuiltinKey {
       "max_age", .duration, default: "0s",
       "How long a kept answer is used without asking the server whether it has changed."),
     BuiltinKey(
-      "cache_dir", .text, "Where the cache is; OPRUN_IMAGE_CACHE or the user's cache folder."),
+      "cache_dir", .text, "Where the cache is; OPRUN_DOWNLOAD_CACHE or the user's cache folder."),
     BuiltinKey("cache_size", .size, default: "2G", "The cache never holds more."),
     BuiltinKey("cache_age", .duration, default: "30d", "What was not used for so long goes."),
   ]
@@ -88,6 +88,7 @@ extension BuiltinKey {
       "on_item_failure", .choice(["fail", "skip"]), default: "fail",
       "Whether the step fails if an item has failed; the other items are done in any case."),
     BuiltinKey(
-      "manifest", .text, "Where the JSON manifest goes; a hidden file beside the results."),
+      "manifest", .text,
+      "Where the JSON manifest goes; .oprun-NAME.json beside the results, NAME being the step's."),
   ]
 }

@@ -10,7 +10,7 @@ extension BuiltinStep {
       BuiltinKey.processing,
       BuiltinKey.batch,
     ],
-    groups: [.target])
+    groups: [.target], rules: [.target, .sizes, .sides, .paths])
 
   package static let downloadAndResize = BuiltinStep(
     "download-and-resize", "Downloads images and makes smaller ones of them, several from each.",
@@ -22,7 +22,7 @@ extension BuiltinStep {
       BuiltinKey.cache,
       BuiltinKey.batch,
     ],
-    groups: [.source, .target])
+    groups: [.source, .target], rules: [.hashes, .target, .sizes, .sides, .paths])
 }
 
 extension KeyGroup {
@@ -48,14 +48,16 @@ extension BuiltinKey {
       "fit", .choice(["inside", "cover", "contain", "fill"]), default: "inside",
       "How an image of other proportions fits: within, cut, with a border, or distorted."),
     BuiltinKey(
-      "format", .choice(["same", "jpeg", "png", "webp", "gif", "avif"]), default: "same",
+      "format", .choice(["same", "jpeg", "png", "webp", "gif", "avif", "heic", "jxl", "tiff"]),
+      default: "same",
       "What is written; 'same' as was read."),
     BuiltinKey("quality", .integer(1...100), default: "80", "Of formats that lose something."),
     BuiltinKey(
       "strip", .boolean, default: "true", "Leaves out what is not the picture: EXIF, place, author."
     ),
     BuiltinKey(
-      "background", .text, default: "white", "Behind transparency and borders: '#rrggbb' or a name."
+      "background", .color, default: "white",
+      "Behind transparency and borders: '#rrggbb' or a name."
     ),
     BuiltinKey(
       "frames", .choice(["first", "all"]), default: "first", "Of an animated image."),
@@ -73,8 +75,8 @@ extension BuiltinKey {
       "time_limit", .duration, default: "30s",
       "For one image; two thirds of it processor time; 0s is none."),
     BuiltinKey(
-      "also_read", .list(.choice(["tiff", "heif"])),
-      "Formats to read beside JPEG, PNG, WebP and GIF; 'heif' is AVIF and HEIC."),
+      "formats", .list(.choice(["tiff", "avif", "heic", "jxl"])),
+      "Formats to read beside JPEG, PNG, WebP and GIF."),
     BuiltinKey(
       "workers", .integer(0...256), default: "0",
       "How many images are processed at once; 0 is the number of processors."),

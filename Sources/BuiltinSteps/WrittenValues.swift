@@ -15,3 +15,49 @@ func pair(_ text: String) -> BuiltinValue? {
   while value.last == " " || value.last == "\t" { value.removeLast() }
   return .pair(name: String(text[..<colon]), value: String(value))
 }
+
+func isSHA256(_ text: String) -> Bool {
+  text.utf8.count == 64
+    && text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte | 0x20)
+    }
+}
+
+/// Whether a text is a URL of http or https with a host in it. What else can be wrong with one shows when
+/// it is used.
+package func isWebURL(_ text: String) -> Bool {
+  let lower = text.lowercased()
+  guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
+    text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
+  else { return false }
+  let authority = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+  let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+  return !host.isEmpty && host.first != ":" && !host.contains(" ")
+}
+
+/// A server as people write it: `localhost:8080`, `[::1]:80`.
+package struct HostAndPort: Hashable, Sendable {
+  /// In lower case, without brackets.
+  package let host: String
+  package let port: UInt16
+
+  package init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"),
+      let port = wholeNumber(text[text.index(after: colon)...]),
+      port > 0, let port = UInt16(exactly: port)
+    else { return nil }
+    let host = text[..<colon].lowercased()
+    let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
+    let name = isBracketed ? String(host.dropFirst().dropLast()) : host
+    let isBad = name.unicodeScalars.contains { scalar in
+      scalar.value <= 0x20 || scalar.value == 0x7f || "[]/@?#\\".unicodeScalars.contains(scalar)
+        || (scalar == ":") && !isBracketed
+    }
+    guard !name.isEmpty, !isBad else { return nil }
+    self.host = name
+    self.port = port
+  }
+
+  /// As the address policy compares it.
+  package var authority: String { "\(host):\(port)" }
+}

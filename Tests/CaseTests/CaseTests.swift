@@ -25,7 +25,7 @@ struct CaseTests {
   }
 
   @Test func `the programs under test are there`() {
-    for name in ["oprun", "oprun-image"] {
+    for name in ["oprun", "oprun-steps"] {
       #expect(builtProgram(name) == "\(programFolder.path)/\(name)")
     }
   }

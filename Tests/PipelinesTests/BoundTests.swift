@@ -77,7 +77,8 @@ struct BoundTests {
     "run: \"a\\0b\"", "run: [a, \"b\\0\"]", "run: a\n    mutex: \"m\\0\"",
     "run: a\n    stdin: \"m\\0\"", "run: a\n    matrix: {os: [\"a\\0\"]}",
     "run: a\n    if: \"'a\\0' == 'b'\"", "run: a\n    name: \"m\\0\"",
-    "uses: download\n    with: {to: x, url: \"a\\0\"}", "run: a\n    wait_for: [{file: \"a\\0\"}]",
+    "uses: download\n    with: {to: x, url: \"http://a/\\0\"}",
+    "run: a\n    wait_for: [{file: \"a\\0\"}]",
     "run: a\n    on_failure: \"a\\0\"", "run: a\n    matrix: {\"a\\0\": [1]}",
   ])
   func `NUL is refused in every key of a step`(keys: String) {

@@ -79,7 +79,7 @@ struct PipelineErrorTests {
     #expect(messages("steps:\n") == ["1:7: 'steps' must be a list of maps, not nothing"])
     #expect(messages("steps: {a: b}\n") == ["1:8: 'steps' must be a list of maps, not a map"])
     #expect(
-      messages(step("run: x\nuses: download\nwith: {to: x, url: y}")) == [
+      messages(step("run: x\nuses: download\nwith: {to: x, url: \"http://y\"}")) == [
         "3:5: a step has either 'run' or 'uses', not both"
       ])
   }

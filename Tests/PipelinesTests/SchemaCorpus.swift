@@ -104,7 +104,7 @@ enum SchemaCorpus {
       step.keys.filter(\.isRequired).map(\.name)
       + step.groups.filter { !$0.keys.contains(name) }.map { $0.keys[0] }
     return needed.filter { $0 != name }.map {
-      "      \($0): \($0 == "width" ? "5" : "a.txt")\n"
+      "      \($0): \($0 == "width" ? "5" : $0 == "url" ? "https://a.b/c" : "a.txt")\n"
     }.joined()
   }
 
@@ -112,7 +112,8 @@ enum SchemaCorpus {
     "~", "''", "x", "'a b'", "5", "'5'", "0", "-1", "1.5", "true", "'true'", "yes", "30s", "0s",
     "5K",
     "cover", "${{ run.id }}", "'a${{ run.id }}'", "[]", "[~]", "[x]", "[5, 6]", "[[x]]", "[true]",
-    "[cover]", "{}", "{a: b}", "{a: 5}", "{a: ~}", "{a: [b]}",
+    "[cover]", "https://a.b/c", "ftp://a.b/c", "a:1", "'[::1]:80'", "red", "'#12ab'", "'#12f'",
+    String(repeating: "a1", count: 32), "{}", "{a: b}", "{a: 5}", "{a: ~}", "{a: [b]}",
   ]
 
   /// Whole pipelines that are there for other reasons.
@@ -183,6 +184,9 @@ enum BeyondSchema {
     /in a circle/, /the pool has/, /leads out of the directory/,
     // Addresses: a port is a number with a limit.
     /'tcp' must be 'host:port'/, /'http' must be a URL/,
+    // What must hold between inputs of a built-in step, and inside of patterns.
+    /gives the same path/, /needs 'width' and 'height'/, /want as many values/, /'to' has/,
+    /'to' wants/, /'sha256' wants a hash for each/, /'sha256' does not go with/,
     // How a text is written.
     /an id must be written as it is/, /NUL|U\+|line break|cannot hold the character/,
   ]

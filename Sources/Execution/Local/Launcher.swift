@@ -10,7 +10,7 @@ import Running
 final class Launcher {
   private let nullInput: Descriptor
   /// The program of the built-in steps, which stands beside this one.
-  private let helper = Launcher.neighbour(named: "oprun-image")
+  private lazy var helper = Launcher.neighbour(named: "oprun-steps")
   /// By the commands' environments, which are kept, as their numbers are used again.
   private var environments: [ObjectIdentifier: (CommandEnvironment, Environment)] = [:]
   private var last: (source: CommandEnvironment, environment: Environment)?

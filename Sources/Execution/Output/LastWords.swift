@@ -21,9 +21,9 @@ enum LastWords {
     return String(reason(String(decoding: last, as: UTF8.self)).prefix(longest))
   }
 
-  /// Our own helper repeats what it looked at, as in `oprun-image: not ready after 0s: http 'URL': REASON`.
+  /// Our own helper repeats what it looked at, as in `oprun-steps: not ready after 0s: http 'URL': REASON`.
   private static func reason(_ line: String) -> Substring {
-    guard line.hasPrefix("oprun-image: "), let mark = line.firstRange(of: "': ") else {
+    guard line.hasPrefix("oprun-steps: "), let mark = line.firstRange(of: "': ") else {
       return line[...]
     }
     return line[mark.upperBound...]

@@ -69,7 +69,9 @@ extension Decoder {
       return .map(
         pairs(of: node, owner: "in this map").compactMap { name, pair in
           anyValue(pair.value).map {
-            MemberModel(name: name, span: span(pair.key), value: $0)
+            MemberModel(
+              name: name, span: span(pair.key), value: $0,
+              valueSpan: span(tree.resolve(pair.value)))
           }
         })
     case .list:

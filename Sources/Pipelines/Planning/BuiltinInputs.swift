@@ -15,34 +15,53 @@ extension Planner {
         PlanningMessage.unknownBuiltIn(name, known: BuiltinStep.all.map(\.name), at: $0)
       }
     }
-    for member in uses.with { check(member, of: step, values) }
+    var inputs = Inputs(step)
+    // Those that are known later, and those that are reported.
+    var open: Set<String> = []
+    for member in uses.with where !take(member, into: &inputs, values) { open.insert(member.name) }
     let given = Set(uses.with.map(\.name))
     for key in step.keys where key.isRequired && !given.contains(key.name) {
+      open.insert(key.name)
       log.report(at: uses.span) { PlanningMessage.missingKey(key.name, of: name, at: $0) }
     }
     for group in step.groups {
       if let fault = group.fault(in: given.contains) {
+        open.formUnion(group.keys)
         log.report(at: uses.span) { PlanningMessage.badKeys(fault, of: name, at: $0) }
+      }
+    }
+    for rule in step.rules where open.isDisjoint(with: rule.keys) {
+      guard let fault = rule.fault(in: inputs) else { continue }
+      open.insert(fault.key)
+      let place = uses.with.first { $0.name == fault.key }
+      log.report(at: place?.valueSpan ?? uses.span) {
+        Diagnostic(fault.message, at: $0, help: fault.help)
       }
     }
   }
 
-  private mutating func check(
-    _ member: MemberModel, of step: BuiltinStep, _ values: KnownValues
-  ) {
-    guard let key = step.key(member.name) else {
-      return log.report(at: member.span) {
+  /// Whether the value is known and right.
+  private mutating func take(
+    _ member: MemberModel, into inputs: inout Inputs, _ values: KnownValues
+  ) -> Bool {
+    guard let key = inputs.step.key(member.name) else {
+      let step = inputs.step
+      log.report(at: member.span) {
         PlanningMessage.unknownKey(
           member.name, of: step.name, known: step.keys.map(\.name), at: $0)
       }
+      return false
     }
     // What cannot be folded is reported with the step.
-    guard let value = (try? values.fold(member.value))?.constant,
-      let fault = key.type.fault(in: value, showing: key.disclosure)
-    else { return }
-    log.report(at: member.span) {
-      PlanningMessage.badKey(member.name, wanted: key.type.inSentence, found: fault, at: $0)
+    guard let value = (try? values.fold(member.value))?.constant else { return false }
+    if let fault = key.type.fault(in: value, showing: key.disclosure) {
+      log.report(at: member.valueSpan ?? member.span) {
+        PlanningMessage.badKey(member.name, wanted: key.type.inSentence, found: fault, at: $0)
+      }
+      return false
     }
+    for value in key.type.values(in: value) { inputs.add(value, to: key) }
+    return true
   }
 }
 
@@ -62,6 +81,18 @@ extension BuiltinType {
     default:
       guard let text = value.text else { return value.json }
       return self.value(of: text) == nil ? quoted(disclosure.shown(text)) : nil
+    }
+  }
+
+  /// Of a value without a fault.
+  fileprivate func values(in value: Value) -> [BuiltinValue] {
+    switch (self, value) {
+    case (.list(let item), .list(let values)): values.flatMap(item.values)
+    case (.map, .map(let map)):
+      zip(map.names, map.values).compactMap { name, value in
+        value.text.map { .pair(name: name, value: $0) }
+      }
+    default: value.text.flatMap(self.value).map { [$0] } ?? []
     }
   }
 

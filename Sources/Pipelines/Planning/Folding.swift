@@ -63,7 +63,9 @@ extension KnownValues {
     var folded: [MemberModel] = []
     for member in members {
       folded.append(
-        MemberModel(name: member.name, span: member.span, value: try fold(member.value)))
+        MemberModel(
+          name: member.name, span: member.span, value: try fold(member.value),
+          valueSpan: member.valueSpan))
     }
     return folded
   }

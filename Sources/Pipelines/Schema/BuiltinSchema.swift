@@ -65,7 +65,8 @@ extension BuiltinType {
           ["type": "array", "items": .object(item.schema), "minItems": 1],
         ]
       ]
-    default: ["anyOf": .list(forms + [.object(ValueType.expression.schema)])]
+    case .boolean, .integer, .duration, .size, .sha256, .url, .server, .color, .choice, .map:
+      ["anyOf": .list(forms + [.object(ValueType.expression.schema)])]
     }
   }
 
@@ -81,9 +82,20 @@ extension BuiltinType {
       ]
     case .duration: [.object(ValueType.durationOrZero.schema)]
     case .size: [.object(ValueType.size.schema)]
+    case .sha256: [Self.string("^[0-9A-Fa-f]{64}$")]
+    case .url: [Self.string("^[Hh][Tt][Tt][Pp][Ss]?://[^/?#]")]
+    case .server: [Self.string("^[^/@?# ]+:[0-9]{1,5}$")]
+    case .color:
+      [Self.string("^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})|\(Self.colors))$")]
     case .choice(let words): [["enum": .list(words.map { .string($0) })]]
     case .map:
       [["type": "object", "additionalProperties": .object(ValueType.template.schema)]]
     }
+  }
+
+  private static let colors = Color.knownNames.joined(separator: "|")
+
+  private static func string(_ pattern: String) -> JSONValue {
+    ["type": "string", "pattern": .string(pattern)]
   }
 }

@@ -48,11 +48,14 @@ package struct MemberModel: Hashable, Sendable {
   package let name: String
   package let span: Span
   package let value: ValueModel
+  /// Where the value is written; `span` is the name's.
+  package let valueSpan: Span?
 
-  package init(name: String, span: Span, value: ValueModel) {
+  package init(name: String, span: Span, value: ValueModel, valueSpan: Span? = nil) {
     self.name = name
     self.span = span
     self.value = value
+    self.valueSpan = valueSpan
   }
 }
 

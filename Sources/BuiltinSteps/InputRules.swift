@@ -1,0 +1,175 @@
+// What must hold between the inputs of a step, and inside of patterns. The rules are looked at where a
+// pipeline is planned, as far as values are known, and by the program, which knows all of them.
+
+import Diagnostics
+
+/// A mistake in the inputs of a step. Its words name keys as `with` does.
+package struct InputFault: Error, Hashable, Sendable {
+  package let message: String
+  package var help: String?
+  /// The input to change; one of those that are given.
+  package let key: String
+}
+
+/// Something that must hold.
+package struct InputRule: Sendable {
+  /// All that it looks at.
+  package let keys: [String]
+  private let check: @Sendable (Inputs) throws(InputFault) -> Void
+
+  init(_ keys: String..., check: @escaping @Sendable (Inputs) throws(InputFault) -> Void) {
+    self.keys = keys
+    self.check = check
+  }
+
+  /// Nil if it holds.
+  package func fault(in inputs: Inputs) -> InputFault? {
+    do throws(InputFault) {
+      try check(inputs)
+      return nil
+    } catch { return error }
+  }
+}
+
+extension BuiltinStep {
+  /// A step makes at most so many results of one image.
+  package static let mostSizes = 64
+}
+
+extension Inputs {
+  /// Width and height go pairwise; one of either goes with all of the others.
+  package var boxes: [Box] {
+    let (widths, heights) = (integers("width"), integers("height"))
+    return (0..<max(widths.count, heights.count)).map { index in
+      Box(
+        width: widths.count > 1 ? widths[index] : widths.first,
+        height: heights.count > 1 ? heights[index] : heights.first)
+    }
+  }
+}
+
+extension InputRule {
+  /// As many hashes as URLs, and none beside a list, which has its own.
+  static let hashes = InputRule("url", "urls", "list", "sha256") { inputs throws(InputFault) in
+    let hashCount = inputs.texts("sha256").count
+    if hashCount == 0 { return }
+    if inputs.isGiven("list") {
+      throw InputFault(
+        message: "'sha256' does not go with 'list'", help: "write the hashes into the list",
+        key: "sha256")
+    }
+    let urlCount = inputs.texts("url").count + inputs.texts("urls").count
+    guard hashCount == urlCount else {
+      throw InputFault(
+        message: "'sha256' wants a hash for each URL, found \(hashCount) for \(urlCount)",
+        key: "sha256")
+    }
+  }
+
+  /// A place for downloads.
+  static let downloadTarget = InputRule("to") { inputs throws(InputFault) in
+    let text = inputs.text("to") ?? ""
+    // A folder is taken as it is written.
+    if text.hasSuffix("/") { return }
+    let pattern = try PathPattern(text)
+    for side in [PathPattern.Field.width, .height] where pattern.uses(side) {
+      throw .fieldWithoutValue(side)
+    }
+  }
+
+  /// A place for results of images.
+  static let target = InputRule("to") { inputs throws(InputFault) in
+    _ = try PathPattern.ofResults(inputs.text("to") ?? "")
+  }
+
+  /// Each size needs a path of its own.
+  static let sizes = InputRule("width", "height") { inputs throws(InputFault) in
+    let (widths, heights) = (inputs.integers("width"), inputs.integers("height"))
+    let count = max(widths.count, heights.count)
+    let key = widths.count < heights.count ? "height" : "width"
+    for list in [widths, heights] where list.count > 1 && list.count != count {
+      throw InputFault(
+        message: "'width' and 'height' want as many values, or one of either, "
+          + "found \(widths.count) and \(heights.count)", key: key)
+    }
+    guard count <= BuiltinStep.mostSizes else {
+      throw InputFault(
+        message: "'width' and 'height' want at most \(BuiltinStep.mostSizes) sizes, found \(count)",
+        key: key)
+    }
+    var seen: Set<Box> = []
+    for box in inputs.boxes where !seen.insert(box).inserted {
+      throw InputFault(message: "a size is given twice: \(box.words)", key: key)
+    }
+  }
+
+  /// Proportions that are not kept need both sides.
+  static let sides = InputRule("fit", "width", "height") { inputs throws(InputFault) in
+    let fit = inputs.text("fit") ?? ""
+    guard fit != "inside", let missing = ["width", "height"].first(where: { !inputs.isGiven($0) })
+    else { return }
+    throw InputFault(
+      message: "'fit: \(fit)' needs 'width' and 'height'; '\(missing)' is missing", key: "fit")
+  }
+
+  /// Several results of one image need names of their own. Whether `to` is a folder does not matter.
+  static let paths = InputRule("to", "width", "height") { inputs throws(InputFault) in
+    guard let pattern = try? PathPattern.ofResults(inputs.text("to") ?? ""),
+      sizes.fault(in: inputs) == nil
+    else { return }
+    for side in [PathPattern.Field.width, .height]
+    where pattern.uses(side) && !inputs.isGiven(side.rawValue) {
+      throw .fieldWithoutValue(side)
+    }
+    var seen: [String: Box] = [:]
+    for box in inputs.boxes {
+      let path = pattern.path(PathPattern.Values(name: "name", ext: "ext", box: box, index: 1))
+      guard let other = seen.updateValue(box, forKey: path) else { continue }
+      throw InputFault(
+        message: "'to' gives the same path to the sizes \(other.words) and \(box.words)",
+        help: "put '{width}' or '{height}' in it", key: "to")
+    }
+  }
+}
+
+extension PathPattern {
+  /// A folder with a slash at its end gets files of the images' names.
+  package static func ofResults(_ text: String) throws(InputFault) -> PathPattern {
+    try PathPattern(text.hasSuffix("/") ? text + namesInFolder : text)
+  }
+
+  package static let namesInFolder = "{name}.{ext}"
+}
+
+extension InputFault {
+  static func badField(in pattern: String, at rest: Substring) -> InputFault {
+    let known = PathPattern.Field.allCases.map(\.rawValue)
+    guard let end = rest.firstIndex(of: "}") else {
+      return InputFault(
+        message: "'to' has a '{' without a '}': \(quoted(pattern))", help: "'{{' is a brace",
+        key: "to")
+    }
+    let name = String(rest[..<end])
+    return InputFault(
+      message: "'to' has an unknown field \(quoted("{\(name)}")), "
+        + "wanted one of \(known.map { "{\($0)}" }.joined(separator: ", "))",
+      help: suggestion(for: name, among: known).map { "did you mean '{\($0)}'?" }, key: "to")
+  }
+
+  static func strayBrace(in pattern: String) -> InputFault {
+    InputFault(
+      message: "'to' has a '}' without a '{': \(quoted(pattern))", help: "'}}' is a brace",
+      key: "to")
+  }
+
+  static func noFileName(in pattern: String) -> InputFault {
+    InputFault(
+      message: "'to' wants a path that ends in a file's name, found \(quoted(pattern))",
+      help: "for example \(quoted(pattern + PathPattern.namesInFolder))", key: "to")
+  }
+
+  static func fieldWithoutValue(_ field: PathPattern.Field) -> InputFault {
+    InputFault(
+      message: "'to' has '{\(field.rawValue)}', but no '\(field.rawValue)' is given", key: "to")
+  }
+}

@@ -1,0 +1,132 @@
+// Paths of results, from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes from
+// elsewhere can never lead out of the folder that the pattern names.
+
+/// A pattern, taken apart.
+package struct PathPattern: Hashable, Sendable {
+  package enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
+
+  package enum Piece: Hashable, Sendable {
+    case text(String)
+    case field(Field)
+
+    package var isField: Bool { if case .field = self { true } else { false } }
+  }
+
+  /// What the fields stand for.
+  package struct Values: Hashable, Sendable {
+    /// Of the item, without its extension; it may be anything.
+    package var name: String
+    package var ext: String
+    /// As asked for.
+    package var box: Box
+    /// From 1 on.
+    package var index: Int
+
+    package init(name: String, ext: String, box: Box, index: Int) {
+      self.name = name
+      self.ext = ext
+      self.box = box
+      self.index = index
+    }
+  }
+
+  package let pieces: [Piece]
+
+  /// `{{` and `}}` are braces.
+  package init(_ text: String) throws(InputFault) {
+    var pieces: [Piece] = []
+    var literal = ""
+    var rest = text[...]
+    while let character = rest.popFirst() {
+      if character == "{" || character == "}", rest.first == character {
+        rest.removeFirst()
+        literal.append(character)
+      } else if character == "{" {
+        guard let end = rest.firstIndex(of: "}"), let field = Field(rawValue: String(rest[..<end]))
+        else { throw .badField(in: text, at: rest) }
+        rest = rest[rest.index(after: end)...]
+        if !literal.isEmpty { pieces.append(.text(literal)) }
+        literal = ""
+        pieces.append(.field(field))
+      } else if character == "}" {
+        throw .strayBrace(in: text)
+      } else {
+        literal.append(character)
+      }
+    }
+    if !literal.isEmpty { pieces.append(.text(literal)) }
+    self.pieces = pieces
+    guard !text.utf8.contains(0), text.last != "/" else { throw .noFileName(in: text) }
+  }
+
+  package func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
+
+  /// The extension that the pattern ends in, if it does not leave it to the format.
+  package var writtenExtension: String? {
+    guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
+    let ext = text[text.index(after: dot)...]
+    return ext.isEmpty || ext.contains("/") ? nil : String(ext)
+  }
+
+  /// The folder before the first field, with its slash; "" is the one that the program runs in.
+  package var folder: String {
+    guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
+      return ""
+    }
+    return String(start[...slash])
+  }
+
+  package func path(_ values: Values) -> String {
+    var path = ""
+    for piece in pieces {
+      // What has no extension needs no dot before it.
+      if piece == .field(.ext), values.ext.isEmpty, path.hasSuffix("."), path != ".",
+        !path.hasSuffix("/.")
+      {
+        path.removeLast()
+      }
+      path += text(of: piece, values)
+    }
+    return path
+  }
+
+  private func text(of piece: Piece, _ values: Values) -> String {
+    switch piece {
+    case .text(let text): text
+    case .field(.name): PathPattern.harmless(values.name)
+    case .field(.ext): values.ext
+    case .field(.width): values.box.width.map(String.init) ?? "auto"
+    case .field(.height): values.box.height.map(String.init) ?? "auto"
+    case .field(.index): String(values.index)
+    }
+  }
+
+  /// A single part of a path: no slash, no control character, no dot in front, never empty, and
+  /// short enough for what stands around it (a name has 255 bytes on Linux).
+  package static func harmless(_ name: String) -> String {
+    var safe = ""
+    for scalar in name.unicodeScalars {
+      let isBad = scalar == "/" || scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
+      let next = isBad ? "_" : String(Character(scalar))
+      if safe.utf8.count + next.utf8.count > 150 { break }
+      safe += next
+    }
+    if safe.first == "." { safe = "_" + safe.dropFirst() }
+    return safe.isEmpty ? "_" : safe
+  }
+}
+
+/// What is wanted: a side that is not given follows from the proportions.
+package struct Box: Hashable, Sendable {
+  package var width: Int?
+  package var height: Int?
+
+  package init(width: Int? = nil, height: Int? = nil) {
+    self.width = width
+    self.height = height
+  }
+
+  package var words: String {
+    "\(width.map(String.init) ?? "auto") × \(height.map(String.init) ?? "auto")"
+  }
+}

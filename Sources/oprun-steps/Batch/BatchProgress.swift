@@ -1,0 +1,141 @@
+// How far a batch is, while it goes on: a bar on a terminal, a line now and then elsewhere.
+
+import Diagnostics
+import Glibc
+import OperationKit
+
+/// Tells of a batch on standard error. From any thread.
+final class BatchProgress: Sendable {
+  private struct Counts: Sendable {
+    var state: BatchState
+    var isShown = false
+    var isOver = false
+    var lastLine: Int64
+    var lastText = ""
+    var report: ProgressReport?
+    var lastReport: Int64
+  }
+
+  private let output: Output
+  private let meter: Meter
+  private let started: Int64
+  private let hasBar: Bool
+  private let counts: Guarded<Counts>
+
+  private static let frame: UInt32 = 200_000
+  private static let lineInterval: Int64 = 5_000_000_000
+
+  init(total: Int, noun: String, output: Output, meter: Meter) {
+    let started = monotonicTime()
+    self.started = started
+    counts = Guarded(
+      Counts(
+        state: BatchState(total: total, noun: noun), lastLine: started, report: ProgressReport(),
+        lastReport: started))
+    counts.withLock { Self.report(&$0, at: started, since: started) }
+    self.output = output
+    self.meter = meter
+    hasBar = output.isTerminal && !Self.keepsLines(environmentValue)
+    _ = Threads.start { [self] in
+      while !counts.withLock({ $0.isOver }) {
+        usleep(Self.frame)
+        show()
+      }
+    }
+  }
+
+  /// An item has ended; a failure is told at once.
+  func ended(_ item: ItemResult) {
+    counts.withLock { counts in
+      counts.state.done += 1
+      guard let error = item.error else { return }
+      counts.state.failed += 1
+      hide(&counts)
+      output.write("failed: \(printable(item.origin)): \(error)\n")
+    }
+  }
+
+  /// Something that everybody should see, on a line of its own.
+  func tell(_ text: String) {
+    counts.withLock { counts in
+      hide(&counts)
+      output.write(text + "\n")
+    }
+  }
+
+  /// No more is shown.
+  func close() {
+    counts.withLock { counts in
+      hide(&counts)
+      counts.isOver = true
+      measure(&counts)
+      Self.report(&counts, at: monotonicTime(), since: started)
+    }
+  }
+
+  private func show() {
+    let now = monotonicTime()
+    counts.withLock { counts in
+      guard !counts.isOver else { return }
+      measure(&counts)
+      if now - counts.lastReport >= ProgressReport.interval {
+        Self.report(&counts, at: now, since: started)
+      }
+      let state = counts.state
+      let text = Self.text(state, bytesPerSecond: state.speed(after: now - started))
+      if hasBar {
+        let line = Self.line(state.done, of: state.total, text, columns: output.columnCount)
+        output.write("\r\u{1b}[K\(line)")
+        counts.isShown = true
+      } else if now - counts.lastLine >= Self.lineInterval, text != counts.lastText {
+        counts.lastLine = now
+        counts.lastText = text
+        output.write(text + "\n")
+      }
+    }
+  }
+
+  private func measure(_ counts: inout Counts) {
+    counts.state.byteCount = meter.byteCount
+    counts.state.expectedByteCount = meter.expectedByteCount
+  }
+
+  private static func report(_ counts: inout Counts, at now: Int64, since started: Int64) {
+    counts.lastReport = now
+    counts.report?.write(counts.state.line(after: now - started))
+  }
+
+  private func hide(_ counts: inout Counts) {
+    if counts.isShown { output.write("\r\u{1b}[K") }
+    counts.isShown = false
+  }
+
+  /// `37/1000 images, 2 failed, 41 MB/s`.
+  static func text(_ state: BatchState, bytesPerSecond: Int) -> String {
+    var parts = ["\(state.done)/\(state.total) \(state.noun)\(state.total == 1 ? "" : "s")"]
+    if state.failed > 0 { parts.append("\(state.failed) failed") }
+    if bytesPerSecond > 0 { parts.append("\(shownBytes(bytesPerSecond))/s") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// Whether lines that are written over are of no use: on a terminal that cannot, and in CI, whose
+  /// terminal is a log.
+  static func keepsLines(_ variable: (String) -> String?) -> Bool {
+    let ci = variable("CI") ?? ""
+    return variable("TERM") == "dumb" || !["", "0", "false"].contains(ci)
+  }
+
+  /// Short enough not to go on in the next row, where it could not be written over.
+  static func line(_ done: Int, of total: Int, _ words: String, columns: Int?) -> String {
+    let whole = "\(bar(done, of: total)) \(words)"
+    guard let columns, whole.count >= columns else { return whole }
+    return String(words.prefix(max(0, columns - 1)))
+  }
+
+  static func bar(_ done: Int, of total: Int) -> String {
+    let width = 20
+    let filled = total > 0 ? done * width / total : width
+    return "["
+      + String(repeating: "#", count: filled) + String(repeating: " ", count: width - filled) + "]"
+  }
+}

@@ -1,0 +1,210 @@
+// What was downloaded and made before: records in memory, then on disk, and contents by their hash.
+// Shared by processes; it knows neither servers nor images.
+
+import Diagnostics
+import Glibc
+import OperationKit
+
+/// How much is kept, and for how long.
+struct CacheLimits: Hashable, Sendable {
+  var size = 2 << 30
+  /// In seconds without use.
+  var age = 30 * 86_400
+}
+
+/// A content of the cache, which stays there as long as somebody has this.
+final class CachedObject: Sendable {
+  let digest: Digest
+  let path: String
+  fileprivate let file: OpenFile
+
+  fileprivate init(_ digest: Digest, _ file: OpenFile) {
+    self.digest = digest
+    self.file = file
+    path = file.path
+  }
+
+  var size: Int { file.size }
+}
+
+final class Cache: Sendable {
+  /// What makes a file the same that was hashed before in this run.
+  struct Fingerprint: Hashable, Sendable {
+    let size: Int
+    let inode: UInt
+    let seconds: Int
+    let nanoseconds: Int
+
+    init(_ status: stat) {
+      size = Int(status.st_size)
+      inode = UInt(status.st_ino)
+      seconds = status.st_mtim.tv_sec
+      nanoseconds = status.st_mtim.tv_nsec
+    }
+  }
+
+  struct Memory: Sendable {
+    var records: [Digest: CacheRecord] = [:]
+    var verified: [Digest: Fingerprint] = [:]
+    var hasWarned = false
+  }
+
+  /// Memory holds so many records; then it begins anew.
+  static let memoryLimit = 20_000
+
+  let folder: CacheFolder
+  let limits: CacheLimits
+  let memory = Guarded(Memory())
+  let changes: Guarded<OpenFile>
+  private let warn: @Sendable (String) -> Void
+
+  init(
+    _ folder: CacheFolder, _ limits: CacheLimits, warn: @escaping @Sendable (String) -> Void
+  ) throws(SystemError) {
+    self.folder = folder
+    self.limits = limits
+    self.warn = warn
+    changes = Guarded(
+      try OpenFile.own(folder.lock, O_RDWR | O_CREAT))
+  }
+
+  /// Waits until nobody else fetches the same, here or in another process. If that takes seconds, it is
+  /// told, `name` being what is wanted. Nil if it takes longer than the limit, in nanoseconds.
+  func turn(
+    _ key: Digest, named name: String, limit: Int64
+  ) throws(SystemError) -> CacheTurn? {
+    try CacheTurn(folder.turn(key), limit: limit) { owner in
+      self.warn("waiting for \(printable(name)): \(owner) has its turn in the cache")
+    }
+  }
+
+  /// What is known of a key. It counts as used.
+  func record(_ key: Digest) -> CacheRecord? {
+    let path = folder.record(key)
+    if let record = memory.withLock({ $0.records[key] }) {
+      // Another process may have removed it.
+      if utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0 { return record }
+      memory.withLock { $0.records[key] = nil }
+      return nil
+    }
+    guard let text = Files.text(of: path) else { return nil }
+    guard let record = CacheRecord(text) else {
+      dropBroken(path, "a record")
+      return nil
+    }
+    utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW)
+    remember(record, for: key)
+    return record
+  }
+
+  /// The content of a record, checked against its hash; nil if it is not there.
+  func object(of record: CacheRecord) -> CachedObject? {
+    uncheckedObject(of: record).flatMap { isIntact($0, record) ? $0 : nil }
+  }
+
+  /// As `object`, for who may not read it at all; `isIntact` is to be asked before it is read.
+  func uncheckedObject(of record: CacheRecord) -> CachedObject? {
+    guard record.isKept,
+      let file = try? OpenFile.own(folder.object(record.digest), O_RDONLY)
+    else { return nil }
+    file.lock(LOCK_SH)
+    // Between opening and locking it may have been evicted.
+    return file.status.st_nlink > 0 ? CachedObject(record.digest, file) : nil
+  }
+
+  /// Whether a content has the hash that it is kept under: read once in a run. If not, it is removed.
+  func isIntact(_ object: CachedObject, _ record: CacheRecord) -> Bool {
+    let fingerprint = Fingerprint(object.file.status)
+    if memory.withLock({ $0.verified[record.digest] == fingerprint }) { return true }
+    guard fingerprint.size == record.size, (try? object.file.digest()) == record.digest else {
+      dropBroken(object.path, "a content")
+      return false
+    }
+    memory.withLock { $0.verified[record.digest] = fingerprint }
+    return true
+  }
+
+  /// Writes a record without a content, or with one that is there already.
+  func note(_ record: CacheRecord, for key: Digest) throws(SystemError) {
+    let path = folder.record(key)
+    try Files.makeFolder(of: path, mode: 0o700)
+    rmdir(path)  // not what belongs there, and no file could take its place
+    try Files.write(record.text, to: path, mode: 0o600)
+    remember(record, for: key)
+  }
+
+  func remember(_ record: CacheRecord, for key: Digest) {
+    memory.withLock { memory in
+      if memory.records.count >= Self.memoryLimit { memory.records = [:] }
+      memory.records[key] = record
+    }
+  }
+
+  func forget(_ key: Digest) {
+    memory.withLock { $0.records[key] = nil }
+    Files.remove(folder.record(key))
+  }
+
+  private func dropBroken(_ path: String, _ what: String) {
+    Files.remove(path)
+    let isFirst = memory.withLock { memory in
+      defer { memory.hasWarned = true }
+      return !memory.hasWarned
+    }
+    if isFirst { warn("\(what) of the cache was damaged and is made anew: \(quoted(path))") }
+  }
+}
+
+extension Cache {
+  /// Takes a content in and answers it; nil if there is no room, and the part is as it was. The limit
+  /// holds at every moment: room is made first. Nobody waits for the disk: what a loss of power has
+  /// damaged is found by its hash when it is read.
+  func keep(
+    _ part: PartFile, as record: CacheRecord, for key: Digest
+  ) throws(SystemError) -> CachedObject? {
+    let path = folder.object(record.digest)
+    try Files.makeFolder(of: path, mode: 0o700)
+    let object = try changing { () throws(SystemError) -> CachedObject? in
+      if let object = self.object(of: record) {
+        part.discard()
+        try note(record, for: key)
+        return object
+      }
+      guard makeRoom(for: record.size) else { return nil }
+      // First, so that who dies between the two leaves too much on the books, not too little.
+      setUsage(usage + record.size)
+      rmdir(path)
+      try part.publish(as: path)
+      try note(record, for: key)
+      let file = try OpenFile.own(path, O_RDONLY)
+      file.lock(LOCK_SH)
+      memory.withLock { $0.verified[record.digest] = Fingerprint(file.status) }
+      return CachedObject(record.digest, file)
+    }
+    return object
+  }
+
+  /// Runs the body while no other thread or process changes which contents there are.
+  func changing<Value: Sendable>(
+    _ body: () throws(SystemError) -> Value
+  ) throws(SystemError) -> Value {
+    let result = changes.withLock { lock in
+      lock.lock(LOCK_EX)
+      defer { lock.lock(LOCK_UN) }
+      return Result { () throws(SystemError) in try body() }
+    }
+    return try result.get()
+  }
+
+  /// The bytes of all contents. Under the lock.
+  var usage: Int {
+    if let known = Files.text(of: folder.usage).flatMap({ Int($0.trimmed) }) { return known }
+    var total = 0
+    folder.forEachFile(of: "objects") { _, _, status in total += Int(status.st_size) }
+    return total
+  }
+
+  func setUsage(_ byteCount: Int) {
+    try? Files.write("\(max(0, byteCount))\n", to: folder.usage, mode: 0o600)
+  }
+}

@@ -1,0 +1,321 @@
+// libcurl, as far as downloads need it: the one file that calls it. It knows nothing of files, caches
+// and attempts.
+
+import BuiltinSteps
+import CLate
+import Diagnostics
+import Glibc
+
+/// What servers are told of who asks.
+let ownUserAgent = "\(BuiltinStep.program)/\(version)"
+
+/// What a request is and how it is made.
+struct TransferRequest: Sendable {
+  var url: String
+  /// `Name: value`.
+  var headers: [String] = []
+  var userAgent = ownUserAgent
+  /// Nil leaves it to the variables that curl knows; "" is none.
+  var proxy: String?
+  /// Whether credentials that the URL lacks may come from `.netrc`.
+  var mayUseNetrc = true
+  var trust = TrustStore.ofEnvironment
+  /// In nanoseconds.
+  var connectTimeout: Int64 = 10_000_000_000
+}
+
+/// What takes an answer, on the thread that drives the transfers. False ends the transfer.
+protocol TransferReceiver: AnyObject, Sendable {
+  func take(headerLine: UnsafeRawBufferPointer) -> Bool
+  func take(body: UnsafeRawBufferPointer) -> Bool
+  func mayConnect(to endpoint: Endpoint) -> Bool
+  /// How many bytes of the body have come, before they are unpacked.
+  func hasReceived(_ byteCount: Int) -> Bool
+}
+
+/// How a transfer ended for libcurl.
+struct TransferResult: Hashable, Sendable {
+  let code: UInt32
+  let words: String
+  /// What a proxy answered that was asked for a tunnel; 0 if none was.
+  var tunnelStatus = 0
+  /// Whether it is the proxy's certificate that was refused.
+  var isOfProxy = false
+
+  init(_ code: CURLcode, words: String) {
+    self.code = code.rawValue
+    self.words = words.isEmpty ? String(cString: ccurl_words(code)) : words
+  }
+
+  var isSuccess: Bool { code == CURLE_OK.rawValue }
+  var isOutOfMemory: Bool { code == CURLE_OUT_OF_MEMORY.rawValue }
+  var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
+  /// The receiver, or the address policy by way of it, did not want to go on.
+  var isRefusal: Bool {
+    [CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_COULDNT_CONNECT].contains {
+      $0.rawValue == code
+    }
+  }
+  /// Whether it can be the network's doing, which may pass.
+  var mayPass: Bool {
+    // One code for a connection that broke in the handshake, and for ends that cannot agree. Of
+    // the second, OpenSSL says where in it the mistake was found.
+    if code == CURLE_SSL_CONNECT_ERROR.rawValue, words.contains("SSL routines") {
+      return words.contains("unexpected eof")
+    }
+    return [
+      CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
+      CURLE_PARTIAL_FILE, CURLE_OPERATION_TIMEDOUT, CURLE_SSL_CONNECT_ERROR, CURLE_GOT_NOTHING,
+      CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM,
+    ].contains { $0.rawValue == code }
+  }
+}
+
+/// One request and its answer. Belongs to the thread that drives it once it was added.
+final class Transfer: @unchecked Sendable {  // handed from thread to thread, never shared
+  fileprivate let easy: UnsafeMutableRawPointer
+  private let receiver: any TransferReceiver
+  private var headers: UnsafeMutablePointer<curl_slist>?
+  private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+  /// Nil if libcurl has no memory for it.
+  init?(_ request: TransferRequest, to receiver: any TransferReceiver) {
+    guard let easy = ccurl_easy_new() else { return nil }
+    self.easy = easy
+    self.receiver = receiver
+    errorText.pointee = 0
+    setTarget(request)
+    setLimits(request)
+    setCallbacks()
+  }
+
+  deinit {
+    ccurl_easy_free(easy)
+    ccurl_list_free(headers)
+    errorText.deallocate()
+  }
+
+  private func setTarget(_ request: TransferRequest) {
+    set(CURLOPT_URL, request.url)
+    set(CURLOPT_USERAGENT, request.userAgent)
+    // Nothing else is asked for; what is sent packed all the same is unpacked by who takes it.
+    set(CURLOPT_ACCEPT_ENCODING, "identity")
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    setTrust(request.trust)
+    for header in request.headers { headers = ccurl_list_add(headers, header) }
+    ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+  }
+
+  private func setTrust(_ trust: TrustStore) {
+    if let path = trust.file {
+      set(CURLOPT_CAINFO, path)
+      set(CURLOPT_PROXY_CAINFO, path)
+    }
+    if let path = trust.folder {
+      set(CURLOPT_CAPATH, path)
+      set(CURLOPT_PROXY_CAPATH, path)
+    }
+  }
+
+  private func setLimits(_ request: TransferRequest) {
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_NOSIGNAL, 1)
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    let netrc = request.mayUseNetrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED
+    set(CURLOPT_NETRC, Int(netrc.rawValue))
+    // What a proxy says of a tunnel is no answer to the request.
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+    // Longer times are refused by libcurl, which then takes its own: CURLOPT_CONNECTTIMEOUT_MS(3).
+    let connectTimeout = min(Int64(Int32.max), max(1, request.connectTimeout / 1_000_000))
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout))
+    set(CURLOPT_BUFFERSIZE, 256 << 10)
+    // Waits for a connection that can carry several transfers, where there may be one.
+    if request.url.hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }
+  }
+
+  private func setCallbacks() {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    ccurl_set_pointer(easy, CURLOPT_PRIVATE, context)
+    ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, errorText)
+    ccurl_set_pointer(easy, CURLOPT_HEADERDATA, context)
+    ccurl_set_take(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+      let receiver = Transfer.from(context)?.receiver
+      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return receiver?.take(headerLine: line) == true ? line.count : 0
+    }
+    ccurl_set_pointer(easy, CURLOPT_WRITEDATA, context)
+    ccurl_set_take(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+      let receiver = Transfer.from(context)?.receiver
+      let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return receiver?.take(body: body) == true ? body.count : 0
+    }
+    set(CURLOPT_NOPROGRESS, 0)
+    ccurl_set_pointer(easy, CURLOPT_XFERINFODATA, context)
+    ccurl_set_progress(easy) { context, _, received, _, _ in
+      Transfer.from(context)?.receiver.hasReceived(Int(received)) == true ? 0 : 1
+    }
+    ccurl_set_pointer(easy, CURLOPT_OPENSOCKETDATA, context)
+    ccurl_set_open_socket(easy) { context, _, address in
+      guard let address, let receiver = Transfer.from(context)?.receiver,
+        let endpoint = withUnsafePointer(to: &address.pointee.addr, { Endpoint($0) }),
+        receiver.mayConnect(to: endpoint)
+      else { return ccurl_bad_socket() }
+      let flags = Int32(SOCK_CLOEXEC.rawValue)
+      return socket(
+        address.pointee.family, address.pointee.socktype | flags, address.pointee.protocol)
+    }
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func set(_ option: CURLoption, _ value: String) {
+    // libcurl keeps a copy of texts.
+    _ = value.withCString { ccurl_set_pointer(easy, option, $0) }
+  }
+
+  private func set(_ option: CURLoption, _ value: Int) { ccurl_set_long(easy, option, value) }
+
+  fileprivate func result(_ code: CURLcode) -> TransferResult {
+    var result = TransferResult(code, words: String(cString: errorText))
+    var verification = 0
+    ccurl_get_long(easy, CURLINFO_HTTP_CONNECTCODE, &result.tunnelStatus)
+    ccurl_get_long(easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &verification)
+    result.isOfProxy = verification != 0
+    return result
+  }
+
+  /// Where an answer of 3xx leads to, absolute. Once it has ended.
+  var redirectTarget: String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard ccurl_get_text(easy, CURLINFO_REDIRECT_URL, &text) == CURLE_OK, let text else {
+      return nil
+    }
+    return String(cString: text)
+  }
+}
+
+/// Many transfers at once. All but `wakeUp` is for one thread.
+final class TransferSet: @unchecked Sendable {  // see above
+  private let multi: UnsafeMutableRawPointer
+
+  /// `connectionCount` connections are kept open for further requests.
+  init?(keeping connectionCount: Int) {
+    guard let multi = ccurl_multi_new() else { return nil }
+    self.multi = multi
+    ccurl_set_multi_long(multi, CURLMOPT_MAXCONNECTS, connectionCount)
+  }
+
+  deinit { ccurl_multi_free(multi) }
+
+  func add(_ transfer: Transfer) { ccurl_multi_add(multi, transfer.easy) }
+
+  func remove(_ transfer: Transfer) { ccurl_multi_remove(multi, transfer.easy) }
+
+  /// Lets a waiting `wait` return. From any thread.
+  func wakeUp() { ccurl_multi_wake(multi) }
+
+  func wait(milliseconds: Int32) { ccurl_multi_wait(multi, milliseconds) }
+
+  /// Does what can be done without waiting, and answers what has ended, which is removed.
+  func advance() -> [(Transfer, TransferResult)] {
+    ccurl_multi_perform(multi)
+    var ended: [(Transfer, TransferResult)] = []
+    var code = CURLE_OK
+    while let easy = ccurl_multi_next_ended(multi, &code) {
+      var context: UnsafeMutablePointer<CChar>?
+      ccurl_get_text(easy, CURLINFO_PRIVATE, &context)
+      guard let context else { continue }
+      let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+      ended.append((transfer, transfer.result(code)))
+    }
+    for (transfer, _) in ended { remove(transfer) }
+    return ended
+  }
+}
+
+/// A URL in its parts, by the parser that also makes the connections.
+struct WebAddress: Hashable, Sendable {
+  let scheme: String
+  /// In lower case; an address of version 6 without brackets.
+  let host: String
+  let port: Int
+  let path: String
+  /// Without a fragment and what gives access: for messages and manifests.
+  let shown: String
+  /// `name:password`, as written; nil if there is neither.
+  let userInfo: String?
+
+  /// Nil if it is no absolute URL.
+  init?(_ text: String) {
+    guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), let url = ccurl_url_new() else {
+      return nil
+    }
+    defer { ccurl_url_free(url) }
+    func part(_ part: CURLUPart, _ flags: UInt32 = 0) -> String? {
+      var text: UnsafeMutablePointer<CChar>?
+      guard ccurl_url_get(url, part, &text, flags) == CURLUE_OK, let text else { return nil }
+      defer { ccurl_free(text) }
+      return String(cString: text)
+    }
+    guard ccurl_url_set(url, CURLUPART_URL, text, UInt32(CURLU_NON_SUPPORT_SCHEME)) == CURLUE_OK,
+      let scheme = part(CURLUPART_SCHEME)
+    else { return nil }
+    let isWeb = scheme == "http" || scheme == "https"
+    guard let host = part(CURLUPART_HOST) ?? (isWeb ? nil : "") else { return nil }
+    self.scheme = scheme
+    self.host = host.lowercased().filter { $0 != "[" && $0 != "]" }
+    port = part(CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
+    path = part(CURLUPART_PATH, UInt32(CURLU_URLDECODE)) ?? "/"
+    let (user, password) = (part(CURLUPART_USER), part(CURLUPART_PASSWORD))
+    let isNamed = user != nil || password != nil
+    userInfo = isNamed ? (user ?? "") + (password.map { ":\($0)" } ?? "") : nil
+    for secret in [CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_FRAGMENT] {
+      ccurl_url_set(url, secret, nil, 0)
+    }
+    shown = shownURL(part(CURLUPART_URL) ?? text)
+  }
+
+  var isWeb: Bool { scheme == "http" || scheme == "https" }
+
+  /// `host:port`, as the address policy compares it.
+  var authority: String { "\(host):\(port)" }
+
+  /// What credentials belong to.
+  var origin: String { "\(scheme)://\(authority)" }
+
+  /// Whether the entry of its host in `.netrc` may be sent, when a redirect led here: never to a host
+  /// that only somebody else has named, and not in the open if it began encrypted.
+  func mayUseNetrc(after first: WebAddress) -> Bool {
+    host == first.host && (scheme == first.scheme || scheme == "https")
+  }
+
+  /// What a `Location` means in an answer of this URL; nil if it makes no sense.
+  static func resolved(_ location: String, against base: String) -> String? {
+    guard let url = ccurl_url_new() else { return nil }
+    defer { ccurl_url_free(url) }
+    var text: UnsafeMutablePointer<CChar>?
+    let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+    guard ccurl_url_set(url, CURLUPART_URL, base, flags) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_USER, nil, 0) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_PASSWORD, nil, 0) == CURLUE_OK,
+      ccurl_url_set(url, CURLUPART_URL, location, flags) == CURLUE_OK,
+      ccurl_url_get(url, CURLUPART_URL, &text, 0) == CURLUE_OK, let text
+    else { return nil }
+    defer { ccurl_free(text) }
+    return String(cString: text)
+  }
+
+  /// A redirect within its origin, with its credentials unless that has its own.
+  func completed(_ target: String, _ next: WebAddress) -> String {
+    guard let userInfo, next.userInfo == nil, next.origin == origin,
+      let host = target.firstRange(of: "://")?.upperBound
+    else { return target }
+    return "\(target[..<host])\(userInfo)@\(target[host...])"
+  }
+}

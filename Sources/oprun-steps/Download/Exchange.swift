@@ -1,0 +1,169 @@
+// One request and its answer: decides by the head what becomes of the body, and writes it into a part
+// file. It knows neither redirects nor attempts.
+
+import Diagnostics
+import Synchronization
+
+/// What one answer must keep to.
+struct ExchangeTerms: Sendable {
+  let key: Digest
+  let address: WebAddress
+  let maxBytes: Int
+  let policy: AddressPolicy
+}
+
+/// Takes an answer. All of it happens on the thread that drives the transfers, and what it knows is
+/// read when the transfer has ended.
+final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
+  private enum Use { case undecided, content, ignored }
+
+  let terms: ExchangeTerms
+  private let part: PartFile
+  private let meter: Meter
+  private(set) var head = ResponseHead()
+  private(set) var failure: ItemFailure?
+  /// Why no connection was made.
+  private(set) var objection: ItemFailure?
+  private var use = Use.undecided
+  private var ignoredCount = 0
+  private var expectedSize: Int?
+  private var decoder: ContentDecoder?
+
+  /// A longer body of an answer that is no content is not read: the connection is given up instead.
+  private static let ignoredLimit = 64 << 10
+
+  init(_ terms: ExchangeTerms, into part: PartFile, _ meter: Meter) {
+    self.terms = terms
+    self.part = part
+    self.meter = meter
+  }
+
+  func mayConnect(to endpoint: Endpoint) -> Bool {
+    guard let reservation = terms.policy.objection(to: endpoint, for: terms.address.authority)
+    else {
+      return true
+    }
+    objection = .forbidden(terms.address, endpoint.address, reservation)
+    return false
+  }
+
+  func take(headerLine: UnsafeRawBufferPointer) -> Bool {
+    // Trailers come after the content. They mean nothing here, but their bytes count.
+    if use != .undecided { return head.count(headerLine) || refuse(.tooManyHeaders()) }
+    guard head.take(headerLine) else { return refuse(.tooManyHeaders()) }
+    let isLast = headerLine.allSatisfy { $0 == 0x0d || $0 == 0x0a }
+    return isLast && head.status >= 200 ? decide() : true
+  }
+
+  /// The head is complete.
+  private func decide() -> Bool {
+    do throws(SystemError) {
+      if head.status == 200 || head.status == 206, let text = head.invalidLength {
+        return refuse(.invalidLength(text))
+      }
+      switch head.status {
+      case 200: return try beginContent()
+      case 206: return continueContent()
+      case 416 where part.size > 0: return try startOver()
+      default: use = .ignored
+      }
+      return true
+    } catch { return refuse(.system(error)) }
+  }
+
+  private func beginContent() throws(SystemError) -> Bool {
+    use = .content
+    if part.size > 0 || part.origin != nil { try part.restart() }
+    if let name = head.encoding {
+      decoder = ContentDecoder(name)
+      if decoder == nil { return refuse(.unknownEncoding(name)) }
+    }
+    let length = head.isEncoded ? nil : head.contentLength
+    if let length, length > terms.maxBytes { return refuse(.tooLong(terms.maxBytes)) }
+    expectedSize = length
+    meter.expect(length ?? 0)
+    if let validator = head.strongValidator {
+      part.begin(PartOrigin(key: terms.key, validator: validator, total: length))
+    }
+    return true
+  }
+
+  private func continueContent() -> Bool {
+    guard let origin = part.origin, part.size > 0 else {
+      return refuse(.unwantedRange(head["content-range"]))
+    }
+    guard let range = head.contentRange, !head.isEncoded, range.first == part.size,
+      range.total == nil || range.total.map({ $0 == range.last + 1 }) == true,
+      origin.total == nil || range.total == nil || origin.total == range.total,
+      head["etag"] == nil || head["etag"] == origin.validator
+    else { return refuse(.wrongRange(wanted: part.size, found: head["content-range"])) }
+    guard range.last < terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    use = .content
+    expectedSize = range.last + 1
+    meter.expect(range.last + 1 - part.size)
+    return true
+  }
+
+  /// What is there may be all there is, or of no use: nobody can tell.
+  private func startOver() throws(SystemError) -> Bool {
+    let size = part.size
+    try part.restart()
+    return refuse(.noSuchRange(from: size))
+  }
+
+  func take(body: UnsafeRawBufferPointer) -> Bool {
+    guard use == .content else {
+      ignoredCount += body.count
+      return ignoredCount <= Self.ignoredLimit
+    }
+    meter.add(body.count)
+    guard let decoder else { return append(body) }
+    switch decoder.decode(body, append) {
+    case .taken: return true
+    case .refused: return false
+    case .damaged: return refuse(.damagedEncoding(head.encoding))
+    }
+  }
+
+  private func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard part.size + bytes.count <= terms.maxBytes else { return refuse(.tooLong(terms.maxBytes)) }
+    do throws(SystemError) { try part.append(bytes) } catch { return refuse(.system(error)) }
+    return true
+  }
+
+  func hasReceived(_ byteCount: Int) -> Bool {
+    use != .content || byteCount <= terms.maxBytes || refuse(.tooLong(terms.maxBytes))
+  }
+
+  private func refuse(_ failure: ItemFailure) -> Bool {
+    if self.failure == nil { self.failure = failure }
+    return false
+  }
+
+  /// What is wrong with content that has ended well for libcurl.
+  var incompleteness: ItemFailure? {
+    if let decoder, !decoder.isAtEnd { return .cutEncoding(head.encoding) }
+    guard let expectedSize, expectedSize != part.size else { return nil }
+    return .wrongLength(wanted: expectedSize, found: part.size)
+  }
+
+  /// Whether the content has an end that can be told from a cut.
+  var isLengthKnown: Bool {
+    expectedSize != nil || decoder != nil || head.isChunked || head.isFramed
+  }
+}
+
+/// Counts bytes as they come, for the progress.
+final class Meter: Sendable {
+  private let bytes = Atomic<Int>(0)
+  private let expected = Atomic<Int>(0)
+
+  func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
+
+  /// Of a content whose length is known now.
+  func expect(_ count: Int) { expected.add(count, ordering: .relaxed) }
+
+  var expectedByteCount: Int { expected.load(ordering: .relaxed) }
+
+  var byteCount: Int { bytes.load(ordering: .relaxed) }
+}

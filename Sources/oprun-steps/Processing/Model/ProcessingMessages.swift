@@ -1,0 +1,141 @@
+// What can go wrong with an image, in words. All wording of processing is here. The image's name is
+// put in front by those that know it.
+
+import CConfinement
+import CLinux
+import Diagnostics
+
+extension ImageFault {
+  static func notAnImage(_ found: String, wanted: [ImageFormat]) -> ImageFault {
+    ImageFault("found \(found), wanted \(list(wanted))", isOfContent: true)
+  }
+
+  static func formatNotAllowed(_ format: ImageFormat, wanted: [ImageFormat]) -> ImageFault {
+    ImageFault(
+      "found \(article(format)) image, wanted \(list(wanted)); "
+        + "'formats: \(format.fileExtension)' allows it", isOfContent: true)
+  }
+
+  private static func article(_ format: ImageFormat) -> String {
+    format == .avif ? "an \(format.label)" : "a \(format.label)"
+  }
+
+  private static func list(_ formats: [ImageFormat]) -> String {
+    let labels = formats.map(\.label)
+    guard labels.count > 1, let last = labels.last else { return labels.joined() }
+    return labels.dropLast().joined(separator: ", ") + " or " + last
+  }
+
+  static func tooManyBytes(_ found: Int, most: Int) -> ImageFault {
+    ImageFault("has \(found) bytes, wanted at most \(most)", isOfContent: true)
+  }
+
+  static func tooManyPixels(_ size: Size, frames: Int, most: Int) -> ImageFault {
+    let found = frames > 1 ? "\(frames) frames of \(size.words)" : size.words
+    return ImageFault("has \(found) pixels, wanted at most \(most) in all", isOfContent: true)
+  }
+
+  static func sideTooLong(_ size: Size, most: Int) -> ImageFault {
+    ImageFault("has \(size.words) pixels, wanted at most \(most) on a side", isOfContent: true)
+  }
+
+  static func resultTooLarge(_ size: Size, most: Int) -> ImageFault {
+    ImageFault("would become \(size.words) pixels, wanted at most \(most) in all")
+  }
+
+  static func resultTooLarge(_ size: Size, for format: ImageFormat) -> ImageFault {
+    ImageFault(
+      "would become \(size.words) pixels, wanted at most \(format.mostPixels) for \(format.label)")
+  }
+
+  static func tooManyScans(most: Int) -> ImageFault {
+    ImageFault("is a progressive JPEG of more than \(most) scans", isOfContent: true)
+  }
+
+  /// `details` is what the decoder said; it can quote the file.
+  static func cannotDecode(_ format: ImageFormat, _ details: String) -> ImageFault {
+    ImageFault("cannot be read as \(format.label): \(printable(details))", isOfContent: true)
+  }
+
+  static func cannotEncode(_ format: ImageFormat, _ details: String) -> ImageFault {
+    ImageFault("cannot be written as \(format.label): \(printable(details))")
+  }
+
+  static func noSpace(_ format: ImageFormat) -> ImageFault {
+    .cannotEncode(format, "no space left on device")
+  }
+
+  static func noLibrary(_ reason: String) -> ImageFault {
+    ImageFault("libvips cannot be used: \(printable(reason))")
+  }
+
+  static func noCodec(_ format: ImageFormat) -> ImageFault {
+    ImageFault("this libvips does not know \(format.label)")
+  }
+
+  static let tooSlow = "took longer than allowed"
+
+  static func timedOut(milliseconds: Int) -> ImageFault {
+    let seconds = milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
+    return ImageFault("\(tooSlow): more than \(seconds)", isOfContent: true)
+  }
+
+  static func outOfProcessorTime(seconds: Int) -> ImageFault {
+    ImageFault("\(tooSlow): more than \(seconds)s of processor time", isOfContent: true)
+  }
+
+  static func workerDied(signal: Int32) -> ImageFault {
+    ImageFault("the process that decoded it was killed by signal \(signal)", isOfContent: true)
+  }
+
+  static func workerExited(status: Int32) -> ImageFault {
+    ImageFault("the process that decoded it ended with status \(status)", isOfContent: true)
+  }
+
+  static func zygoteDied(_ times: Int) -> ImageFault {
+    ImageFault("the process that starts those for images has died \(times) times")
+  }
+
+  static func pathIsTaken(_ path: String, by owner: String) -> ImageFault {
+    ImageFault("would be written to \(quoted(path)), as \(quoted(owner)) is")
+  }
+
+  static let isFolder = ImageFault(
+    "is a folder, wanted a file; 'FOLDER/*' takes the files in it")
+  static let noFile = ImageFault("is no file")
+  static let workerSpokeNonsense = ImageFault("the process that decoded it gave a wrong answer")
+  static let cancelled = ImageFault("cancelled")
+
+  static func system(_ error: SystemError) -> ImageFault { ImageFault(error.message) }
+
+  /// One line without control characters, of a bearable length.
+  private static func printable(_ text: String) -> String {
+    let line = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
+    return String(String.UnicodeScalarView(line.prefix(200)))
+  }
+}
+
+/// `status` as wait(2) tells it.
+func wordsForLostZygote(status: Int32) -> String {
+  let how =
+    clinux_exited(status) == 0
+    ? "was killed by signal \(clinux_signal(status))"
+    : "ended with status \(clinux_exit_status(status))"
+  return
+    "the process that starts those for images \(how); it is started again, and so are the images "
+    + "in work"
+}
+
+/// Nil if nothing is missing that a kernel can grant.
+func wordsForLack(of layers: Int) -> String? {
+  let wanted = [(confinement_files, "Landlock"), (confinement_calls, "seccomp")]
+  let missing = wanted.filter { layers & Int($0.0.rawValue) == 0 }.map { "no \($0.1)" }
+  guard !missing.isEmpty else { return nil }
+  return
+    "the kernel grants \(missing.joined(separator: " and ")): what decodes images is less confined; "
+    + "'oprun-steps confinement' shows how far"
+}
+
+extension Size {
+  var words: String { "\(width) × \(height)" }
+}

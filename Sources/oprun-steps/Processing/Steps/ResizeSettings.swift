@@ -1,0 +1,102 @@
+// What `resize` and `download-and-resize` were asked for, checked as far as it can be without an image.
+
+import BuiltinSteps
+
+struct ResizeSettings: Hashable, Sendable {
+  /// Each makes a result of every image.
+  let boxes: [Box]
+  let fit: Fit
+  /// Nil: as was read.
+  let format: ImageFormat?
+  let quality: Int
+  let strip: Bool
+  let background: Color
+  let allFrames: Bool
+  let limits: ImageLimits
+  let pattern: PathPattern
+  let reading: ReadingSettings
+
+  init(_ inputs: Inputs) throws(UsageError) {
+    let step = inputs.step
+    fit = inputs.choice("fit")
+    boxes = inputs.boxes
+    pattern = try PathPattern.ofResults(inputs.text("to") ?? "", step)
+    format = try ResizeSettings.format(inputs, pattern)
+    quality = inputs.integer("quality")
+    strip = inputs.isOn("strip")
+    background = Color(of: inputs)
+    allFrames = inputs.text("frames") == "all"
+    reading = ReadingSettings(inputs)
+    limits = ImageLimits(inputs)
+    if allFrames, let format, !format.holdsSeveralFrames { throw .oneFrame(format, step) }
+  }
+
+  private static func format(
+    _ inputs: Inputs, _ pattern: PathPattern
+  ) throws(UsageError) -> ImageFormat? {
+    let word = inputs.text("format") ?? "same"
+    let asked = ImageFormat(word: word)
+    guard let ext = pattern.writtenExtension else { return asked }
+    let written = ImageFormat(word: ext)
+    if let asked, let written, asked != written {
+      throw .otherFormat(asked, inPattern: ext, inputs.step)
+    }
+    guard asked != nil || written != nil else { throw .unknownExtension(ext, inputs.step) }
+    return asked ?? written
+  }
+
+  /// Of an image that was read as this.
+  func results(for read: ImageFormat) -> [ResultSpec] {
+    boxes.map {
+      ResultSpec(
+        box: $0, fit: fit, format: format ?? read.sameWhenWritten, quality: quality, strip: strip,
+        background: background)
+    }
+  }
+
+  /// For reading and for writing.
+  var modules: [CodecModule] {
+    CodecModule.needed(for: reading.formats + (format.map { [$0] } ?? []))
+  }
+}
+
+/// Which images are read, and how many at once.
+struct ReadingSettings: Hashable, Sendable {
+  let formats: [ImageFormat]
+  /// 0: as many as there are processors.
+  let workers: Int
+
+  init(_ inputs: Inputs) {
+    let more = inputs.texts("formats").compactMap(ImageFormat.init(word:))
+    formats = ImageFormat.allCases.filter { $0.isReadByDefault || more.contains($0) }
+    workers = inputs.integer("workers")
+  }
+}
+
+extension ImageLimits {
+  init(_ inputs: Inputs) {
+    pixels = inputs.integer("max_pixels")
+    bytes = inputs.size("max_bytes")
+    milliseconds = min(Self.mostMilliseconds, Int(inputs.timeLimit("time_limit") / 1_000_000))
+    // Who allows more pixels allows longer sides, too.
+    side = max(side, pixels > 50_000_000 ? 100_000 : side)
+  }
+}
+
+extension Color {
+  init(of inputs: Inputs) {
+    guard let color = inputs.text("background").flatMap(Color.init) else {
+      preconditionFailure("'background' is no colour, in spite of its type")
+    }
+    self = color
+  }
+}
+
+extension PathPattern {
+  /// A folder that is there counts as one, with a slash or without.
+  static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageError) -> PathPattern {
+    do throws(InputFault) {
+      return try .ofResults(!text.hasSuffix("/") && Files.isFolder(text) ? text + "/" : text)
+    } catch { throw UsageError(error, step) }
+  }
+}

@@ -1,0 +1,63 @@
+// `resize`: images of files into results, all of a step.
+
+import BuiltinSteps
+import Diagnostics
+import OperationKit
+import Processors
+
+struct ResizeStep {
+  let settings: ResizeSettings
+  let files: [String]
+
+  init(_ inputs: Inputs) throws(UsageError) {
+    settings = try ResizeSettings(inputs)
+    files = try FilePatterns.files(inputs.texts("from"), of: "from", inputs.step)
+    try checkPaths(inputs.step)
+  }
+
+  /// What each file will be called is known before anything is written.
+  private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
+    var owners: [String: String] = [:]
+    var sources: [FileIdentity: String] = [:]
+    var paths: [String] = []
+    for (index, file) in files.enumerated() {
+      // What is no image fails later, as an item.
+      guard let image = try? SourceImage(file, reading: settings.reading.formats) else { continue }
+      if let identity = FileIdentity(readAt: file) { sources[identity] = file }
+      for result in settings.results(for: image.format) {
+        let path = settings.pattern.path(
+          PathPattern.Values(
+            name: fileName(ofPath: file).name, ext: result.format.fileExtension, box: result.box,
+            index: index + 1))
+        if let owner = owners.updateValue(file, forKey: path) {
+          throw .collision(path, PathText.shown(owner), PathText.shown(file), step)
+        }
+        paths.append(path)
+      }
+    }
+    for path in paths {
+      if let source = FileIdentity(replacedAt: path).flatMap({ sources[$0] }) {
+        throw .replacesSource(path, PathText.shown(source), step)
+      }
+    }
+  }
+
+  func operation(on index: Int, _ processing: ImageProcessing) -> ResizeOperation {
+    let file = files[index]
+    let item = ResizeItem(
+      label: PathText.shown(file), name: fileName(ofPath: file).name, index: index + 1
+    ) { (formats) throws(ImageFault) in try SourceImage(file, reading: formats) }
+    return ResizeOperation(item, settings, processing)
+  }
+}
+
+extension Workers {
+  /// Before there is a second thread.
+  static func start(_ reading: ReadingSettings, modules: [CodecModule]) throws(SystemError)
+    -> Workers
+  {
+    try start(
+      count: reading.workers > 0 ? reading.workers : availableProcessorCount,
+      readable: reading.formats, modules: modules)
+  }
+}

@@ -1,0 +1,54 @@
+// The frames of an animated image, one below the other, each cut or laid onto a background: by
+// hand, in memory, because the operations of libvips for that know single images alone.
+
+import BuiltinSteps
+
+struct FrameStrip {
+  private let picture: Picture
+  private let placement: Placement
+  private let frames: Int
+
+  init(_ picture: Picture, placement: Placement, frames: Int) {
+    self.picture = picture
+    self.placement = placement
+    self.frames = frames
+  }
+
+  func placed(background: Color) throws(VipsError) -> Picture {
+    guard placement.scaled != placement.canvas else { return picture }
+    let source = try picture.inBytes(gray: false).withAlpha()
+    let canvas = placement.canvas
+    let size = Size(canvas.width, canvas.height * frames)
+    let strip = try source.pixels { (pixels) throws(VipsError) in
+      let memory = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) {
+        target, count in
+        fill(target, with: background)
+        copy(pixels, to: target)
+        count = target.count
+      }
+      return try Picture(copying: memory, size: size)
+    }
+    picture.copyAnimation(to: strip, frameHeight: canvas.height)
+    return strip
+  }
+
+  private func fill(_ target: UnsafeMutableBufferPointer<UInt8>, with color: Color) {
+    let channels = [color.red, color.green, color.blue, color.alpha]
+    for index in target.indices { target.initializeElement(at: index, to: channels[index % 4]) }
+  }
+
+  private func copy(_ pixels: UnsafeRawBufferPointer, to target: UnsafeMutableBufferPointer<UInt8>)
+  {
+    let (scaled, canvas) = (placement.scaled, placement.canvas)
+    let width = min(scaled.width, canvas.width) * 4
+    let from = Size(max(0, placement.left), max(0, placement.top))
+    let to = Size(max(0, -placement.left), max(0, -placement.top))
+    for frame in 0..<frames {
+      for row in 0..<min(scaled.height, canvas.height) {
+        let source = ((frame * scaled.height + from.height + row) * scaled.width + from.width) * 4
+        let place = ((frame * canvas.height + to.height + row) * canvas.width + to.width) * 4
+        for index in 0..<width { target[place + index] = pixels[source + index] }
+      }
+    }
+  }
+}

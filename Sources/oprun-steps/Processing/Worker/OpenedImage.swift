@@ -1,0 +1,73 @@
+// An image whose header was read and found bearable; its pixels are not decoded yet.
+
+import Glibc
+
+struct OpenedImage {
+  let descriptor: Int32
+  let format: ImageFormat
+  /// Turned upright.
+  let size: Size
+  /// That will be read.
+  let frames: Int
+  let needsColorChange: Bool
+
+  /// Checks everything that can be checked without decoding: RELIABILITY V1 to V3.
+  init(
+    _ descriptor: Int32, as format: ImageFormat, allFrames: Bool, within limits: ImageLimits
+  ) throws(ImageFault) {
+    self.descriptor = descriptor
+    self.format = format
+    guard Picture.canRead(format) else { throw .noCodec(format) }
+    try OpenedImage.checkFile(descriptor, format, limits)
+    do throws(VipsError) {
+      let header = try Picture(reading: descriptor, as: format, allFrames: false)
+      let isTurned = header.orientation >= 5
+      let (width, height) = (header.width, header.frameHeight)
+      size = isTurned ? Size(height, width) : Size(width, height)
+      frames = allFrames ? header.framesInFile : 1
+      needsColorChange = header.needsColorChange
+    } catch {
+      throw OpenedImage.fault(of: error, reading: descriptor, format)
+    }
+    rewind()
+    try check(limits)
+  }
+
+  func fault(of error: VipsError) -> ImageFault {
+    OpenedImage.fault(of: error, reading: descriptor, format)
+  }
+
+  private static func fault(
+    of error: VipsError, reading descriptor: Int32, _ format: ImageFormat
+  ) -> ImageFault {
+    let better = format == .png ? BrokenPNG.reason(of: descriptor) : nil
+    return .cannotDecode(format, better ?? error.details)
+  }
+
+  /// The next reader begins at the beginning: descriptors share their place.
+  func rewind() { lseek(descriptor, 0, SEEK_SET) }
+
+  private static func checkFile(
+    _ descriptor: Int32, _ format: ImageFormat, _ limits: ImageLimits
+  ) throws(ImageFault) {
+    let length = Int(lseek(descriptor, 0, SEEK_END))
+    defer { lseek(descriptor, 0, SEEK_SET) }
+    guard length <= limits.bytes else { throw .tooManyBytes(length, most: limits.bytes) }
+    guard format == .jpeg, length > 0 else { return }
+    guard let map = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0), map != MAP_FAILED
+    else { return }
+    defer { munmap(map, length) }
+    let bytes = UnsafeRawBufferPointer(start: map, count: length)
+    if ScanCount.exceeds(limits.scans, in: bytes) { throw .tooManyScans(most: limits.scans) }
+  }
+
+  private func check(_ limits: ImageLimits) throws(ImageFault) {
+    guard max(size.width, size.height) <= limits.side else {
+      throw .sideTooLong(size, most: limits.side)
+    }
+    let (pixels, overflow) = (size.width * size.height).multipliedReportingOverflow(by: frames)
+    guard !overflow, pixels <= limits.pixels else {
+      throw .tooManyPixels(size, frames: frames, most: limits.pixels)
+    }
+  }
+}

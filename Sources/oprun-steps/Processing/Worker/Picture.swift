@@ -1,0 +1,245 @@
+// libvips, behind a type: the one file that knows it. Only workers use it.
+
+import BuiltinSteps
+import CLate
+
+/// What libvips said.
+struct VipsError: Error {
+  let details: String
+  /// Whether it can only have happened while writing.
+  var isOfEncoder = false
+
+  /// What went well can have left messages, too.
+  static func forget() { cvips_forget_messages() }
+
+  /// Takes the messages, so that the next failure begins with none.
+  static func take() -> VipsError {
+    let text = cvips_messages().map { String(cString: $0) } ?? ""
+    cvips_forget_messages()
+    // "gifload_source: bad frame\n…": the first line says it best, without where it was said. That a
+    // decoder looked behind the end is no reason, but what came of it.
+    let lines = text.split(separator: "\n")
+    let first = lines.first { !$0.contains("bad seek to ") } ?? lines.first
+    let line = first.map(String.init) ?? "the decoder does not say why"
+    let parts = line.split(separator: ":", maxSplits: 1)
+    let isWhere = parts.count == 2 && !(parts.first ?? "").contains(" ")
+    return VipsError(details: isWhere ? String(parts[1].drop { $0 == " " }) : line)
+  }
+}
+
+/// An image of libvips: a description of work, most of which is done when it is written.
+final class Picture {
+  private let image: UnsafeMutablePointer<VipsImage>
+
+  private init(_ made: UnsafeMutablePointer<VipsImage>?) throws(VipsError) {
+    guard let made else { throw .take() }
+    image = made
+  }
+
+  deinit { cvips_release(image) }
+
+  /// Nil once libvips is loaded, else why it cannot be. Forks have what was loaded before.
+  static func load() -> String? { cvips_load().map { String(cString: $0) } }
+
+  /// Once in a process, with the formats that may be read.
+  static func start(allowing formats: [ImageFormat], _ modules: [CodecModule]) -> Bool {
+    guard cvips_start() == 0 else { return false }
+    for module in modules { _ = cvips_load_module("vips-\(module.rawValue).so") }
+    cvips_block_loaders()
+    for format in formats { cvips_allow("VipsForeignLoad\(format.className)") }
+    // Some savers are blocked for their loaders' sake. What they are given was decoded here.
+    for format in ImageFormat.allCases { cvips_allow("VipsForeignSave\(format.className)") }
+    return true
+  }
+
+  static func canRead(_ format: ImageFormat) -> Bool {
+    cvips_has("VipsForeignLoad\(format.className)Source") != 0
+  }
+
+  static func canWrite(_ format: ImageFormat) -> Bool {
+    let name = format == .gif ? "Cgif" : format.className
+    return cvips_has("VipsForeignSave\(name)Target") != 0
+  }
+
+  // MARK: What it is
+
+  var width: Int { Int(cvips_width(image)) }
+  var height: Int { Int(cvips_height(image)) }
+  var bands: Int { Int(cvips_bands(image)) }
+  var hasAlpha: Bool { cvips_has_alpha(image) != 0 }
+  /// Frames stand one below the other.
+  var frameHeight: Int { Int(cvips_frame_height(image)) }
+  /// As the file says, however many were loaded.
+  var framesInFile: Int { max(1, Int(cvips_frame_count(image))) }
+  /// 1 is upright; from 5 on, width and height change places.
+  var orientation: Int { Int(cvips_orientation(image)) }
+  var byteCount: Int { width * height * Int(cvips_bytes_per_pixel(image)) }
+
+  /// Only then is a change of colours worth its time.
+  var needsColorChange: Bool {
+    cvips_has_field(image, "icc-profile-data") != 0
+      || cvips_interpretation(image) == VIPS_INTERPRETATION_CMYK
+  }
+
+  // MARK: Reading
+
+  /// Reads the header; pixels follow on demand. `shrink` is used by formats that can.
+  init(
+    reading descriptor: Int32, as format: ImageFormat, allFrames: Bool, shrink: Int = 1
+  ) throws(VipsError) {
+    let source = try Picture.source(descriptor)
+    defer { cvips_release(source) }
+    let pages: Int32 = allFrames ? -1 : 1
+    let made =
+      switch format {
+      case .jpeg: cvips_load_jpeg(source, Int32(shrink))
+      case .png: cvips_load_png(source)
+      case .webp: cvips_load_webp(source, pages, 1 / Double(shrink))
+      case .gif: cvips_load_gif(source, pages)
+      case .tiff: cvips_load_tiff(source)
+      case .avif, .heic: cvips_load_heif(source)
+      case .jxl: cvips_load_jxl(source)
+      }
+    guard let made else { throw .take() }
+    image = made
+  }
+
+  /// Decoded no larger than needed, scaled, turned upright, in sRGB.
+  init(
+    reading descriptor: Int32, allFrames: Bool, scaledTo size: Size, changingColors: Bool
+  ) throws(VipsError) {
+    let source = try Picture.source(descriptor)
+    defer { cvips_release(source) }
+    let options = allFrames ? "n=-1,fail_on=truncated" : "fail_on=truncated"
+    let made = cvips_thumbnail_source(
+      source, options, Int32(size.width), Int32(size.height), changingColors ? "srgb" : nil)
+    guard let made else { throw .take() }
+    image = made
+  }
+
+  private static func source(
+    _ descriptor: Int32
+  ) throws(VipsError) -> UnsafeMutablePointer<VipsSource> {
+    guard let source = cvips_source(descriptor) else { throw .take() }
+    return source
+  }
+
+  /// Pixels of somebody else, four bands of eight bits, which must outlive the picture.
+  convenience init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsError) {
+    try self.init(
+      cvips_around_pixels(
+        pixels.baseAddress, pixels.count, Int32(size.width), Int32(size.height)))
+  }
+
+  convenience init(copying pixels: [UInt8], size: Size) throws(VipsError) {
+    try self.init(cvips_of_pixels(pixels, pixels.count, Int32(size.width), Int32(size.height)))
+  }
+
+  // MARK: Changing
+
+  func scaled(to size: Size, changingColors: Bool) throws(VipsError) -> Picture {
+    try Picture(
+      cvips_thumbnail_image(
+        image, Int32(size.width), Int32(size.height), changingColors ? "srgb" : nil))
+  }
+
+  /// Decodes everything now.
+  func inMemory() throws(VipsError) -> Picture {
+    try Picture(cvips_decoded(image))
+  }
+
+  func part(left: Int, top: Int, _ size: Size) throws(VipsError) -> Picture {
+    try Picture(
+      cvips_extract(image, Int32(left), Int32(top), Int32(size.width), Int32(size.height)))
+  }
+
+  /// Eight bits, grey or sRGB.
+  func inBytes(gray: Bool) throws(VipsError) -> Picture {
+    var picture = self
+    let wanted = gray && bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+    if cvips_interpretation(image) != wanted {
+      picture = try Picture(cvips_to_space(image, wanted))
+    }
+    guard cvips_format(picture.image) != VIPS_FORMAT_UCHAR else { return picture }
+    return try Picture(cvips_to_bytes(picture.image))
+  }
+
+  func withAlpha() throws(VipsError) -> Picture {
+    hasAlpha ? self : try Picture(cvips_with_alpha(image))
+  }
+
+  func flattened(onto color: Color) throws(VipsError) -> Picture {
+    guard hasAlpha else { return self }
+    let (red, green, blue) = (Double(color.red), Double(color.green), Double(color.blue))
+    guard bands < 3 else { return try Picture(cvips_flatten(image, red, green, blue)) }
+    return try inBytes(gray: false).flattened(onto: color)
+  }
+
+  /// Laid onto a canvas of one colour; the picture is not grey.
+  func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsError) -> Picture {
+    let channels = [color.red, color.green, color.blue, color.alpha].map(Double.init)
+    return try Picture(
+      cvips_embed(
+        image, Int32(left), Int32(top), Int32(canvas.width), Int32(canvas.height), channels,
+        Int32(bands)))
+  }
+
+  /// How the frames follow each other: their times, and how often they are shown.
+  func copyAnimation(to other: Picture, frameHeight: Int) {
+    for field in ["delay", "loop", "n-pages"] { cvips_copy_field(image, other.image, field) }
+    cvips_set_number(other.image, "page-height", Int32(frameHeight))
+  }
+
+  // MARK: Writing
+
+  /// All pixels, row by row.
+  func pixels<Result>(
+    _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
+  ) throws(VipsError) -> Result {
+    var size = 0
+    guard let memory = cvips_pixels(image, &size) else { throw .take() }
+    defer { cvips_free(memory) }
+    return try body(UnsafeRawBufferPointer(start: memory, count: size))
+  }
+
+  func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsError) {
+    guard let target = cvips_target(descriptor) else { throw .take() }
+    defer { cvips_release(target) }
+    let (quality, strip) = (Int32(result.quality), Int32(result.strip ? 1 : 0))
+    let failed =
+      switch result.format {
+      case .jpeg:
+        // The best code is found when all of the image is known: three to six bytes a pixel.
+        cvips_save_jpeg(image, target, quality, strip, width * height <= 50_000_000 ? 1 : 0)
+      case .png: cvips_save_png(image, target, strip)
+      case .webp: cvips_save_webp(image, target, quality, strip)
+      case .gif: cvips_save_gif(image, target, strip)
+      case .avif: cvips_save_avif(image, target, quality, strip)
+      case .heic: cvips_save_heic(image, target, quality, strip)
+      case .tiff: cvips_save_tiff(image, target, strip)
+      case .jxl: cvips_save_jxl(image, target, quality, strip)
+      }
+    if failed != 0 { throw .take() }
+    if result.format.module == .heif, !WrittenHEIF.hasContent(descriptor) {
+      throw VipsError(details: "its encoder had not enough memory", isOfEncoder: true)
+    }
+  }
+}
+
+extension ImageFormat {
+  /// In the names of libvips' classes.
+  fileprivate var className: String {
+    switch self {
+    case .jpeg: "Jpeg"
+    case .png: "Png"
+    case .webp: "Webp"
+    case .gif: "Nsgif"
+    case .tiff: "Tiff"
+    case .avif, .heic: "Heif"
+    case .jxl: "Jxl"
+    }
+  }
+}
+
+/// Which libvips this is: another one may write other bytes.
+let libvipsVersion = String(cString: cvips_version())

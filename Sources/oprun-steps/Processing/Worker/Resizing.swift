@@ -1,0 +1,144 @@
+// One image into results of several sizes, decoded once. It knows descriptors, not files.
+
+import BuiltinSteps
+import Glibc
+
+struct Resizing {
+  let image: OpenedImage
+  let results: [ResultSpec]
+  let limits: ImageLimits
+
+  /// Writes each result to its descriptor.
+  func perform(writingTo outputs: ArraySlice<Int32>) throws(ImageFault) -> [ImageFacts] {
+    let placements = try results.map { (result) throws(ImageFault) in try placement(of: result) }
+    for result in results where !Picture.canWrite(result.format) { throw .noCodec(result.format) }
+    let shared = try decodedOnce(for: placements)
+    var facts: [ImageFacts] = []
+    for ((result, placement), output) in zip(zip(results, placements), outputs) {
+      // A worker that died may have begun to write.
+      ftruncate(output, 0)
+      lseek(output, 0, SEEK_SET)
+      let picture = try scaled(to: placement.scaled, from: shared, allFrames: keepsFrames(result))
+      let finished = try finish(picture, placement, result)
+      do throws(VipsError) {
+        try finished.write(to: output, result)
+      } catch {
+        throw fault(of: error, writing: result.format, to: output)
+      }
+      facts.append(
+        ImageFacts(
+          size: placement.canvas, frames: finished.height / max(1, finished.frameHeight),
+          bytes: Int(lseek(output, 0, SEEK_END))))
+    }
+    return facts
+  }
+
+  private func keepsFrames(_ result: ResultSpec) -> Bool {
+    image.frames > 1 && result.format.holdsSeveralFrames
+  }
+
+  private func placement(of result: ResultSpec) throws(ImageFault) -> Placement {
+    let placement = Placement(of: image.size, in: result.box, fit: result.fit)
+    let frames = keepsFrames(result) ? image.frames : 1
+    // What is cut off is never computed, but it is counted in coordinates, which end somewhere.
+    let longest = max(placement.scaled.width, placement.scaled.height * frames)
+    let pixels = placement.canvas.width * placement.canvas.height * frames
+    guard longest <= 8_000_000, pixels <= limits.pixels else {
+      throw .resultTooLarge(
+        longest > 8_000_000 ? placement.scaled : placement.canvas, most: limits.pixels)
+    }
+    guard placement.canvas.width * placement.canvas.height <= result.format.mostPixels else {
+      throw .resultTooLarge(placement.canvas, for: result.format)
+    }
+    return placement
+  }
+
+  /// The decoded image, if several results are made of it and it is not too large to be kept.
+  private func decodedOnce(for placements: [Placement]) throws(ImageFault) -> Picture? {
+    guard placements.count > 1 else { return nil }
+    return try decoding { () throws(VipsError) in
+      let picture = try Picture(
+        reading: image.descriptor, as: image.format, allFrames: image.frames > 1,
+        shrink: shrink(for: placements))
+      guard picture.byteCount <= ImageLimits.keptBytes else { return nil }
+      return try picture.inMemory()
+    }
+  }
+
+  /// How much smaller a JPEG can be decoded: a power of two that leaves at least twice of what is
+  /// wanted, so that the rest of the way is left to the better filter.
+  private func shrink(for placements: [Placement]) -> Int {
+    guard image.format == .jpeg else { return 1 }
+    let factors = placements.flatMap {
+      [image.size.width / $0.scaled.width, image.size.height / $0.scaled.height]
+    }
+    let least = factors.min() ?? 1
+    return least >= 16 ? 8 : least >= 8 ? 4 : least >= 4 ? 2 : 1
+  }
+
+  private func scaled(
+    to size: Size, from shared: Picture?, allFrames: Bool
+  ) throws(ImageFault) -> Picture {
+    image.rewind()
+    return try decoding { () throws(VipsError) in
+      guard let shared else {
+        return try Picture(
+          reading: image.descriptor, allFrames: allFrames, scaledTo: size,
+          changingColors: image.needsColorChange)
+      }
+      let frames =
+        image.frames > 1 && !allFrames
+        ? try shared.part(left: 0, top: 0, Size(shared.width, shared.frameHeight)) : shared
+      return try frames.scaled(to: size, changingColors: image.needsColorChange)
+    }
+  }
+
+  private func finish(
+    _ scaled: Picture, _ placement: Placement, _ result: ResultSpec
+  ) throws(ImageFault) -> Picture {
+    try decoding { () throws(VipsError) in
+      var picture = try scaled.inBytes(gray: true)
+      if keepsFrames(result) {
+        return try FrameStrip(picture, placement: placement, frames: image.frames)
+          .placed(background: result.background)
+      }
+      if placement.scaled != placement.canvas {
+        picture = try picture.placed(placement, background: result.background)
+      }
+      return result.format.holdsTransparency
+        ? picture : try picture.flattened(onto: result.background)
+    }
+  }
+
+  /// Work is done on demand: what is wrong with the image shows only when it is written.
+  private func fault(
+    of error: VipsError, writing format: ImageFormat, to output: Int32
+  ) -> ImageFault {
+    let isTooLarge = errno == EFBIG
+    if FullDisk.holds(output) { return .noSpace(format) }
+    return isTooLarge || error.isOfEncoder
+      ? .cannotEncode(format, error.details) : image.fault(of: error)
+  }
+
+  private func decoding<Value>(
+    _ body: () throws(VipsError) -> Value
+  ) throws(ImageFault) -> Value {
+    do throws(VipsError) { return try body() } catch {
+      throw image.fault(of: error)
+    }
+  }
+}
+
+extension Picture {
+  /// Cut from the scaled picture, or laid onto a background.
+  func placed(_ placement: Placement, background: Color) throws(VipsError) -> Picture {
+    let (scaled, canvas) = (placement.scaled, placement.canvas)
+    if scaled.width >= canvas.width, scaled.height >= canvas.height {
+      return try part(left: placement.left, top: placement.top, placement.canvas)
+    }
+    var picture = try inBytes(gray: false)
+    if background.alpha < 255 { picture = try picture.withAlpha() }
+    return try picture.laid(
+      onto: placement.canvas, left: -placement.left, top: -placement.top, background)
+  }
+}

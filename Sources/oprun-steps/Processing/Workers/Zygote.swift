@@ -1,0 +1,142 @@
+// The process that workers are forked from: made before the program has a second thread, since only
+// such a process may be forked without loading a program anew. It does nothing else. What the others
+// do in confinement, it never gets to see. If it is killed, the program is loaded anew as it.
+
+import CConfinement
+import CLinux
+import Diagnostics
+import Glibc
+
+/// The program's side of it. One thread at a time may use it.
+struct Zygote: ~Copyable {
+  /// In milliseconds.
+  private static let patience: Int32 = 500
+
+  private let socket: Int32
+  private let processID: Int32
+  private let readable: [ImageFormat]
+  private let modules: [CodecModule]
+  /// Whether the kernel was asked how it ended; its number can be another's then.
+  private var isReaped = false
+
+  private init(socket: Int32, processID: Int32, readable: [ImageFormat], modules: [CodecModule]) {
+    self.socket = socket
+    self.processID = processID
+    self.readable = readable
+    self.modules = modules
+  }
+
+  /// Forks. Call it before anything starts a thread, also not in a library.
+  static func start(readable: [ImageFormat], modules: [CodecModule]) throws(SystemError) -> Zygote {
+    let (ours, theirs) = try socketPair()
+    let parent = getpid()
+    let process = clinux_fork()
+    if process == 0 {
+      followParent(parent)
+      leaveSignalsToParent()
+      clinux_close_all_but(theirs)
+      Nursery(socket: theirs, readable: readable, modules: modules).forkOnDemand()
+    }
+    let error = errno
+    close(theirs)
+    guard process > 0 else {
+      close(ours)
+      throw SystemError("cannot start a process for images", errno: error)
+    }
+    return Zygote(socket: ours, processID: process, readable: readable, modules: modules)
+  }
+
+  /// Takes the place of one that is gone: loads the program anew, so that threads do not matter. It ends
+  /// with the thread that calls this.
+  mutating func replace() throws(SystemError) {
+    let (ours, theirs) = try socketPair()
+    defer { close(theirs) }
+    let words = Nursery.words(readable: readable, modules: modules, parent: getpid())
+    var process: Int32 = 0
+    let error = spawnProgram(words, socket: theirs, &process)
+    guard error == 0 else {
+      close(ours)
+      throw SystemError("cannot start a process for images", errno: error)
+    }
+    self = Zygote(socket: ours, processID: process, readable: readable, modules: modules)
+  }
+
+  /// Ends it, and with it every worker.
+  deinit {
+    close(socket)
+    if !isReaped { kill(processID, SIGCONT) }
+    if !isReaped { _ = waitForEnd(of: processID) }
+  }
+
+  /// For one that is gone: how it ended, as wait(2) tells it; nil if that was told before. The kernel
+  /// has killed its workers when this returns.
+  mutating func reap() -> Int32? {
+    if isReaped { return nil }
+    isReaped = true
+    return waitForEnd(of: processID)
+  }
+
+  /// Starts a worker that answers at the other end of the socket. Nil if the zygote itself is gone.
+  func fork() throws(SystemError) -> WorkerProcess? {
+    let (ours, theirs) = try socketPair()
+    defer { close(theirs) }
+    let answer = ask([Nursery.fork], sending: [theirs])
+    guard let answer, answer > 0 else {
+      close(ours)
+      guard let answer else { return nil }
+      throw SystemError("cannot start a process for images", errno: Int32(-answer))
+    }
+    return WorkerProcess(processID: Int32(answer), socket: ours)
+  }
+
+  /// Waits until a worker has ended, and tells its status as wait(2) does. Nil if the zygote itself is
+  /// gone.
+  func status(of worker: WorkerProcess) -> Int32? {
+    ask([Nursery.reap, Int64(worker.processID)], sending: []).map(Int32.init(truncatingIfNeeded:))
+  }
+
+  private func ask(_ question: [Int64], sending descriptors: [Int32]) -> Int64? {
+    let sent = question.withUnsafeBytes {
+      confinement_send(socket, $0.baseAddress, $0.count, descriptors, Int32(descriptors.count))
+    }
+    var answer: Int64 = 0
+    var count: Int32 = 0
+    if sent > 0 { waitForAnswer() }
+    guard sent > 0, confinement_receive(socket, &answer, 8, nil, &count) == 8 else { return nil }
+    return answer
+  }
+}
+
+extension Zygote {
+  /// It answers at once. If it does not, somebody may have stopped it, and nobody would know what for.
+  private func waitForAnswer() {
+    var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    while poll(&polled, 1, Self.patience) == 0 { kill(processID, SIGCONT) }
+  }
+}
+
+/// A worker as the program knows it. Its number stays its own until the zygote is asked how it ended.
+struct WorkerProcess: Hashable, Sendable {
+  let processID: Int32
+  let socket: Int32
+}
+
+private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
+  var ends: [Int32] = [-1, -1]
+  let error = confinement_socket_pair(&ends)
+  guard error == 0 else {
+    throw SystemError("cannot start a process for images", errno: error)
+  }
+  return (ends[0], ends[1])
+}
+
+/// The errno; 0 on success.
+private func spawnProgram(_ words: [String], socket: Int32, _ process: inout Int32) -> Int32 {
+  var actions = posix_spawn_file_actions_t()
+  posix_spawn_file_actions_init(&actions)
+  defer { posix_spawn_file_actions_destroy(&actions) }
+  posix_spawn_file_actions_adddup2(&actions, socket, Nursery.loadedSocket)
+  let arguments = words.map { strdup($0) } + [nil]
+  defer { for argument in arguments { free(argument) } }
+  return posix_spawn(&process, "/proc/self/exe", &actions, nil, arguments, environ)
+}

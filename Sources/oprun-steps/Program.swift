@@ -1,0 +1,59 @@
+// From the words of a command line to the step that they ask for.
+
+import BuiltinSteps
+import Glibc
+
+struct Program {
+  let output = Output(descriptor: STDOUT_FILENO)
+  let errors = Output(descriptor: STDERR_FILENO)
+
+  /// Answers the exit status.
+  func perform() -> Int32 {
+    // A reader that went away must not end the work.
+    signal(SIGPIPE, SIG_IGN)
+    let words = words()
+    Nursery.serveIfLoaded(for: words)
+    do throws(UsageError) {
+      switch try Request(words) {
+      case .version: output.write("\(BuiltinStep.program) \(version)\n")
+      case .help(let step): output.write(step.map(helpText) ?? generalHelp)
+      case .perform(let inputs): return try perform(inputs)
+      }
+      return ExitStatus.success
+    } catch {
+      errors.write(error.text)
+      return ExitStatus.usage
+    }
+  }
+
+  /// They may hold names of files that are no UTF-8.
+  private func words() -> [String] {
+    (1..<max(1, Int(CommandLine.argc))).compactMap { index in
+      CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
+    }
+  }
+
+  private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
+    if inputs.step.key("manifest") != nil { try checkManifest(inputs) }
+    switch inputs.step.name {
+    case BuiltinStep.download.name: return try download(inputs)
+    case BuiltinStep.downloadAndResize.name: return try downloadAndResize(inputs)
+    case BuiltinStep.wait.name: return wait(inputs)
+    case Request.cache.name: return cache(inputs)
+    case BuiltinStep.resize.name: return try resize(inputs)
+    case BuiltinStep.compose.name: return try compose(inputs)
+    case Request.confinement.name: return confinement()
+    default:
+      errors.write("\(BuiltinStep.program): '\(inputs.step.name)' is not built yet\n")
+      return ExitStatus.internalError
+    }
+  }
+}
+
+enum ExitStatus {
+  static let success: Int32 = 0
+  /// An item failed, or what was waited for did not come.
+  static let failure: Int32 = 1
+  static let usage: Int32 = 2
+  static let internalError: Int32 = 70
+}

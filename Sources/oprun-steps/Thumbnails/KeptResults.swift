@@ -1,0 +1,104 @@
+// Results of images in the cache: what was made of the same content in the same way need not be made
+// again. It knows neither where contents come from nor how images are made.
+
+import BuiltinSteps
+import Diagnostics
+import Glibc
+
+struct KeptResults: Sendable {
+  let cache: Cache
+  let settings: ResizeSettings
+
+  /// Raised whenever our own part in making images changes what comes out.
+  private static let generation = 2
+
+  /// Of one result. All that decides over its bytes is in it.
+  private func key(_ source: Digest, _ result: ResultSpec) -> Digest {
+    let background = result.background
+    let parts = [
+      "result \(Self.generation)", libvipsVersion, source.hexadecimal,
+      "\(result.box.width ?? 0)x\(result.box.height ?? 0)", result.fit.rawValue,
+      "\(result.format.rawValue)", "\(result.quality)", "\(result.strip)",
+      "\(background.red),\(background.green),\(background.blue),\(background.alpha)",
+      "\(settings.allFrames)", "\(settings.limits.pixels)",
+      // All are made from one decoding, which is as fine as the largest needs.
+      settings.boxes.map(\.words).joined(separator: ", "),
+    ]
+    return SHA256.hash(parts.joined(separator: "\n"))
+  }
+
+  /// Whether all results of a content are there, so that it need not be read.
+  func areAll(of object: CachedObject) -> Bool {
+    guard
+      let image = try? SourceImage(object.path, reading: settings.reading.formats)
+    else { return false }
+    return settings.results(for: image.format).allSatisfy { result in
+      cache.record(key(object.digest, result)).flatMap { cache.object(of: $0) } != nil
+    }
+  }
+
+  /// Whether a content that comes from the cache may be decoded: results may have gone since they were
+  /// looked for.
+  func isIntact(_ source: Acquired) -> Bool {
+    guard let object = source.hold as? CachedObject else { return true }
+    let record = CacheRecord(
+      digest: source.digest, size: source.size, confirmed: 0, isKept: true)
+    return cache.isIntact(object, record)
+  }
+
+  /// Gives the results of a content their names, if all of them are there; else nil, and nothing has
+  /// changed.
+  func publish(
+    _ source: Acquired, as format: ImageFormat, path: (ResultSpec) throws(ItemFailure) -> String
+  ) throws(ItemFailure) -> [ItemFile]? {
+    var found: [(record: CacheRecord, object: CachedObject, result: ResultSpec)] = []
+    for result in settings.results(for: format) {
+      guard let record = cache.record(key(source.digest, result)),
+        let object = cache.object(of: record)
+      else { return nil }
+      found.append((record, object, result))
+    }
+    var files: [ItemFile] = []
+    for (record, object, result) in found {
+      let path = try path(result)
+      if contentDigest(of: path, ifSize: record.size) != record.digest {
+        try copy(object.path, record.digest, to: path)
+      }
+      let size = record.note.split(separator: "x").compactMap { Int($0) }
+      files.append(
+        ItemFile(path: path, byteCount: record.size, width: size.first, height: size.last))
+    }
+    return files
+  }
+
+  /// Takes results in. What cannot be kept is made again another time.
+  func keep(_ results: [ImageResult], of source: Acquired, as format: ImageFormat) {
+    for (result, spec) in zip(results, settings.results(for: format)) {
+      try? keep(result, key(source.digest, spec))
+    }
+  }
+
+  private func keep(_ result: ImageResult, _ key: Digest) throws {
+    let file = try OpenFile.regular(result.path)
+    let part = try PartFile.open(at: cache.folder.part(key), mode: 0o600)
+    try part.restart()
+    var fault: SystemError?
+    try file.readAll { bytes in
+      do throws(SystemError) { try part.append(bytes) } catch { fault = error }
+    }
+    if let fault {
+      part.discard()
+      throw fault
+    }
+    var record = CacheRecord(
+      digest: part.digest(), size: part.size, confirmed: calendarTime(), isKept: true)
+    record.note = "\(result.facts.size.width)x\(result.facts.size.height)"
+    if try cache.keep(part, as: record, for: key) == nil { part.discard() }
+  }
+}
+
+/// The hash of a file that is so long; nil of any other.
+func contentDigest(of path: String, ifSize size: Int) -> Digest? {
+  guard let file = try? OpenFile.regular(path), file.size == size else { return nil }
+  return try? file.digest()
+}

@@ -1,0 +1,72 @@
+// Images of several frames.
+
+import Foundation
+import Testing
+
+@testable import oprun_steps
+
+/// A red frame, then a green one, then a blue one.
+private let traffic = Pixels(width: 40, height: 60) { _, y in
+  [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255]][y / 20]
+}
+
+private func folder(_ ext: String) throws -> ImageFolder {
+  let folder = try ImageFolder()
+  try folder.write(
+    try traffic.encoded(ext, SampleExtras(delays: [100, 200, 300])), to: "in.\(ext)")
+  return folder
+}
+
+struct AnimationTests {
+  @Test(arguments: ["gif", "webp"])
+  func `the first frame is taken`(ext: String) throws {
+    let folder = try folder(ext)
+    let end = try folder.run("resize", "--from=in.\(ext)", "--to=out.\(ext)", "--width=20")
+    #expect(end.status == 0, "\(end.errors)")
+    let pixels = try Pixels(decoding: try folder.bytes("out.\(ext)"))
+    let shape: [Int] = [pixels.width, pixels.height, pixels.frames]
+    #expect(shape == [20, 10, 1])
+    #expect(pixels.letters([(10, 5)]) == "r")
+  }
+
+  @Test(arguments: [
+    ("gif", "inside", 10), ("webp", "inside", 10), ("gif", "cover", 20), ("webp", "contain", 20),
+  ])
+  func `all frames are taken where that is wanted`(ext: String, fit: String, height: Int) throws {
+    let folder = try folder(ext)
+    let end = try folder.run(
+      "resize", "--from=in.\(ext)", "--to=out.\(ext)", "--width=20", "--height=20", "--fit", fit,
+      "--frames=all", "--background=black")
+    #expect(end.status == 0, "\(end.errors)")
+    let bytes = try folder.bytes("out.\(ext)")
+    let pixels = try Pixels(decoding: bytes)
+    let shape: [Int] = [pixels.width, pixels.height, pixels.frames]
+    #expect(shape == [20, height * 3, 3])
+    let middles = (0..<3).map { (10, height * $0 + height / 2) }
+    #expect(pixels.letters(middles) == "rgb")
+    if fit == "contain" { #expect(pixels.letters([(10, 1), (10, 19), (10, 21)]) == "kkk") }
+    #expect(try SampleExtras(of: bytes).fields.isSuperset(of: ["delay", "loop"]))
+  }
+
+  @Test func `several sizes of all frames, and a still image beside them`() throws {
+    let folder = try folder("gif")
+    try folder.run(
+      "resize", "--from=in.gif", "--to={name}-{width}.{ext}", "--frames=all", "--width=20",
+      "--width=10")
+    #expect(try Pixels(decoding: try folder.bytes("in-20.gif")).frames == 3)
+    #expect(try Pixels(decoding: try folder.bytes("in-10.gif")).frames == 3)
+  }
+
+  @Test func `a format of one frame cannot take all`() throws {
+    let folder = try folder("gif")
+    let end = try folder.run(
+      "resize", "--from=in.gif", "--to=out.png", "--width=20", "--frames=all")
+    #expect(end.status == 2)
+    #expect(
+      end.errors == """
+        oprun-steps: 'frames: all' wants a format that holds several, GIF or WebP, found PNG
+        try 'oprun-steps resize --help'
+
+        """)
+  }
+}

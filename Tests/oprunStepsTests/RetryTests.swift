@@ -1,0 +1,344 @@
+// What is tried again, when, and what an earlier try left is good for.
+
+import Foundation
+import Testing
+
+@testable import oprun_steps
+
+struct RetryTests {
+  private func download(
+    _ server: LoopbackServer, in workspace: Workspace, _ more: String...
+  ) throws -> ProgramEnd {
+    try workspace.run(
+      words: [
+        "download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--retry-delay=10ms",
+      ] + more)
+  }
+
+  @Test(arguments: ["500 Oops", "503 Busy", "429 Slow Down", "408 Timeout", "425 Too Early"])
+  func `a failure that may pass is tried again`(status: String) throws {
+    let server = try LoopbackServer { request, connection in
+      if request.number < 2 {
+        connection.answer(status)
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let workspace = try Workspace()
+    let end = try download(server, in: workspace)
+    #expect(end.output == "x  1 B  TIME  attempt 3\n1 file, 1 B received in TIME\n")
+    #expect(workspace.content("x") == "a")
+  }
+
+  @Test(arguments: ["400 Bad", "403 No", "404 Not Found", "410 Gone"])
+  func `one that will not pass is not`(status: String) throws {
+    let server = try LoopbackServer { _, connection in connection.answer(status) }
+    #expect(try download(server, in: Workspace()).status == 1)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `there are so many attempts and no more`() throws {
+    let server = try LoopbackServer { _, connection in connection.answer("500 Oops") }
+    let end = try download(server, in: Workspace(), "--retries=2")
+    #expect(
+      end.errors == "failed: http://SERVER/x: answers 500 (internal server error)\n")
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `other items go on while one waits, in a queue of one`() throws {
+    let order = LogOfPaths()
+    let server = try LoopbackServer { request, connection in
+      order.append(request.path)
+      if request.path == "/1", request.number == 0 {
+        connection.answer("503 Busy")
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let end = try Workspace().run(
+      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
+      "--to={name}", "--allow-private", "--retry-delay=400ms", "--max-parallel=1")
+    #expect(end.status == 0)
+    #expect(order.all == ["/1", "/2", "/3", "/1"])
+  }
+
+  @Test func `an item that waits holds no place with its host either`() throws {
+    let order = LogOfPaths()
+    let server = try LoopbackServer { request, connection in
+      order.append(request.path)
+      if request.path == "/1", request.number == 0 {
+        connection.answer("503 Busy")
+      } else {
+        connection.answer("200 OK", [], "a")
+      }
+    }
+    let end = try Workspace().run(
+      "download", "--urls=\(server.url)/1", "--urls=\(server.url)/2", "--urls=\(server.url)/3",
+      "--to={name}", "--allow-private", "--retry-delay=400ms", "--per-host=1")
+    #expect(end.status == 0)
+    #expect(order.all == ["/1", "/2", "/3", "/1"])
+  }
+
+  @Test func `a wait of more than five minutes is not taken`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.answer("503 Busy", ["Retry-After: 301"])
+    }
+    #expect(
+      try download(server, in: Workspace()).errors == """
+        failed: http://SERVER/x: answers 503 and wants TIME of patience, longer than 5 minutes
+
+        """)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test func `delays grow, have chance in them, and are at least what the server wants`() {
+    let policy = RetryPolicy(limit: 9, delay: 1_000)
+    let failure = ItemFailure("x", mayPass: true)
+    func delay(_ attempt: Int, _ chance: Double) -> Int64? {
+      policy.delay(after: failure, attempt: attempt, chance: chance)
+    }
+    #expect((1...4).map { delay($0, 1) } == [1_000, 2_000, 4_000, 8_000])
+    #expect((1...4).map { delay($0, 0) } == [500, 1_000, 2_000, 4_000])
+    #expect(delay(10, 0.5) == nil)
+    #expect(policy.delay(after: ItemFailure("x"), attempt: 1, chance: 0) == nil)
+    let told = ItemFailure("x", mayPass: true, retryAfter: 2)
+    #expect(policy.delay(after: told, attempt: 1, chance: 0) == 2_000_000_000)
+    let patient = RetryPolicy(limit: 99, delay: 1_000_000_000)
+    #expect(patient.delay(after: failure, attempt: 60, chance: 1) == RetryPolicy.longestDelay)
+    let slow = RetryPolicy(limit: 99, delay: 86_400_000_000_000)
+    #expect(slow.delay(after: failure, attempt: 60, chance: 1) == RetryPolicy.longestDelay)
+  }
+
+  @Test func `Retry-After is a number or a date`() {
+    func wait(_ value: String) -> Int? {
+      var head = ResponseHead()
+      for line in ["HTTP/1.1 503 Busy\r\n", "Retry-After: \(value)\r\n"] {
+        _ = Array(line.utf8).withUnsafeBytes { head.take($0) }
+      }
+      return head.retryAfter(now: 784_111_777)
+    }
+    #expect(wait("120") == 120)
+    #expect(wait("Sun, 06 Nov 1994 08:49:47 GMT") == 10)
+    #expect(wait("Sun, 06 Nov 1994 08:49:00 GMT") == 0)
+    #expect(wait("Thu, 29 Feb 1996 00:00:00 GMT") == 41_440_223)
+    #expect(wait("soon") == nil)
+  }
+}
+
+struct ResumeTests {
+  /// Sends half of the content the first time, and what is asked for afterwards.
+  private func halting(
+    tag: String = "\"v1\"", _ second: @escaping @Sendable (Connection) -> Void
+  ) throws -> LoopbackServer {
+    try LoopbackServer { request, connection in
+      guard request.number == 0 else { return second(connection) }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \(tag)\r\n\r\nhello")
+    }
+  }
+
+  private func run(_ server: LoopbackServer, _ more: String...) throws -> (Workspace, ProgramEnd) {
+    let workspace = try Workspace()
+    let words =
+      ["download", "--url=\(server.url)/x", "--to=x", "--allow-private", "--retry-delay=10ms"]
+      + more
+    return (workspace, try workspace.run(words: words))
+  }
+
+  @Test func `a part is gone on with`() throws {
+    let server = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v1\""], "world")
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.last?.headers["range"] == "bytes=5-")
+    #expect(server.requests.last?.headers["if-range"] == "\"v1\"")
+    #expect(workspace.files == [".oprun-download.json", "x"])
+  }
+
+  @Test func `a content that has changed is begun anew`() throws {
+    let server = try halting { connection in
+      connection.answer("200 OK", ["ETag: \"v2\""], "something")
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "something")
+  }
+
+  @Test(arguments: ["bytes 4-9/10", "bytes 5-9/11", "bytes 6-9/10", "bytes */10", "bytes 5-8/10"])
+  func `another range than was asked for is refused`(range: String) throws {
+    let server = try halting { connection in
+      connection.answer("206 Partial Content", ["Content-Range: \(range)"], "world")
+    }
+    let (workspace, end) = try run(server)
+    #expect(
+      end.errors == """
+        failed: http://SERVER/x: sends another range than was asked for: from byte 5 wanted, \
+        found '\(range)'
+
+        """)
+    #expect(workspace.files == [".oprun-download.json"])
+  }
+
+  @Test func `a part of another state is refused`() throws {
+    let server = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v2\""], "world")
+    }
+    #expect(try run(server).1.status == 1)
+  }
+
+  @Test(arguments: ["W/\"v1\"", "v1"])
+  func `without a strong tag everything is fetched again`(tag: String) throws {
+    let server = try halting(tag: tag) { $0.answer("200 OK", [], "helloworld") }
+    let (workspace, end) = try run(server)
+    #expect(end.status == 0)
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.last?.headers["range"] == nil)
+  }
+
+  @Test func `with resume off everything is fetched again`() throws {
+    let server = try halting { $0.answer("200 OK", [], "helloworld") }
+    #expect(try run(server, "--resume=false").1.status == 0)
+    #expect(server.requests.last?.headers["range"] == nil)
+  }
+
+  @Test func `bytes of all attempts count as received`() throws {
+    let resumed = try halting { connection in
+      connection.answer(
+        "206 Partial Content", ["Content-Range: bytes 5-9/10", "ETag: \"v1\""], "world")
+    }
+    #expect(
+      try run(resumed).1.output
+        == "x  10 B  TIME  attempt 2\n1 file, 10 B received in TIME\n")
+    let renewed = try halting { $0.answer("200 OK", ["ETag: \"v2\""], "something") }
+    #expect(
+      try run(renewed).1.output
+        == "x  9 B  TIME  attempt 2\n1 file, 14 B received in TIME\n")
+    let failing = try halting { $0.answer("404 Not Found") }
+    let (workspace, _) = try run(failing)
+    #expect(workspace.content(".oprun-download.json").contains("\"files\":[],\"bytes\":5,"))
+  }
+
+  @Test func `a part that is all there was is fetched again`() throws {
+    let server = try LoopbackServer { request, connection in
+      switch request.number {
+      case 0:
+        connection.write(
+          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"v1\"\r\n\r\n5\r\nhello\r\n")
+      case 1: connection.answer("416 Range Not Satisfiable", ["Content-Range: bytes */5"])
+      default: connection.answer("200 OK", [], "hello")
+      }
+    }
+    let (workspace, end) = try run(server)
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "hello")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-", nil])
+  }
+
+  @Test func `a part that was damaged is fetched again if the hash shows it`() throws {
+    let server = try LoopbackServer { request, connection in
+      switch request.number {
+      case 0:
+        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nHELLO")
+      case 1: connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
+      default: connection.answer("200 OK", [], "helloworld")
+      }
+    }
+    let hash = "936a185caaa266bb9cbe981e9e05cb78cd732b0b3280eb944412bb6f8f8f07af"
+    let (workspace, end) = try run(server, "--sha256=\(hash)")
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-", nil])
+  }
+
+  @Test func `a part survives the end of the program, kill -9 included`() throws {
+    let (workspace, server) = try killed()
+    #expect(!workspace.exists("x"))
+    let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"]
+    #expect(try workspace.run(words: words).errors == "")
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, "bytes=5-"])
+    #expect(workspace.files == [".oprun-download.json", "x"])
+  }
+
+  /// What a run leaves that is killed in the middle of a content.
+  private func killed() throws -> (Workspace, LoopbackServer) {
+    let server = try LoopbackServer { request, connection in
+      if request.headers["range"] != nil {
+        return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
+      }
+      if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
+      // What is noted beside a part is noted once in a second.
+      usleep(1_100_000)
+      connection.write("lo")
+      connection.waitForEnd()
+    }
+    let workspace = try Workspace()
+    let program = try workspace.start(
+      words: ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"])
+    while !workspace.exists("x.part.from") { usleep(1000) }
+    kill(program.processID, SIGKILL)
+    #expect(program.wait().status == 137)
+    #expect(workspace.content("x.part") == "hello")
+    return (workspace, server)
+  }
+
+  @Test(arguments: [
+    "content", "longer", "shorter", "writable", "second name", "record", "no record", "link",
+    "writable record",
+  ])
+  func `a part that was altered is not gone on with`(how: String) throws {
+    let (workspace, server) = try killed()
+    let part = workspace.path("x.part")
+    let files = FileManager.default
+    var goesOn = false
+    switch how {
+    case "content": try workspace.write("hellO", to: "x.part")
+    case "shorter": try workspace.write("hell", to: "x.part")
+    case "longer":
+      // More than was noted may have come: it is dropped.
+      try workspace.write("hello, and more", to: "x.part")
+      goesOn = true
+    case "writable": try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: part)
+    case "second name": try files.linkItem(atPath: part, toPath: workspace.path("y"))
+    case "record":
+      let record = workspace.content("x.part.from")
+      try workspace.write(record.replacing("\n5\n", with: "\n3\n"), to: "x.part.from")
+    case "no record": try files.removeItem(atPath: part + ".from")
+    case "writable record":
+      try files.setAttributes([.posixPermissions: 0o622], ofItemAtPath: part + ".from")
+    default:
+      try files.moveItem(atPath: part + ".from", toPath: workspace.path("y"))
+      try files.createSymbolicLink(atPath: part + ".from", withDestinationPath: "y")
+    }
+    let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
+    #expect(end.errors == "")
+    #expect(workspace.content("x") == "helloworld")
+    #expect(server.requests.map { $0.headers["range"] } == [nil, goesOn ? "bytes=5-" : nil])
+    if how == "second name" { #expect(workspace.content("y") == "hello") }
+  }
+
+  @Test func `nobody else may write to a part, and its file gets the usual permissions`() throws {
+    let workspace = try Workspace()
+    let path = workspace.path("x.part")
+    let old = umask(0o002)
+    defer { umask(old) }
+    let part = try PartFile.open(at: path, mode: 0o666)
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o644)
+    try part.finish(as: workspace.path("x"))
+    #expect(stat(workspace.path("x"), &status) == 0 && status.st_mode & 0o777 == 0o664)
+  }
+}
+
+/// Paths in the order they were asked for.
+private final class LogOfPaths: @unchecked Sendable {  // under a lock
+  private let lock = NSLock()
+  private var paths: [String] = []
+
+  func append(_ path: String) { lock.withLock { paths.append(path) } }
+  var all: [String] { lock.withLock { paths } }
+}

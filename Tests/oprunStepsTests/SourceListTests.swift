@@ -1,0 +1,47 @@
+// What is said of a list of URLs that has wrong lines.
+
+import Testing
+
+@testable import oprun_steps
+
+struct SourceListTests {
+  @Test func `all wrong lines of a list are told with their numbers, and nothing is downloaded`()
+    throws
+  {
+    let server = try LoopbackServer { _, connection in connection.answer() }
+    let workspace = try Workspace()
+    try workspace.write(
+      "\u{feff}# images\r\n\(server.url)/a.png\r\n\r\nftp://user:secret@host/b.png\r\n"
+        + "http://host/with blank.png\r\n\(server.url)/c \(String(repeating: "0f", count: 32)) c.png",
+      to: "urls.txt")
+    for step in ["download", "download-and-resize"] {
+      let end = try workspace.run(
+        words: [step, "--list=urls.txt", "--to=out/", "--allow-private"]
+          + (step == "download" ? [] : ["--width=10"]))
+      #expect(end.status == 2)
+      #expect(end.output == "")
+      #expect(
+        end.errors == """
+          oprun-steps: the list has 3 wrong lines
+            urls.txt:4: wants a URL of http or https, found 'ftp://host/b.png'
+            urls.txt:5: wants a SHA-256 of 64 hexadecimal digits after the URL, found 'blank.png'
+            urls.txt:6: wants nothing after the URL and its SHA-256, found 'c.png'
+          try 'oprun-steps \(step) --help'
+
+          """)
+    }
+    #expect(server.requests.isEmpty)
+    #expect(workspace.files == ["urls.txt"])
+  }
+
+  @Test func `of very many wrong lines, twenty are told`() throws {
+    let workspace = try Workspace()
+    try workspace.write(String(repeating: "nothing\n", count: 5000), to: "urls")
+    let end = try workspace.run("download", "--list=urls", "--to=out/")
+    let lines = end.errors.split(separator: "\n")
+    #expect(lines.count == 23)
+    #expect(lines.first == "oprun-steps: the list has 5000 wrong lines")
+    #expect(lines[20] == "  urls:20: wants a URL of http or https, found 'nothing'")
+    #expect(lines[21] == "  … and 4980 more")
+  }
+}

@@ -1,0 +1,140 @@
+// `wait`: what is ready ends it, what is not is named.
+
+import Foundation
+import Testing
+
+@testable import oprun_steps
+
+struct WaitTests {
+  @Test func `all kinds of conditions are waited for`() throws {
+    let workspace = try Workspace()
+    let server = try LoopbackServer { request, connection in
+      // Not ready yet when it is asked first.
+      connection.answer(request.number < 2 ? "503 Starting" : "200 OK")
+    }
+    try workspace.write("", to: "ready")
+    let end = try workspace.run(
+      "wait", "--file=ready", "--tcp=127.0.0.1:\(server.port)", "--http=\(server.url)/health",
+      "--command=test -e ready", "--every=20ms", "--timeout=20s")
+    #expect(end.status == 0)
+    #expect(
+      end.output.split(separator: "\n").sorted() == [
+        "command 'test -e ready' after TIME", "file 'ready' after TIME",
+        "http 'http://SERVER/health' after TIME", "tcp 'SERVER' after TIME",
+      ])
+    #expect(server.requests.count == 3)
+  }
+
+  @Test func `a file that comes later ends the wait`() throws {
+    let workspace = try Workspace()
+    let program = try workspace.start(words: ["wait", "--file=late", "--every=10ms"])
+    try workspace.write("", to: "late")
+    #expect(program.wait().status == 0)
+  }
+
+  @Test func `what does not become ready is named with its obstacle`() throws {
+    let workspace = try Workspace()
+    let closed = try LoopbackServer { _, _ in }.port
+    let end = try workspace.run(
+      "wait", "--file=never", "--tcp=127.0.0.1:\(closed)", "--command=exit 3",
+      "--command=sleep 60", "--every=20ms", "--timeout=300ms")
+    #expect(end.status == 1)
+    #expect(
+      end.errors == """
+        oprun-steps: not ready after TIME: file 'never': there is none
+        oprun-steps: not ready after TIME: tcp 'SERVER': connection refused
+        oprun-steps: not ready after TIME: command 'exit 3': exits with 3
+        oprun-steps: not ready after TIME: command 'sleep 60': takes too long
+
+        """)
+  }
+
+  @Test func `without time there is one look, and it is a whole one`() throws {
+    let server = try LoopbackServer { _, connection in
+      usleep(50_000)
+      connection.answer()
+    }
+    let workspace = try Workspace()
+    let ready = try workspace.run(
+      "wait", "--http=\(server.url)/", "--tcp=127.0.0.1:\(server.port)", "--command=sleep 0.05",
+      "--timeout=0s")
+    #expect(ready.status == 0, "\(ready.errors)")
+    let missing = try workspace.run("wait", "--file=never", "--timeout=0s")
+    #expect(missing.errors == "oprun-steps: not ready after TIME: file 'never': there is none\n")
+  }
+
+  @Test func `looks at files, ports and plain HTTP load no library that images or TLS need`() throws
+  {
+    let server = try LoopbackServer { _, connection in connection.answer() }
+    let workspace = try Workspace()
+    try workspace.write("", to: "ready")
+    let mapped = "grep -E 'lib(vips|curl|crypto)' /proc/$PPID/maps"
+    let end = try workspace.run(
+      "wait", "--file=ready", "--tcp=127.0.0.1:\(server.port)", "--http=\(server.url)/",
+      "--command=sleep 0.05; ! \(mapped)", "--timeout=0s")
+    #expect(end.status == 0, "\(end.errors)")
+    // The probe can see: TLS needs libcurl.
+    let other = try workspace.run(
+      "wait", "--http=https://127.0.0.1:\(server.port)/", "--command=sleep 0.05; \(mapped)",
+      "--timeout=0s")
+    #expect(!other.errors.contains("command"), "\(other.errors)")
+  }
+
+  @Test(arguments: ["--version", "--help", "help", "resize --help"])
+  func `what only prints loads no library that steps need`(words: String) throws {
+    let end = try Workspace().run(
+      words: words.split(separator: " ").map(String.init), environment: ["LD_DEBUG": "files"])
+    #expect(end.status == 0)
+    #expect(end.errors.contains("libc.so"))
+    #expect(!end.errors.contains(/lib(vips|curl|crypto)\.so/))
+  }
+
+  /// What a server says to a plain look, and what is said of it.
+  @Test(
+    arguments: [
+      ("HTTP/1.1 204 No Content\r\n\r\n", nil), ("HTTP/1.0 302 Found\r\n", nil),
+      ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: <x>\r\n\r\nHTTP/1.1 200\r\n", nil),
+      ("HTTP/1.1 404 Not Found\r\n\r\n", "answers 404"),
+      ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 503 Busy\r\n\r\n", "answers 503"),
+      ("", "the connection was closed"), ("HTTP/1.1 200 OK", "the answer is no HTTP"),
+      ("SSH-2.0-OpenSSH_9.2\r\n", "the answer is no HTTP"),
+      ("HTTP/1.1 20 OK\r\n", "the answer is no HTTP"),
+      (
+        "HTTP/1.1 100 Go on\r\n" + String(repeating: "X: y\r\n", count: 20_000),
+        "the answer is no HTTP"
+      ),
+    ] as [(String, String?)])
+  func `a plain look reads the status and no more`(answer: String, obstacle: String?) throws {
+    let server = try LoopbackServer { _, connection in connection.write(answer) }
+    let url = "\(server.url)/health?full=1#top"
+    let end = try Workspace().run("wait", "--http=\(url)", "--timeout=0s")
+    #expect(
+      end.errors
+        == (obstacle.map {
+          "oprun-steps: not ready after TIME: http '\(url.replacing(server.url, with: "http://SERVER"))': \($0)\n"
+        } ?? ""))
+    #expect(server.requests.map(\.path) == ["/health?full=1"])
+    #expect(server.requests.first?.headers["host"] == "127.0.0.1:\(server.port)")
+  }
+
+  @Test func `what is not plain is left to libcurl`() {
+    func isPlain(_ url: String, _ variables: [String: String] = [:]) -> Bool {
+      PlainLook(url) { variables[$0] } != nil
+    }
+    #expect(isPlain("http://localhost:8080/health"))
+    #expect(isPlain("HTTP://[::1]?x"))
+    #expect(!isPlain("https://localhost/"))
+    #expect(!isPlain("http://anna:word@localhost/"))
+    #expect(!isPlain("http://bücher.example/"))
+    #expect(!isPlain("http://localhost/a b"))
+    #expect(!isPlain("http://localhost/", ["http_proxy": "http://proxy:3128"]))
+    #expect(isPlain("http://localhost/", ["http_proxy": "", "HTTPS_PROXY": "http://proxy:3128"]))
+    #expect(!isPlain("http://localhost/", ["NETRC": "/dev/null"]))
+  }
+
+  @Test func `what is no address is refused`() throws {
+    let end = try Workspace().run("wait", "--tcp=localhost")
+    #expect(end.status == 2)
+    #expect(end.errors.hasPrefix("oprun-steps: '--tcp' wants 'host:port', found 'localhost'\n"))
+  }
+}
