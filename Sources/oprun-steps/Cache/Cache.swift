@@ -157,11 +157,11 @@ final class Cache: Sendable {
 
 extension Cache {
   /// Takes a content in and answers it; nil if there is no room, and the part is as it was. The limit
-  /// holds at every moment: room is made first. Nobody waits for the disk: what a loss of power has
-  /// damaged is found by its hash when it is read.
+  /// holds at every moment: room is made first.
   func keep(
     _ part: PartFile, as record: CacheRecord, for key: Digest
   ) throws(SystemError) -> CachedObject? {
+    try part.synchronize()
     let path = folder.object(record.digest)
     try Files.makeFolder(of: path, mode: 0o700)
     let object = try changing { () throws(SystemError) -> CachedObject? in

@@ -204,8 +204,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   /// All bytes are on the disk when this returns.
   func synchronize() throws(SystemError) { try file.synchronize() }
 
-  /// Gives it its final name; from then on others may read it. To be synchronized first, unless who reads
-  /// it compares its hash.
+  /// Gives it its final name; from then on others may read it. To be synchronized first.
   func publish(as target: String) throws(SystemError) {
     if file.status.st_mode & 0o777 != mode { fchmod(file.descriptor, mode) }
     try Files.rename(path, to: target)
