@@ -23,8 +23,8 @@ extension RunLoop {
   }
 
   private func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
-    let step = machine.plan.steps[operation.index]
-    guard let late = step.late else { return question == .join ? .join : .run(step) }
+    let step = machine.steps[operation]
+    guard let late = step.late else { return question == .join ? .join : .run(ReadyStep(step)) }
     do throws(EvaluationFailure) {
       switch question {
       case .entry: return try entry(of: operation, step, late)
@@ -81,14 +81,19 @@ extension RunLoop {
   private func resolve(
     _ late: LateStep, _ step: PlannedStep, of operation: OperationID,
     _ failures: [StepPart: EvaluationFailure] = [:]
-  ) -> PlannedStep {
-    let resolved = late.resolved(step, self)
+  ) -> ReadyStep {
+    let resolved = late.resolved(step.work, step.settings, self)
     let all = failures.merging(resolved.failures) { first, _ in first }
-    if all.isEmpty { return resolved.step }
-    refusals[operation] = all.mapValues { words(of: $0) }
-    var step = resolved.step
-    if all[.attempt] != nil { step.settings = step.settings.withoutRetry }
-    return step
+    refuse(all, of: operation)
+    if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
+    guard let action = resolved.action else {
+      preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")
+    }
+    return ReadyStep(action, resolved.settings)
+  }
+
+  private func refuse(_ failures: [StepPart: EvaluationFailure], of operation: OperationID) {
+    if !failures.isEmpty { refusals[operation] = failures.mapValues { words(of: $0) } }
   }
 
   /// The run's own settings, with what is known only now; nil if files are hashed before.
@@ -96,16 +101,14 @@ extension RunLoop {
     guard let late = machine.plan.late else { return machine.plan.settings }
     hashing.begin(CommandKey.runOperation)
     valueBudget = ValueBudget()
-    let run = PlannedStep(
-      id: RunDirectory.runHookName, span: Span(start: 0, end: 0), action: .arguments(["true"]),
-      settings: machine.plan.settings)
-    let settings = resolve(late, run, of: CommandKey.runOperation).settings
+    let resolved = late.resolved(.none, machine.plan.settings, self)
+    refuse(resolved.failures, of: CommandKey.runOperation)
     if hashing.isAwaited(by: CommandKey.runOperation) {
       refusals[CommandKey.runOperation] = nil
       return nil
     }
     hashing.decided(CommandKey.runOperation)
-    return settings
+    return resolved.settings
   }
 
   /// `pipeline.yml:7: the message; the way out`.
@@ -129,7 +132,7 @@ extension RunLoop: RunFacts {
     if group.combinations.count == members.count {
       return Array(zip(members, group.combinations))
     }
-    return members.map { ($0, machine.plan.steps[$0.index].late?.matrix ?? ValueMap()) }
+    return members.map { ($0, machine.steps[$0].late?.matrix ?? ValueMap()) }
   }
 
   func keptList(of group: OperationID) -> Value? { lists[group] }

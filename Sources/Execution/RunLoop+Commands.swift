@@ -89,7 +89,7 @@ extension RunLoop {
 
   /// Nil for the run itself.
   private func step(of key: CommandKey) -> String? {
-    key.operation == CommandKey.runOperation ? nil : machine.plan.steps[key.operation.index].id
+    key.operation == CommandKey.runOperation ? nil : machine.steps[key.operation].id
   }
 }
 

@@ -115,10 +115,9 @@ private func makePlan(
   guard faults.isEmpty else { throw .badParameters(faults) }
   let isKept = try planner.selection(path: path)
   var builder = PlanBuilder(planner, loader.sources, isKept)
-  var plan = builder.plan(path: path, isKept)
+  let plan = builder.plan(path: path, isKept)
   guard builder.log.isEmpty else {
     throw .invalid(builder.log.sorted(), loader.sources)
   }
-  plan.parameters = loader.models[0].params.map(\.described)
   return plan
 }

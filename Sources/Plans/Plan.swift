@@ -1,5 +1,6 @@
 // The plan: every name resolved, every default filled in, flat and immutable. What runs a pipeline
-// and what shows it read only this; neither sees the file's model.
+// and what shows it read only this; neither sees the file's model. What is added while running, and what
+// late steps become, is `RunSteps`.
 
 package import Diagnostics
 package import Expressions
@@ -7,33 +8,34 @@ package import Scheduling
 
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
-  package var name: String
-  package var sources: SourceMap
-  package var steps: [PlannedStep]
+  package let name: String
+  package let sources: SourceMap
+  package let steps: [PlannedStep]
   /// Edges, queues, priorities, claims: all that the scheduler needs.
-  package var graph: Graph
+  package let graph: Graph
   /// `queues[0]` is the default queue.
-  package var queues: [QueueSpec]
+  package let queues: [QueueSpec]
   /// Resources in file order, then mutexes.
-  package var pools: [PoolSpec]
-  package var failurePolicy: FailurePolicy
+  package let pools: [PoolSpec]
+  package let failurePolicy: FailurePolicy
   /// Of the whole run.
-  package var timeout: Nanoseconds?
+  package let timeout: Nanoseconds?
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
-  package var settings: StepSettings
-  /// What is to be read before anything runs, and masked from then on.
-  package var secrets: [SecretSource]
-  /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
-  package var groups: [OperationID: GroupPlan] = [:]
-  /// The pipeline's params, in file order.
-  package var parameters: [ParameterDescription] = []
+  package let settings: StepSettings
   /// What of `settings` is known only when the run begins.
-  package var late: LateStep?
+  package let late: LateStep?
+  /// What is to be read before anything runs, and masked from then on.
+  package let secrets: [SecretSource]
+  /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
+  package let groups: [OperationID: GroupPlan]
+  /// The pipeline's params, in file order.
+  package let parameters: [ParameterDescription]
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
-    secrets: [SecretSource] = []
+    late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
+    parameters: [ParameterDescription] = []
   ) {
     self.name = name
     self.sources = sources
@@ -44,7 +46,10 @@ package struct Plan: Sendable {
     self.failurePolicy = failurePolicy
     self.timeout = timeout
     self.settings = settings
+    self.late = late
     self.secrets = secrets
+    self.groups = groups
+    self.parameters = parameters
   }
 }
 
@@ -71,21 +76,20 @@ package struct SecretSource: Hashable, Sendable {
 
 /// One step of a plan: what to run, and how (shared with the steps that set nothing else).
 package struct PlannedStep: Sendable {
-  package var id: String
+  package let id: String
   /// The step's `id:` value in the file, for messages.
-  package var span: Span
-  /// Where expressions are left in it, as people wrote it: for showing alone.
-  package var action: Action
-  package var settings: StepSettings
+  package let span: Span
+  package let work: Work
+  package let settings: StepSettings
   /// Nil for a step of which everything is known, as of most.
-  package var late: LateStep?
+  package let late: LateStep?
 
   package init(
-    id: String, span: Span, action: Action, settings: StepSettings, late: LateStep? = nil
+    id: String, span: Span, work: Work, settings: StepSettings, late: LateStep? = nil
   ) {
     self.id = id
     self.span = span
-    self.action = action
+    self.work = work
     self.settings = settings
     self.late = late
   }
@@ -126,17 +130,7 @@ package struct GroupPlan: Sendable {
   package var isExpanding: Bool { if case .expanding = kind { true } else { false } }
 }
 
-/// What a process runs.
-package enum Action: Hashable, Sendable {
-  /// For the shell, or executed directly where the shell would do no more (`CommandLine`).
-  case script(ScriptText)
-  /// An argument vector; never empty.
-  case arguments([String])
-  /// Arguments of the program of the built-in steps, which stands beside oprun; never empty.
-  case helper([String])
-}
-
-/// Everything about a step but its id, action and edges. One instance serves all steps that have
+/// Everything about a step but its id, work and edges. One instance serves all steps that have
 /// the same; most files need one or two.
 package final class StepSettings: Sendable {
   /// Label for people; nil means the id.
@@ -240,16 +234,16 @@ package struct StopSequence: Hashable, Sendable {
   package init() {}
 }
 
-/// Completion hooks: each a list of commands, run one after the other.
+/// Completion hooks: each a list of commands, run one after the other; none is `Work.none`.
 package struct Hooks: Hashable, Sendable {
-  package var onSuccess: [Action] = []
-  package var onFailure: [Action] = []
-  package var onCancel: [Action] = []
-  package var onComplete: [Action] = []
+  package var onSuccess: [Work] = []
+  package var onFailure: [Work] = []
+  package var onCancel: [Work] = []
+  package var onComplete: [Work] = []
 
   package init() {}
 
-  package subscript(kind: HookKind) -> [Action] {
+  package subscript(kind: HookKind) -> [Work] {
     get {
       switch kind {
       case .onSuccess: onSuccess

@@ -48,7 +48,7 @@ package enum Question: Hashable, Sendable {
 /// The answer to a question.
 package enum Decision: Sendable {
   /// It is ready, as this step.
-  case run(PlannedStep)
+  case run(ReadyStep)
   /// It has failed before it could start; in words, why.
   case fail(String)
   /// It does not run; in words, why.
@@ -60,7 +60,7 @@ package enum Decision: Sendable {
   /// All members of the group have ended.
   case join
   /// It waits for these, one after the other, as this step; then it is asked about again.
-  case wait([Probe], PlannedStep)
+  case wait([Probe], ReadyStep)
 }
 
 /// An operation that is added while running.

@@ -50,12 +50,12 @@ extension RunMachine {
     startReady(at: now)
   }
 
-  private mutating func run(_ operation: OperationID, as step: PlannedStep) {
+  private mutating func run(_ operation: OperationID, as step: ReadyStep) {
     setGate(of: operation, to: nil)
-    if step.action != plan.steps[operation.index].action {
-      say(.resolved(operation, command: step.action.commandText))
+    if case .late = steps[operation].work, let action = step.action {
+      say(.resolved(operation, command: action.commandText))
     }
-    plan.steps[operation.index] = step
+    steps.resolve(operation, as: step)
     scheduler.resume(operation)
   }
 
@@ -63,7 +63,7 @@ extension RunMachine {
     var members: [OperationID] = []
     for operation in operations {
       let id = scheduler.append(operation.spec)
-      plan.steps.append(operation.step)
+      steps.append(operation.step, as: id)
       members.append(id)
       say(.appended(id, id: operation.step.id, group: group))
     }

@@ -162,8 +162,8 @@ extension RunMachine {
   /// The answer to `.resolveRun`: the run's own settings, with all that is known now.
   package mutating func runResolved(as settings: StepSettings, at now: Nanoseconds) {
     guard end == nil else { return }
-    plan.settings = settings
-    var run = ActiveOperation(settings: plan.settings)
+    steps.resolveRun(as: settings)
+    var run = ActiveOperation(settings: settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))
     continueHooks(of: CommandKey.runOperation, &run, at: now)
@@ -206,7 +206,7 @@ extension RunMachine {
     let status = (state.ending?.outcome ?? .succeeded).word
     var variables = [("OPRUN_STATUS", status)]
     if operation == CommandKey.runOperation {
-      let failed = failedSteps.map { plan.steps[$0.index].id }.joined(separator: " ")
+      let failed = failedSteps.map { steps[$0].id }.joined(separator: " ")
       variables.append(("OPRUN_FAILED_STEPS", failed))
     } else {
       let (code, signal) = state.attemptEnd?.codes ?? ("", "")

@@ -6,7 +6,7 @@ import Scheduling
 /// An operation that waits for conditions, one after the other.
 struct Wait {
   /// With the values that are known while it waits.
-  let step: PlannedStep
+  let step: ReadyStep
   let probes: [Probe]
   /// The one that is waited for.
   var index = 0
@@ -94,7 +94,7 @@ extension RunMachine {
         timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
     }
     // Hooks run in a slot, as all commands do.
-    plan.steps[timer.operation.index] = wait.step
+    steps.resolve(timer.operation, as: wait.step)
     setGate(of: timer.operation, to: .expired(words))
     scheduler.resume(timer.operation)
   }

@@ -23,8 +23,9 @@ package struct RunMachine {
     case tell(RunEvent.Kind)
   }
 
+  package let plan: Plan
   /// Grows while steps are expanded.
-  package internal(set) var plan: Plan
+  package internal(set) var steps: RunSteps
   let isStrict: Bool
   /// Commands that may run at once, whatever the queues allow.
   let commandLimit: Int
@@ -64,6 +65,7 @@ package struct RunMachine {
     plan: Plan, isStrict: Bool = false, commandLimit: Int = .max, seed: UInt64 = 1
   ) {
     self.plan = plan
+    steps = RunSteps(plan)
     self.isStrict = isStrict
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
@@ -187,7 +189,7 @@ package struct RunMachine {
 
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     var state =
-      active[operation] ?? ActiveOperation(settings: plan.steps[operation.index].settings)
+      active[operation] ?? ActiveOperation(settings: steps.ready(operation).settings)
     if case .expired(let words) = gates[operation] {
       setGate(of: operation, to: nil)
       state.waitExpired(words)
@@ -319,6 +321,7 @@ package struct RunMachine {
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, ending, cause))
     setGate(of: operation, to: nil)
+    steps.end(operation)
     memberEnded(operation)
   }
 

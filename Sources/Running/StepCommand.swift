@@ -15,23 +15,33 @@ package struct StepCommand: Sendable {
 }
 
 extension RunMachine {
-  /// What runs for an attempt, a hook or a look at a condition.
+  /// What runs for an attempt, a hook or a look at a condition. Traps for one that is refused.
   package mutating func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
-    let step = isRun ? nil : plan.steps[key.operation.index]
-    let wait = gates[key.operation]?.wait
-    let settings = wait?.step.settings ?? step?.settings ?? plan.settings
-    let action: Plans.Action? =
-      switch key.trial {
-      case .attempt: step?.action
-      case .hook(let kind, let index): settings.hooks[kind][index - 1]
-      case .probe(let index): wait?.probes[index - 1].action
-      }
+    let (action, settings) = work(of: key)
+    guard let action else { preconditionFailure("what is not known cannot run") }
     var variables: [EnvironmentVariable] = []
     if case .hook = key.trial { variables = hookVariables(for: key.operation) }
     return StepCommand(
-      step: step?.id, settings: settings, action: action ?? .arguments(["true"]),
+      step: isRun ? nil : steps[key.operation].id, settings: settings, action: action,
       attempt: active[key.operation]?.attempt ?? 1, variables: variables)
+  }
+
+  private func work(of key: CommandKey) -> (action: Plans.Action?, settings: StepSettings) {
+    switch key.trial {
+    case .attempt:
+      let step = steps.ready(key.operation)
+      return (step.action, step.settings)
+    case .hook(let kind, let index):
+      let isRun = key.operation == CommandKey.runOperation
+      let settings = isRun ? steps.settings : steps.ready(key.operation).settings
+      return (settings.hooks[kind][index - 1].known, settings)
+    case .probe(let index):
+      guard let wait = gates[key.operation]?.wait else {
+        preconditionFailure("a look for an operation that does not wait")
+      }
+      return (wait.probes[index - 1].action, wait.step.settings)
+    }
   }
 
   /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if

@@ -120,7 +120,8 @@ extension Plan {
     if let group = groups[operation] {
       lines.append(described(group))
     } else {
-      lines.append("$ " + step.action.commandText.replacing("\n", with: "\\n"))
+      let command = step.work.shown?.text ?? "nothing"
+      lines.append("$ " + command.replacing("\n", with: "\\n"))
     }
     if let reason = step.late?.skipReason { lines.append("skipped: " + reason) }
     if let condition = step.late?.condition { lines.append("if: " + condition) }

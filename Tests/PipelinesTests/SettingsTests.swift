@@ -81,11 +81,11 @@ struct SettingsTests {
     #expect(settings.logLimit == 512 * 1024)
     #expect(settings.nice == -5)
     #expect(settings.orphans == .warn)
-    #expect(settings.hooks.onSuccess == [.script("echo a")])
-    #expect(settings.hooks.onFailure == [.arguments(["echo", "b"])])
-    #expect(settings.hooks.onCancel == [.arguments(["echo", "c"])])
+    #expect(settings.hooks.onSuccess == [.known(.script("echo a"))])
+    #expect(settings.hooks.onFailure == [.known(.arguments(["echo", "b"]))])
+    #expect(settings.hooks.onCancel == [.known(.arguments(["echo", "c"]))])
     #expect(
-      settings.hooks.onComplete
+      settings.hooks.onComplete.map(\.known)
         == [.script("echo d"), .arguments(["echo", "e"]), .script("echo f")])
   }
 
@@ -122,7 +122,9 @@ struct SettingsTests {
   }
 
   @Test func `scripts keep the text of their style`() throws {
-    func script(_ lines: String) throws -> Action { try plan(step(lines)).steps[0].action }
+    func script(_ lines: String) throws -> Action? {
+      try plan(step(lines)).steps[0].work.known
+    }
     #expect(try script("run: echo a") == .script("echo a"))
     #expect(try script("run: 'it''s'") == .script("it's"))
     #expect(try script("run: \"a\\tb\"") == .script("a\tb"))
@@ -170,8 +172,8 @@ struct DefaultsTests {
     #expect(own.environment.map { "\($0.name)=\($0.value)" } == ["A=own", "B=default", "C=own"])
     #expect([plain.workingDirectory, own.workingDirectory] == ["base/sub", "/abs"])
     #expect(plain.shell == ["bash", "-eo", "pipefail"])
-    #expect(plain.hooks.onFailure == [.script("echo default")])
-    #expect(own.hooks.onFailure == [.script("echo own")])
+    #expect(plain.hooks.onFailure == [.known(.script("echo default"))])
+    #expect(own.hooks.onFailure == [.known(.script("echo own"))])
     #expect(plan.graph[OperationID(0)].priority == 4)
     #expect(plan.graph[OperationID(1)].priority == -4)
     #expect(plan.graph[OperationID(1)].queue == QueueID(1))
@@ -188,7 +190,7 @@ struct DefaultsTests {
       """)
     #expect(plan.settings.environment.map(\.value) == ["top"])
     #expect(plan.settings.workingDirectory == "base")
-    #expect(plan.settings.hooks.onComplete == [.script("echo done")])
+    #expect(plan.settings.hooks.onComplete == [.known(.script("echo done"))])
   }
 }
 
@@ -221,7 +223,7 @@ struct ReuseTests {
         "A=written", "B=merged",
       ])
     #expect(plan.edges == ["a>b"])
-    #expect(plan.steps[2].action == .script("echo b"))
+    #expect(plan.steps[2].work == .known(.script("echo b")))
     #expect(plan.steps[2].settings.nice == 3)
     #expect(plan.steps[2].settings.timeout == 3_600_000_000_000)
     #expect(plan.steps[2].settings.orphans == .warn)
@@ -236,7 +238,7 @@ struct ReuseTests {
     ] {
       let plan = try plan(text)
       #expect(plan.steps.map(\.id) == ["a", "b"])
-      #expect(plan.steps.map(\.action) == [.script("x"), .script("y")])
+      #expect(plan.steps.map(\.work) == [.known(.script("x")), .known(.script("y"))])
     }
   }
 

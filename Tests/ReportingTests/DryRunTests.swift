@@ -136,7 +136,7 @@ import Testing
     retry.limit = 2
     retry.delay = 1_500_000_000
     var hooks = Hooks()
-    hooks.onFailure = [.arguments(["tell", "a b"])]
+    hooks.onFailure = [.known(.arguments(["tell", "a b"]))]
     let settings = StepSettings(
       name: "The step", environment: [EnvironmentVariable(name: "A", value: "b c")],
       workingDirectory: "sub", shell: ["/bin/bash", "-eo", "pipefail"], timeout: 90_000_000_000,

@@ -50,7 +50,9 @@ struct MaskingSinkTests {
   @Test func `a command is masked before it is clipped`() throws {
     let action = Action.arguments(["login", "correct horse", "--now"])
     for columns in 1...30 {
-      let text = try written(capacity: 1000) { $0.write(firstLineOf: action, columns: columns) }
+      let text = try written(capacity: 1000) {
+        $0.write(firstLineOf: ShownCommand(action), columns: columns)
+      }
       let whole = "login '***' --now"
       #expect(text == (columns >= whole.count ? whole : whole.prefix(columns - 1) + "…"))
     }

@@ -23,19 +23,41 @@ extension Plan {
   func group(
     _ id: String, _ kind: GroupPlan.Kind = .matrix, of members: [String] = []
   ) -> Plan {
-    var plan = self
-    plan.groups[plan.operation(id)] = GroupPlan(kind: kind, members: members.map(plan.operation))
-    return plan
+    var groups = groups
+    let members = members.map(operation)
+    groups[operation(id)] = GroupPlan(kind: kind, members: members)
+    return with(groups: groups).replacing(id) { step in
+      let work: Work? = members.isEmpty ? step.work.shown.map { .late(shown: $0) } : nil
+      return PlannedStep(
+        id: id, span: step.span, work: work ?? .none, settings: step.settings, late: step.late)
+    }
   }
 
   /// Something about the step is decided late.
   func late(
     _ id: String, if condition: String? = nil, skipped reason: String? = nil, waits: [String] = []
   ) -> Plan {
-    var plan = self
-    plan.steps[plan.operation(id).index].late = LateStep(
-      condition: condition, skipReason: reason, waits: waits)
-    return plan
+    replacing(id) { step in
+      PlannedStep(
+        id: id, span: step.span, work: step.work, settings: step.settings,
+        late: LateStep(condition: condition, skipReason: reason, waits: waits))
+    }
+  }
+
+  private func replacing(_ id: String, _ body: (PlannedStep) -> PlannedStep) -> Plan {
+    var steps = steps
+    let index = operation(id).index
+    steps[index] = body(steps[index])
+    return with(steps: steps)
+  }
+
+  private func with(
+    steps: [PlannedStep]? = nil, groups: [OperationID: GroupPlan]? = nil
+  ) -> Plan {
+    Plan(
+      name: name, sources: sources, steps: steps ?? self.steps, graph: graph, queues: queues,
+      pools: pools, failurePolicy: failurePolicy, timeout: timeout, settings: settings,
+      groups: groups ?? self.groups)
   }
 
   func operation(_ id: String) -> OperationID {
@@ -66,7 +88,7 @@ private struct SamplePlan {
     let start = file.utf8.count + 6
     file += "- id: \(id)\n"
     let span = Span(start: start, end: start + id.utf8.count)
-    steps.append(PlannedStep(id: id, span: span, action: action(id), settings: settings))
+    steps.append(PlannedStep(id: id, span: span, work: .known(action(id)), settings: settings))
   }
 
   private func part(of text: String, after sign: Character) -> Double? {

@@ -51,7 +51,9 @@ import Testing
     ("# only", "# only"), ("0123456789012345", "01234567890…"),
   ])
   func `a script is shown by its first line`(script: String, line: String) throws {
-    #expect(try written { $0.write(firstLineOf: .script(ScriptText(script)), columns: 12) } == line)
+    #expect(
+      try written { $0.write(firstLineOf: ShownCommand(.script(ScriptText(script))), columns: 12) }
+        == line)
   }
 }
 

@@ -72,7 +72,7 @@ private struct RandomRun {
     }
     if machine.end == nil { complaints.append("no end after \(turn) turns") }
     if signalCount < 3 {
-      for index in machine.plan.steps.indices where settled[OperationID(index)] == nil {
+      for index in 0..<machine.steps.count where settled[OperationID(index)] == nil {
         complaints.append("operation \(index) has no outcome")
       }
       for key in running where !killed.contains(key) { complaints.append("\(key) still runs") }
@@ -141,7 +141,7 @@ private struct RandomRun {
   private mutating func answer(_ asked: (operation: OperationID, question: Question, turn: Int)) {
     if asked.turn < turn { seen.insert("late answer") }
     if machine.scheduler.state(of: asked.operation).hasEnded { seen.insert("void answer") }
-    let step = machine.plan.steps[asked.operation.index]
+    let step = machine.steps[asked.operation]
     machine.decided(asked.operation, decision(asked.operation, asked.question, step), at: now)
   }
 
@@ -149,7 +149,7 @@ private struct RandomRun {
     _ operation: OperationID, _ question: Question, _ step: PlannedStep
   ) -> Decision {
     if question == .join { return .join }
-    if question == .conditionsHold { return .run(step) }
+    if question == .conditionsHold { return .run(ReadyStep(step)) }
     if machine.plan.groups[operation] != nil {
       if random.below(5) == 0 { return .fail("no") }
       seen.insert("expanded")
@@ -167,8 +167,8 @@ private struct RandomRun {
         action: .arguments(["look"]), every: 500_000_000,
         timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
       waited.insert(operation)
-      return .wait([probe, probe], step)
-    default: return .run(step)
+      return .wait([probe, probe], ReadyStep(step))
+    default: return .run(ReadyStep(step))
     }
   }
 
@@ -296,18 +296,17 @@ private struct RandomRun {
       ungrouped.append(operation)
     }
     let policies: [FailurePolicy] = [.continue, .continue, .stop, .cancel]
-    var plan = Plan(
+    return Plan(
       name: "random", sources: SourceMap(), steps: steps, graph: graph,
       queues: [QueueSpec(name: "default", width: width)], pools: [],
       failurePolicy: policies[random.below(policies.count)],
-      timeout: random.below(8) == 0 ? 5_000_000_000 : nil, settings: settings(&random))
-    plan.groups = groups
-    return plan
+      timeout: random.below(8) == 0 ? 5_000_000_000 : nil, settings: settings(&random),
+      groups: groups)
   }
 
   static func step(_ random: inout Random, _ id: String) -> PlannedStep {
     PlannedStep(
-      id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
+      id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
       settings: settings(&random))
   }
 
@@ -316,7 +315,9 @@ private struct RandomRun {
     retry.limit = random.below(3)
     retry.delay = Nanoseconds(random.below(3)) * 500_000_000
     var hooks = Hooks()
-    for kind in HookKind.allCases where random.below(4) == 0 { hooks[kind] = [.script("hook")] }
+    for kind in HookKind.allCases where random.below(4) == 0 {
+      hooks[kind] = [.known(.script("hook"))]
+    }
     return StepSettings(
       timeout: random.below(4) == 0 ? 1_000_000_000 : nil, retry: retry,
       allowFailure: random.below(4) == 0 ? .always : .never, hooks: hooks)

@@ -12,10 +12,10 @@ private func hooks(
   success: Int = 0, failure: Int = 0, cancel: Int = 0, complete: Int = 0
 ) -> Hooks {
   var hooks = Hooks()
-  hooks.onSuccess = Array(repeating: .script("hook"), count: success)
-  hooks.onFailure = Array(repeating: .script("hook"), count: failure)
-  hooks.onCancel = Array(repeating: .script("hook"), count: cancel)
-  hooks.onComplete = Array(repeating: .script("hook"), count: complete)
+  hooks.onSuccess = Array(repeating: .known(.script("hook")), count: success)
+  hooks.onFailure = Array(repeating: .known(.script("hook")), count: failure)
+  hooks.onCancel = Array(repeating: .known(.script("hook")), count: cancel)
+  hooks.onComplete = Array(repeating: .known(.script("hook")), count: complete)
   return hooks
 }
 

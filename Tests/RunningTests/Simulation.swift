@@ -58,7 +58,7 @@ struct Simulation {
       let operation = graph.append(spec)
       steps.append(
         PlannedStep(
-          id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
+          id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
           settings: settings[id] ?? StepSettings()))
       for dependency in sides.dropFirst().joined().split(separator: " ") {
         edges.append((String(dependency), operation.index))
@@ -76,16 +76,19 @@ struct Simulation {
       guard let from = steps.firstIndex(where: { $0.id == parts[0] }) else { continue }
       graph.addEdge(from: OperationID(from), to: OperationID(dependent), when: condition)
     }
-    var plan = Plan(
+    func operation(_ id: String) -> OperationID {
+      OperationID(steps.firstIndex { $0.id == id } ?? -1)
+    }
+    var groups: [OperationID: GroupPlan] = [:]
+    for (name, members) in self.groups {
+      let id = name.filter { $0 != "!" }
+      groups[operation(id)] = GroupPlan(
+        kind: .matrix, members: members.map { operation($0) }, isFailFast: name != id)
+    }
+    return Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
       queues: [QueueSpec(name: "default", width: width)], pools: [], failurePolicy: failurePolicy,
-      timeout: timeout, settings: run)
-    for (name, members) in groups {
-      let id = name.filter { $0 != "!" }
-      plan.groups[plan.operation(id)] = GroupPlan(
-        kind: .matrix, members: members.map { plan.operation($0) }, isFailFast: name != id)
-    }
-    return plan
+      timeout: timeout, settings: run, groups: groups)
   }
 }
 
@@ -189,7 +192,7 @@ private struct Playback {
       case "expand": .expand(words.dropFirst().map(newOperation))
       case "fail": .fail("no")
       case "wait": wait(operation, words.dropFirst().compactMap { Nanoseconds($0) })
-      default: .run(plan.steps[operation.index])
+      default: .run(ReadyStep(machine.steps[operation]))
       }
     if words[0] == "expand" { decisions[id(operation)] = "join" }
     if words[0] == "wait" { decisions[id(operation)] = "run" }
@@ -200,13 +203,13 @@ private struct Playback {
     let probe = Probe(
       action: .arguments(["look"]), every: times[0] * second,
       timeout: times.count > 1 ? times[1] * second : nil, words: "it")
-    return .wait([probe], plan.steps[operation.index])
+    return .wait([probe], ReadyStep(machine.steps[operation]))
   }
 
   private func newOperation(_ id: String) -> NewOperation {
     NewOperation(
       step: PlannedStep(
-        id: id, span: Span(start: 0, end: 0), action: .script(ScriptText(id)),
+        id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
         settings: simulation.settings[id] ?? StepSettings()),
       spec: OperationSpec())
   }
@@ -264,14 +267,14 @@ private struct Playback {
         "\(id(operation))=\(ending.outcome)\(ending.isAllowed ? "(allowed)" : "")\(text(cause))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
     case .appended(_, let name, let group): return "\(id(group))>\(name)"
-    case .stopping(let reason): return "stopping(\(reason.short(plan)))"
+    case .stopping(let reason): return "stopping(\(reason.short(id)))"
     case .finished(let end): return "end=\(end.exitStatus)"
     default: return nil
     }
   }
 
   private func id(_ operation: OperationID) -> String {
-    operation == CommandKey.runOperation ? "@run" : plan.steps[operation.index].id
+    operation == CommandKey.runOperation ? "@run" : machine.steps[operation].id
   }
 
   /// `a` for an attempt, `a.on_success.1` for a hook.
@@ -298,7 +301,7 @@ private struct Playback {
     switch cause {
     case .itself: ""
     case .dependency(let root): "<\(id(root))"
-    case .stopped(let reason): "<\(reason.short(plan))"
+    case .stopped(let reason): "<\(reason.short(id))"
     case .hook(let kind): "<\(kind.key)"
     case .condition(let reason), .wait(let reason): "<\(reason)"
     }
@@ -308,10 +311,10 @@ private struct Playback {
 private let second: Nanoseconds = 1_000_000_000
 
 extension StopReason {
-  fileprivate func short(_ plan: Plan) -> String {
+  fileprivate func short(_ id: (OperationID) -> String) -> String {
     switch self {
     case .signal(let signal): "signal\(signal)"
-    case .failure(let operation): plan.steps[operation.index].id
+    case .failure(let operation): id(operation)
     case .runTimeout: "timeout"
     case .noWidth: "width"
     case .suspended: "suspended"

@@ -11,8 +11,8 @@ private let second: Nanoseconds = 1_000_000_000
 struct `Stopping a run` {
   private let cancelHooks: StepSettings = {
     var hooks = Hooks()
-    hooks.onCancel = [.script("hook")]
-    hooks.onComplete = [.script("hook")]
+    hooks.onCancel = [.known(.script("hook"))]
+    hooks.onComplete = [.known(.script("hook"))]
     return StepSettings(hooks: hooks)
   }()
 
@@ -60,7 +60,7 @@ struct `Stopping a run` {
   /// `b` had succeeded and `c` had failed when their hooks were stopped.
   @Test func `after the third signal every step has an outcome that is true`() {
     var hooks = Hooks()
-    hooks.onComplete = [.script("hook")]
+    hooks.onComplete = [.known(.script("hook"))]
     let settings = StepSettings(hooks: hooks)
     #expect(
       Simulation(
@@ -177,7 +177,7 @@ struct `Stopping a run` {
     policy.limit = 1
     policy.delay = 100 * second
     var hooks = Hooks()
-    hooks.onComplete = [.script("hook")]
+    hooks.onComplete = [.known(.script("hook"))]
     #expect(
       Simulation(
         graph: "a; b; c; g: a?done b?done c?done",

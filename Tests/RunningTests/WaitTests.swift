@@ -31,9 +31,9 @@ import Testing
 
   @Test func `hooks of what waited in vain run in a slot, without an attempt`() {
     var hooks = Hooks()
-    hooks.onSuccess = [.script("hook")]
-    hooks.onFailure = [.script("hook"), .script("hook")]
-    hooks.onComplete = [.script("hook")]
+    hooks.onSuccess = [.known(.script("hook"))]
+    hooks.onFailure = [.known(.script("hook")), .known(.script("hook"))]
+    hooks.onComplete = [.known(.script("hook"))]
     let run = Simulation(
       graph: "a; b; c: a", scripts: ["a.wait.1": "1@0", "b": "ok@9"],
       settings: ["a": StepSettings(hooks: hooks)], decisions: ["a": "wait 2 5"], width: 1)

@@ -29,37 +29,37 @@ struct PlanBuilder {
     log = planner.log
   }
 
+  /// Of no use if anything was logged.
   mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.units[0]
     let options = planner.options
     var graph = isKept.map(planner.graph.subgraph) ?? planner.graph
     for operation in gated { graph.setGated(operation) }
-    var plan = Plan(
+    let run = runSettings(of: root)
+    return Plan(
       name: root.model.name ?? FilePlace(path: path).name, sources: sources, steps: steps,
       graph: graph, queues: planner.lanes.queues, pools: planner.lanes.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
-      timeout: options.timeout ?? root.model.timeout, settings: StepSettings(),
-      secrets: planner.models.secrets)
-    addRunSettings(of: root, to: &plan)
-    plan.groups = groups
-    return plan
+      timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
+      secrets: planner.models.secrets, groups: groups,
+      parameters: root.model.params.map(\.described))
   }
 
   /// For the run's own hooks.
-  private mutating func addRunSettings(of root: Unit, to plan: inout Plan) {
+  private mutating func runSettings(of root: Unit) -> (settings: StepSettings, late: LateStep?) {
     var draft = SettingsDraft(root)
     draft.setHooks(root.model.hooks)
     let values = planner.values(at: Place(unit: 0, step: 0))
     do throws(EvaluationFailure) {
       let planned = try draft.settings(
         label: nil, values, try draft.foldedEnvironment(values))
-      plan.settings = planned.settings
       var parts = LateParts()
       parts.settings = planned.late
-      if !parts.isEmpty { plan.late = LateStep(parts, in: LateScope()) }
+      return (planned.settings, parts.isEmpty ? nil : LateStep(parts, in: LateScope()))
     } catch {
       log.report(error.diagnostic(in: planner.text))
+      return (StepSettings(), nil)
     }
   }
 
@@ -131,7 +131,7 @@ struct PlanBuilder {
     else { return nil }
     let id = unit.model.steps[operation].id.span
     return PlannedStep(
-      id: planner.text.string(id), span: id, action: action, settings: settings.settings)
+      id: planner.text.string(id), span: id, work: .known(action), settings: settings.settings)
   }
 
   private mutating func isSureToRun(_ extra: ExtraModel?) throws(EvaluationFailure) -> Bool {
@@ -161,8 +161,16 @@ struct PlanBuilder {
     let parts = try lateParts(operation, at: place, values, settings, command)
     return PlannedStep(
       id: planner.id(of: operation), span: unit.model.steps[place.step].id.span,
-      action: command.shown, settings: settings.settings,
+      work: work(of: operation, command), settings: settings.settings,
       late: parts.map { LateStep($0, in: scope(of: operation, at: place)) })
+  }
+
+  /// A group runs nothing. One without members, or whose members are not known yet, shows what each
+  /// of them would run.
+  private func work(of operation: Int, _ command: StepCommand) -> Work {
+    guard let group = planner.group(operation) else { return command.work }
+    guard group.members.isEmpty, let shown = command.work.shown else { return .none }
+    return .late(shown: shown)
   }
 
   /// Most scripts stand in the file as they are.
@@ -174,7 +182,7 @@ struct PlanBuilder {
     case .kept(let number): return try fold(unit.model.actions[Int(number)], values, settings)
     case .uses(let number):
       let uses = unit.model.uses[Int(number)]
-      if case .file(let path) = uses.kind { return .known(.script(ScriptText(path))) }
+      if case .file = uses.kind { return .none }
       return try fold(.uses(uses), values, settings)
     }
   }
@@ -201,11 +209,14 @@ struct PlanBuilder {
 enum StepCommand {
   case known(Action)
   case late(CommandModel)
+  /// The steps of another pipeline run in its place.
+  case none
 
-  var shown: Action {
+  var work: Work {
     switch self {
-    case .known(let action): action
-    case .late(let command): command.shown
+    case .known(let action): .known(action)
+    case .late(let command): command.work
+    case .none: .none
     }
   }
 }

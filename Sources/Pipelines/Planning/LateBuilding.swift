@@ -100,7 +100,7 @@ extension PlanBuilder {
       },
       excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
         try values.fold(model)
-      }, spec: spec, parts: parts)
+      }, spec: spec, work: command.work, parts: parts)
   }
 
   /// Of the steps that the operation is in, the outermost first, then its own. What is known to be

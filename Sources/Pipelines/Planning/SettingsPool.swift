@@ -214,8 +214,9 @@ struct SettingsDraft {
       for command in commands {
         folded.append(try values.fold(command, for: shell))
       }
-      result[kind] = folded.map(\.shown)
-      if folded.contains(where: { $0.constant == nil }) { late.hooks[kind] = folded }
+      let works = folded.map(\.work)
+      result[kind] = works
+      if works.contains(where: { $0.known == nil }) { late.hooks[kind] = folded }
     }
     return result
   }

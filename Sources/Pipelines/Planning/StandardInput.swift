@@ -14,10 +14,12 @@ extension PlanBuilder {
   ) throws(EvaluationFailure) -> Template? {
     guard let input = settings.input else { return nil }
     var isLate = settings.late?.hooks.isEmpty == false
-    var actions = isLate ? [] : HookKind.allCases.flatMap { settings.settings.hooks[$0] }
+    var actions =
+      isLate ? [] : HookKind.allCases.flatMap { settings.settings.hooks[$0].compactMap(\.known) }
     switch command {
     case .known(let action): actions.append(action)
     case .late: isLate = true
+    case .none: break
     }
     for wait in waits where wait.model.kind == .command {
       if let action = wait.model.target.constant { actions.append(action) } else { isLate = true }

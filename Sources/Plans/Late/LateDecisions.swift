@@ -117,7 +117,7 @@ extension LateStep {
       let late = LateStep(parts, in: scope.with(instance.values))
       return LateInstance(
         step: PlannedStep(
-          id: group.id + instance.suffix, span: group.span, action: group.action,
+          id: group.id + instance.suffix, span: group.span, work: expansion.work,
           settings: group.settings, late: late),
         spec: expansion.spec)
     }
@@ -125,9 +125,6 @@ extension LateStep {
 
   /// The values of its matrix, if it is an instance.
   package var matrix: ValueMap? { scope.matrix }
-
-  /// Whether what it runs has values in it that were not known before.
-  package var changesCommand: Bool { parts.command != nil }
 }
 
 extension WaitModel.Kind {

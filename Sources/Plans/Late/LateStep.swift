@@ -102,17 +102,20 @@ package final class LateExpansion: Sendable {
   package let excluded: ValueModel?
   /// Of each instance.
   package let spec: OperationSpec
+  /// Of each instance.
+  package let work: Work
   /// Of each instance, but for the matrix.
   package let parts: LateParts
 
   package init(
     axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, spec: OperationSpec,
-    parts: LateParts
+    work: Work, parts: LateParts
   ) {
     self.axes = axes
     self.included = included
     self.excluded = excluded
     self.spec = spec
+    self.work = work
     self.parts = parts
   }
 }
@@ -125,7 +128,7 @@ package struct LateWait: Sendable {
     self.model = model
   }
 
-  package var shown: String { model.kind.words(model.target.shown) }
+  package var shown: String { model.kind.words(model.target.asAction) }
 }
 
 /// What the names in late expressions stand for.

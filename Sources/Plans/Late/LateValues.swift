@@ -12,23 +12,26 @@ package enum StepPart: Hashable, Sendable {
   case hook(HookKind, index: Int)
 }
 
-/// A step with all values put in that could be had.
+/// What a late step runs, and how, with all values put in that could be had.
 package struct ResolvedStep {
-  package var step: PlannedStep
+  /// Nil if the step runs nothing, or cannot run.
+  package fileprivate(set) var action: Action?
+  package fileprivate(set) var settings: StepSettings
   /// Commands that cannot run, and why.
-  package var failures: [StepPart: EvaluationFailure] = [:]
-
-  package init(_ step: PlannedStep) { self.step = step }
+  package fileprivate(set) var failures: [StepPart: EvaluationFailure] = [:]
 }
 
 extension LateStep {
-  package func resolved(_ step: PlannedStep, _ facts: some RunFacts) -> ResolvedStep {
+  /// `work` and `settings` are those of the plan.
+  package func resolved(
+    _ work: Work, _ settings: StepSettings, _ facts: some RunFacts
+  ) -> ResolvedStep {
     let bindings = LateBindings(scope: scope, facts: facts)
-    var result = ResolvedStep(step)
+    var result = ResolvedStep(action: work.known, settings: settings)
     do throws(EvaluationFailure) {
       var changes = try parts.settings?.changes(bindings) ?? StepSettings.Changes()
       changes.environment = try bindings.inputVariables() + changes.environment
-      if !changes.isEmpty { result.step.settings = step.settings.with(changes) }
+      if !changes.isEmpty { result.settings = settings.with(changes) }
     } catch {
       // A command without a variable that it counts on could do anything.
       result.failAll(error)
@@ -36,11 +39,10 @@ extension LateStep {
     }
     if let command = parts.command {
       do throws(EvaluationFailure) {
-        result.step.action = try bindings.action(of: command, shell: parts.shell)
-        result.step.settings = try result.step.settings.adding(
-          bindings.secretInputs(of: command, tag: ""))
+        result.action = try bindings.action(of: command, shell: parts.shell)
+        result.settings = try result.settings.adding(bindings.secretInputs(of: command, tag: ""))
       } catch {
-        result.failures[.attempt] = error
+        result.fail(.attempt, error)
       }
     }
     if let hooks = parts.settings?.hooks, !hooks.isEmpty { result.put(hooks, bindings) }
@@ -50,11 +52,16 @@ extension LateStep {
 }
 
 extension ResolvedStep {
+  fileprivate mutating func fail(_ part: StepPart, _ failure: EvaluationFailure) {
+    failures[part] = failure
+    if part == .attempt { action = nil }
+  }
+
   fileprivate mutating func failAll(_ failure: EvaluationFailure) {
-    failures[.attempt] = failure
+    fail(.attempt, failure)
     for kind in HookKind.allCases {
-      for index in step.settings.hooks[kind].indices {
-        failures[.hook(kind, index: index + 1)] = failure
+      for index in settings.hooks[kind].indices {
+        fail(.hook(kind, index: index + 1), failure)
       }
     }
   }
@@ -63,17 +70,17 @@ extension ResolvedStep {
   fileprivate mutating func checkInput(
     _ parts: LateParts, _ bindings: LateBindings<some RunFacts>
   ) {
-    var commands: [(StepPart, Action)] = [(.attempt, step.action)]
+    var commands: [(StepPart, Action?)] = [(.attempt, action)]
     for kind in HookKind.allCases {
-      for (index, action) in step.settings.hooks[kind].enumerated() {
-        commands.append((.hook(kind, index: index + 1), action))
+      for (index, work) in settings.hooks[kind].enumerated() {
+        commands.append((.hook(kind, index: index + 1), work.known))
       }
     }
-    for (part, action) in commands where failures[part] == nil {
+    for case (let part, let action?) in commands where failures[part] == nil {
       do throws(EvaluationFailure) {
         try parts.checkInput(of: action, bindings)
       } catch {
-        failures[part] = error
+        fail(part, error)
       }
     }
   }
@@ -83,20 +90,20 @@ extension ResolvedStep {
   ) {
     var changes = StepSettings.Changes()
     for (kind, commands) in hooks {
-      var actions = step.settings.hooks[kind]
+      var works = settings.hooks[kind]
       for (index, command) in commands.enumerated() {
         do throws(EvaluationFailure) {
           let tag = "\(kind.key.uppercased())_\(index + 1)_"
-          actions[index] = try bindings.action(
-            of: command, shell: step.settings.shell, tag: tag)
+          works[index] = .known(
+            try bindings.action(of: command, shell: settings.shell, tag: tag))
           changes.environment += try bindings.secretInputs(of: command, tag: tag)
         } catch {
-          failures[.hook(kind, index: index + 1)] = error
+          fail(.hook(kind, index: index + 1), error)
         }
       }
-      changes.hooks[kind] = actions
+      changes.hooks[kind] = works
     }
-    step.settings = step.settings.with(changes)
+    settings = settings.with(changes)
   }
 }
 
@@ -131,7 +138,7 @@ extension StepSettings {
     package var workingDirectory: String?
     package var standardInput: String?
     package var allowFailure: AllowFailure?
-    package var hooks: [HookKind: [Action]] = [:]
+    package var hooks: [HookKind: [Work]] = [:]
     /// Nil: as planned.
     package var retry: RetryPolicy?
 
@@ -142,7 +149,7 @@ extension StepSettings {
   }
 
   /// The same with one attempt: what cannot be started now cannot be started later.
-  package var withoutRetry: StepSettings {
+  var withoutRetry: StepSettings {
     var changes = Changes()
     changes.retry = RetryPolicy()
     return with(changes)
@@ -157,7 +164,7 @@ extension StepSettings {
 
   func with(_ changes: Changes) -> StepSettings {
     var hooks = self.hooks
-    for (kind, actions) in changes.hooks { hooks[kind] = actions }
+    for (kind, works) in changes.hooks { hooks[kind] = works }
     return StepSettings(
       name: name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,

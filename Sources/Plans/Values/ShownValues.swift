@@ -31,7 +31,9 @@ extension ValueModel {
 extension UsesModel {
   /// A built-in step as arguments of the helper program: `--name=value`.
   package func action(_ text: (ValueModel) -> String) -> Action {
-    guard case .builtIn(let name) = kind else { return .script("") }
+    guard case .builtIn(let name) = kind else {
+      preconditionFailure("a pipeline of its own is no command")
+    }
     return .helper([name] + entries(text).map { "--\($0.name)=\($0.value)" })
   }
 
@@ -55,11 +57,16 @@ extension UsesModel {
 extension CommandModel {
   /// The command, if nothing in it is left to be evaluated.
   package var constant: Action? {
-    templates.isEmpty ? shown : nil
+    templates.isEmpty ? asAction : nil
   }
 
-  /// As it is shown.
-  package var shown: Action {
+  /// As it is run if all of it is known, and as it is shown until then.
+  package var work: Work {
+    templates.isEmpty ? .known(asAction) : .late(shown: ShownCommand(asAction))
+  }
+
+  /// Expressions as they could be written: only what has none may run.
+  var asAction: Action {
     switch self {
     case .script(let text): .script(ScriptText(text.shown))
     case .arguments(let words): .arguments(words.map(\.shown))

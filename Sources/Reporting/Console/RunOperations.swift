@@ -58,9 +58,10 @@ extension RunOperations {
   /// An instance is its group's step with another id. Not for the run's own hooks.
   func step(_ operation: OperationID) -> PlannedStep {
     guard let group = expandedGroup(of: operation) else { return plan.steps[operation.index] }
-    var step = step(group)
-    step.id = instances[operation.index - plan.steps.count].id
-    return step
+    let step = step(group)
+    return PlannedStep(
+      id: instances[operation.index - plan.steps.count].id, span: step.span, work: step.work,
+      settings: step.settings, late: step.late)
   }
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }

@@ -85,12 +85,12 @@ extension DryRun {
     let start = sink.position
     reasons.write(for: entry, to: sink)
     let reason = sink.position - start
-    if !options.isVerbose, entry.verdict != .standsForOthers {
+    if !options.isVerbose, let command = step.work.shown {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       sink.write("  $ ")
       sink.write(
-        firstLineOf: step.action,
+        firstLineOf: command,
         columns: max(Self.narrowestCommand, options.columns - column - 4))
     }
     sink.writeNewline()
@@ -153,7 +153,9 @@ extension DryRun {
       rails.write(to: sink, usesASCII: options.usesASCII)
       sink.write(spaces: indent - rails.textWidth)
     }
-    if !plan.standsForOthers(operation) { writeCommand(of: operation, after: beginLine, to: sink) }
+    if let command = plan.steps[operation.index].work.shown {
+      write(command, after: beginLine, to: sink)
+    }
     for detail in StepDetails(plan: plan, operation: operation).lines {
       beginLine()
       sink.write(oneLine(detail))
@@ -161,11 +163,10 @@ extension DryRun {
     }
   }
 
-  private func writeCommand(
-    of operation: OperationID, after beginLine: () -> Void, to sink: ByteSink
+  private func write(
+    _ command: ShownCommand, after beginLine: () -> Void, to sink: ByteSink
   ) {
-    let step = plan.steps[operation.index]
-    let lines = step.action.commandText.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = command.text.split(separator: "\n", omittingEmptySubsequences: false)
     let isClosed = lines.count > 1 && lines.last == ""
     for (index, line) in lines.dropLast(isClosed ? 1 : 0).enumerated() {
       beginLine()

@@ -38,7 +38,7 @@ struct StepDetails {
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     for kind in HookKind.allCases {
-      for action in settings.hooks[kind] { add(kind.key, action.commandText) }
+      for work in settings.hooks[kind] { add(kind.key, work.shown?.text) }
     }
     return lines
   }
@@ -50,7 +50,7 @@ struct StepDetails {
   }
 
   private var shell: String? {
-    guard case .script = plan.steps[operation.index].action,
+    guard plan.steps[operation.index].work.shown?.script != nil,
       settings.shell != StepSettings.defaultShell
     else { return nil }
     return settings.shell.map(shellQuoted).joined(separator: " ")

@@ -58,8 +58,8 @@ struct OperationFields {
 
   /// Nothing for a group that others stand for: it runs nothing.
   func writeCommand(of operation: OperationID, to sink: ByteSink) {
-    if plan.standsForOthers(operation) { return }
+    guard let command = plan.steps[operation.index].work.shown else { return }
     sink.write(field: "command")
-    sink.write(json: plan.steps[operation.index].action.commandText)
+    sink.write(json: command.text)
   }
 }

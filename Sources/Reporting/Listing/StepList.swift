@@ -18,9 +18,9 @@ extension Plan {
       if let name = step.settings.name {
         sink.write(oneLine(name, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")
-      } else if !standsForOthers(operation) {
+      } else if let command = step.work.shown {
         sink.write("$ ")
-        sink.write(firstLineOf: step.action, columns: rest - 2)
+        sink.write(firstLineOf: command, columns: rest - 2)
         sink.write(notes.isEmpty ? "" : "  ")
       }
       sink.write(notes)

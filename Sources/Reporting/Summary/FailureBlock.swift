@@ -95,14 +95,15 @@ struct FailureBlock {
 
   /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
-    var action = failure.command.map { .script(ScriptText($0)) } ?? step.action
+    var command = failure.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
     if case .hook(let kind, let index)? = failure.decisive?.trial {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }
-      action = hooks[index - 1]
+      command = hooks[index - 1].shown
     }
+    guard let command else { return }
     sink.write("  $ ")
-    sink.write(firstLineOf: action, columns: screen.columns - 4)
+    sink.write(firstLineOf: command, columns: screen.columns - 4)
     if let directory = step.settings.workingDirectory {
       sink.write("    in ")
       sink.write(oneLine(directory))

@@ -5,14 +5,14 @@ package import Plans
 
 extension ByteSink {
   /// The command's first line that says something, clipped; `…` also stands for further lines.
-  package func write(firstLineOf action: Action, columns: Int) {
-    if masker == nil, case .script(let script) = action,
+  package func write(firstLineOf command: ShownCommand, columns: Int) {
+    if masker == nil, let script = command.script,
       script.withUTF8({ writeIfPlain($0, columns: columns) })
     {
       return
     }
     // Before it is clipped: half a secret is no longer found.
-    var text = masker?.mask(action.commandText) ?? action.commandText
+    var text = masker?.mask(command.text) ?? command.text
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
     if !isWritten { write(firstLine(of: text, columns: columns)) }
   }

@@ -117,7 +117,7 @@ struct ArgumentRuleTests {
       }
       var expected = words
       expected[place] = code
-      #expect(found.step?.action == .arguments(expected), "\(list) with \(value)")
+      #expect(found.step?.work == .known(.arguments(expected)), "\(list) with \(value)")
     }
   }
 
@@ -135,7 +135,7 @@ struct ArgumentRuleTests {
       }
       // As the name of a program, it may make the other elements code, but there are none.
       let expected = words.map { $0.replacing("@", with: value) }
-      #expect(found.step?.action == .arguments(expected), "\(list) with \(value), \(first)")
+      #expect(found.step?.work == .known(.arguments(expected)), "\(list) with \(value), \(first)")
     }
   }
 
@@ -187,7 +187,7 @@ struct ArgumentRuleTests {
         let found = try planned(text, value)
         #expect((found.step == nil) == (expected == nil), "\(text) with \(value)")
         if isInHook, let expected, let step = found.step {
-          #expect(step.settings.hooks.onSuccess == [.script(ScriptText(expected))])
+          #expect(step.settings.hooks.onSuccess == [.known(.script(ScriptText(expected)))])
         }
       }
       let list = try planned(
