@@ -26,7 +26,7 @@ struct JSONWriter {
         guard write(member.1) else { return false }
       }
       text += "}"
-    default: text += value.json
+    case .null, .bool, .number, .string: text += value.json
     }
     return text.utf8.count <= limit
   }

@@ -158,7 +158,7 @@ package struct ExpressionType: Hashable, Sendable {
     case .map(let map):
       let types = map.values.map(ExpressionType.init(of:))
       self.init(.map, members: Members(names: map.names, types: types, isOpen: false))
-    default: self.init(value.type)
+    case .null, .bool, .number, .string: self.init(value.type)
     }
   }
 

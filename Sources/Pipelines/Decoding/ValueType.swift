@@ -104,7 +104,11 @@ package indirect enum ValueType: Hashable, Sendable {
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
     case .either(let types): Self.list(types.map(\.plural), last: " or ")
-    default: words
+    case .text, .filledText, .template, .filledTemplate, .condition, .uses, .builtIn, .expression,
+      .constantList, .wholeNumber, .number, .matrix, .boolean, .duration, .durationOrZero, .size,
+      .choice,
+      .pattern, .command, .shell, .hook, .list, .filledList, .anything:
+      words
     }
   }
 

@@ -65,7 +65,8 @@ extension BuiltinType {
           ["type": "array", "items": .object(item.schema), "minItems": 1],
         ]
       ]
-    default: ["anyOf": .list(forms + [.object(ValueType.expression.schema)])]
+    case .boolean, .integer, .duration, .size, .choice, .map:
+      ["anyOf": .list(forms + [.object(ValueType.expression.schema)])]
     }
   }
 
