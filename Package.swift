@@ -55,8 +55,7 @@ let package = Package(
       "Execution",
       [
         "Running", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
-        "CLinux",
-        "CCrypto",
+        "Processors", "CLinux", "CCrypto",
       ]),
     module(
       "Reporting",

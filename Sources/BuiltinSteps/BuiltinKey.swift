@@ -76,8 +76,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .duration: "a duration such as 30s"
     case .size: "a size such as 2M"
-    case .choice(let words):
-      words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    case .choice(let words): inWords(words)
     case .list(let item): item.wanted
     case .map: "'name: value'"
     }

@@ -159,15 +159,6 @@ extension Value {
   }
 }
 
-/// One word for any shell of the Bourne family.
-func singleQuotedForShell(_ text: String) -> String {
-  var result = "'"
-  for scalar in text.unicodeScalars {
-    if scalar == "'" { result += #"'\''"# } else { result.unicodeScalars.append(scalar) }
-  }
-  return result + "'"
-}
-
 private func trimmed(_ text: String) -> String {
   func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
