@@ -56,8 +56,7 @@ let package = Package(
       "Execution",
       [
         "Running", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
-        "CLinux",
-        "CCrypto",
+        "Processors", "CLinux", "CCrypto",
       ]),
     module(
       "Reporting",

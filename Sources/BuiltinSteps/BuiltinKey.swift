@@ -88,8 +88,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
     case .url: "a URL of http or https"
     case .server: "'host:port'"
     case .color: Color.wanted
-    case .choice(let words):
-      words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    case .choice(let words): inWords(words)
     case .list(let item): item.wanted
     case .map: "'name: value'"
     }

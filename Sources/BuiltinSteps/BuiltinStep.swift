@@ -1,6 +1,8 @@
 // What the built-in steps are and what each takes. One table drives the helper program's command line
 // and its help, and the check of `with:` in a pipeline. It knows neither YAML nor how a step is done.
 
+import Diagnostics
+
 /// A step that `uses:` names and a program beside oprun performs.
 package struct BuiltinStep: Sendable {
   package let name: String
@@ -54,15 +56,9 @@ package struct KeyGroup: Hashable, Sendable {
   /// Nil if the given keys are as the rule wants; else what is wrong, for a message.
   package func fault(in isGiven: (String) -> Bool) -> String? {
     let given = keys.filter(isGiven)
-    let names = list(keys)
+    let names = inWords(keys.map(quoted))
     if given.isEmpty { return "one of \(names) is needed" }
     guard rule == .exactlyOne, given.count > 1 else { return nil }
-    return "only one of \(names) can be given, found \(list(given, last: " and "))"
-  }
-
-  private func list(_ names: [String], last: String = " or ") -> String {
-    let quoted = names.map { "'\($0)'" }
-    guard quoted.count > 1, let final = quoted.last else { return quoted.joined() }
-    return quoted.dropLast().joined(separator: ", ") + last + final
+    return "only one of \(names) can be given, found \(inWords(given.map(quoted), last: "and"))"
   }
 }

@@ -63,7 +63,7 @@ extension RunLoop {
     switch end.stopReason {
     case .signal: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout: RunLoop.readerGrace
-    default: nil
+    case .failure, .noWidth, .suspended, .stateFailure, nil: nil
     }
   }
 }

@@ -8,19 +8,13 @@
 package func grantedProcessorCount(
   _ membership: [UInt8], read: (String) -> [UInt8]?
 ) -> Int? {
-  let lines = membership.split(separator: UInt8(ascii: "\n"))
-  guard let own = lines.first(where: { $0.starts(with: "0::/".utf8) }) else { return nil }
-  // The whole hierarchy, or beside version 1.
-  let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-  guard let root = roots.first(where: { read("\($0)/cgroup.controllers") != nil }) else {
+  guard let group = OwnControlGroup(membership: membership, exists: { read($0) != nil }) else {
     return nil
   }
-  var names = String(decoding: own.dropFirst(4), as: UTF8.self).split(separator: "/")
-  // From inside a namespace, groups outside of it have such names; only its root can be seen.
-  if names.contains("..") { names = [] }
+  var names = group.names ?? []
   var granted: Int?
   while true {
-    let folder = names.reduce(root) { "\($0)/\($1)" }
+    let folder = names.reduce(group.root) { "\($0)/\($1)" }
     if let limit = read("\(folder)/cpu.max").flatMap(grantedProcessorCount(cpuMax:)) {
       granted = min(granted ?? limit, limit)
     }

@@ -8,17 +8,7 @@ import Glibc
 package let availableProcessorCount: Int = {
   let bound = Int(clinux_bound_processor_count())
   let count = bound > 0 ? bound : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-  guard let membership = contents(of: "/proc/self/cgroup") else { return count }
-  let granted = grantedProcessorCount(membership, read: contents(of:))
+  guard let membership = readSmallFile("/proc/self/cgroup") else { return count }
+  let granted = grantedProcessorCount(membership, read: readSmallFile)
   return min(count, granted ?? count)
 }()
-
-/// Of a small file; nil if it cannot be read.
-private func contents(of path: String) -> [UInt8]? {
-  let file = open(path, O_RDONLY | O_CLOEXEC)
-  guard file >= 0 else { return nil }
-  defer { close(file) }
-  var text = [UInt8](repeating: 0, count: 4096)
-  let count = read(file, &text, text.count)
-  return count < 0 ? nil : Array(text[..<count])
-}

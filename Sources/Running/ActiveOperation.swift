@@ -81,13 +81,11 @@ extension RetryPolicy {
     guard outcome.isFailure else { return false }
     if triggers.isEmpty { return true }
     return triggers.contains { trigger in
-      switch (trigger, end.status) {
-      case (.failed, _): outcome == .failed
-      case (.timedOut, _): outcome == .timedOut
-      case (.signal, .signalled): outcome == .failed
-      case (.exit(let code), .exited(let exited)): code == exited
-      case (.exit(let code), .notStarted(_, let exited)): code == exited
-      default: false
+      switch trigger {
+      case .failed: outcome == .failed
+      case .timedOut: outcome == .timedOut
+      case .signal: outcome == .failed && end.status.isSignal
+      case .exit(let code): code == end.status.exitCode
       }
     }
   }
@@ -107,11 +105,22 @@ extension RetryPolicy {
 
 extension AllowFailure {
   func allows(_ end: CommandEnd) -> Bool {
-    switch (self, end.status) {
-    case (.always, _): true
-    case (.exitCodes(let codes), .exited(let code)): codes.contains(code)
-    case (.exitCodes(let codes), .notStarted(_, let code)): codes.contains(code)
-    default: false
+    switch self {
+    case .never: false
+    case .always: true
+    case .exitCodes(let codes): end.status.exitCode.map(codes.contains) ?? false
     }
   }
+}
+
+extension CommandEnd.Status {
+  /// The status that a shell would report; nil if the command has none.
+  fileprivate var exitCode: Int32? {
+    switch self {
+    case .exited(let code), .notStarted(_, let code): code
+    case .signalled, .outputsRefused, .abandoned, .lost: nil
+    }
+  }
+
+  fileprivate var isSignal: Bool { if case .signalled = self { true } else { false } }
 }

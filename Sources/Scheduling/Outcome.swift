@@ -61,7 +61,13 @@ extension EdgeCondition {
     case (.ok, .failed), (.ok, .timedOut): ending.isAllowed
     case (.succeeded, .succeeded), (.succeeded, .cached): true
     case (.failed, .failed), (.failed, .timedOut): true
-    default: false
+    case (.ok, .cancelled), (.ok, .blocked): false
+    case (.succeeded, .failed), (.succeeded, .timedOut), (.succeeded, .cancelled),
+      (.succeeded, .skipped), (.succeeded, .blocked):
+      false
+    case (.failed, .succeeded), (.failed, .cached), (.failed, .cancelled), (.failed, .skipped),
+      (.failed, .blocked):
+      false
     }
   }
 }
@@ -102,8 +108,10 @@ package enum StopReason: Hashable, Sendable {
 }
 
 extension HookKind {
+  package var key: String { "\(keyText)" }
+
   /// The key in the file: `on_success`.
-  package var key: String {
+  package var keyText: StaticString {
     switch self {
     case .onSuccess: "on_success"
     case .onFailure: "on_failure"

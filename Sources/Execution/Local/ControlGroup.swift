@@ -2,6 +2,7 @@
 // process that has left its group, its session, its parent and its environment.
 
 import Glibc
+import Processors
 
 /// The control group that commands are started in. oprun itself stays outside.
 struct ControlGroup: ~Copyable {
@@ -52,15 +53,7 @@ struct ControlGroup: ~Copyable {
 
   /// The folder of the group that oprun was started in.
   private static func own() -> String? {
-    // The whole hierarchy, or beside version 1.
-    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
-    guard let root = roots.first(where: { access("\($0)/cgroup.procs", F_OK) == 0 }),
-      let text = readSmallFile("/proc/self/cgroup")
-    else { return nil }
-    for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "0::/".utf8) {
-      let path = String(decoding: line.dropFirst(3), as: UTF8.self)
-      return path == "/" ? root : root + path
-    }
-    return nil
+    guard let membership = readSmallFile("/proc/self/cgroup") else { return nil }
+    return OwnControlGroup(membership: membership) { access($0, F_OK) == 0 }?.path
   }
 }

@@ -2,6 +2,7 @@
 
 import Glibc
 import Plans
+import Processors
 import Scheduling
 
 /// Whether a signal would be refused. It is an answer: nothing that we do ends such a process.

@@ -1,6 +1,7 @@
 // What /proc says of a process. Anything may be gone by the time it is read; then it is nil.
 
 import Glibc
+import Processors
 
 /// The parts of `/proc/<id>/stat` that tell whose a process is.
 struct ProcessStatus: Hashable {
@@ -91,20 +92,4 @@ func environmentValue(of name: String, in processID: Int32) -> String? {
     return String(decoding: variable.dropFirst(prefix.count), as: UTF8.self)
   }
   return nil
-}
-
-/// A file of /proc, read to its end; nil if it cannot be read. At most 4 MiB.
-func readSmallFile(_ path: String) -> [UInt8]? {
-  let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return nil }
-  defer { close(descriptor) }
-  var content: [UInt8] = []
-  var piece = [UInt8](repeating: 0, count: 4096)
-  while content.count < 4 << 20 {
-    let count = read(descriptor, &piece, piece.count)
-    if count < 0, errno == EINTR { continue }
-    guard count > 0 else { return count == 0 ? content : nil }
-    content.append(contentsOf: piece[..<count])
-  }
-  return content
 }

@@ -46,7 +46,9 @@ extension Function {
     case .success: status?.isSuccess
     case .cancelled: status?.isCancelled
     case .failure: status?.isFailure
-    default: preconditionFailure("'\(row.name)' does not ask how dependencies ended")
+    case .contains, .startsWith, .endsWith, .join, .split, .lower, .upper, .trim, .len, .basename,
+      .dirname, .toJSON, .fromJSON, .quote, .hashFiles, .exists:
+      preconditionFailure("'\(row.name)' does not ask how dependencies ended")
     }
   }
 
@@ -63,48 +65,49 @@ extension Function {
   }
 
   private func compute(_ arguments: [Value]) throws(ArgumentFault) -> Value {
-    switch (self, arguments[0]) {
-    case (.contains, let whole): return .bool(try contains(whole, arguments[1]))
-    case (.join, .list(let items)):
-      return .string(try joined(items, arguments.count > 1 ? arguments[1].text ?? "" : ","))
-    case (.len, .list(let items)): return .number(Double(items.count))
-    case (.len, .map(let map)): return .number(Double(map.count))
-    case (.toJSON, let value):
-      var text = JSONWriter(limit: Self.maxResultByteCount)
-      guard text.write(value) else { throw ArgumentFault(words: ExpressionMessage.resultTooLong) }
-      return .string(text.text)
-    case (.quote, let value): return .string(try shellQuoted(value.text ?? ""))
-    case (_, .string(let text)): return try compute(text, arguments)
-    default: preconditionFailure("arguments are checked before")
-    }
-  }
-
-  private func compute(_ text: String, _ arguments: [Value]) throws(ArgumentFault) -> Value {
+    let first = arguments[0]
+    // Kinds of arguments are checked before: what is no text here is looked at as what it is.
+    let text = if case .string(let text) = first { text } else { "" }
     let second = arguments.count > 1 ? arguments[1].text ?? "" : ""
     switch self {
+    case .contains: return .bool(try contains(first, arguments[1]))
     case .startsWith: return .bool(text.utf8.starts(with: second.utf8))
     case .endsWith: return .bool(text.utf8.reversed().starts(with: second.utf8.reversed()))
-    case .split:
-      guard !second.isEmpty else {
-        throw ArgumentFault(words: ExpressionMessage.emptySeparator, argument: 1)
-      }
-      guard let parts = TextSearch(second).parts(of: text, limit: Self.maxItemCount) else {
-        throw ArgumentFault(words: ExpressionMessage.tooManyItems)
-      }
-      return .list(parts.map { .string($0) })
+    case .join: return .string(try joined(first, arguments.count > 1 ? second : ","))
+    case .split: return try split(text, second)
     case .lower: return .string(text.lowercased())
     case .upper: return .string(text.uppercased())
     case .trim: return .string(trimmed(text))
-    case .len: return .number(Double(text.unicodeScalars.count))
+    case .len: return .number(Double(first.length))
     case .basename: return .string(lastName(ofPath: text))
     case .dirname: return .string(directory(ofPath: text))
-    default:
-      do throws(JSONFault) {
-        return try JSONReader.value(of: text)
-      } catch {
-        let words = ExpressionMessage.badJSON(error.reason, at: error.offset)
-        throw ArgumentFault(words: words, argument: 0)
-      }
+    case .toJSON:
+      var text = JSONWriter(limit: Self.maxResultByteCount)
+      guard text.write(first) else { throw ArgumentFault(words: ExpressionMessage.resultTooLong) }
+      return .string(text.text)
+    case .fromJSON: return try value(ofJSON: text)
+    case .quote: return .string(try shellQuoted(first.text ?? ""))
+    case .hashFiles, .exists, .success, .failure, .cancelled, .always:
+      preconditionFailure("'\(row.name)' has no value of its arguments alone")
+    }
+  }
+
+  private func split(_ text: String, _ separator: String) throws(ArgumentFault) -> Value {
+    guard !separator.isEmpty else {
+      throw ArgumentFault(words: ExpressionMessage.emptySeparator, argument: 1)
+    }
+    guard let parts = TextSearch(separator).parts(of: text, limit: Self.maxItemCount) else {
+      throw ArgumentFault(words: ExpressionMessage.tooManyItems)
+    }
+    return .list(parts.map { .string($0) })
+  }
+
+  private func value(ofJSON text: String) throws(ArgumentFault) -> Value {
+    do throws(JSONFault) {
+      return try JSONReader.value(of: text)
+    } catch {
+      let words = ExpressionMessage.badJSON(error.reason, at: error.offset)
+      throw ArgumentFault(words: words, argument: 0)
     }
   }
 
@@ -112,7 +115,7 @@ extension Function {
     switch (whole, part) {
     case (.list(let items), _): return items.contains { $0.isSame(as: part) }
     case (.string(let text), .string(let part)): return TextSearch(part).isFound(in: text)
-    default:
+    case (.string, _), (.null, _), (.bool, _), (.number, _), (.map, _):
       let parameter = FunctionRow.Parameter(name: "part", kinds: .string)
       throw ArgumentFault(
         words: ExpressionMessage.wrongArgument(row, parameter, found: part.type.words),
@@ -120,7 +123,8 @@ extension Function {
     }
   }
 
-  private func joined(_ items: [Value], _ separator: String) throws(ArgumentFault) -> String {
+  private func joined(_ list: Value, _ separator: String) throws(ArgumentFault) -> String {
+    guard case .list(let items) = list else { preconditionFailure("arguments are checked before") }
     var result = ""
     for (number, item) in items.enumerated() {
       guard let text = item.text else {
@@ -143,13 +147,16 @@ extension Function {
   }
 }
 
-/// One word for any shell of the Bourne family.
-func singleQuotedForShell(_ text: String) -> String {
-  var result = "'"
-  for scalar in text.unicodeScalars {
-    if scalar == "'" { result += #"'\''"# } else { result.unicodeScalars.append(scalar) }
+extension Value {
+  /// What `len` counts.
+  fileprivate var length: Int {
+    switch self {
+    case .string(let text): text.unicodeScalars.count
+    case .list(let items): items.count
+    case .map(let map): map.count
+    case .null, .bool, .number: preconditionFailure("arguments are checked before")
+    }
   }
-  return result + "'"
 }
 
 private func trimmed(_ text: String) -> String {

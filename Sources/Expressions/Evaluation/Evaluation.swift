@@ -21,7 +21,7 @@ extension Expression {
     switch pathStart(bindings) {
     case .known(let value)? where isShortPath: return value
     case .later?: return nil
-    default: break
+    case .known?, .missing?, nil: break
     }
     var folding = Folding(self, bindings, for: .knownValue, constants: [])
     return try folding.run()
@@ -36,7 +36,7 @@ extension Expression {
     case .known(let value)? where isShortPath:
       return FoundValue(value: value, isAuthors: isAuthorsMember(bindings))
     case .later? where goal == .knownValue: return nil
-    default: break
+    case .known?, .later?, .missing?, nil: break
     }
     var folding = Folding(self, bindings, for: goal, constants: [])
     let value = try folding.run()

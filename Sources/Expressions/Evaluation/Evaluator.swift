@@ -126,7 +126,7 @@ extension Folding {
     case .binary: return try foldBinary(node, isLenient: isLenient)
     case .conditional: return try foldConditional(node)
     case .list, .call: return try foldItems(node)
-    default:
+    case .unknownName, .unknownCall, .null, .true, .false, .number, .string, .constant:
       let name = expression.text(expression.nameRange(of: node))
       throw fault(ExpressionMessage.unknownName(name, suggestion: nil), node)
     }
@@ -171,7 +171,8 @@ extension Folding {
     case .and: try foldLogic(node, absorbing: false)
     case .or: try foldLogic(node, absorbing: true)
     case .coalesce: try foldCoalesce(node, isLenient: isLenient)
-    default: try foldPair(node)
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in, nil:
+      try foldPair(node)
     }
   }
 
@@ -349,7 +350,7 @@ extension Folding {
     case (.list, _) where expression.nodes[node].kind == .index:
       throw fault(
         ExpressionMessage.wrongIndex(wanted: "a number", found: index.type.words), node - 1)
-    default:
+    case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _):
       let isMember = expression.nodes[node].kind == .member
       throw fault(
         isMember

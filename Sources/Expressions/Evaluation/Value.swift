@@ -82,17 +82,9 @@ extension Value {
 
   /// Compact JSON.
   package var json: String {
-    switch self {
-    case .null: "null"
-    case .bool(let value): value ? "true" : "false"
-    case .number(let number): numberText(number)
-    case .string(let text): jsonString(text)
-    case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
-    case .map(let map):
-      "{"
-        + zip(map.names, map.values).map { "\(jsonString($0)):\($1.json)" }.joined(separator: ",")
-        + "}"
-    }
+    var writer = JSONWriter()
+    _ = writer.write(self)
+    return writer.text
   }
 }
 

@@ -7,7 +7,7 @@ struct JSONWriter {
   private let limit: Int
   package private(set) var text = ""
 
-  package init(limit: Int) { self.limit = limit }
+  package init(limit: Int = .max) { self.limit = limit }
 
   /// False once the text is longer than the limit.
   package mutating func write(_ value: Value) -> Bool {
@@ -26,7 +26,10 @@ struct JSONWriter {
         guard write(member.1) else { return false }
       }
       text += "}"
-    default: text += value.json
+    case .null: text += "null"
+    case .bool(let value): text += value ? "true" : "false"
+    case .number(let number): text += numberText(number)
+    case .string(let string): text += jsonString(string)
     }
     return text.utf8.count <= limit
   }

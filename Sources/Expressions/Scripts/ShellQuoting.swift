@@ -3,8 +3,16 @@
 /// The word, in single quotes unless every character is safe without.
 package func shellQuoted(_ word: String) -> String {
   if !word.isEmpty, word.utf8.allSatisfy(isSafeUnquoted) { return word }
-  return "'"
-    + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+  return singleQuotedForShell(word)
+}
+
+/// One word for any shell of the Bourne family.
+func singleQuotedForShell(_ text: String) -> String {
+  var result = "'"
+  for scalar in text.unicodeScalars {
+    if scalar == "'" { result += #"'\''"# } else { result.unicodeScalars.append(scalar) }
+  }
+  return result + "'"
 }
 
 private func isSafeUnquoted(_ byte: UInt8) -> Bool {

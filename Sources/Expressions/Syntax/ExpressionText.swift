@@ -27,7 +27,10 @@ extension Expression {
     case .conditional: .conditional
     case .not: .not
     case .binary: BinaryOperator(rawValue: nodes[node].detail)?.precedence ?? .postfix
-    default: .postfix
+    case .null, .true, .false, .number, .string, .constant, .root, .unknownName, .member, .index,
+      .list,
+      .call, .unknownCall:
+      .postfix
     }
   }
 
@@ -60,7 +63,8 @@ extension Expression {
     case .list: writeItems(node, "[", "]", to: &text)
     case .call, .unknownCall:
       writeItems(node, self.text(nameRange(of: node)) + "(", ")", to: &text)
-    default: text += self.text(nameRange(of: node))
+    case .root, .unknownName, .null, .true, .false, .number, .string, .constant:
+      text += self.text(nameRange(of: node))
     }
   }
 
@@ -102,7 +106,7 @@ extension Value {
       }
       text += "]"
     case .map: text += "fromJSON(\(stringLiteral(json)))"
-    default: text += json
+    case .null, .bool, .number: text += json
     }
   }
 }

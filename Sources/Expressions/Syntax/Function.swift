@@ -62,113 +62,141 @@ extension Function {
     return nil
   }
 
-  private static func parameter(
-    _ name: String, _ kinds: ExpressionType.Kinds, isOptional: Bool = false
-  ) -> FunctionRow.Parameter {
-    FunctionRow.Parameter(name: name, kinds: kinds, isOptional: isOptional)
-  }
-
-  private func row(
-    _ parameters: [FunctionRow.Parameter], _ result: ExpressionType, _ sentence: String,
-    _ examples: [(String, String)]
-  ) -> FunctionRow {
-    FunctionRow(
-      name: "\(self)", parameters: parameters, result: result, sentence: sentence,
-      examples: examples)
-  }
-
   private var newRow: FunctionRow {
     switch self {
-    case .contains, .startsWith, .endsWith, .lower, .upper, .trim, .basename, .dirname: textRow
-    case .join, .split, .len, .toJSON, .fromJSON, .quote: dataRow
-    case .hashFiles, .exists: fileRow
-    case .success, .failure, .cancelled, .always: statusRow
+    case .contains: Rows.contains
+    case .startsWith: Rows.startsWith
+    case .endsWith: Rows.endsWith
+    case .lower: Rows.lower
+    case .upper: Rows.upper
+    case .trim: Rows.trim
+    case .basename: Rows.basename
+    case .dirname: Rows.dirname
+    case .join: Rows.join
+    case .split: Rows.split
+    case .len: Rows.len
+    case .toJSON: Rows.toJSON
+    case .fromJSON: Rows.fromJSON
+    case .quote: Rows.quote
+    case .hashFiles: Rows.hashFiles
+    case .exists: Rows.exists
+    case .success: Rows.success
+    case .failure: Rows.failure
+    case .cancelled: Rows.cancelled
+    case .always: Rows.always
     }
   }
 
-  private var textRow: FunctionRow {
-    switch self {
-    case .contains:
+  /// Each is named as the function is.
+  private enum Rows {
+    static func parameter(
+      _ name: String, _ kinds: ExpressionType.Kinds, isOptional: Bool = false
+    ) -> FunctionRow.Parameter {
+      FunctionRow.Parameter(name: name, kinds: kinds, isOptional: isOptional)
+    }
+
+    static func row(
+      _ parameters: [FunctionRow.Parameter], _ result: ExpressionType, _ sentence: String,
+      _ examples: [(String, String)], name: String = #function
+    ) -> FunctionRow {
+      FunctionRow(
+        name: name, parameters: parameters, result: result, sentence: sentence,
+        examples: examples)
+    }
+
+    static func status(
+      _ sentence: String, example: String, name: String = #function
+    ) -> FunctionRow {
+      FunctionRow(
+        name: name, parameters: [], result: .bool, sentence: sentence,
+        examples: [("\(name)()", example)], isStatus: true)
+    }
+
+    static var contains: FunctionRow {
       row(
         [Self.parameter("text or list", [.string, .list]), Self.parameter("part", .all)], .bool,
         "Whether a text holds another, or a list holds a value.",
         [
           ("contains('release/1.2', '/')", "true"), ("contains(['a', 'b'], 'c')", "false"),
         ])
-    case .startsWith:
+    }
+    static var startsWith: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("start", .string)], .bool,
         "Whether a text begins with another. Letters in upper and lower case differ.",
         [("startsWith('v1.2', 'v')", "true"), ("startsWith('V1.2', 'v')", "false")])
-    case .endsWith:
+    }
+    static var endsWith: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("end", .string)], .bool,
         "Whether a text ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
-    case .lower:
+    }
+    static var lower: FunctionRow {
       row(
         [Self.parameter("text", .string)], .string, "The text in lower case.",
         [("lower('Linux ÄÖ')", "'linux äö'")])
-    case .upper:
+    }
+    static var upper: FunctionRow {
       row(
         [Self.parameter("text", .string)], .string, "The text in upper case.",
         [("upper('linux')", "'LINUX'")])
-    case .trim:
+    }
+    static var trim: FunctionRow {
       row(
         [Self.parameter("text", .string)], .string,
         "The text without spaces, tabs and line breaks at both ends.",
         [("trim('  a b ')", "'a b'"), (#"trim("1.2\n")"#, "'1.2'")])
-    case .basename:
+    }
+    static var basename: FunctionRow {
       row(
         [Self.parameter("path", .string)], .string,
         "What stands behind the last '/' of a path, as the command of that name.",
         [("basename('src/main.c')", "'main.c'"), ("basename('src/')", "'src'")])
-    default:
+    }
+    static var dirname: FunctionRow {
       row(
         [Self.parameter("path", .string)], .string,
         "What stands before the last '/' of a path, as the command of that name.",
         [("dirname('src/main.c')", "'src'"), ("dirname('main.c')", "'.'")])
     }
-  }
-
-  private var dataRow: FunctionRow {
-    switch self {
-    case .join:
+    static var join: FunctionRow {
       row(
         [Self.parameter("list", .list), Self.parameter("separator", .string, isOptional: true)],
         .string,
         "The items of a list as one text; ',' stands between them if nothing else is given.",
         [("join(['a', 'b'])", "'a,b'"), ("join([1, 2, 3], ' ')", "'1 2 3'")])
-    case .split:
+    }
+    static var split: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("separator", .string)],
         .list(of: .string),
         "The parts of a text between separators. A text without one is a list of itself.",
         [("split('a,b,', ',')", "['a', 'b', '']"), ("split('a', ',')", "['a']")])
-    case .len:
+    }
+    static var len: FunctionRow {
       row(
         [Self.parameter("value", [.string, .list, .map])], .number,
         "How many characters (Unicode scalars) a text has, items a list, names a map.",
         [("len('äbc')", "3"), ("len([])", "0"), (#"len(fromJSON('{"a": 1}'))"#, "1")])
-    case .toJSON:
+    }
+    static var toJSON: FunctionRow {
       row(
         [Self.parameter("value", .all)], .string, "The value as JSON on one line.",
         [("toJSON(['a', 1, null])", #"'["a",1,null]'"#)])
-    case .fromJSON:
+    }
+    static var fromJSON: FunctionRow {
       row(
         [Self.parameter("text", .string)], .any, "The value that a JSON text stands for.",
         [("fromJSON('[1, 2]')[1]", "2"), (#"fromJSON('{"os": "linux"}').os"#, "'linux'")])
-    default:
+    }
+    static var quote: FunctionRow {
       row(
         [Self.parameter("value", .text)], .string,
         "The text as one word for a shell, in single quotes: for files and messages. In a script the "
           + "result is treated like any other value.",
         [("quote('a b')", "'''a b'''"), (#"quote("it's")"#, #"'''it''\''''s'''"#)])
     }
-  }
-
-  private var fileRow: FunctionRow {
-    switch self {
-    case .hashFiles:
+    static var hashFiles: FunctionRow {
       FunctionRow(
         name: "hashFiles",
         parameters: [.init(name: "pattern", kinds: .string, isRepeated: true)], result: .string,
@@ -179,32 +207,28 @@ extension Function {
             "'e2d0fe1585a63ec6009c8016ff8dda8b17719a637405a4e23c0ff81339148249'"
           )
         ])
-    default:
+    }
+    static var exists: FunctionRow {
       row(
         [Self.parameter("path", .string)], .bool,
         "Whether there is a file or directory with this path.",
         [("exists('README.md')", "true")])
     }
-  }
-
-  private var statusRow: FunctionRow {
-    let (sentence, example) =
-      switch self {
-      case .success:
-        (
-          "Whether every direct dependency is ok: succeeded, cached, skipped, or failed but allowed.",
-          "false"
-        )
-      case .failure:
-        (
-          "Whether a direct dependency failed or timed out, without being allowed to, or was blocked.",
-          "true"
-        )
-      case .cancelled: ("Whether a direct dependency was cancelled.", "false")
-      default: ("True, whatever happened to the dependencies.", "true")
-      }
-    return FunctionRow(
-      name: "\(self)", parameters: [], result: .bool, sentence: sentence,
-      examples: [("\(self)()", example)], isStatus: true)
+    static var success: FunctionRow {
+      status(
+        "Whether every direct dependency is ok: succeeded, cached, skipped, or failed but allowed.",
+        example: "false")
+    }
+    static var failure: FunctionRow {
+      status(
+        "Whether a direct dependency failed or timed out, without being allowed to, or was blocked.",
+        example: "true")
+    }
+    static var cancelled: FunctionRow {
+      status("Whether a direct dependency was cancelled.", example: "false")
+    }
+    static var always: FunctionRow {
+      status("True, whatever happened to the dependencies.", example: "true")
+    }
   }
 }

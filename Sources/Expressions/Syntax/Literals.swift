@@ -126,7 +126,9 @@ extension Expression {
     case .number: numberValue(content[range(of: node)]).map { .number($0) }
     case .string: .string(stringLiteral(node))
     case .constant: constants[Int(nodes[node].value)]
-    default: nil
+    case .root, .unknownName, .member, .index, .list, .not, .binary, .conditional, .call,
+      .unknownCall:
+      nil
     }
   }
 }

@@ -45,14 +45,14 @@ extension BinaryOperator {
     case .coalesce: .coalesce
     case .and: .and
     case .or: .or
-    default: .comparison
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in: .comparison
     }
   }
 
   var isOrder: Bool {
     switch self {
     case .less, .lessOrEqual, .greater, .greaterOrEqual: true
-    default: false
+    case .coalesce, .equal, .notEqual, .in, .and, .or: false
     }
   }
 }
@@ -149,7 +149,7 @@ extension Value {
     case (.map(let left), .map(let right)):
       left.count == right.count
         && zip(left.names, left.values).allSatisfy { right[$0].map($1.isSame) ?? false }
-    default: self == other
+    case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _), (.map, _): self == other
     }
   }
 
@@ -159,7 +159,7 @@ extension Value {
     case (.number(let left), .number(let right)): left < right
     case (.string(let left), .string(let right)):
       left.utf8.lexicographicallyPrecedes(right.utf8)
-    default: nil
+    case (.null, _), (.bool, _), (.number, _), (.string, _), (.list, _), (.map, _): nil
     }
   }
 
@@ -168,7 +168,7 @@ extension Value {
     switch (self, value) {
     case (.list(let items), _): items.contains { $0.isSame(as: value) }
     case (.map(let map), .string(let name)): map[name] != nil
-    default: nil
+    case (.null, _), (.bool, _), (.number, _), (.string, _), (.map, _): nil
     }
   }
 }

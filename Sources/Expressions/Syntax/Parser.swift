@@ -118,7 +118,8 @@ extension ExpressionParser {
     switch chain {
     case .or: try parseChain(.and)
     case .and: try parseComparison()
-    default: try parseNot()
+    case .coalesce, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .in:
+      try parseNot()
     }
   }
 

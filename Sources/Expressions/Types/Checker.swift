@@ -141,7 +141,8 @@ extension ExpressionChecker {
       return .bool
     case .coalesce: return coalesce(node)
     case .in: checkHolding(node)
-    default: checkComparison(sign, node)
+    case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual:
+      checkComparison(sign, node)
     }
     return .bool
   }
@@ -362,7 +363,10 @@ extension ExpressionChecker {
       checkItems(types[1], operands[1], in: types[0], operands[0])
     case .join where types[0].kinds == .list && types[0].item.kinds.isDisjoint(with: .text):
       report(ExpressionMessage.unjoinable(types[0].item.words), operands[0])
-    default: break
+    case .contains, .join, .startsWith, .endsWith, .split, .lower, .upper, .trim, .len, .basename,
+      .dirname, .toJSON, .fromJSON, .quote, .hashFiles, .exists, .success, .failure, .cancelled,
+      .always:
+      break
     }
   }
 }

@@ -1,6 +1,8 @@
 // What is known of a value before there is one: which of the six types it may have, and what is in
 // it. Knows nothing of expressions.
 
+import Diagnostics
+
 package struct ExpressionType: Hashable, Sendable {
   /// The types that a value may have.
   package struct Kinds: OptionSet, Hashable, Sendable {
@@ -158,7 +160,7 @@ package struct ExpressionType: Hashable, Sendable {
     case .map(let map):
       let types = map.values.map(ExpressionType.init(of:))
       self.init(.map, members: Members(names: map.names, types: types, isOpen: false))
-    default: self.init(value.type)
+    case .null, .bool, .number, .string: self.init(value.type)
     }
   }
 
@@ -173,8 +175,6 @@ extension ExpressionType.Kinds {
       (.string, "a string"), (.number, "a number"), (.bool, "true or false"), (.list, "a list"),
       (.map, "a map"), (.null, "null"),
     ]
-    let held = names.filter { contains($0.0) }.map(\.1)
-    guard held.count > 1, let last = held.last else { return held.joined() }
-    return held.dropLast().joined(separator: ", ") + " or " + last
+    return inWords(names.filter { contains($0.0) }.map(\.1))
   }
 }

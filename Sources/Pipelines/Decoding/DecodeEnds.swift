@@ -156,8 +156,3 @@ extension KeyRow {
     }
   }
 }
-
-/// Signals that no program ends by are left out.
-private let stopSignals = [
-  "ABRT", "ALRM", "HUP", "INT", "KILL", "QUIT", "TERM", "USR1", "USR2",
-]

@@ -81,7 +81,8 @@ extension Decoder {
     model.workingDirectory = fields[.workingDir].flatMap {
       filledTemplate($0, PipelineKey.workingDir.row)
     }
-    for (key, kind) in hookKeys {
+    for kind in HookKind.allCases {
+      let key = kind.pipelineKey
       if let commands = fields[key].flatMap({ hook($0, key) }) { model.hooks[kind] = commands }
     }
   }
@@ -152,11 +153,6 @@ extension Decoder {
     report(pair.key) { DecodingMessage.badID(name, what: what, at: $0) }
   }
 }
-
-private let hookKeys: [(PipelineKey, HookKind)] = [
-  (.onSuccess, .onSuccess), (.onFailure, .onFailure), (.onCancel, .onCancel),
-  (.onComplete, .onComplete),
-]
 
 private let failurePolicies: [String: FailurePolicy] = [
   "continue": .continue, "stop": .stop, "cancel": .cancel,

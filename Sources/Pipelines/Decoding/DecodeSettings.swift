@@ -21,7 +21,8 @@ extension Decoder {
     if let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
-    for (key, kind) in hookKeys {
+    for kind in HookKind.allCases {
+      let key = kind.stepKey
       if let value = fields[key], let commands = hook(value, key) {
         settings.append(.hook(kind, commands))
       }
@@ -118,11 +119,6 @@ extension PlacementModel {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
   }
 }
-
-private let hookKeys: [(StepKey, HookKind)] = [
-  (.onSuccess, .onSuccess), (.onFailure, .onFailure), (.onCancel, .onCancel),
-  (.onComplete, .onComplete),
-]
 
 private let priorities: [String: Int16] = [
   "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,

@@ -133,7 +133,7 @@ enum DecodingMessage {
   }
 
   static func missing(_ keys: [String], _ owner: String, at span: Span) -> Diagnostic {
-    let names = keys.map(quoted).joined(separator: " and ")
+    let names = inWords(keys.map(quoted), last: "and")
     return Diagnostic("\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span)
   }
 

@@ -48,7 +48,10 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   package var allowsExtensions: Bool {
     switch self {
     case .pipeline: PipelineKey.allowsExtensions
-    default: false
+    case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
+      .wait,
+      .hook:
+      false
     }
   }
 
@@ -57,7 +60,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .step, .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
-    default: []
+    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure:
+      []
     }
   }
 
@@ -66,7 +70,9 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
     case .hook: [("with", "uses")]
-    default: []
+    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
+      .wait:
+      []
     }
   }
 

@@ -1,6 +1,7 @@
 // The keys at the top level of a pipeline file, and of its queues.
 
 import Plans
+import Scheduling
 
 /// Keys of the file itself. Keys that begin with `x-` and `$schema` are allowed besides.
 package enum PipelineKey: UInt8, ObjectKey {
@@ -41,53 +42,84 @@ package enum PipelineKey: UInt8, ObjectKey {
       KeyRow(
         "queues", .map(.object(.queue), names: .queue), "More lanes for steps, by name.",
         example: "{network: {max_parallel: 16}}")
-    case .resources:
-      KeyRow(
-        "resources", .map(.amount, names: .identifier),
-        "Pools that steps take shares of, by name.", example: "{memory: 8, gpu: 0.5}")
-    case .defaults:
-      KeyRow(
-        "defaults", .object(.defaults), "For every step that does not set the key.",
-        example: "{timeout: 10m, retry: 1}")
-    case .failurePolicy:
-      KeyRow(
-        "failure_policy", .choice(["continue", "stop", "cancel"]),
-        "After a failure: everything not downstream goes on, nothing new starts, or running steps "
-          + "are cancelled too.", default: "continue")
-    case .timeout: KeyRow("timeout", .duration, "For the whole run.", example: "1h")
-    case .shell:
-      KeyRow("shell", .shell, "What runs the scripts.", default: "sh", example: "[bash, -eux]")
-    case .workingDir:
-      KeyRow(
-        "working_dir", .filledTemplate, "Directory of the steps, from where oprun was started.",
-        example: "src")
-    case .sequence:
-      KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
-    case .include:
-      KeyRow(
-        "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
-    case .mutex: KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
-    case .steps:
-      KeyRow(
-        "steps", .filledList(.object(.step)), "What to run; at least one.",
-        example: "[{id: hello, run: echo hello}]", isRequired: true)
-    case .onSuccess: hookRow("on_success", "After a run in which every step is ok.")
-    case .onFailure: hookRow("on_failure", "After a run in which a step failed or timed out.")
-    case .onCancel: hookRow("on_cancel", "After a run that was cancelled.")
-    case .onComplete: hookRow("on_complete", "After every run, last.")
-    case .schema:
-      KeyRow(
-        "$schema", .text, "For editors.", example: "./schema/pipeline.schema.json")
-    case .outputs:
-      KeyRow(
-        "outputs", .map(.template, names: .identifier), "What a step that uses this file offers.",
-        example: "{tag: '${{ steps.version.outputs.tag }}'}")
+    case .resources: Rows.resources
+    case .defaults: Rows.defaults
+    case .failurePolicy: Rows.failurePolicy
+    case .timeout: Rows.timeout
+    case .shell: Rows.shell
+    case .workingDir: Rows.workingDir
+    case .sequence: Rows.sequence
+    case .include: Rows.include
+    case .mutex: Rows.mutex
+    case .steps: Rows.steps
+    case .onSuccess: hookRow(.onSuccess, "After a run in which every step is ok.")
+    case .onFailure: hookRow(.onFailure, "After a run in which a step failed or timed out.")
+    case .onCancel: hookRow(.onCancel, "After a run that was cancelled.")
+    case .onComplete: hookRow(.onComplete, "After every run, last.")
+    case .schema: Rows.schema
+    case .outputs: Rows.outputs
     }
   }
 
   package static var allowsExtensions: Bool { true }
 
   static let table = KeyTable<PipelineKey>()
+}
+
+extension PipelineKey {
+  private enum Rows {
+    static var resources: KeyRow {
+      KeyRow(
+        "resources", .map(.amount, names: .identifier),
+        "Pools that steps take shares of, by name.", example: "{memory: 8, gpu: 0.5}")
+    }
+    static var defaults: KeyRow {
+      KeyRow(
+        "defaults", .object(.defaults), "For every step that does not set the key.",
+        example: "{timeout: 10m, retry: 1}")
+    }
+    static var failurePolicy: KeyRow {
+      KeyRow(
+        "failure_policy", .choice(["continue", "stop", "cancel"]),
+        "After a failure: everything not downstream goes on, nothing new starts, or running steps "
+          + "are cancelled too.", default: "continue")
+    }
+    static var timeout: KeyRow {
+      KeyRow("timeout", .duration, "For the whole run.", example: "1h")
+    }
+    static var shell: KeyRow {
+      KeyRow("shell", .shell, "What runs the scripts.", default: "sh", example: "[bash, -eux]")
+    }
+    static var workingDir: KeyRow {
+      KeyRow(
+        "working_dir", .filledTemplate, "Directory of the steps, from where oprun was started.",
+        example: "src")
+    }
+    static var sequence: KeyRow {
+      KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
+    }
+    static var include: KeyRow {
+      KeyRow(
+        "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
+    }
+    static var mutex: KeyRow {
+      KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
+    }
+    static var steps: KeyRow {
+      KeyRow(
+        "steps", .filledList(.object(.step)), "What to run; at least one.",
+        example: "[{id: hello, run: echo hello}]", isRequired: true)
+    }
+    static var schema: KeyRow {
+      KeyRow(
+        "$schema", .text, "For editors.", example: "./schema/pipeline.schema.json")
+    }
+    static var outputs: KeyRow {
+      KeyRow(
+        "outputs", .map(.template, names: .identifier), "What a step that uses this file offers.",
+        example: "{tag: '${{ steps.version.outputs.tag }}'}")
+    }
+  }
 }
 
 /// Keys of one queue under `queues`.
@@ -133,9 +165,29 @@ package enum SecretKey: UInt8, ObjectKey {
 }
 
 /// Hooks of steps and of runs have one form.
-func hookRow(_ name: StaticString, _ when: String) -> KeyRow {
+func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
   KeyRow(
-    name, .hook,
+    kind.keyText, .hook,
     when + " Text is a script; a list of texts is one argument vector; a list that holds lists or "
       + "maps with `run` is several commands.", example: "[{run: ./unlock.sh}, echo bye]")
+}
+
+extension HookKind {
+  var stepKey: StepKey {
+    switch self {
+    case .onSuccess: .onSuccess
+    case .onFailure: .onFailure
+    case .onCancel: .onCancel
+    case .onComplete: .onComplete
+    }
+  }
+
+  var pipelineKey: PipelineKey {
+    switch self {
+    case .onSuccess: .onSuccess
+    case .onFailure: .onFailure
+    case .onCancel: .onCancel
+    case .onComplete: .onComplete
+    }
+  }
 }

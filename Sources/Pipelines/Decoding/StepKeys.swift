@@ -1,6 +1,7 @@
 // The keys of a step.
 
 import Plans
+import Scheduling
 
 /// Keys of an item of `steps`, and of `defaults` as far as they are no step's own.
 package enum StepKey: UInt8, ObjectKey {
@@ -11,15 +12,41 @@ package enum StepKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .id, .run, .dependsOn, .name, .uses, .with, .condition: identityRow
-    case .priority, .queue, .mutex, .resources, .expected: schedulingRow
-    case .env, .workingDir, .shell, .stdin, .nice, .logLimit, .tty, .untrustedOutput: commandRow
-    case .timeout, .retry, .allowFailure, .stop, .orphans: endRow
-    case .matrix, .maxParallel, .failFast, .outputs, .cache, .waitFor: laterRow
-    case .onSuccess: hookRow("on_success", "After the step succeeded.")
-    case .onFailure: hookRow("on_failure", "After the step failed or timed out.")
-    case .onCancel: hookRow("on_cancel", "After the step was cancelled.")
-    case .onComplete: hookRow("on_complete", "After the step ended in any way, last.")
+    case .id: IdentityRows.id
+    case .run: IdentityRows.run
+    case .uses: IdentityRows.uses
+    case .with: IdentityRows.with
+    case .dependsOn: IdentityRows.dependsOn
+    case .name: IdentityRows.name
+    case .condition: IdentityRows.condition
+    case .priority: SchedulingRows.priority
+    case .queue: SchedulingRows.queue
+    case .mutex: SchedulingRows.mutex
+    case .resources: SchedulingRows.resources
+    case .expected: SchedulingRows.expected
+    case .env: CommandRows.env
+    case .workingDir: CommandRows.workingDir
+    case .shell: CommandRows.shell
+    case .stdin: CommandRows.stdin
+    case .nice: CommandRows.nice
+    case .logLimit: CommandRows.logLimit
+    case .tty: CommandRows.tty
+    case .untrustedOutput: CommandRows.untrustedOutput
+    case .timeout: EndRows.timeout
+    case .retry: EndRows.retry
+    case .allowFailure: EndRows.allowFailure
+    case .stop: EndRows.stop
+    case .orphans: EndRows.orphans
+    case .matrix: LaterRows.matrix
+    case .maxParallel: LaterRows.maxParallel
+    case .failFast: LaterRows.failFast
+    case .outputs: LaterRows.outputs
+    case .cache: LaterRows.cache
+    case .waitFor: LaterRows.waitFor
+    case .onSuccess: hookRow(.onSuccess, "After the step succeeded.")
+    case .onFailure: hookRow(.onFailure, "After the step failed or timed out.")
+    case .onCancel: hookRow(.onCancel, "After the step was cancelled.")
+    case .onComplete: hookRow(.onComplete, "After the step ended in any way, last.")
     }
   }
 
@@ -29,7 +56,11 @@ package enum StepKey: UInt8, ObjectKey {
     case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,
       .outputs, .cache, .waitFor:
       false
-    default: true
+    case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
+      .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
+      .onSuccess,
+      .onFailure, .onCancel, .onComplete:
+      true
     }
   }
 
@@ -42,39 +73,43 @@ package enum StepKey: UInt8, ObjectKey {
 }
 
 extension StepKey {
-  private var identityRow: KeyRow {
-    switch self {
-    case .id:
+  private enum IdentityRows {
+    static var id: KeyRow {
       KeyRow(
         "id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.",
         example: "build", isRequired: true)
-    case .run:
+    }
+    static var run: KeyRow {
       KeyRow(
         "run", .command,
         "Text is a script for the shell; a list is executed as an argument vector, no shell.",
         example: "make test")
-    case .dependsOn:
+    }
+    static var dependsOn: KeyRow {
       KeyRow(
         "depends_on", .list(.either([.dependency, .object(.dependency)])),
         "Steps that must end before this one starts.", example: "[fetch, {step: lint, when: done}]")
-    case .name:
+    }
+    static var name: KeyRow {
       KeyRow(
         "name", .filledTemplate, "Label for people; the id if not given.", example: "Unit tests")
-    case .uses:
+    }
+    static var uses: KeyRow {
       KeyRow(
         "uses", .uses, "A built-in step, or another pipeline file.", example: "./release.yml")
-    case .with:
+    }
+    static var with: KeyRow {
       KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
-    default:
+    }
+    static var condition: KeyRow {
       KeyRow(
         "if", .condition, "Runs the step only if the expression is true.",
         example: "params.target == 'prod'")
     }
   }
 
-  private var schedulingRow: KeyRow {
-    switch self {
-    case .priority:
+  private enum SchedulingRows {
+    static var priority: KeyRow {
       KeyRow(
         "priority",
         .either([
@@ -82,90 +117,112 @@ extension StepKey {
         ]),
         "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
         default: "normal")
-    case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
-    case .mutex:
+    }
+    static var queue: KeyRow {
+      KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
+    }
+    static var mutex: KeyRow {
       KeyRow(
         "mutex", .filledTemplate, "At most one step with that text runs at a time.",
         example: "database")
-    case .resources:
+    }
+    static var resources: KeyRow {
       KeyRow(
         "resources", .map(.amount, names: .identifier), "Shares of the pools, taken all at once.",
         example: "{memory: 2.5}")
-    default:
+    }
+    static var expected: KeyRow {
       KeyRow(
         "expected", .duration, "How long it usually takes, for order and estimates.",
         example: "2m30s")
     }
   }
 
-  private var commandRow: KeyRow {
-    switch self {
-    case .env:
+  private enum CommandRows {
+    static var env: KeyRow {
       KeyRow(
         "env", .map(.template, names: .variable),
         "Environment variables, over those of the pipeline.",
         example: "{CFLAGS: -O2}")
-    case .workingDir:
+    }
+    static var workingDir: KeyRow {
       KeyRow(
         "working_dir", .filledTemplate, "Directory of the command, from the pipeline's.",
         example: "src")
-    case .shell: KeyRow("shell", .shell, "What runs the script.", example: "bash")
-    case .stdin:
+    }
+    static var shell: KeyRow {
+      KeyRow("shell", .shell, "What runs the script.", example: "bash")
+    }
+    static var stdin: KeyRow {
       KeyRow("stdin", .template, "Fed to the command, which else reads nothing.", example: "yes")
-    case .nice:
+    }
+    static var nice: KeyRow {
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
-    case .logLimit:
+    }
+    static var logLimit: KeyRow {
       KeyRow(
         "log_limit", .size, "Beyond it the middle of the log is dropped, with a marker.",
         default: "1G")
-    case .tty: KeyRow("tty", .boolean, "Runs under a pseudo-terminal.", .notYet)
-    default:
+    }
+    static var tty: KeyRow {
+      KeyRow("tty", .boolean, "Runs under a pseudo-terminal.", .notYet)
+    }
+    static var untrustedOutput: KeyRow {
       KeyRow("untrusted_output", .boolean, "Its output cannot speak to the CI runner.", .notYet)
     }
   }
 
-  private var endRow: KeyRow {
-    switch self {
-    case .timeout: KeyRow("timeout", .duration, "For each attempt.", example: "10m")
-    case .retry:
+  private enum EndRows {
+    static var timeout: KeyRow {
+      KeyRow("timeout", .duration, "For each attempt.", example: "10m")
+    }
+    static var retry: KeyRow {
       KeyRow(
         "retry", .either([.integer(0...1_000_000), .object(.retry)]), "Extra attempts.",
         default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
-    case .allowFailure:
+    }
+    static var allowFailure: KeyRow {
       KeyRow(
         "allow_failure", .either([.boolean, .expression, .object(.allowFailure)]),
         "The run stays green if the step fails; the failure is still shown.", default: "false",
         example: "{exit_codes: [75]}")
-    case .stop:
+    }
+    static var stop: KeyRow {
       KeyRow(
         "stop", .object(.stop), "How a running command is ended.",
         default: "{signal: TERM, grace: 5s}")
-    default:
+    }
+    static var orphans: KeyRow {
       KeyRow(
         "orphans", .choice(["kill", "warn", "allow"]),
         "What happens to processes that outlive the command.", default: "kill")
     }
   }
 
-  private var laterRow: KeyRow {
-    switch self {
-    case .matrix:
+  private enum LaterRows {
+    static var matrix: KeyRow {
       KeyRow(
         "matrix", .matrix, "Lists by name; one instance for each combination.",
         example: "{os: [linux, mac], mode: [debug, release]}")
-    case .maxParallel:
+    }
+    static var maxParallel: KeyRow {
       KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
-    case .failFast:
+    }
+    static var failFast: KeyRow {
       KeyRow(
         "fail_fast", .boolean, "A failed instance of `matrix` cancels the others.",
         default: "false")
-    case .outputs:
+    }
+    static var outputs: KeyRow {
       KeyRow(
         "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
         "Types of the values for other steps; without it the step may give any.",
         example: "{tag: string, targets: list}")
-    case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
-    default:
+    }
+    static var cache: KeyRow {
+      KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
+    }
+    static var waitFor: KeyRow {
       KeyRow(
         "wait_for", .list(.object(.wait)),
         "Conditions beyond dependencies, polled without a slot of the queue.",

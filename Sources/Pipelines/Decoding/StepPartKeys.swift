@@ -66,8 +66,12 @@ private let trigger = ValueType.pattern(
   matching:
     "^(failed|timeout|signal|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
 
+/// Signals that no program ends by are left out.
+let stopSignals = ["HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM"]
+
 private let signalName = ValueType.pattern(
-  "a signal such as TERM", matching: "^(SIG)?(HUP|INT|QUIT|ABRT|KILL|USR1|USR2|ALRM|TERM)$")
+  "a signal such as TERM",
+  matching: "^(SIG)?(\(stopSignals.joined(separator: "|")))$")
 
 /// Keys of `stop`.
 package enum StopKey: UInt8, ObjectKey {

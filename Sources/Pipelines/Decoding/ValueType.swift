@@ -1,6 +1,7 @@
 // What a value in a pipeline file must be, in one word each. Decoding and the JSON schema say it
 // exactly, messages in a few words. It knows neither nodes nor JSON.
 
+import Diagnostics
 import Plans
 
 /// What a value must be. A text is any scalar that is not nothing, as it is written.
@@ -85,14 +86,15 @@ package indirect enum ValueType: Hashable, Sendable {
     case .amount, .factor: "a number"
     case .duration, .durationOrZero: "a duration such as 30s"
     case .size: "a size such as 2M"
-    case .choice(let names): names.count == 1 ? "'\(names[0])'" : "one of " + Self.list(names)
+    case .choice(let names):
+      names.count == 1 ? "'\(names[0])'" : "one of " + names.joined(separator: ", ")
     case .pattern(let example, _): example
     case .command, .shell: "text or a list of text"
     case .hook: "text, a list of text or a map with 'run'"
     case .list(let item), .filledList(let item): "a list of \(item.plural)"
     case .map(let value, _): "a map of names to \(value.plural)"
     case .object(let kind): kind.words
-    case .either(let types): Self.list(types.map(\.words), last: " or ")
+    case .either(let types): inWords(types.map(\.words))
     case .anything: "anything"
     }
   }
@@ -103,8 +105,12 @@ package indirect enum ValueType: Hashable, Sendable {
     case .constant: "defaults"
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
-    case .either(let types): Self.list(types.map(\.plural), last: " or ")
-    default: words
+    case .either(let types): inWords(types.map(\.plural))
+    case .text, .filledText, .template, .filledTemplate, .condition, .uses, .builtIn, .expression,
+      .constantList, .wholeNumber, .number, .matrix, .boolean, .duration, .durationOrZero, .size,
+      .choice,
+      .pattern, .command, .shell, .hook, .list, .filledList, .anything:
+      words
     }
   }
 
@@ -114,10 +120,5 @@ package indirect enum ValueType: Hashable, Sendable {
     case (let low, 1_000_000...): "a whole number of at least \(low)"
     case (let low, let high): "a whole number from \(low) to \(high)"
     }
-  }
-
-  private static func list(_ names: [String], last: String = ", ") -> String {
-    guard names.count > 1, let final = names.last else { return names.joined() }
-    return names.dropLast().joined(separator: ", ") + last + final
   }
 }

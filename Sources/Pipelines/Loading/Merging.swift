@@ -78,7 +78,10 @@ extension PipelineModel {
     case .onFailure: hooks[.onFailure] = other.hooks[.onFailure]
     case .onCancel: hooks[.onCancel] = other.hooks[.onCancel]
     case .onComplete: hooks[.onComplete] = other.hooks[.onComplete]
-    default: break
+    case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
+      .include,
+      .mutex, .steps, .schema, .outputs:
+      break
     }
   }
 
@@ -123,7 +126,10 @@ extension PipelineKey {
     case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults, .mutex,
       .onSuccess, .onFailure, .onCancel, .onComplete:
       true
-    default: false
+    case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
+      .include,
+      .steps, .schema, .outputs:
+      false
     }
   }
 }

@@ -163,7 +163,7 @@ extension Planner {
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let commands):
       for command in commands { check(command, in: scope) }
-    default: break
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
     }
   }
 
@@ -229,7 +229,7 @@ extension Setting {
     case .workingDirectory(let text), .standardInput(let text): text.template != nil
     case .allowFailureIf: true
     case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
-    default: false
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
     }
   }
 }

@@ -196,7 +196,7 @@ extension Planner {
       switch folded.constant {
       case .list(let items)?: known.append((axis.name, items))
       case nil: later.append("\(axis.name): \(folded.shown)")
-      default:
+      case .null?, .bool?, .number?, .string?, .map?:
         // Where the type is known to be wrong, the check says the same of this place.
         let place = axis.values.templates.first?.expressions.first?.span(in: text) ?? axis.span
         log.report(at: place) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }

@@ -55,7 +55,7 @@ extension ObjectKind {
     case .param: ParamModel.rules
     case .step: BuiltinStep.all.map(\.rule) + [Self.ruleOfFiles]
     case .hook: BuiltinStep.all.map(\.rule)
-    default: []
+    case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait: []
     }
   }
 

@@ -137,7 +137,7 @@ extension OutputType {
       (.json, _):
       true
     case (.int, .number(let number)): number == number.rounded(.towardZero)
-    default: false
+    case (.string, _), (.int, _), (.number, _), (.bool, _), (.list, _), (.map, _): false
     }
   }
 }

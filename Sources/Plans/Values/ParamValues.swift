@@ -19,7 +19,7 @@ extension ParamModel.Kind {
     switch (self, value) {
     case (.string, .string), (.number, .number), (.bool, .bool), (.list, .list): true
     case (.int, .number(let number)): number == number.rounded()
-    default: false
+    case (.string, _), (.int, _), (.number, _), (.bool, _), (.list, _): false
     }
   }
 

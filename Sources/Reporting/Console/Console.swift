@@ -50,8 +50,9 @@ package final class Console: RunObserver {
       ledger.resolve(operation, command: command)
     case .finished(let end):
       finish(end, at: event.time)
-    default:
+    case .began, .retrying, .orphansFound, .outOfReach, .waiting, .stopping, .notice:
       if mode != .quiet { tell(event) }
+    case .published: break
     }
   }
 
@@ -73,7 +74,7 @@ package final class Console: RunObserver {
     case .waiting(let operation, let what): lines.writeWaiting(operation, for: what)
     case .stopping(let reason): lines.writeStopping(reason)
     case .notice(let text): lines.writeNotice(text)
-    default: break
+    case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished: break
     }
   }
 

@@ -40,14 +40,9 @@ struct GraphJSON {
   }
 
   private func write(_ operation: OperationID, to sink: ByteSink) {
-    let step = plan.steps[operation.index]
     let spec = plan.graph[operation]
     sink.write("\n{")
-    sink.write(field: "id", isFirst: true)
-    sink.write(json: step.id)
-    sink.write(field: "name")
-    sink.write(json: step.settings.name ?? step.id)
-    fields.writeKind(of: operation, to: sink)
+    fields.writeStep(operation, to: sink)
     sink.write(field: "queue")
     sink.write(json: plan.queues[spec.queue.index].name)
     sink.write(field: "priority")

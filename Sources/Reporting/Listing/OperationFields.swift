@@ -13,8 +13,13 @@ struct OperationFields {
     groups = Groups(plan)
   }
 
-  /// What it is, what it belongs to, and what is decided late.
-  func writeKind(of operation: OperationID, to sink: ByteSink) {
+  /// What it is called and is, what it belongs to, and what is decided late: the first fields.
+  func writeStep(_ operation: OperationID, to sink: ByteSink) {
+    let step = plan.steps[operation.index]
+    sink.write(field: "id", isFirst: true)
+    sink.write(json: step.id)
+    sink.write(field: "name")
+    sink.write(json: step.settings.name ?? step.id)
     let group = plan.groups.isEmpty ? nil : plan.groups[operation]
     sink.write(field: "kind")
     sink.write(group == nil ? "\"step\"" : "\"group\"")
@@ -23,7 +28,7 @@ struct OperationFields {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
     }
-    if let late = plan.steps[operation.index].late { write(late, to: sink) }
+    if let late = step.late { write(late, to: sink) }
   }
 
   private func write(_ group: GroupPlan, of operation: OperationID, to sink: ByteSink) {

@@ -41,13 +41,8 @@ extension Plan {
     let lines = StepLines(self)
     let fields = OperationFields(self)
     sink.write(jsonList: operations) { operation in
-      let step = steps[operation.index]
       sink.write("\n{")
-      sink.write(field: "id", isFirst: true)
-      sink.write(json: step.id)
-      sink.write(field: "name")
-      sink.write(json: step.settings.name ?? step.id)
-      fields.writeKind(of: operation, to: sink)
+      fields.writeStep(operation, to: sink)
       fields.writeCommand(of: operation, to: sink)
       sink.write(field: "depends_on")
       let edges = graph.dependencies(of: operation).lazy.filter {

@@ -146,7 +146,7 @@ struct RunLedger {
     case .blocked:
       guard let first = failures.first.first?.operation else { return }
       if settled.cause == .dependency(first) { blocked.add(settled.operation) }
-    default: break
+    case .succeeded, .cached, .cancelled, .skipped: break
     }
   }
 }

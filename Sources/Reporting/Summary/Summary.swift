@@ -81,14 +81,17 @@ extension Summary {
     sink.writeNewline()
   }
 
+  private subscript(count: Count) -> Int {
+    let all = Outcome.allCases.lazy.filter { $0.count == count }.reduce(0) { $0 + ledger[$1] }
+    return switch count {
+    case .failed: all - ledger.allowedFailures
+    case .allowed: ledger.allowedFailures
+    case .blocked, .cancelled, .ok, .upToDate, .skipped: all
+    }
+  }
+
   private func writeCounts() {
-    let failed = ledger[.failed] + ledger[.timedOut] - ledger.allowedFailures
-    let counts: [(Int, StaticString)] = [
-      (failed, " failed"), (ledger.allowedFailures, " failed but allowed"),
-      (ledger[.blocked], " blocked"), (ledger[.cancelled], " cancelled"),
-      (ledger[.succeeded], " ok"), (ledger[.cached], " up to date"),
-      (ledger[.skipped], " skipped"),
-    ]
+    let counts = Count.allCases.map { (self[$0], $0.words) }
     let shown = counts.filter { $0.0 > 0 }
     for (index, (count, word)) in shown.enumerated() {
       if index > 0 { sink.write(", ") }
@@ -100,7 +103,7 @@ extension Summary {
 
   private func writeWork(wallTime: Nanoseconds) {
     let path = ledger.criticalPath
-    let ranCount = ledger[.succeeded] + ledger[.failed] + ledger[.timedOut] + ledger[.cancelled]
+    let ranCount = Outcome.allCases.lazy.filter(\.isOfWork).reduce(0) { $0 + ledger[$1] }
     guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return }
     sink.write("   (")
     sink.write(elapsed: ledger.work)
@@ -123,6 +126,44 @@ extension Summary {
         sink.write(" more … > ")
       }
       sink.write(operations.name(operation))
+    }
+  }
+}
+
+/// What operations are counted as, in the order of the last line.
+private enum Count: CaseIterable {
+  case failed, allowed, blocked, cancelled, ok, upToDate, skipped
+
+  var words: StaticString {
+    switch self {
+    case .failed: " failed"
+    case .allowed: " failed but allowed"
+    case .blocked: " blocked"
+    case .cancelled: " cancelled"
+    case .ok: " ok"
+    case .upToDate: " up to date"
+    case .skipped: " skipped"
+    }
+  }
+}
+
+extension Outcome {
+  fileprivate var count: Count {
+    switch self {
+    case .failed, .timedOut: .failed
+    case .blocked: .blocked
+    case .cancelled: .cancelled
+    case .succeeded: .ok
+    case .cached: .upToDate
+    case .skipped: .skipped
+    }
+  }
+
+  /// Whether an operation that ended like this did work, as a rule.
+  fileprivate var isOfWork: Bool {
+    switch self {
+    case .succeeded, .failed, .timedOut, .cancelled: true
+    case .cached, .blocked, .skipped: false
     }
   }
 }

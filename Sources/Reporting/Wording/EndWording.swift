@@ -101,15 +101,3 @@ extension ByteSink {
     write(")")
   }
 }
-
-extension HookKind {
-  /// The key in the file: `on_success`.
-  var keyText: StaticString {
-    switch self {
-    case .onSuccess: "on_success"
-    case .onFailure: "on_failure"
-    case .onCancel: "on_cancel"
-    case .onComplete: "on_complete"
-    }
-  }
-}

@@ -1,5 +1,6 @@
 // Help, written from the tables.
 
+import Diagnostics
 import BuiltinSteps
 
 extension BuiltinKey {
@@ -45,17 +46,4 @@ private func sentence(for key: BuiltinKey) -> String {
   if key.type == .map { notes.append("can be given several times") }
   if let value = key.defaultValue { notes.append("\(value) by default") }
   return notes.isEmpty ? key.summary : "\(key.summary) (\(notes.joined(separator: "; ")))"
-}
-
-private let widestFirstColumn = 28
-
-private func twoColumns(_ rows: [(String, String)]) -> String {
-  let widest = min(widestFirstColumn, rows.map { $0.0.count }.max() ?? 0)
-  return rows.map { first, second in
-    let gap =
-      first.count > widest
-      ? "\n" + String(repeating: " ", count: widest + 4)
-      : String(repeating: " ", count: widest - first.count + 2)
-    return "  \(first)\(gap)\(second)\n"
-  }.joined()
 }

@@ -43,7 +43,7 @@ extension Program {
     outputs.add("failed", json: StepOutputs.list(items.filter { $0.error != nil }.map(\.origin)))
     outputs.add("files", json: StepOutputs.list(items.flatMap { $0.files.map(\.path) }))
     if !outputs.leftOut.isEmpty {
-      let names = outputs.leftOut.map { "'\($0)'" }.joined(separator: " and ")
+      let names = inWords(outputs.leftOut.map(quoted), last: "and")
       say("too long to be outputs of a step, see '\(manifest)': \(names)")
     }
     try outputs.publish()

@@ -1,5 +1,6 @@
 // Help, written from the table.
 
+import Diagnostics
 import Reporting
 
 extension Tool {
@@ -42,17 +43,4 @@ func helpText(of command: Command) -> String {
 func synopsis(of option: Option) -> String {
   let letter = option.letter.map { "-\($0), " } ?? "    "
   return letter + option.flag + (option.value.map { " \($0.placeholder)" } ?? "")
-}
-
-private let widestFirstColumn = 28
-
-func twoColumns(_ rows: [(String, String)]) -> String {
-  let widest = min(widestFirstColumn, rows.map { $0.0.count }.max() ?? 0)
-  return rows.map { first, second in
-    let gap =
-      first.count > widest
-      ? "\n" + String(repeating: " ", count: widest + 4)
-      : String(repeating: " ", count: widest - first.count + 2)
-    return "  \(first)\(gap)\(second)\n"
-  }.joined()
 }

@@ -117,8 +117,7 @@ extension ValueKind {
     case .count: "a whole number from 0 on"
     case .duration: "a time like 250ms, 30s or 1h30m"
     case .assignment: "a name and a value, as in name=value"
-    case .choice(let words, _):
-      words.dropLast().joined(separator: ", ") + " or " + (words.last ?? "")
+    case .choice(let words, _): inWords(words)
     case .text(_, let wanted): wanted
     }
   }

@@ -21,9 +21,7 @@ extension ImageFault {
   }
 
   private static func list(_ formats: [ImageFormat]) -> String {
-    let labels = formats.map(\.label)
-    guard labels.count > 1, let last = labels.last else { return labels.joined() }
-    return labels.dropLast().joined(separator: ", ") + " or " + last
+    inWords(formats.map(\.label))
   }
 
   static func tooManyBytes(_ found: Int, most: Int) -> ImageFault {
@@ -119,7 +117,7 @@ extension ImageFault {
 func wordsForLostZygote(status: Int32) -> String {
   let how =
     clinux_exited(status) == 0
-    ? "was killed by signal \(clinux_signal(status))"
+    ? "was killed by \(signalName(clinux_signal(status)))"
     : "ended with status \(clinux_exit_status(status))"
   return
     "the process that starts those for images \(how); it is started again, and so are the images "
@@ -132,7 +130,7 @@ func wordsForLack(of layers: Int) -> String? {
   let missing = wanted.filter { layers & Int($0.0.rawValue) == 0 }.map { "no \($0.1)" }
   guard !missing.isEmpty else { return nil }
   return
-    "the kernel grants \(missing.joined(separator: " and ")): what decodes images is less confined; "
+    "the kernel grants \(inWords(missing, last: "and")): what decodes images is less confined; "
     + "'oprun-steps confinement' shows how far"
 }
 

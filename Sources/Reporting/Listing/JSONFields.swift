@@ -1,31 +1,19 @@
 // JSON objects onto a sink, field by field.
 
+import Diagnostics
+
 extension ByteSink {
-  /// A string literal. Control characters are escaped, so the text can be printed as it is.
+  /// A string literal, as `jsonString` makes it.
   func write(json text: String) {
     var text = text
-    write(UInt8(ascii: "\""))
     let isPlain = text.withUTF8 { bytes in
       guard bytes.allSatisfy(isPlainInQuotes) else { return false }
+      write(UInt8(ascii: "\""))
       write(UnsafeRawBufferPointer(bytes))
+      write(UInt8(ascii: "\""))
       return true
     }
-    if !isPlain { for scalar in text.unicodeScalars { write(json: scalar) } }
-    write(UInt8(ascii: "\""))
-  }
-
-  private func write(json scalar: Unicode.Scalar) {
-    switch scalar {
-    case "\"": write("\\\"")
-    case "\\": write("\\\\")
-    case "\n": write("\\n")
-    case "\t": write("\\t")
-    case "\r": write("\\r")
-    case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
-      write("\\u00")
-      write(hexadecimal: UInt8(scalar.value))
-    default: write(String(scalar))
-    }
+    if !isPlain { write(jsonString(text)) }
   }
 
   /// `"name":`, after a comma unless it is the first of its object.

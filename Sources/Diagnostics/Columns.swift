@@ -1,0 +1,17 @@
+// Tables of two columns, for help texts.
+
+private let widestFirstColumn = 28
+
+/// A line for each row. A first column that is wider than most leaves the second one to a line of its
+/// own.
+package func twoColumns(_ rows: [(String, String)]) -> String {
+  let widest = min(widestFirstColumn, rows.map { displayWidth(of: $0.0) }.max() ?? 0)
+  return rows.map { first, second in
+    let width = displayWidth(of: first)
+    let gap =
+      width > widest
+      ? "\n" + String(repeating: " ", count: widest + 4)
+      : String(repeating: " ", count: widest - width + 2)
+    return "  \(first)\(gap)\(second)\n"
+  }.joined()
+}
