@@ -27,6 +27,8 @@ struct ActiveOperation {
   /// Why it was cancelled, if not because the run ends.
   var cancelReason: StopReason?
 
+  /// Its first attempt was stopped before it started.
+  var hasNotRun = false
   /// How the last attempt ended.
   var attemptEnd: CommandEnd?
   /// Decided when the attempts are over; hooks may still turn a success into a failure.
@@ -43,8 +45,10 @@ struct ActiveOperation {
     stopCause = nil
   }
 
-  /// The hooks for the ending: those of its kind, then `on_complete`.
+  /// The hooks for the ending: those of its kind, then `on_complete`. None of them has anything to do
+  /// with a step of which nothing ran.
   mutating func planHooks(for ending: Ending) {
+    if hasNotRun { return }
     let kinds: [HookKind] =
       switch ending.outcome {
       case .succeeded: [.onSuccess, .onComplete]

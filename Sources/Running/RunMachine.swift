@@ -116,11 +116,15 @@ package struct RunMachine {
   }
 
   /// Asked right before a command is started. If something stopped the run or the command since it
-  /// was to be started, it has ended with this, as one that was cancelled.
+  /// was to be started, it has ended with this, as one that was cancelled; a step of which nothing
+  /// ran has no hooks to run.
   package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
     if isWanted(key) { return true }
-    if case .attempt = key.trial, active[key.operation]?.stopCause == nil {
-      active[key.operation]?.stopCause = .cancelled
+    if case .attempt(let number) = key.trial {
+      active[key.operation]?.hasNotRun = number == 1
+      if active[key.operation]?.stopCause == nil {
+        active[key.operation]?.stopCause = .cancelled
+      }
     }
     let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
     ended(key, end, at: now)

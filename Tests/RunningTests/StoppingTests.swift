@@ -171,6 +171,39 @@ struct `Stopping a run` {
     #expect(machine.active.isEmpty)
   }
 
+  /// A hook that rolls back has nothing to do for a step of which nothing ran.
+  @Test(arguments: [(0, []), (1, [HookKind.onCancel])])
+  func `hooks of a step that was stopped before it started`(
+    earlierAttempts: Int, expected: [HookKind]
+  ) {
+    var policy = RetryPolicy()
+    policy.limit = 1
+    var hooks = Hooks()
+    hooks.onCancel = [.known(.script("hook"))]
+    var machine = RunMachine(
+      plan: Simulation(
+        graph: "a", settings: ["a": StepSettings(retry: policy, hooks: hooks)]
+      ).plan())
+    machine.begin(at: 0)
+    _ = machine.takeActions()
+    let operation = OperationID(0)
+    if earlierAttempts == 1 {
+      let key = CommandKey(operation: operation, trial: .attempt(1))
+      let mayStart = machine.mayStart(key, at: 0)
+      #expect(mayStart)
+      machine.ended(key, CommandEnd(.exited(1)), at: 1)
+      _ = machine.takeActions()
+    }
+    machine.observerFailed("lost", at: 1)
+    let mayStart = machine.mayStart(
+      CommandKey(operation: operation, trial: .attempt(earlierAttempts + 1)), at: 1)
+    #expect(!mayStart)
+    let started = machine.takeActions().compactMap { action -> HookKind? in
+      if case .start(let key) = action, case .hook(let kind, _) = key.trial { kind } else { nil }
+    }
+    #expect(started == expected)
+  }
+
   /// `c` has failed before `b`, and its hook ends when `a` has been cancelled.
   @Test func `fail_fast cancels a member that waits for another attempt once`() {
     var policy = RetryPolicy()

@@ -78,7 +78,8 @@ extension BuiltinType {
         disclosure == .everything ? $0.json : $0.type.words
       }
     case (.map, _): return disclosure == .everything ? value.json : value.type.words
-    case (.text, _), (.boolean, _), (.integer, _), (.duration, _), (.size, _), (.choice, _):
+    case (.text, _), (.boolean, _), (.integer, _), (.duration, _), (.size, _), (.sha256, _),
+      (.url, _), (.server, _), (.color, _), (.choice, _):
       guard let text = value.text else { return value.json }
       return self.value(of: text) == nil ? quoted(disclosure.shown(text)) : nil
     }
@@ -100,7 +101,8 @@ extension BuiltinType {
     switch self {
     case .map: "a map of names to text"
     case .list(let item): "\(item.wanted), or a list of that"
-    case .text, .boolean, .integer, .duration, .size, .choice: wanted
+    case .text, .boolean, .integer, .duration, .size, .sha256, .url, .server, .color, .choice:
+      wanted
     }
   }
 }
