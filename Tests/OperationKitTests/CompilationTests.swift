@@ -212,4 +212,75 @@ private let program = """
     #expect(
       found.targets.map(\.name).sorted() == ["CLinux", "OperationKit", "Processors", "Scheduling"])
   }
+
+  @Test func `the page's manifest fetches a version and builds`() throws {
+    let scratch = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: scratch) }
+    let (oprun, app) = (scratch.appending(path: "oprun"), scratch.appending(path: "app"))
+    try Self.makeRepository(at: oprun)
+    try Self.makeApp(at: app, using: oprun)
+    try Self.run(["swift", "package", "--cache-path", "cache", "resolve"], in: app)
+    let output = try Self.run(["swift", "run", "--quiet", "--cache-path", "cache"], in: app)
+    #expect(output == "it runs\n", "a consumer's build says nothing else")
+  }
+
+  /// What others fetch, with a tag.
+  private static func makeRepository(at folder: URL) throws {
+    let sources = folder.appending(path: "Sources")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    let modules = ["CLinux", "OperationKit", "Processors", "Scheduling"]
+    for part in ["Package.swift"] + modules.map({ "Sources/\($0)" }) {
+      try FileManager.default.copyItem(
+        at: root.appending(path: part), to: folder.appending(path: part))
+    }
+    let git = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    try run(git + ["init", "--quiet"], in: folder)
+    try run(git + ["add", "."], in: folder)
+    try run(git + ["commit", "--quiet", "--message=All"], in: folder)
+    try run(git + ["tag", "0.1.0"], in: folder)
+  }
+
+  /// A package that takes a version of another as the page says.
+  private static func makeApp(at app: URL, using oprun: URL) throws {
+    let sources = app.appending(path: "Sources/app")
+    try FileManager.default.createDirectory(at: sources, withIntermediateDirectories: true)
+    let page = folder.appending(path: "OperationKit.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let block = text.components(separatedBy: "```swift-manifest\n").dropFirst().first
+    let lines = try #require(block).components(separatedBy: "```")[0]
+    #expect(lines.contains("\"file:///path/to/oprun\""))
+    let manifest = """
+      // swift-tools-version: 6.2
+      import PackageDescription
+      let package = Package(
+        name: "app",
+      \(lines.replacing("/path/to/oprun", with: oprun.path)))
+      """
+    let program = """
+      import OperationKit
+      let queue = OperationQueue()
+      queue.addOperation { print("it runs") }
+      queue.waitUntilAllOperationsAreFinished()
+      """
+    try manifest.write(
+      to: app.appending(path: "Package.swift"), atomically: true, encoding: .utf8)
+    try program.write(
+      to: sources.appending(path: "main.swift"), atomically: true, encoding: .utf8)
+  }
+
+  /// What a program prints, errors too.
+  @discardableResult
+  private static func run(_ arguments: [String], in folder: URL) throws -> String {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return String(decoding: output, as: UTF8.self)
+  }
 }

@@ -82,14 +82,14 @@ extension Engine {
   func removeDependency(_ dependency: Operation, from operation: Operation) {
     enter()
     let count = operation.withAwaited { $0.removeAll(of: dependency) }
-    operation.past.remove(dependency)
+    operation.ties?.past.remove(dependency)
     if operation.number >= 0, canWait(operation) {
       let id = OperationID(Int(operation.number))
       if dependency.number >= 0 {
         let other = OperationID(Int(dependency.number))
         for _ in 0..<count { scheduler.pointee.removeEdge(from: other, to: id) }
-      } else {
-        for _ in 0..<dependency.waiting.removeAll(of: operation) { scheduler.pointee.release(id) }
+      } else if let ties = dependency.ties {
+        for _ in 0..<ties.waiting.removeAll(of: operation) { scheduler.pointee.release(id) }
       }
     }
     unlockAndWake()
@@ -97,7 +97,7 @@ extension Engine {
   }
 
   func dependencies(of operation: Operation) -> [Operation] {
-    locked { operation.withAwaited { $0.all } + operation.past.all }
+    locked { operation.withAwaited { $0.all } + (operation.ties?.past.all ?? []) }
   }
 
   func dependenciesAreFinished(of operation: Operation) -> Bool {

@@ -56,8 +56,8 @@ extension Engine {
     crew.endedCount &+= 1
     if !operation.awaited.isEmpty || !old.contains(.queued) {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
-      if old.contains(.remembers) || operation.isDistinct {
-        operation.past = KnownOperations(leftovers.dependencies)
+      if !leftovers.dependencies.isEmpty, old.contains(.remembers) || operation.isDistinct {
+        operation.makeTies().past = KnownOperations(leftovers.dependencies)
       }
     }
     if old.contains(.isObserved) { observedCount -= 1 }
@@ -81,7 +81,7 @@ extension Engine {
   /// Its place, and those who wait for it.
   private func free(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
     if operation.number >= 0 { takeOut(operation, old, &leftovers) }
-    if !operation.waiting.isEmpty { releaseWaiting(for: operation) }
+    if let ties = operation.ties { releaseWaiting(in: ties) }
   }
 
   private func takeOut(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
@@ -118,8 +118,8 @@ extension Engine {
   }
 
   /// Queued operations that wait for one that was in no queue.
-  private func releaseWaiting(for operation: Operation) {
-    operation.waiting.takeAll().forEach { dependent in
+  private func releaseWaiting(in ties: Ties) {
+    ties.waiting.takeAll().forEach { dependent in
       guard dependent.number >= 0 else { return }
       scheduler.pointee.release(OperationID(Int(dependent.number)))
     }
@@ -146,7 +146,7 @@ extension Engine {
 
   /// Operations in queues that depend on it; linear.
   func dependents(of operation: Operation) -> [Operation] {
-    if operation.number < 0 { return operation.waiting.all.filter { $0.number >= 0 } }
+    if operation.number < 0 { return operation.ties?.waiting.all.filter { $0.number >= 0 } ?? [] }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))
       .filter { $0.condition == .ok }
       .compactMap { members[$0.to.index].operation }

@@ -95,6 +95,7 @@ extension Engine {
   private func reserve(_ count: Int) {
     let needed = members.count + count
     if needed > members.capacity { members.reserveCapacity(max(needed, 2 * members.capacity)) }
+    scheduler.pointee.expect(count)
   }
 
   private func admit(_ reference: Unmanaged<Operation>, to queue: QueueID, asBarrier: Bool) {
@@ -157,7 +158,7 @@ extension Engine {
     if dependency.number >= 0 {
       scheduler.pointee.addEdge(from: OperationID(Int(dependency.number)), to: id, when: .ok)
     } else if !dependency.has(.retired) {
-      dependency.waiting.append(operation)
+      dependency.makeTies().waiting.append(operation)
       dependency.set(.isAwaited)
       scheduler.pointee.hold(id)
     }
@@ -166,9 +167,9 @@ extension Engine {
   /// Operations that waited for this one while it was in no queue get edges. True if there are
   /// any: a circle may have been closed.
   private func takeOverWaiting(of operation: Operation) -> Bool {
-    if operation.waiting.isEmpty { return false }
+    guard let ties = operation.ties, !ties.waiting.isEmpty else { return false }
     let id = OperationID(Int(operation.number))
-    operation.waiting.takeAll().forEach { dependent in
+    ties.waiting.takeAll().forEach { dependent in
       let other = OperationID(Int(dependent.number))
       guard dependent.number >= 0, scheduler.pointee.isWaiting(other) else { return }
       scheduler.pointee.addEdge(from: id, to: other, when: .ok)

@@ -65,10 +65,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
   /// under `Status.changing`.
   @exclusivity(unchecked) var awaited = OperationList()
-  /// What it has waited for, once it has ended. Under the engine's lock.
-  @exclusivity(unchecked) var past = KnownOperations()
-  /// Operations in queues that wait for this one, which is in none. Under the engine's lock.
-  @exclusivity(unchecked) var waiting = OperationList()
+  /// Nil unless there was something to put in. Under the engine's lock.
+  @exclusivity(unchecked) private(set) var ties: Ties?
   @exclusivity(unchecked) private var details: Details?
 
   /// Makes an operation that does nothing.
@@ -241,6 +239,14 @@ extension Operation {
   @discardableResult
   func clear(_ bits: Status) -> Status {
     Status(rawValue: status.bitwiseAnd(~bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
+  }
+
+  /// Under the engine's lock.
+  func makeTies() -> Ties {
+    if let ties { return ties }
+    let new = Ties()
+    ties = new
+    return new
   }
 
   /// Reads or changes what few operations have. No code of others may run in it, not even by

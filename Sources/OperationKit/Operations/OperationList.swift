@@ -61,6 +61,14 @@ struct OperationList: ~Copyable {
   }
 }
 
+/// What few operations know of others. Under the engine's lock.
+final class Ties {
+  /// What the operation has waited for, once it has ended.
+  var past = KnownOperations()
+  /// Operations in queues that wait for this one, which is in none.
+  var waiting = OperationList()
+}
+
 /// Operations that others may keep alive.
 struct KnownOperations {
   private struct Known {

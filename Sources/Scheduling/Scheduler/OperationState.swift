@@ -46,6 +46,13 @@ package struct StateCounts: Hashable, Sendable {
     ended += other.ended
   }
 
+  @inline(__always)
+  mutating func move(from old: OperationState, to new: OperationState) {
+    add(-1, to: old)
+    add(1, to: new)
+  }
+
+  @inline(__always)
   mutating func add(_ count: Int, to state: OperationState) {
     switch state {
     case .waiting: waiting += count

@@ -1,6 +1,16 @@
 // What is added while the graph runs: operations, edges, pools.
 
 extension Scheduler {
+  /// So many operations are about to be appended: at most one step of growing, to twice as many.
+  package mutating func expect(_ count: Int) {
+    let needed = records.count - graph.vacantIDs.count + count
+    if needed <= records.capacity { return }
+    let capacity = max(needed, 2 * records.count)
+    graph.reserveCapacity(operations: capacity, edges: 0)
+    records.reserveCapacity(capacity)
+    places.reserveCapacity(capacity)
+  }
+
   /// Adds an operation that waits for others, which may have ended: those edges are settled at once
   /// and not kept. It may end at once too, blocked, or cancelled after `stop`; `takeSettlements`
   /// tells. Its priority is inherited by all that it waits for; the remaining path grows for the

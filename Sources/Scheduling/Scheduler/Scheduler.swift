@@ -19,6 +19,11 @@ package struct Scheduler: Sendable {
     /// Once it ended: the operation where the trouble began, itself unless it was blocked.
     var root: Int32
     fileprivate(set) var state = OperationState.waiting
+
+    fileprivate mutating func enter(_ new: OperationState) -> (old: OperationState, lane: Int) {
+      defer { state = new }
+      return (state, Int(lane))
+    }
   }
 
   package internal(set) var graph: Graph
@@ -113,12 +118,9 @@ package struct Scheduler: Sendable {
 
   /// The one door: every change of a state, and all that follows from it.
   mutating func move(_ id: OperationID, to state: OperationState) {
-    let old = records[id.index].state
-    let lane = Int(records[id.index].lane)
-    let queue = graph.nodes[id.index].queue.index
-    records[id.index].state = state
-    queues[queue].counts.add(-1, to: old)
-    queues[queue].counts.add(1, to: state)
+    let (old, lane) = records[id.index].enter(state)
+    let queue = lanes[lane].queue
+    queues[queue].counts.move(from: old, to: state)
     if lanes[lane].isPlain {
       if old == .ready { lanes[lane].ready.remove(id.index, &places) }
       if state == .ready { lanes[lane].ready.insert(rank(of: id), &places) }

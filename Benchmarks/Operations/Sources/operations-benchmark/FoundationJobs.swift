@@ -54,10 +54,12 @@ enum FoundationJobs {
   static func graph(_ graph: RandomGraph) {
     let queue = OperationQueue()
     var operations: [Operation] = []
-    operations.reserveCapacity(graph.dependencies.count)
-    for dependencies in graph.dependencies {
+    operations.reserveCapacity(graph.count)
+    for index in 0..<graph.count {
       let operation = BlockOperation {}
-      for index in dependencies { operation.addDependency(operations[Int(index)]) }
+      for other in graph.dependencies(of: index) {
+        operation.addDependency(operations[Int(other)])
+      }
       operations.append(operation)
       queue.addOperation(operation)
     }

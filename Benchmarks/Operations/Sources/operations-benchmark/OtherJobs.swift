@@ -57,9 +57,9 @@ enum TaskGroupJobs {
 
   static func graph(_ graph: RandomGraph) async {
     var tasks: [Task<Void, Never>] = []
-    tasks.reserveCapacity(graph.dependencies.count)
-    for dependencies in graph.dependencies {
-      let awaited = dependencies.map { tasks[Int($0)] }
+    tasks.reserveCapacity(graph.count)
+    for index in 0..<graph.count {
+      let awaited = graph.dependencies(of: index).map { tasks[Int($0)] }
       tasks.append(Task.detached { for task in awaited { await task.value } })
     }
     for task in tasks { await task.value }

@@ -18,9 +18,17 @@ struct Row {
 }
 
 /// A graph of random dependencies on earlier operations, or on the latest ones, 0 to 3 each, the same
-/// every time.
+/// every time. In two flat arrays, so that reading it costs little beside what is measured.
 struct RandomGraph {
-  let dependencies: [[Int32]]
+  private var numbers: [Int32] = []
+  private var ends: [Int32] = []
+
+  var count: Int { ends.count }
+
+  /// What an operation depends on.
+  func dependencies(of index: Int) -> ArraySlice<Int32> {
+    numbers[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])]
+  }
 
   init(_ count: Int, within reach: Int = .max) {
     var state: UInt64 = 42
@@ -28,8 +36,11 @@ struct RandomGraph {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       return Int(state >> 33) % bound
     }
-    dependencies = (0..<count).map { index in
-      index == 0 ? [] : (0..<next(4)).map { _ in Int32(index - 1 - next(min(index, reach))) }
+    for index in 0..<count {
+      for _ in 0..<(index == 0 ? 0 : next(4)) {
+        numbers.append(Int32(index - 1 - next(min(index, reach))))
+      }
+      ends.append(Int32(numbers.count))
     }
   }
 }
