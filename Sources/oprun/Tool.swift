@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import Pipelines
 import Reporting
 
 struct Tool {
@@ -54,7 +55,11 @@ struct Tool {
   }
 
   private func write(_ error: UsageError) {
-    say(error.message, help: error.help)
+    for mistake in ([error] + error.others).prefix(ParameterFaults.limit) {
+      say(mistake.message, help: mistake.help)
+    }
+    let omitted = error.others.count + 1 - ParameterFaults.limit
+    if omitted > 0 { say("… and \(omitted) more") }
     let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
     errors.write("try '\(command)'\n")
   }

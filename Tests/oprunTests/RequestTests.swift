@@ -186,4 +186,46 @@ import Testing
       }
     #expect(found == meaning)
   }
+
+  @Test func `what says nothing without another flag is refused`() {
+    #expect(
+      mistake("-v a.yml")
+        == "'--verbose' says nothing without '--dry-run'; add '--dry-run' [run]")
+    #expect(
+      mistake("a.yml --exit-code")
+        == "'--exit-code' says nothing without '--dry-run'; add '--dry-run' [run]")
+    #expect(mistake("-v a.yml", ["OPRUN_DRY_RUN": "1"]).hasPrefix("no mistake"))
+    #expect(mistake("a.yml", ["OPRUN_VERBOSE": "1"]).hasPrefix("no mistake"))
+  }
+
+  @Test func `several mistakes are told at once`() {
+    do {
+      _ = try request("-j x a.yml --wrong-thing --strict=1", ["OPRUN_COLOR": "blue"])
+      Issue.record("no mistake")
+    } catch {
+      #expect(
+        ([error] + error.others).map(\.message) == [
+          "'--jobs' wants a whole number from 0 on, found 'x'", "unknown option '--wrong-thing'",
+          "'--strict' takes no value, found '1'",
+          "'OPRUN_COLOR' wants auto, always or never, found 'blue'",
+        ])
+    }
+  }
+
+  @Test(arguments: [
+    ("a.yml --who x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
+    ("a.yml --who=x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
+    ("a.yml --who", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
+    ("--who a.yml", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
+    ("a.yml who=x", "'who=x' is no step; a parameter is set with --param who=x [run]"),
+    ("list a.yml who=", "'who=' is no step; a parameter is set with --param who= [list]"),
+    ("validate --who a.yml", "unknown option '--who' [validate]"),
+  ])
+  func `a parameter without its option gets the way it is given`(line: String, words: String) {
+    #expect(mistake(line) == words)
+  }
+
+  @Test func `an instance is no assignment`() {
+    #expect(mistake("a.yml test[os=linux]").hasPrefix("no mistake"))
+  }
 }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Diagnostics
+import Expressions
 import Glibc
 import Plans
 import Running
@@ -56,8 +57,10 @@ final class Launcher {
       if shell == StepSettings.defaultShell, let words = directArguments(of: text) {
         return (words, nil)
       }
-      if text.utf8.count > Launcher.longestArgument { return (shell + ["/dev/fd/3"], text) }
-      return (shell + ["-c", text], nil)
+      if text.utf8.count > Launcher.longestArgument {
+        return (Interpreter.argumentsForDescriptor3(shell), text)
+      }
+      return (Interpreter.arguments(shell, script: text), nil)
     }
   }
 

@@ -26,6 +26,10 @@ package struct Interpreter: Sendable {
   var readsInput = true
   /// `-c` goes with options behind it, and `-o` takes an argument.
   var isShell = false
+  /// What stands before a script in its arguments; nil for `-c`.
+  var scriptOption: String?
+  /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` will do as a file of code.
+  var loader: String?
 }
 
 extension Interpreter {
@@ -67,19 +71,27 @@ extension Interpreter {
       "python pythonw pypy graalpy ipython bpython micropython jython hy", Interpreter(letters: "c")
     ),
     ("timeit", Interpreter(operands: .all, readsInput: false)),
-    ("perl", Interpreter(letters: "eEmMFd")),
-    ("raku perl6", Interpreter(letters: "eM")),
-    ("ruby jruby rbx irb", Interpreter(letters: "e")),
+    ("perl", Interpreter(letters: "eEmMFd", scriptOption: "-e")),
+    ("raku perl6", Interpreter(letters: "eM", scriptOption: "-e")),
+    ("ruby jruby rbx irb", Interpreter(letters: "e", scriptOption: "-e")),
     (
-      "node nodejs bun deno ts-node tsx qjs iojs coffee",
-      Interpreter(letters: "ep", words: ["eval", "print", "import", "loader"])
+      "node nodejs bun ts-node tsx qjs iojs coffee",
+      Interpreter(
+        letters: "ep", words: ["eval", "print", "import", "loader"], scriptOption: "-e",
+        loader: #"(0, eval)(require("fs").readFileSync(3, "utf8"))"#)
+    ),
+    (
+      "deno",
+      Interpreter(
+        letters: "ep", words: ["eval", "print", "import", "loader"], scriptOption: "eval")
     ),
     (
       "php phpdbg",
       Interpreter(
-        letters: "rBRE", words: ["run", "process-begin", "process-code", "process-end"])
+        letters: "rBRE", words: ["run", "process-begin", "process-code", "process-end"],
+        scriptOption: "-r", loader: "eval(file_get_contents('php://fd/3'));")
     ),
-    ("lua luajit luau texlua tarantool", Interpreter(letters: "e")),
+    ("lua luajit luau texlua tarantool", Interpreter(letters: "e", scriptOption: "-e")),
     (
       "awk gawk mawk nawk goawk original-awk bwk",
       Interpreter(
@@ -99,13 +111,15 @@ extension Interpreter {
     ("emacs emacsclient", Interpreter(letters: "e", words: ["eval", "execute"])),
     (
       "Rscript R r octave julia groovy scala kotlin jshell swift crystal ghci runghc runhaskell ghc "
-        + "elixir iex gjs csi gsi utop swipl quickjs matlab erl racket scheme sbcl ecl clisp clojure clj bb janet ocaml nim gnuplot dc bc gdb "
+        + "elixir iex csi gsi utop swipl quickjs matlab erl racket scheme sbcl ecl clisp clojure clj bb janet ocaml nim gnuplot dc bc gdb "
         + "tclsh wish m4 cling",
       Interpreter(
         letters: "eE",
-        words: ["eval", "print", "expression", "execute", "expr", "ex", "eval-command"])
+        words: ["eval", "print", "expression", "execute", "expr", "ex", "eval-command"],
+        scriptOption: "-e")
     ),
-    ("guile expect osascript", Interpreter(letters: "ce")),
+    ("guile expect gjs", Interpreter(letters: "ce")),
+    ("osascript", Interpreter(letters: "ce", scriptOption: "-e")),
     ("lldb", Interpreter(letters: "oO", words: ["one-line", "one-line-before-file"])),
     ("make gmake", Interpreter(letters: "E", words: ["eval"])),
     ("psql", Interpreter(letters: "c", words: ["command"])),

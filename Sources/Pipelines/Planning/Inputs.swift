@@ -12,6 +12,7 @@ extension UnitInputs {
   init(_ model: PipelineModel, options: PlanningOptions, _ budget: PlanBudget) {
     self.budget = budget
     secretVariables = options.secretVariables
+    isForRun = options.demandsAllParameters
     if options.demandsAllParameters { undecodable = options.undecodable }
     for param in model.params { paramTypes[param.name] = param.type }
   }

@@ -112,6 +112,7 @@ struct StepScope: ExpressionScope {
     switch unit.inputs.variable(name)?.value {
     case .plain: .known(.string)
     case .template(let template) where template.isBroken: .known(.string)
+    case .template where unit.inputs.isOpen(name): .known(.string)
     case .template: .refused(ScopeMessage.lateVariable(name))
     case nil: inheritedVariable(name)
     }

@@ -119,12 +119,16 @@ struct UnitInputs {
   var secretParams: Set<String> = []
   /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
   var secretVariables: [String: Bool] = [:]
+  /// What oprun inherits is known, and parameters are given.
+  var isForRun = true
   /// In file order.
   var paramTypes = OrderedMap<ExpressionType>()
   /// From `dotenv` files and `env`, later ones over earlier ones.
   var environment: [VariableModel] = []
   /// Numbers in `environment` by name.
   var environmentPlaces: [String: Int] = [:]
+  /// Those that a run knows before its plan, though they are not known now.
+  private var openVariables: Set<String> = []
 
   /// Inherited variables that are no text.
   var undecodable: [String: UndecodableText] = [:]
@@ -140,11 +144,43 @@ struct UnitInputs {
   }
 
   mutating func add(_ variable: VariableModel) {
+    if let template = variable.value.template, isOpen(template) {
+      openVariables.insert(variable.name)
+    } else {
+      openVariables.remove(variable.name)
+    }
     if let place = environmentPlaces[variable.name] {
       environment[place] = variable
     } else {
       environmentPlaces[variable.name] = environment.count
       environment.append(variable)
+    }
+  }
+
+  /// Whether the variable has a value that only what a run is started with keeps unknown.
+  func isOpen(_ name: String) -> Bool { openVariables.contains(name) }
+
+  private func isOpen(_ template: Template) -> Bool {
+    !isForRun
+      && template.expressions.allSatisfy { expression in
+        !expression.looksAtFiles && expression.references.allSatisfy(isOpen)
+      }
+  }
+
+  private func isOpen(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .host: true
+    case .env: reference.member.map(isOpenOrKnown) ?? false
+    case .params: reference.member.map { lateParams[$0] == nil } ?? lateParams.isEmpty
+    case .steps, .run, .secrets, .matrix: false
+    }
+  }
+
+  private func isOpenOrKnown(_ name: String) -> Bool {
+    switch variable(name)?.value {
+    case .plain: true
+    case .template: isOpen(name)
+    case nil: secretVariables[name] == nil
     }
   }
 

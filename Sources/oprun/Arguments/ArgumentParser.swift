@@ -7,16 +7,23 @@ struct ArgumentParser {
   private let options: [Option]
   private var rest: ArraySlice<String>
   private var invocation: Invocation
+  private var mistakes: [UsageError] = []
 
   static func parse(
     _ words: ArraySlice<String>, of command: Command,
     environment: (String) throws(UsageError) -> String?
   ) throws(UsageError) -> Invocation {
     var parser = ArgumentParser(words, of: command)
-    try parser.readWords()
-    if parser.invocation.wantsHelp { return parser.invocation }
+    parser.readWords()
+    if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
+    let given = command.options.filter(parser.invocation.hasValue)
     try parser.readEnvironment(environment)
-    try parser.checkOperands()
+    // After a wrong option, what is left may not be what was meant.
+    if parser.mistakes.isEmpty {
+      parser.check(given)
+      parser.checkOperands()
+    }
+    if let mistake = UsageError.all(parser.mistakes) { throw mistake }
     return parser.invocation
   }
 
@@ -27,18 +34,27 @@ struct ArgumentParser {
     invocation = Invocation(command)
   }
 
-  private mutating func readWords() throws(UsageError) {
+  private mutating func readWords() {
     while let word = rest.popFirst(), !invocation.wantsHelp {
       if word == "--" {
         invocation.operands += rest
         return
-      } else if word.hasPrefix("--") {
-        try readLong(word)
-      } else if word.hasPrefix("-"), word != "-" {
-        try readLetters(word)
-      } else {
-        invocation.operands.append(word)
       }
+      do throws(UsageError) {
+        try read(word)
+      } catch {
+        mistakes.append(error)
+      }
+    }
+  }
+
+  private mutating func read(_ word: String) throws(UsageError) {
+    if word.hasPrefix("--") {
+      try readLong(word)
+    } else if word.hasPrefix("-"), word != "-" {
+      try readLetters(word)
+    } else {
+      invocation.operands.append(word)
     }
   }
 
@@ -46,15 +62,20 @@ struct ArgumentParser {
   private mutating func readLong(_ word: String) throws(UsageError) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let flag = String(parts[0])
-    guard let option = options.first(where: { $0.flag == flag }) else {
-      throw .unknownOption(flag, of: command)
-    }
     let attached = parts.count > 1 ? String(parts[1]) : nil
+    guard let option = options.first(where: { $0.flag == flag }) else {
+      throw .unknownOption(flag, value: attached ?? following, of: command)
+    }
     guard let kind = option.value else {
       if let attached { throw .unwantedValue(of: option, found: attached, command) }
       return turnOn(option)
     }
     try take(attached, for: option, kind)
+  }
+
+  /// The next word, if it may be a value; before the file it is rather the file.
+  private var following: String? {
+    invocation.operands.isEmpty ? nil : rest.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
   }
 
   /// `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
@@ -97,26 +118,55 @@ struct ArgumentParser {
   ) throws(UsageError) {
     for option in command.options
     where !option.isRepeatable && !invocation.hasValue(for: option) {
-      guard let text = try environment(option.variable), !text.isEmpty else { continue }
-      if let kind = option.value {
-        guard let value = kind.value(of: text) else {
-          throw .wrongValue(text, for: kind, from: option.variable, command)
-        }
-        invocation.set(option, value)
-      } else {
-        guard text == "1" || text == "0" else {
-          throw .wrongSwitch(text, from: option.variable, command)
-        }
-        invocation.set(option, .isOn(text == "1"))
+      do throws(UsageError) {
+        guard let text = try environment(option.variable), !text.isEmpty else { continue }
+        try take(text, for: option)
+      } catch {
+        mistakes.append(error)
       }
     }
   }
 
-  private func checkOperands() throws(UsageError) {
-    let count = invocation.operands.count
-    if count < command.operandCount.lowerBound { throw .missingOperand(of: command) }
-    if count > command.operandCount.upperBound {
-      throw .extraOperand(invocation.operands[command.operandCount.upperBound], of: command)
+  /// What the variable of an option holds.
+  private mutating func take(_ text: String, for option: Option) throws(UsageError) {
+    if let kind = option.value {
+      guard let value = kind.value(of: text) else {
+        throw .wrongValue(text, for: kind, from: option.variable, command)
+      }
+      invocation.set(option, value)
+    } else {
+      guard text == "1" || text == "0" else {
+        throw .wrongSwitch(text, from: option.variable, command)
+      }
+      invocation.set(option, .isOn(text == "1"))
     }
+  }
+
+  /// Variables of the environment are for many command lines, and may say nothing in some.
+  private mutating func check(_ given: [Option]) {
+    for option in given {
+      guard let flag = option.neededFlag else { continue }
+      let isThere = options.contains { $0.flag == flag && invocation.isOn($0) }
+      if !isThere { mistakes.append(.needs(flag, option, command)) }
+    }
+  }
+
+  private mutating func checkOperands() {
+    let count = invocation.operands.count
+    if count < command.operandCount.lowerBound {
+      mistakes.append(.missingOperand(of: command))
+      return
+    }
+    let misplaced =
+      command.takesParameters ? invocation.operands.dropFirst().filter(isAssignment) : []
+    mistakes += misplaced.map { .parameterAsOperand($0, of: command) }
+    if misplaced.isEmpty, count > command.operandCount.upperBound {
+      mistakes.append(
+        .extraOperand(invocation.operands[command.operandCount.upperBound], of: command))
+    }
+  }
+
+  private func isAssignment(_ text: String) -> Bool {
+    text.firstIndex(of: "=").map { UsageError.isParameterName(text[..<$0]) } ?? false
   }
 }

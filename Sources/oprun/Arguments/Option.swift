@@ -15,16 +15,19 @@ struct Option: Sendable {
   let variable: String
   /// All of several count, in their order, instead of the last.
   let isRepeatable: Bool
+  /// The flag of a switch without which it says nothing.
+  let neededFlag: String?
 
   init(
     _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil, variable: String? = nil,
-    isRepeatable: Bool = false, summary: String
+    isRepeatable: Bool = false, needs neededFlag: String? = nil, summary: String
   ) {
     self.name = name
     self.letter = letter
     self.value = value
     self.summary = summary
     self.isRepeatable = isRepeatable
+    self.neededFlag = neededFlag
     self.variable = variable ?? Self.variable(of: name)
   }
 

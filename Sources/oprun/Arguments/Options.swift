@@ -9,10 +9,10 @@ enum Options {
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in order and why; touch nothing")
   static let verbose = Option(
-    "verbose", "v", summary: "with --dry-run: whole commands and all settings")
+    "verbose", "v", needs: dryRun.flag, summary: "with --dry-run: whole commands and all settings")
   static let exitCode = Option(
     // OPRUN_EXIT_CODE is what a hook finds its step's exit status in.
-    "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE",
+    "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE", needs: dryRun.flag,
     summary: "with --dry-run: exit status 1 if something would run")
   static let failFast = Option(
     "fail-fast", summary: "after a failure start nothing new (failure_policy: stop)")

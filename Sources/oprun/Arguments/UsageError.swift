@@ -8,6 +8,8 @@ struct UsageError: Error, Hashable {
   var help: String?
   /// The command whose help tells more; nil for oprun's own.
   var command: String?
+  /// Other mistakes of the same command line.
+  var others: [UsageError] = []
 
   init(_ message: String, help: String? = nil, command: String? = nil) {
     self.message = message
@@ -15,12 +17,56 @@ struct UsageError: Error, Hashable {
     self.command = command
   }
 
-  static func unknownOption(_ flag: String, of command: Command) -> UsageError {
+  /// `value` is what stands behind it, if it may belong to it.
+  static func unknownOption(
+    _ flag: String, value: String? = nil, of command: Command
+  ) -> UsageError {
     let known = (command.options + [Options.help, Options.version]).map(\.flag)
     return UsageError(
       "unknown option \(quoted(flag))",
-      help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" },
+      help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" }
+        ?? parameterHelp(flag, value, command),
       command: command.name)
+  }
+
+  private static func parameterHelp(
+    _ flag: String, _ value: String?, _ command: Command
+  ) -> String? {
+    let name = flag.dropFirst(2)
+    guard command.takesParameters, flag.hasPrefix("--"), isParameterName(name) else { return nil }
+    return settingParameter("\(name)=\(value ?? "VALUE")")
+  }
+
+  private static func settingParameter(_ assignment: String) -> String {
+    let shown = assignment.contains(" ") ? quoted(assignment) : printable(assignment)
+    return "a parameter is set with --param \(shown)"
+  }
+
+  /// `name=value` in the place of a step: no id of a step is like that.
+  static func parameterAsOperand(_ text: String, of command: Command) -> UsageError {
+    UsageError(
+      "\(quoted(text)) is no step", help: settingParameter(text), command: command.name)
+  }
+
+  static func isParameterName(_ text: some StringProtocol) -> Bool {
+    guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
+    else { return false }
+    return text.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9" ~= $0))
+    }
+  }
+
+  static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageError {
+    UsageError(
+      "'\(option.flag)' says nothing without '\(flag)'", help: "add '\(flag)'",
+      command: command.name)
+  }
+
+  /// The first of several, with the others.
+  static func all(_ mistakes: [UsageError]) -> UsageError? {
+    guard var first = mistakes.first else { return nil }
+    first.others = Array(mistakes.dropFirst())
+    return first
   }
 
   static func missingValue(of option: Option, _ kind: ValueKind, _ command: Command) -> UsageError {

@@ -29,7 +29,7 @@ extension Tool {
       return .failure(PlanlessExit(status: ExitStatus.invalidPipeline))
     }
     let reading = readSecrets(of: &pipeline)
-    return plan(pipeline, options, reading)
+    return plan(path, pipeline, options, reading)
   }
 
   /// The pipeline in a file; nil if the file cannot be had, which was said.
@@ -55,12 +55,13 @@ extension Tool {
   }
 
   func plan(
-    _ pipeline: LoadedPipeline, _ options: PlanningOptions, _ reading: SecretReading
+    _ path: String, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
+    _ reading: SecretReading
   ) -> Result<Plan, PlanlessExit> {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      return .failure(PlanlessExit(status: explain(error)))
+      return .failure(PlanlessExit(status: explain(error, path)))
     }
   }
 
@@ -105,7 +106,7 @@ extension Tool {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
 
-  private func explain(_ failure: PlanningFailure) -> Int32 {
+  private func explain(_ failure: PlanningFailure, _ path: String) -> Int32 {
     switch failure {
     case .invalid(let diagnostics, let sources):
       errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
@@ -116,7 +117,8 @@ extension Tool {
     case .badParameters(let faults):
       for message in faults.messages { say(message) }
       if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
-      errors.write("try 'oprun run FILE --help'\n")
+      let file = path == "-" ? "FILE" : oneLine(path)
+      errors.write("try 'oprun run \(file) --help'\n")
       return ExitStatus.usage
     }
   }

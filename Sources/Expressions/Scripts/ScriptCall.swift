@@ -1,0 +1,24 @@
+// How a program is given a script to run: each has an option of its own for that, and with another one it
+// may only check the script.
+
+extension Interpreter {
+  /// The whole argument vector, if the script can be one argument.
+  package static func arguments(_ shell: [String], script: String) -> [String] {
+    let option = running(shell)?.scriptOption ?? "-c"
+    return shell.last == option ? shell + [script] : shell + [option, script]
+  }
+
+  /// The argument vector that runs a script which descriptor 3 holds.
+  package static func argumentsForDescriptor3(_ shell: [String]) -> [String] {
+    if let loader = running(shell)?.loader { return arguments(shell, script: loader) }
+    var words = shell
+    if let option = running(shell)?.scriptOption, words.last == option { words.removeLast() }
+    return words + ["/dev/fd/3"]
+  }
+
+  /// What runs the script: of `[env, LANG=C, perl, -w]` it is perl.
+  private static func running(_ shell: [String]) -> Interpreter? {
+    if let first = shell.first.flatMap({ named($0) }), first.isShell { return first }
+    return shell.lazy.reversed().compactMap { named($0) }.first
+  }
+}
