@@ -192,6 +192,7 @@ struct `Stopping a run` {
       let mayStart = machine.mayStart(key, at: 0)
       #expect(mayStart)
       machine.ended(key, CommandEnd(.exited(1)), at: 1)
+      machine.advance(to: 1)
       _ = machine.takeActions()
     }
     machine.observerFailed("lost", at: 1)
