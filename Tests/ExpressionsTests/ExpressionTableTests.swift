@@ -9,6 +9,10 @@ struct ExpressionTableTests {
     OperatorRow.all.map { ($0.form, $0.examples) }
     + Function.allCases.map { ($0.row.signature, $0.row.examples) }
 
+  @Test func `every row has the name of its function`() {
+    #expect(Function.allCases.map(\.row.name) == Function.allCases.map { "\($0)" })
+  }
+
   @Test(arguments: rows)
   func `every example gives what its row says`(form: String, examples: [(String, String)]) {
     #expect(!examples.isEmpty)

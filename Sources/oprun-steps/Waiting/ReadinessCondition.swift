@@ -102,7 +102,7 @@ private func commandObstacle(_ text: String, _ deadline: Int64) -> String? {
     usleep(5_000)
   }
   let signal = status & 0x7f
-  if signal != 0 { return "was killed by signal \(signal)" }
+  if signal != 0 { return "was killed by \(signalName(signal))" }
   let code = status >> 8 & 0xff
   return code == 0 ? nil : "exits with \(code)"
 }

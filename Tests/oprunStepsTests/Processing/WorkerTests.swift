@@ -127,7 +127,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
     #expect(child.wait() == 1)
     #expect(
       try folder.text(".stderr")
-        == "failed: slow.jpg: the process that decoded it was killed by signal 11\n")
+        == "failed: slow.jpg: the process that decoded it was killed by SIGSEGV\n")
     #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
   }
 
@@ -141,12 +141,12 @@ private func wait(_ condition: () -> Bool) -> Bool {
     #expect(child.wait() == 1)
     #expect(
       try folder.text(".stderr")
-        == "failed: slow.jpg: the process that decoded it was killed by signal 9\n")
+        == "failed: slow.jpg: the process that decoded it was killed by SIGKILL\n")
     #expect(folder.files().filter { $0.hasPrefix("out/") }.count == 4)
   }
 
   private let loss =
-    "the process that starts those for images was killed by signal 9; it is started again, and so are "
+    "the process that starts those for images was killed by SIGKILL; it is started again, and so are "
     + "the images in work\n"
 
   /// On a busy machine there is progress, too.
@@ -189,7 +189,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
       kill(zygote, SIGKILL)
     }
     #expect(child.wait() == 1)
-    let failure = "failed: slow.jpg: the process that decoded it was killed by signal 9\n"
+    let failure = "failed: slow.jpg: the process that decoded it was killed by SIGKILL\n"
     // The last two come from different threads.
     let told = try told(in: folder)
     #expect([loss + failure + loss, loss + loss + failure].contains(told), "\(told)")

@@ -83,7 +83,7 @@ extension ImageFault {
   }
 
   static func workerDied(signal: Int32) -> ImageFault {
-    ImageFault("the process that decoded it was killed by signal \(signal)", isOfContent: true)
+    ImageFault("the process that decoded it was killed by \(signalName(signal))", isOfContent: true)
   }
 
   static func workerExited(status: Int32) -> ImageFault {
