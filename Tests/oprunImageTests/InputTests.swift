@@ -97,7 +97,7 @@ struct InputTests {
         """)
     #expect(
       fault("download", "--url=http://a") == """
-        oprun-image: '--to' is needed: text
+        oprun-image: '--to' is needed: a string
         try 'oprun-image download --help'
 
         """)

@@ -51,7 +51,7 @@ extension StepKey {
     case .run:
       KeyRow(
         "run", .command,
-        "Text is a script for the shell; a list is executed as an argument vector, no shell.",
+        "A string is a script for the shell; a list is an argument vector, run without a shell.",
         example: "make test")
     case .dependsOn:
       KeyRow(
@@ -59,7 +59,7 @@ extension StepKey {
         "Steps that must end before this one starts.", example: "[fetch, {step: lint, when: done}]")
     case .name:
       KeyRow(
-        "name", .filledTemplate, "Label for people; the id if not given.", example: "Unit tests")
+        "name", .filledTemplate, "Label for people; the id by default.", example: "Unit tests")
     case .uses:
       KeyRow(
         "uses", .uses, "A built-in step, or another pipeline file.", example: "./release.yml")
@@ -80,20 +80,21 @@ extension StepKey {
         .either([
           .choice(["very_low", "low", "normal", "high", "very_high"]), .integer(-1000...1000),
         ]),
-        "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
+        "Among the ready steps of a queue, higher first; the names mean -8, -4, 0, 4 and 8.",
         default: "normal")
-    case .queue: KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
+    case .queue: KeyRow("queue", .identifier, "The queue it runs in.", default: "default")
     case .mutex:
       KeyRow(
-        "mutex", .filledTemplate, "At most one step with that text runs at a time.",
+        "mutex", .filledTemplate, "At most one step with the same value runs at a time.",
         example: "database")
     case .resources:
       KeyRow(
-        "resources", .map(.amount, names: .identifier), "Shares of the pools, taken all at once.",
+        "resources", .map(.amount, names: .identifier),
+        "Amounts taken from the pools, all at once.",
         example: "{memory: 2.5}")
     default:
       KeyRow(
-        "expected", .duration, "How long it usually takes, for order and estimates.",
+        "expected", .duration, "How long it usually takes, for ordering and estimates.",
         example: "2m30s")
     }
   }
@@ -103,33 +104,35 @@ extension StepKey {
     case .env:
       KeyRow(
         "env", .map(.template, names: .variable),
-        "Environment variables, over those of the pipeline.",
+        "Environment variables; they override those of the pipeline.",
         example: "{CFLAGS: -O2}")
     case .workingDir:
       KeyRow(
-        "working_dir", .filledTemplate, "Directory of the command, from the pipeline's.",
+        "working_dir", .filledTemplate, "Directory of the command, relative to the pipeline's.",
         example: "src")
-    case .shell: KeyRow("shell", .shell, "What runs the script.", example: "bash")
+    case .shell: KeyRow("shell", .shell, "The shell that runs the script.", example: "bash")
     case .stdin:
-      KeyRow("stdin", .template, "Fed to the command, which else reads nothing.", example: "yes")
+      KeyRow("stdin", .template, "Standard input of the command; empty by default.", example: "yes")
     case .nice:
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
     case .logLimit:
       KeyRow(
-        "log_limit", .size, "Beyond it the middle of the log is dropped, with a marker.",
+        "log_limit", .size, "Maximum size of a log; a marker replaces the middle of a longer one.",
         default: "1G")
-    case .tty: KeyRow("tty", .boolean, "Runs under a pseudo-terminal.", .notYet)
+    case .tty: KeyRow("tty", .boolean, "Runs the command in a pseudo-terminal.", .notYet)
     default:
-      KeyRow("untrusted_output", .boolean, "Its output cannot speak to the CI runner.", .notYet)
+      KeyRow(
+        "untrusted_output", .boolean, "Its output cannot issue commands to the CI runner.", .notYet)
     }
   }
 
   private var endRow: KeyRow {
     switch self {
-    case .timeout: KeyRow("timeout", .duration, "For each attempt.", example: "10m")
+    case .timeout: KeyRow("timeout", .duration, "Time limit of each attempt.", example: "10m")
     case .retry:
       KeyRow(
-        "retry", .either([.integer(0...1_000_000), .object(.retry)]), "Extra attempts.",
+        "retry", .either([.integer(0...1_000_000), .object(.retry)]),
+        "Extra attempts after a failure.",
         default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     case .allowFailure:
       KeyRow(
@@ -138,7 +141,7 @@ extension StepKey {
         example: "{exit_codes: [75]}")
     case .stop:
       KeyRow(
-        "stop", .object(.stop), "How a running command is ended.",
+        "stop", .object(.stop), "How a running command is stopped.",
         default: "{signal: TERM, grace: 5s}")
     default:
       KeyRow(
@@ -151,10 +154,10 @@ extension StepKey {
     switch self {
     case .matrix:
       KeyRow(
-        "matrix", .matrix, "Lists by name; one instance for each combination.",
+        "matrix", .matrix, "Lists of values by name; one instance runs for each combination.",
         example: "{os: [linux, mac], mode: [debug, release]}")
     case .maxParallel:
-      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
+      KeyRow("max_parallel", .integer(1...1_000_000), "How many instances of `matrix` run at once.")
     case .failFast:
       KeyRow(
         "fail_fast", .boolean, "A failed instance of `matrix` cancels the others.",
@@ -162,13 +165,14 @@ extension StepKey {
     case .outputs:
       KeyRow(
         "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
-        "Types of the values for other steps; without it the step may give any.",
+        "Types of the values for other steps; without it, any output is allowed.",
         example: "{tag: string, targets: list}")
-    case .cache: KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
+    case .cache:
+      KeyRow("cache", .map(.anything), "When the step does not need to run again.", .notYet)
     default:
       KeyRow(
         "wait_for", .list(.object(.wait)),
-        "Conditions beyond dependencies, polled without a slot of the queue.",
+        "Conditions besides dependencies, polled without taking a slot of the queue.",
         example: "[{tcp: 'localhost:5432', timeout: 1m}]")
     }
   }

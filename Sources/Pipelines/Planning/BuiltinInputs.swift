@@ -67,8 +67,8 @@ extension BuiltinType {
 
   fileprivate var inSentence: String {
     switch self {
-    case .map: "a map of names to text"
-    case .list(let item): "\(item.wanted), or a list of that"
+    case .map: "a map of names to strings"
+    case .list(let item): "\(item.wanted), or a list of such values"
     default: wanted
     }
   }
