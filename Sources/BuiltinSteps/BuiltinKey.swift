@@ -79,7 +79,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
   /// In a sentence: "wants …".
   package var wanted: String {
     switch self {
-    case .text: "text"
+    case .text: "a string"
     case .boolean: "true or false"
     case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .duration: "a duration such as 30s"

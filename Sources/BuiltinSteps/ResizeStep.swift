@@ -2,7 +2,7 @@
 
 extension BuiltinStep {
   package static let resize = BuiltinStep(
-    "resize", "Makes smaller images of images.",
+    "resize", "Makes smaller copies of images.",
     keys: [
       [.from],
       BuiltinKey.resizing,
@@ -13,7 +13,7 @@ extension BuiltinStep {
     groups: [.target], rules: [.target, .sizes, .sides, .paths])
 
   package static let downloadAndResize = BuiltinStep(
-    "download-and-resize", "Downloads images and makes smaller ones of them, several from each.",
+    "download-and-resize", "Downloads images and makes one or more smaller copies of each.",
     keys: [
       [.url, .urls, .list, .sha256],
       BuiltinKey.resizing,
@@ -38,47 +38,48 @@ extension BuiltinKey {
   static let resizing = [
     BuiltinKey(
       "to", .text, isRequired: true,
-      "Path of a result, with '{name}', '{ext}', '{width}', '{height}' and '{index}' filled in."),
+      "Path of each result; '{name}', '{ext}', '{width}', '{height}' and '{index}' are filled in."),
     BuiltinKey(
-      "width", .list(.integer(1...20_000)), "In pixels; several make a result each."),
+      "width", .list(.integer(1...20_000)), "Width in pixels; several widths make one result each."),
     BuiltinKey(
       "height", .list(.integer(1...20_000)),
-      "In pixels; as many as widths, or one for all of them."),
+      "Height in pixels; as many heights as widths, or one for all of them."),
     BuiltinKey(
       "fit", .choice(["inside", "cover", "contain", "fill"]), default: "inside",
-      "How an image of other proportions fits: within, cut, with a border, or distorted."),
+      "How an image of other proportions is fitted: inside, cropped, with a border, or distorted."),
     BuiltinKey(
       "format", .choice(["same", "jpeg", "png", "webp", "gif", "avif", "heic", "jxl", "tiff"]),
       default: "same",
-      "What is written; 'same' as was read."),
-    BuiltinKey("quality", .integer(1...100), default: "80", "Of formats that lose something."),
+      "The format to write; 'same' keeps the format of the source."),
+    BuiltinKey("quality", .integer(1...100), default: "80", "Quality of lossy formats."),
     BuiltinKey(
-      "strip", .boolean, default: "true", "Leaves out what is not the picture: EXIF, place, author."
+      "strip", .boolean, default: "true", "Removes metadata: EXIF, location, author."
     ),
     BuiltinKey(
       "background", .color, default: "white",
-      "Behind transparency and borders: '#rrggbb' or a name."
+      "Colour behind transparency and of borders: '#rrggbb' or a name."
     ),
     BuiltinKey(
-      "frames", .choice(["first", "all"]), default: "first", "Of an animated image."),
+      "frames", .choice(["first", "all"]), default: "first",
+      "Which frames of an animated image to keep."),
   ]
 
   static let maxImageBytes = BuiltinKey(
-    "max_bytes", .size, default: "50M", "No image file is larger.")
+    "max_bytes", .size, default: "50M", "The largest image file allowed.")
 
   /// What images may cost.
   static let processing = [
     BuiltinKey(
       "max_pixels", .integer(1...1_000_000_000), default: "50000000",
-      "No image has more, all frames together."),
+      "The most pixels that an image may have, all frames together."),
     BuiltinKey(
       "time_limit", .duration, default: "30s",
-      "For one image; two thirds of it processor time; 0s is none."),
+      "Time limit for one image, two thirds of it for processor time; 0s means no limit."),
     BuiltinKey(
       "formats", .list(.choice(["tiff", "avif", "heic", "jxl"])),
-      "Formats to read beside JPEG, PNG, WebP and GIF."),
+      "Formats to read besides JPEG, PNG, WebP and GIF."),
     BuiltinKey(
       "workers", .integer(0...256), default: "0",
-      "How many images are processed at once; 0 is the number of processors."),
+      "How many images are processed at once; 0 means the number of processors."),
   ]
 }

@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// After a signal or the time limit of the run.
+  /// After a signal or the run's time limit.
   private static let readerGrace: Nanoseconds = 2_000_000_000
 
   /// From now on `waiting` tells when a reader takes more; of those who have nothing to take it

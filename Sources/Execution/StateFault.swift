@@ -18,13 +18,13 @@ package struct StateFault: Error, Hashable, Sendable {
   static func foreignFolder(_ path: String, owner: uid_t) -> StateFault {
     StateFault(
       "the state directory \(quoted(path)) belongs to \(userName(owner)), wanted \(userName(geteuid())), "
-        + "as whom oprun runs", help: anotherPlace)
+        + "the user that runs oprun", help: anotherPlace)
   }
 
   static func foreignLink(_ path: String, owner: uid_t) -> StateFault {
     StateFault(
-      "the state directory \(quoted(path)) is a link of \(userName(owner)), wanted a folder or a link "
-        + "of \(userName(geteuid())), as whom oprun runs", help: anotherPlace)
+      "the state directory \(quoted(path)) is a link owned by \(userName(owner)), wanted a folder or a link "
+        + "owned by \(userName(geteuid())), the user that runs oprun", help: anotherPlace)
   }
 
   /// A folder that was made a moment ago has another mode only if modes are not kept there.
@@ -32,10 +32,10 @@ package struct StateFault: Error, Hashable, Sendable {
     let digits = String(mode & 0o7777, radix: 8)
     let found = "others can write to the state directory \(quoted(path)) (mode 0\(digits))"
     if isNew {
-      return StateFault("\(found), and its file system keeps no modes", help: anotherPlace)
+      return StateFault("\(found), and its file system does not store modes", help: anotherPlace)
     }
     return StateFault(
-      "\(found), wanted \(userName(geteuid())) alone",
+      "\(found), wanted only \(userName(geteuid()))",
       help: "run chmod go-w \(quoted(path)), or \(anotherPlace)")
   }
 

@@ -12,7 +12,7 @@ extension LaunchFailure {
       "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"
     case ENOENT where name.contains("/"): "no such program: '\(name)'"
     case ENOENT: "command not found: \(name)"
-    case EACCES: "cannot run '\(name)': it is not executable, or may not be entered or read"
+    case EACCES: "cannot run '\(name)': it is not executable, or access to it is denied"
     case E2BIG: "cannot run '\(name)': the arguments and the environment are too long"
     default: "cannot run '\(name)': \(SystemError.reason(errno))"
     }
@@ -33,7 +33,7 @@ func fewCommands(_ limits: DescriptorLimits) -> String {
 }
 
 func logLost(_ path: String) -> String {
-  "the log \(quoted(path)) was removed or replaced while its command ran"
+  "the log \(quoted(path)) was removed or replaced while its command was running"
 }
 
 /// Why the kernel refused a new process.

@@ -28,15 +28,15 @@ extension ExpressionMessage {
   static let openTemplate = FaultWords(
     "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
   static let openString = FaultWords("this string is never closed")
-  package static let nul = FaultWords("no text can hold the character '\\u{0}'")
+  package static let nul = FaultWords("a string cannot contain the character '\\u{0}'")
 
   package static let badEscape = FaultWords(
-    "this string holds an escape that is none",
-    help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none"#)
+    "unknown escape in this string",
+    help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'single quotes' have none"#)
   static let noNameAfterDot = FaultWords(
-    "a name must follow '.' at once", help: "other names are written as ['…']")
+    "a name must directly follow '.'", help: "other names are written as ['…']")
   static let comparisonChain = FaultWords(
-    "a comparison of a comparison", help: "join comparisons with '&&', or write parentheses")
+    "comparisons cannot be chained", help: "join comparisons with '&&', or add parentheses")
   package static let tooDeep = FaultWords(
     "the expression is nested more than 64 levels deep, which is the limit")
   static let expressionTooLong = FaultWords(
@@ -49,33 +49,33 @@ extension ExpressionMessage {
     let help: String? =
       switch character {
       case "$" where beforeBraces, "{" where beforeBraces:
-        "names stand here without braces of their own: params.x"
+        "names inside an expression need no braces: params.x"
       case "=": "'==' compares"
-      case "&": "'&&' is and"
-      case "|": "'||' is or"
+      case "&": "'&&' means and"
+      case "|": "'||' means or"
       case "$": "a name stands for its value: params.x, env.X"
-      case "+": "texts are put together outside: ${{ a }}${{ b }}"
-      case "-", "*", "/", "%": "expressions do not calculate"
+      case "+": "join strings outside the expression: ${{ a }}${{ b }}"
+      case "-", "*", "/", "%": "expressions have no arithmetic"
       default: nil
       }
     return FaultWords("\(quoted(character)) has no meaning in an expression", help: help)
   }
 
   static func badNumber(_ text: String) -> FaultWords {
-    FaultWords("\(quoted(text)) is no number")
+    FaultWords("\(quoted(text)) is not a number")
   }
 
   static func numberTooLarge(_ text: String) -> FaultWords {
     FaultWords(
-      "the number \(printable(text)) is too large to be exact",
+      "the number \(printable(text)) is too large to be represented exactly",
       help: "write it as a string: '\(printable(text))'")
   }
 
   package static func unexpected(_ found: String?, wanted: String?) -> FaultWords {
-    let place = found.map { "\(quoted($0)) stands" } ?? "the expression ends"
+    let place = found.map { "found \(quoted($0))" } ?? "the expression ends too early"
     let wanted = wanted.map { $0.count == 1 ? quoted($0) : $0 }
     let rest =
-      wanted.map { " where \($0) is missing" } ?? " where it should end or an operator follow"
+      wanted.map { ", wanted \($0)" } ?? ", wanted an operator or the end of the expression"
     return FaultWords(place + rest)
   }
 }
@@ -113,7 +113,7 @@ extension ExpressionMessage {
       case .params: "parameter"
       case .env: "variable"
       case .steps: "step"
-      case .matrix: "axis of the matrix"
+      case .matrix: "matrix axis"
       case .secrets: "secret"
       case .run, .host: "name in '\(root.name)':"
       }
@@ -136,12 +136,12 @@ extension ExpressionMessage {
 
   static func wholeRoot(_ root: ContextRoot) -> FaultWords {
     FaultWords(
-      "'\(root.name)' stands alone",
+      "'\(root.name)' cannot be used on its own",
       help: root == .steps ? "name a step: steps.ID.outputs.NAME" : "name one: \(root.name).NAME")
   }
 
   static func statusUnavailable(_ function: String) -> FaultWords {
-    FaultWords("'\(function)()' can be used in 'if' only")
+    FaultWords("'\(function)()' can be used only in 'if'")
   }
 }
 
@@ -180,7 +180,7 @@ extension ExpressionMessage {
     "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
 
   static func foreignItem(_ item: String, in held: String) -> FaultWords {
-    FaultWords("\(item) is never in a list of which an item is \(held)")
+    FaultWords("\(item) is never in a list whose items are \(held)")
   }
 
   static func argumentCount(_ row: FunctionRow, found: Int) -> FaultWords {
@@ -219,7 +219,7 @@ extension ExpressionMessage {
   static func missingItem(_ index: String, count: Int) -> FaultWords {
     let items = count == 1 ? "1 item" : "\(count) items"
     return FaultWords(
-      "there is no item \(index) in a list of \(items)", help: "the first item has the number 0")
+      "there is no item \(index) in a list of \(items)", help: "the first item is number 0")
   }
 
   static func notYetKnown(_ name: String) -> FaultWords {
@@ -230,17 +230,18 @@ extension ExpressionMessage {
   static let tooManyItems = FaultWords(
     "the result has more than 1,000,000 items, which is the limit")
   static let tooMuchMade = FaultWords(
-    "expressions make values of more than 64 MiB in all, which is the limit")
+    "expressions produce values of more than 64 MiB in all, which is the limit")
   static let tooMuchRead = FaultWords(
-    "expressions look through values of more than 512 MiB in all, which is the limit")
+    "expressions search values of more than 512 MiB in all, which is the limit")
   static let resultTooLong = FaultWords("the result is longer than 16 MiB, which is the limit")
 
   static func unjoinable(_ found: String) -> FaultWords {
-    FaultWords("a list to join holds strings, numbers, true or false, this one holds \(found)")
+    FaultWords(
+      "'join' takes a list of strings, numbers, true or false, and this list contains \(found)")
   }
 
   static func badJSON(_ reason: String, at offset: Int) -> FaultWords {
-    FaultWords("the text is no JSON: \(reason) at byte \(offset + 1)")
+    FaultWords("the string is not JSON: \(reason) at byte \(offset + 1)")
   }
 }
 
@@ -248,7 +249,7 @@ extension ExpressionMessage {
 extension ExpressionMessage {
   static func holdsSecret(_ expression: String, _ name: String) -> FaultWords {
     FaultWords(
-      "\(quoted(expression)) holds the secret \(quoted(name)), and everybody can see a command",
+      "\(quoted(expression)) holds the secret \(quoted(name)), and anyone can see a command line",
       help: "pass it through 'env' and write \"$NAME\" in a script")
   }
 
@@ -256,9 +257,9 @@ extension ExpressionMessage {
     let help =
       switch found {
       case "null": "give it a value: x ?? ''"
-      case "a map": "toJSON(x) makes a text of it"
-      default: "join(x, ' ') or toJSON(x) make a text of it"
+      case "a map": "toJSON(x) turns it into a string"
+      default: "join(x, ' ') or toJSON(x) turns it into a string"
       }
-    return FaultWords("\(found) cannot stand in a text", help: help)
+    return FaultWords("\(found) cannot be inserted into text", help: help)
   }
 }

@@ -62,7 +62,7 @@ private struct PipelineInput: ~Copyable {
       throw InputFailure("\(name) is a directory, not a file")
     default:
       throw InputFailure(
-        "\(name) is no regular file", help: "'-' reads the pipeline from standard input")
+        "\(name) is not a regular file", help: "'-' reads the pipeline from standard input")
     }
     guard status.st_size <= TextCheck.maxByteCount else { throw tooLarge(name) }
     return Int(status.st_size)

@@ -60,7 +60,8 @@ extension Groups {
     case .failed, .timedOut, .blocked:
       end.member.map { .dependency(root(of: $0, in: scheduler)) } ?? .itself
     case .cancelled: stop.map { .stopped($0) } ?? .itself
-    case .skipped: .condition(end.member == nil ? GroupPlan.emptyMatrix : "all of it was skipped")
+    case .skipped:
+      .condition(end.member == nil ? GroupPlan.emptyMatrix : "everything in it was skipped")
     case .succeeded, .cached: .itself
     }
   }

@@ -15,7 +15,7 @@ package final class LogFile {
   /// The current size in bytes; 0 if the kernel does not say.
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
-  /// Nil if the kernel does not say, or it is no regular file.
+  /// Nil if the kernel does not say, or it is not a regular file.
   package private(set) lazy var identity: FileIdentity? = status.flatMap {
     $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil
   }

@@ -13,10 +13,10 @@ enum ExitStatus {
 
   /// For the reference: every status, and when.
   static let meanings: [(status: String, meaning: String)] = [
-    ("0", "every step is ok, allowed failures included"),
+    ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue is suspended or has the width 0; with `--dry-run --exit-code`: something would run"
+      "a step failed (with `--strict` also an allowed failure), or its queue is suspended or has width 0; with `--dry-run --exit-code`, something would run"
     ),
     (
       "2",
@@ -24,9 +24,9 @@ enum ExitStatus {
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     ("4", "a named step does not exist; nothing ran"),
-    ("70", "internal error, or the system refused what a run needs"),
+    ("70", "internal error, or the system refused something that a run needs"),
     ("74", "the state directory or standard output cannot be written"),
-    ("124", "the time limit of the run"),
+    ("124", "the run's time limit"),
     ("128 + N", "stopped by signal N: 130 by INT, 143 by TERM, 129 by HUP, 138 by USR1"),
   ]
 }

@@ -79,7 +79,7 @@ struct StateDirectoryTests {
       fault()
         == StateFault(
           "others can write to the state directory '\(place.state)' (mode 0\(digits)), "
-            + "wanted \(me) alone",
+            + "wanted only \(me)",
           help: "run chmod go-w '\(place.state)', or \(anotherPlace)"))
     #expect(!place.has("runs"))
   }
@@ -90,7 +90,7 @@ struct StateDirectoryTests {
     #expect(
       fault()?.message
         == "others can write to the state directory '\(place.state)/runs' (mode 0777), "
-        + "wanted \(me) alone")
+        + "wanted only \(me)")
   }
 
   @Test func `a file system that keeps no modes is named as such`() {
@@ -98,7 +98,7 @@ struct StateDirectoryTests {
       StateFault.openToOthers("state", mode: 0o40777, isNew: true)
         == StateFault(
           "others can write to the state directory 'state' (mode 0777), and its file system "
-            + "keeps no modes", help: anotherPlace))
+            + "does not store modes", help: anotherPlace))
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
@@ -107,8 +107,8 @@ struct StateDirectoryTests {
     #expect(
       fault()
         == StateFault(
-          "the state directory '\(place.state)' belongs to user 1234, wanted root, as whom "
-            + "oprun runs", help: anotherPlace))
+          "the state directory '\(place.state)' belongs to user 1234, wanted root, the user "
+            + "that runs oprun", help: anotherPlace))
   }
 
   @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
@@ -159,8 +159,8 @@ struct StateDirectoryTests {
     #expect(
       fault()
         == StateFault(
-          "the state directory '\(place.state)' is a link of user 1234, wanted a folder or a link "
-            + "of root, as whom oprun runs", help: anotherPlace))
+          "the state directory '\(place.state)' is a link owned by user 1234, wanted a folder or a link "
+            + "owned by root, the user that runs oprun", help: anotherPlace))
   }
 
   @Test func `links within the state directory are refused, whoever made them`() {

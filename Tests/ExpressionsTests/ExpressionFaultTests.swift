@@ -10,7 +10,7 @@ struct ExpressionFaultTests {
     (
       "params.fast &&",
       """
-      p:1:15: error: the expression ends where a value is missing
+      p:1:15: error: the expression ends too early, wanted a value
        1 | params.fast &&
          |               ^
 
@@ -29,7 +29,7 @@ struct ExpressionFaultTests {
     (
       "params.fast and true",
       """
-      p:1:13: error: 'and' stands where it should end or an operator follow
+      p:1:13: error: found 'and', wanted an operator or the end of the expression
        1 | params.fast and true
          |             ^~~
 
@@ -38,7 +38,7 @@ struct ExpressionFaultTests {
     (
       "contains('a' 'b')",
       """
-      p:1:14: error: ''b'' stands where ',' or ')' is missing
+      p:1:14: error: found ''b'', wanted ',' or ')'
        1 | contains('a' 'b')
          |              ^~~
 
@@ -47,7 +47,7 @@ struct ExpressionFaultTests {
     (
       "(1 < 2",
       """
-      p:1:7: error: the expression ends where ')' is missing
+      p:1:7: error: the expression ends too early, wanted ')'
        1 | (1 < 2
          |       ^
 
@@ -56,17 +56,17 @@ struct ExpressionFaultTests {
     (
       "1 < 2 < 3",
       """
-      p:1:7: error: a comparison of a comparison
+      p:1:7: error: comparisons cannot be chained
        1 | 1 < 2 < 3
          |       ^
-        help: join comparisons with '&&', or write parentheses
+        help: join comparisons with '&&', or add parentheses
 
       """
     ),
     (
       "'abc == 'd",
       """
-      p:1:10: error: 'd' stands where it should end or an operator follow
+      p:1:10: error: found 'd', wanted an operator or the end of the expression
        1 | 'abc == 'd
          |          ^
 
@@ -84,17 +84,17 @@ struct ExpressionFaultTests {
     (
       #""\x""#,
       #"""
-      p:1:1: error: this string holds an escape that is none
+      p:1:1: error: unknown escape in this string
        1 | "\x"
          | ^~~~
-        help: the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'in single quotes' there are none
+        help: the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'single quotes' have none
 
       """#
     ),
     (
       "12ab == 1",
       """
-      p:1:1: error: '12ab' is no number
+      p:1:1: error: '12ab' is not a number
        1 | 12ab == 1
          | ^~~~
 
@@ -103,7 +103,7 @@ struct ExpressionFaultTests {
     (
       "007 == 7",
       """
-      p:1:1: error: '007' is no number
+      p:1:1: error: '007' is not a number
        1 | 007 == 7
          | ^~~
 
@@ -112,7 +112,7 @@ struct ExpressionFaultTests {
     (
       "9007199254740993 > 1",
       """
-      p:1:1: error: the number 9007199254740993 is too large to be exact
+      p:1:1: error: the number 9007199254740993 is too large to be represented exactly
        1 | 9007199254740993 > 1
          | ^~~~~~~~~~~~~~~~
         help: write it as a string: '9007199254740993'
@@ -122,7 +122,7 @@ struct ExpressionFaultTests {
     (
       "params. version",
       """
-      p:1:7: error: a name must follow '.' at once
+      p:1:7: error: a name must directly follow '.'
        1 | params. version
          |       ^
         help: other names are written as ['…']
@@ -145,7 +145,7 @@ struct ExpressionFaultTests {
       p:1:14: error: '-' has no meaning in an expression
        1 | params.count - 1 == 2
          |              ^
-        help: expressions do not calculate
+        help: expressions have no arithmetic
 
       """
     ),
@@ -242,7 +242,7 @@ struct ExpressionFaultTests {
     (
       "toJSON(steps) == ''",
       """
-      p:1:8: error: 'steps' stands alone
+      p:1:8: error: 'steps' cannot be used on its own
        1 | toJSON(steps) == ''
          |        ^~~~~
         help: name a step: steps.ID.outputs.NAME
@@ -284,7 +284,7 @@ struct ExpressionFaultTests {
     ),
     (
       "1 in params.targets",
-      "p:1:1: error: a number is never in a list of which an item is a string"
+      "p:1:1: error: a number is never in a list whose items are a string"
     ),
     ("1 in params", "p:1:1: error: the index must be a string, not a number"),
     ("params.targets.a == ''", "p:1:1: error: only a map has members, this is a list"),
@@ -298,11 +298,11 @@ struct ExpressionFaultTests {
     ("contains('a', 1)", "p:1:15: error: 'part' of 'contains' must be a string, not a number"),
     (
       "contains(params.targets, 1)",
-      "p:1:26: error: a number is never in a list of which an item is a string"
+      "p:1:26: error: a number is never in a list whose items are a string"
     ),
     (
       "join([[1]]) == ''",
-      "p:1:6: error: a list to join holds strings, numbers, true or false, this one holds a list"
+      "p:1:6: error: 'join' takes a list of strings, numbers, true or false, and this list contains a list"
     ),
     ("lower() == ''", "p:1:1: error: 'lower' takes 1 argument, not 0"),
     ("join('a', 'b', 'c') == ''", "p:1:1: error: 'join' takes 1 or 2 arguments, not 3"),
@@ -325,7 +325,7 @@ struct ExpressionFaultTests {
     scope.allowsStatusFunctions = false
     #expect(
       faults("failure()", scope) == """
-        p:1:1: error: 'failure()' can be used in 'if' only
+        p:1:1: error: 'failure()' can be used only in 'if'
          1 | failure()
            | ^~~~~~~~~
 
@@ -336,7 +336,7 @@ struct ExpressionFaultTests {
     (
       "fromJSON('{').x == 1",
       """
-      p:1:10: error: the text is no JSON: a name is missing at byte 2
+      p:1:10: error: the string is not JSON: a name is missing at byte 2
        1 | fromJSON('{').x == 1
          |          ^~~
 
@@ -358,7 +358,7 @@ struct ExpressionFaultTests {
       p:1:16: error: there is no item 2 in a list of 2 items
        1 | params.targets[2] == 'a'
          |                ^
-        help: the first item has the number 0
+        help: the first item is number 0
 
       """
     ),
@@ -425,10 +425,11 @@ struct ExpressionFaultTests {
   @Test(arguments: [
     ("nothing", "a value is missing"), ("[1,]", "a value is missing"), ("[1 2]", "',' or ']'"),
     ("{\"a\" 1}", "':' is missing"), ("{\"a\": 1 \"b\"}", "',' or '}'"),
-    ("1 2", "something stands"),
-    ("{\"a\": 1, \"a\": 2}", "a name for the second time"), ("\"a", "is not closed"),
-    ("01", "no number"), ("1e999", "too large"), ("\"\\q\"", "an escape"),
-    ("9007199254740993", "too large to be exact"), ("\"\\ud800\"", "an escape"), ("nul", "a value"),
+    ("1 2", "unexpected content"),
+    ("{\"a\": 1, \"a\": 2}", "a duplicate name"), ("\"a", "an unclosed string"),
+    ("01", "not a number"), ("1e999", "too large"), ("\"\\q\"", "an unknown escape"),
+    ("9007199254740993", "too large to be represented exactly"),
+    ("\"\\ud800\"", "an unknown escape"), ("nul", "a value"),
     (String(repeating: "[", count: 70), "more than 64 levels"),
   ])
   func `JSON is read strictly`(text: String, reason: String) {

@@ -77,7 +77,7 @@ struct TemplateTests {
         p:1:18: error: '+' has no meaning in an expression
          1 | a ${{ }} b ${{ 1 + }} ${{ params.version
            |                  ^
-          help: texts are put together outside: ${{ a }}${{ b }}
+          help: join strings outside the expression: ${{ a }}${{ b }}
         p:1:23: error: this '${{' is never closed
          1 | a ${{ }} b ${{ 1 + }} ${{ params.version
            |                       ^~~
@@ -86,7 +86,7 @@ struct TemplateTests {
         """)
   }
 
-  @Test func `a list, a map or null cannot stand in a text`() throws {
+  @Test func `a list, a map or null cannot be inserted into text`() throws {
     var log = DiagnosticLog()
     let text = "a${{ params.targets }}${{ null }}${{ params.tag }}"
     let file = SampleFile(text)
@@ -96,11 +96,11 @@ struct TemplateTests {
     }
     #expect(
       file.report(&log) == """
-        p:1:6: error: a list cannot stand in a text
+        p:1:6: error: a list cannot be inserted into text
          1 | a${{ params.targets }}${{ null }}${{ params.tag }}
            |      ^~~~~~~~~~~~~~
-          help: join(x, ' ') or toJSON(x) make a text of it
-        p:1:27: error: null cannot stand in a text
+          help: join(x, ' ') or toJSON(x) turns it into a string
+        p:1:27: error: null cannot be inserted into text
          1 | a${{ params.targets }}${{ null }}${{ params.tag }}
            |                           ^~~~
           help: give it a value: x ?? ''

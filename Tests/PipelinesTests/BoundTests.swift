@@ -25,7 +25,7 @@ struct BoundTests {
       "params: {big: \"\(big)\"}\nsteps:\n\(steps.joined(separator: "\n"))")
     #expect(
       report.first?.hasSuffix(
-        "error: expressions make values of more than 64 MiB in all, which is the limit") == true,
+        "error: expressions produce values of more than 64 MiB in all, which is the limit") == true,
       "\(report.prefix(3))")
     #expect(report.count < 100)
   }
@@ -54,18 +54,19 @@ struct BoundTests {
   }
 
   @Test(arguments: [
-    ("env: {A: \"a\\0b\"}", "'A' cannot hold the character '\\u{0}'"),
-    ("env: {\"A\\0\": x}", "no text can hold the character '\\u{0}'"),
-    ("params: {p: {default: \"a\\0b\"}}", "'default' cannot hold the character '\\u{0}'"),
-    ("params: {p: [\"a\\0b\"]}", "no text can hold the character '\\u{0}'"),
-    ("working_dir: \"a\\0b\"", "'working_dir' cannot hold the character '\\u{0}'"),
+    ("env: {A: \"a\\0b\"}", "'A' cannot contain the character '\\u{0}'"),
+    ("env: {\"A\\0\": x}", "a string cannot contain the character '\\u{0}'"),
+    ("params: {p: {default: \"a\\0b\"}}", "'default' cannot contain the character '\\u{0}'"),
+    ("params: {p: [\"a\\0b\"]}", "a string cannot contain the character '\\u{0}'"),
+    ("working_dir: \"a\\0b\"", "'working_dir' cannot contain the character '\\u{0}'"),
     (
-      "params: {v: x}\nenv: {A: \"a\\0${{ params.v }}\"}", "no text can hold the character '\\u{0}'"
+      "params: {v: x}\nenv: {A: \"a\\0${{ params.v }}\"}",
+      "a string cannot contain the character '\\u{0}'"
     ),
-    ("env: {A: '${{ \"a\\u0000b\" }}'}", "no text can hold the character '\\u{0}'"),
+    ("env: {A: '${{ \"a\\u0000b\" }}'}", "a string cannot contain the character '\\u{0}'"),
     (
       "env: {A: \"${{ fromJSON('\\\"\\\\u0000\\\"') }}\"}",
-      "the text is no JSON: the character '\\u{0}' in a string at byte 1"
+      "the string is not JSON: the character '\\u{0}' in a string at byte 1"
     ),
   ])
   func `NUL is refused where it comes in`(key: String, words: String) {
@@ -83,7 +84,7 @@ struct BoundTests {
   ])
   func `NUL is refused in every key of a step`(keys: String) {
     let report = messages("steps:\n  - id: a\n    \(keys)")
-    #expect(report.contains { $0.hasSuffix("hold the character '\\u{0}'") }, "\(report)")
+    #expect(report.contains { $0.hasSuffix("contain the character '\\u{0}'") }, "\(report)")
   }
 
   @Test func `a map has at most 100,000 names, an enum 1,000 values`() {

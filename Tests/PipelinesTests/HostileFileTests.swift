@@ -54,7 +54,7 @@ struct HostileFileTests {
       }.joined()
     #expect(
       messages(text + valid) == [
-        "6:38: aliases expand to more than 1,000,000 values and ten times what is written, "
+        "6:38: aliases expand to more than 1,000,000 values and to ten times what is written, "
           + "which is the limit"
       ])
   }
@@ -64,7 +64,7 @@ struct HostileFileTests {
     let steps = (0..<3000).map { "  - {id: s\($0), run: x, env: {<<: *a}}\n" }.joined()
     #expect(
       messages("x-a: &a {\(keys)}\nsteps:\n" + steps) == [
-        "502:34: aliases expand to more than 1,000,000 values and ten times what is written, "
+        "502:34: aliases expand to more than 1,000,000 values and to ten times what is written, "
           + "which is the limit"
       ])
   }
@@ -74,7 +74,7 @@ struct HostileFileTests {
     let text = "x-a: &a \"" + String(repeating: "y", count: 1_000_000) + "\"\nsteps:\n" + steps
     #expect(
       messages(text).first
-        == "1:9: more than 4,000,000 texts or 64 MiB of text once aliases are expanded, "
+        == "1:9: more than 4,000,000 strings or 64 MiB of text once aliases are expanded, "
         + "which is the limit")
   }
 
@@ -84,7 +84,7 @@ struct HostileFileTests {
     for quote in ["", "\"", "'"] {
       #expect(
         messages(valid + "description: \(quote)\(mebibyte)y\(quote)\n") == [
-          "3:14: this text is longer than 1 MiB, which is the limit"
+          "3:14: this string is longer than 1 MiB, which is the limit"
         ])
     }
   }
@@ -124,7 +124,7 @@ struct HostileFileTests {
     let matrix = "{x: [\(axis)], y: [\(axis)], include: [\(entries)]}"
     #expect(
       messages("steps:\n  - {id: t, run: x, matrix: \(matrix)}\n") == [
-        "2:21: the matrix of 't' leads to more than 1,500,000 values of instances, which is the limit"
+        "2:21: the matrix of 't' leads to more than 1,500,000 instance values, which is the limit"
       ])
   }
 
@@ -181,7 +181,7 @@ struct QuadraticTrapTests {
     let matrix = "{\(axes.joined(separator: ", "))}"
     #expect(
       messages("steps: [{id: a, run: x, matrix: \(matrix)}]\n") == [
-        "1:25: the matrix of 'a' leads to more than 1,500,000 values of instances, which is the limit"
+        "1:25: the matrix of 'a' leads to more than 1,500,000 instance values, which is the limit"
       ])
   }
 
@@ -282,7 +282,7 @@ struct QuadraticTrapTests {
     }.joined()
     #expect(
       messages("steps:\n" + steps) == [
-        "2:35: steps depend on each other in a circle: "
+        "2:35: dependency cycle: "
           + "s0 -> s1 -> s2 -> s3 -> s4 -> s5 -> s6 -> s7 -> … -> s0"
       ])
   }

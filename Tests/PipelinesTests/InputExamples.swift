@@ -10,8 +10,8 @@ let exampleFiles = [
   ".env": "A=b\n",
 ]
 
-private let text = "must be text, not"
-private let list = "must be a list of text, not"
+private let text = "must be a string, not"
+private let list = "must be a list of strings, not"
 
 let topLevelInputs: [String: KeyExamples] = [
   "params": KeyExamples(
@@ -21,12 +21,12 @@ let topLevelInputs: [String: KeyExamples] = [
       "{a: {type: string, enum: [1, true, x], default: x}}", "{a: {default: 5}}",
     ],
     refused: [
-      ("[a]", "'params' must be a map of names to defaults or maps, not a list"),
-      ("a", "'params' must be a map of names to defaults or maps, not 'a'"),
-      ("{a: }", "'a' must be a default or a map with 'type', not nothing"),
+      ("[a]", "'params' must be a map of names to plain values or maps, not a list"),
+      ("a", "'params' must be a map of names to plain values or maps, not 'a'"),
+      ("{a: }", "'a' must be a plain value or a map with 'type', not nothing"),
       ("{a b: 1}", "'a b' cannot be the name of a parameter"),
-      ("{a: '${{ run.id }}'}", "'a' cannot hold an expression: it must be known before"),
-      ("{a: ['${{ run.id }}']}", "'a' cannot hold an expression: it must be known before"),
+      ("{a: '${{ run.id }}'}", "'a' cannot contain an expression: it must be known in advance"),
+      ("{a: ['${{ run.id }}']}", "'a' cannot contain an expression: it must be known in advance"),
       ("{a: {typ: int}}", "unknown key 'typ' in parameter 'a'"),
       ("{a-b: 1, a_B: 2}", "two parameters would be set by the variable 'OPRUN_PARAM_A_B'"),
       ("{a: 1.50}", "as a number 1.50 is 1.5"),
@@ -36,18 +36,19 @@ let topLevelInputs: [String: KeyExamples] = [
     ["[]", "[.env]", "[.env, 'none.env?']"],
     refused: [
       (".env", "'dotenv' \(list) '.env'"), ("[[.env]]", "'dotenv' \(text) a list"),
-      ("['']", "'dotenv' must not be empty"), ("[none]", "no file of variables 'none'"),
+      ("['']", "'dotenv' must not be empty"), ("[none]", ".env file 'none' does not exist"),
     ]),
   "include": KeyExamples(
     ["[]", "[common.yml]", "[./common.yml, other.yml]"],
     refused: [
       ("common.yml", "'include' \(list) 'common.yml'"), ("[{a: b}]", "'include' \(text) a map"),
-      ("['']", "'include' must not be empty"), ("[none.yml]", "no included file 'none.yml'"),
+      ("['']", "'include' must not be empty"),
+      ("[none.yml]", "included file 'none.yml' does not exist"),
     ]),
   "outputs": KeyExamples(
     ["{}", "{a: b, c: 5, d: '${{ run.id }}'}"],
     refused: [
-      ("[a]", "'outputs' must be a map of names to text, not a list"),
+      ("[a]", "'outputs' must be a map of names to strings, not a list"),
       ("{a: }", "'a' \(text) nothing"), ("{a b: c}", "'a b' cannot be the name of an output"),
     ]),
 ]
@@ -57,9 +58,9 @@ let stepInputs: [String: KeyExamples] = [
     ["./other.yml", "other.yml"],
     refused: [
       ("", "'uses' \(text) nothing"), ("''", "'uses' must not be empty"),
-      ("[a]", "'uses' \(text) a list"), ("./none.yml", "no pipeline 'none.yml'"),
-      ("await", "no built-in step 'await'"),
-      ("./${{ run.id }}.yml", "'uses' cannot hold an expression: it must be known before"),
+      ("[a]", "'uses' \(text) a list"), ("./none.yml", "pipeline 'none.yml' does not exist"),
+      ("await", "unknown built-in step 'await'"),
+      ("./${{ run.id }}.yml", "'uses' cannot contain an expression: it must be known in advance"),
     ]),
   "with": KeyExamples(
     ["{}", "{n: 2}", "{word: '${{ run.id }}', n: 5}"],
@@ -123,12 +124,13 @@ let inputPartExamples: [TableExamples] = [
         ["a", "5", "true", "''"],
         refused: [
           ("", "'default' \(text) nothing"), ("[a]", "'default' \(text) a list"),
-          ("'${{ 1 }}'", "'default' cannot hold an expression: it must be known before"),
+          ("'${{ 1 }}'", "'default' cannot contain an expression: it must be known in advance"),
         ]),
       "enum": KeyExamples(
         ["[a]", "[a, 5, true]"],
         refused: [
-          ("a", "'enum' must be a list of defaults, not 'a'"), ("[]", "'enum' must not be empty"),
+          ("a", "'enum' must be a list of plain values, not 'a'"),
+          ("[]", "'enum' must not be empty"),
           ("[[a]]", "'enum' \(text) a list"), ("[~]", "'enum' \(text) nothing"),
         ]),
       "pattern": KeyExamples(
@@ -156,11 +158,11 @@ let inputPartExamples: [TableExamples] = [
         ["./ready", "[test, -e, x]"],
         refused: [
           ("[]", "'command' must not be empty"),
-          ("{a: b}", "'command' must be text or a list of text, not a map"),
+          ("{a: b}", "'command' must be a string or a list of strings, not a map"),
         ]),
       "every": KeyExamples(
         ["100ms", "5s"],
-        refused: [("5", "'every' must be a duration such as 30s, the number 5 has no unit")]),
+        refused: [("5", "'every' must be a duration such as 30s, but the number 5 has no unit")]),
       "timeout": KeyExamples(
         ["1m"], refused: [("0s", "'timeout' must be a duration such as 30s, not '0s'")]),
     ]),

@@ -23,9 +23,9 @@ struct KeyExamples: Sendable {
 }
 
 private let otherStep = "steps:\n  - {id: z, run: x}\n"
-private let text = "must be text, not"
-private let words = "must be text or a list of text, not"
-private let hookWords = "must be text, a list of text or a map with 'run', not"
+private let text = "must be a string, not"
+private let words = "must be a string or a list of strings, not"
+private let hookWords = "must be a string, a list of strings or a map with 'run', not"
 private let duration = "must be a duration such as 30s"
 private let fraction = "must be a number, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
@@ -41,7 +41,7 @@ private let commands = KeyExamples(
     ("", "'run' \(words) nothing"), ("''", "'run' must not be empty"),
     ("{a: b}", "'run' \(words) a map"), ("[]", "'run' must not be empty"),
     ("[a, [b]]", "'run' \(words) a list"), ("[a, ~]", "'run' \(words) nothing"),
-    ("['', a]", "the first text of 'run' names a program, it must not be empty"),
+    ("['', a]", "the first item of 'run' is the name of a program and must not be empty"),
   ])
 
 private let shells = KeyExamples(
@@ -55,8 +55,8 @@ private let shells = KeyExamples(
 private let variables = KeyExamples(
   ["{A: b, c: 1, D: true, E: '', F: 1.50}", "{}"],
   refused: [
-    ("[A=b]", "'env' must be a map of names to text, not a list"),
-    ("A=b", "'env' must be a map of names to text, not 'A=b'"),
+    ("[A=b]", "'env' must be a map of names to strings, not a list"),
+    ("A=b", "'env' must be a map of names to strings, not 'A=b'"),
     ("{A: [b]}", "'A' \(text) a list"), ("{A: }", "'A' \(text) nothing"),
     ("{A=B: c}", "'A=B' cannot be the name of an environment variable"),
     ("{'': c}", "'' cannot be the name of an environment variable"),
@@ -70,12 +70,12 @@ private let directories = KeyExamples(
 private let timeouts = KeyExamples(
   ["30s", "250ms", "1h30m", "2d", "1d2h3m4s5ms", "'5m'"],
   refused: [
-    ("30", "'timeout' \(duration), the number 30 has no unit"),
-    ("1.5", "'timeout' \(duration), the number 1.5 has no unit"),
+    ("30", "'timeout' \(duration), but the number 30 has no unit"),
+    ("1.5", "'timeout' \(duration), but the number 1.5 has no unit"),
     ("1.5h", "'timeout' \(duration), not '1.5h'"), ("5min", "'timeout' \(duration), not '5min'"),
     ("30m1h", "'timeout' \(duration), not '30m1h'"), ("1s1s", "'timeout' \(duration), not '1s1s'"),
     ("-5s", "'timeout' \(duration), not '-5s'"), ("5S", "'timeout' \(duration), not '5S'"),
-    ("s", "'timeout' \(duration), not 's'"), ("''", "'timeout' \(duration), not the text ''"),
+    ("s", "'timeout' \(duration), not 's'"), ("''", "'timeout' \(duration), not the string ''"),
     ("0s", "'timeout' \(duration), not '0s'"), ("[1s]", "'timeout' \(duration), not a list"),
     ("999999999d", "'timeout' \(duration), not '999999999d'"),
     ("", "'timeout' \(duration), not nothing"),
@@ -100,7 +100,7 @@ private func booleans(_ key: String) -> KeyExamples {
     ["true", "false"],
     refused: [
       ("yes", "'\(key)' must be true or false, not 'yes'"),
-      ("'true'", "'\(key)' must be true or false, not the text 'true'"),
+      ("'true'", "'\(key)' must be true or false, not the string 'true'"),
       ("1", "'\(key)' must be true or false, not the number 1"),
       ("True", "'\(key)' must be true or false, not 'True'"),
     ])
@@ -111,7 +111,7 @@ private func widths(_ key: String) -> KeyExamples {
     ["0", "1", "64", "auto", "+2"],
     refused: [
       ("-1", "'\(key)' \(width) '-1'"), ("1.5", "'\(key)' \(width) the number 1.5"),
-      ("'4'", "'\(key)' \(width) the text '4'"), ("many", "'\(key)' \(width) 'many'"),
+      ("'4'", "'\(key)' \(width) the string '4'"), ("many", "'\(key)' \(width) 'many'"),
       ("0x10", "'\(key)' \(width) '0x10'"), ("[]", "'\(key)' \(width) a list"),
       ("99999999999999999999", "'\(key)' \(width) '99999999999999999999'"),
     ])
@@ -124,7 +124,7 @@ let topLevelExamples = TableExamples(
       ["1"],
       refused: [
         ("2", "'version' must be 1, not the number 2"),
-        ("'1'", "'version' must be 1, not the text '1'"),
+        ("'1'", "'version' must be 1, not the string '1'"),
       ]),
     "name": KeyExamples(
       ["a b", "5"],
@@ -140,7 +140,7 @@ let topLevelExamples = TableExamples(
         ("[a]", "'queues' must be a map of names to maps, not a list"),
         ("{a: 2}", "'a' must be a map with 'max_parallel', not the number 2"),
         ("{a b: {}}", "'a b' cannot be the name of a queue"),
-        ("{default: {}}", "the queue 'default' is there already"),
+        ("{default: {}}", "the queue 'default' already exists"),
         ("{a: {}, a: {}}", "key 'a' is written twice in 'queues'"),
         ("{a: {width: 2}}", "unknown key 'width' in queue 'a'"),
       ]),
@@ -149,7 +149,7 @@ let topLevelExamples = TableExamples(
       refused: [
         ("[cpu]", "'resources' must be a map of names to numbers, not a list"),
         ("{cpu: many}", "'cpu' \(fraction) 'many'"), ("{cpu: -1}", "'cpu' \(fraction) '-1'"),
-        ("{cpu: '4'}", "'cpu' \(fraction) the text '4'"),
+        ("{cpu: '4'}", "'cpu' \(fraction) the string '4'"),
         ("{cpu: 0.0000001}", "'cpu' \(fraction) the number 0.0000001"),
         ("{cpu: 1.}", "'cpu' \(fraction) '1.'"),
         ("{1cpu: 4}", "'1cpu' cannot be the name of a resource"),
@@ -158,11 +158,14 @@ let topLevelExamples = TableExamples(
       ["{timeout: 5m, env: {A: b}, retry: 1, on_failure: x}", "{}"],
       refused: [
         ("5", "'defaults' must be a map of step keys, not the number 5"),
-        ("{id: a}", "'id' cannot have a default, it belongs to one step"),
-        ("{depends_on: []}", "'depends_on' cannot have a default, it belongs to one step"),
+        ("{id: a}", "'id' cannot be set in 'defaults': it belongs to a single step"),
+        (
+          "{depends_on: []}",
+          "'depends_on' cannot be set in 'defaults': it belongs to a single step"
+        ),
         ("{tiemout: 5m}", "unknown key 'tiemout' in 'defaults'"),
-        ("{queue: nowhere}", "no queue 'nowhere'"),
-        ("{matrix: {}}", "'matrix' cannot have a default, it belongs to one step"),
+        ("{queue: nowhere}", "unknown queue 'nowhere'"),
+        ("{matrix: {}}", "'matrix' cannot be set in 'defaults': it belongs to a single step"),
       ]),
     "secrets": KeyExamples(
       [
@@ -209,7 +212,7 @@ let stepExamples = TableExamples(
         ("-a", "'-a' cannot be the id of a step"), ("''", "'' cannot be the id of a step"),
         ("é", "'é' cannot be the id of a step"), ("[a]", "'id' must be an id, not a list"),
         ("", "'id' must be an id, not nothing"), ("z", "two steps have the id 'z'"),
-        ("\"\\x61\"", "an id must be written as it is, without escapes and on its own line"),
+        ("\"\\x61\"", "an id must be written literally, without escapes, on a single line"),
         (
           String(repeating: "x", count: 129),
           "'\(String(repeating: "x", count: 80))…' cannot be the id of a step"
@@ -224,11 +227,11 @@ let stepExamples = TableExamples(
         ("z", "'depends_on' must be a list of ids or maps, not 'z'"),
         ("[[z]]", "'depends_on' must be a list of ids or maps, not a list"),
         ("[~]", "'depends_on' must be a list of ids or maps, not nothing"),
-        ("[y]", "step 'a' depends on 'y', which is no step"),
+        ("[y]", "step 'a' depends on 'y', which does not exist"),
         ("[z, z]", "step 'a' lists 'z' twice in 'depends_on'"),
         ("[z, {step: z, when: done}]", "step 'a' lists 'z' twice in 'depends_on'"),
-        ("[a]", "steps depend on each other in a circle: a -> a"),
-        ("[\"\\x7a\"]", "an id must be written as it is, without escapes and on its own line"),
+        ("[a]", "dependency cycle: a -> a"),
+        ("[\"\\x7a\"]", "an id must be written literally, without escapes, on a single line"),
       ]),
     "priority": KeyExamples(
       ["very_low", "low", "normal", "high", "very_high", "-1000", "1000", "+5"],
@@ -251,14 +254,15 @@ let stepExamples = TableExamples(
       ]),
     "queue": KeyExamples(
       ["net", "default"],
-      refused: [("nte", "no queue 'nte'"), ("[net]", "'queue' must be an id, not a list")]),
+      refused: [("nte", "unknown queue 'nte'"), ("[net]", "'queue' must be an id, not a list")]),
     "mutex": KeyExamples(
       ["database", "any text"],
       refused: [("''", "'mutex' must not be empty"), ("[a]", "'mutex' \(text) a list")]),
     "resources": KeyExamples(
       ["{cpu: 4}", "{cpu: 0.000001}", "{cpu: 0}", "{}"],
       refused: [
-        ("{cpu: 4.5}", "'cpu' asks for 4.5, the pool has 4"), ("{cup: 1}", "no resource 'cup'"),
+        ("{cpu: 4.5}", "'cpu' asks for 4.5, but the pool has 4"),
+        ("{cup: 1}", "unknown resource 'cup'"),
         ("{cpu: x}", "'cpu' \(fraction) 'x'"),
         ("cpu", "'resources' must be a map of names to numbers, not 'cpu'"),
       ]),
@@ -283,7 +287,7 @@ let stepExamples = TableExamples(
     "log_limit": KeyExamples(
       ["512K", "2M", "1G", "1T", "0K"],
       refused: [
-        ("100", "'log_limit' must be a size such as 2M, the number 100 has no unit"),
+        ("100", "'log_limit' must be a size such as 2M, but the number 100 has no unit"),
         ("1MB", "'log_limit' must be a size such as 2M, not '1MB'"),
         ("1.5G", "'log_limit' must be a size such as 2M, not '1.5G'"),
         ("K", "'log_limit' must be a size such as 2M, not 'K'"),
@@ -294,7 +298,7 @@ let stepExamples = TableExamples(
       ["-20", "19", "0"],
       refused: [("20", "'nice' must be a whole number from -20 to 19, not the number 20")]),
     "expected": KeyExamples(
-      ["90s"], refused: [("90", "'expected' \(duration), the number 90 has no unit")]),
+      ["90s"], refused: [("90", "'expected' \(duration), but the number 90 has no unit")]),
     "orphans": KeyExamples(
       ["kill", "warn", "allow"],
       refused: [("klil", "'orphans' must be one of kill, warn, allow, not 'klil'")]),
@@ -350,7 +354,7 @@ let partExamples: [TableExamples] = [
       "step": KeyExamples(
         ["z"],
         refused: [
-          ("y", "step 'a' depends on 'y', which is no step"),
+          ("y", "step 'a' depends on 'y', which does not exist"),
           ("[z]", "'step' must be an id, not a list"),
         ]),
       "when": KeyExamples(
@@ -369,7 +373,7 @@ let partExamples: [TableExamples] = [
         ["0", "5"],
         refused: [("x", "'limit' must be a whole number of at least 0, not 'x'")]),
       "delay": KeyExamples(
-        ["0s", "5s"], refused: [("5", "'delay' \(duration), the number 5 has no unit")]),
+        ["0s", "5s"], refused: [("5", "'delay' \(duration), but the number 5 has no unit")]),
       "backoff": KeyExamples(
         ["1", "2", "1.5", "1000"],
         refused: [
@@ -409,7 +413,7 @@ let partExamples: [TableExamples] = [
           ),
         ]),
       "grace": KeyExamples(
-        ["0s", "10s"], refused: [("10", "'grace' \(duration), the number 10 has no unit")]),
+        ["0s", "10s"], refused: [("10", "'grace' \(duration), but the number 10 has no unit")]),
     ]),
   TableExamples(
     name: "allow_failure", rows: AllowFailureKey.allCases.map(\.row),
@@ -437,7 +441,7 @@ let partExamples: [TableExamples] = [
       "uses": KeyExamples(
         ["wait"],
         refused: [
-          ("''", "'uses' must not be empty"), ("await", "no built-in step 'await'"),
+          ("''", "'uses' must not be empty"), ("await", "unknown built-in step 'await'"),
           ("./other.yml", "a hook cannot use another pipeline file"),
         ]),
       "with": KeyExamples(

@@ -40,8 +40,8 @@ struct PipelineFileTests {
     #expect(
       failure(fifo)
         == InputFailure(
-          "'\(fifo)' is no regular file", help: "'-' reads the pipeline from standard input"))
-    #expect(failure("/dev/null")?.message == "'/dev/null' is no regular file")
+          "'\(fifo)' is not a regular file", help: "'-' reads the pipeline from standard input"))
+    #expect(failure("/dev/null")?.message == "'/dev/null' is not a regular file")
     #expect(failure("")?.message == "cannot open '': no such file or directory")
   }
 

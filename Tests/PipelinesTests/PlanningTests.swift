@@ -29,16 +29,16 @@ struct PipelineErrorTests {
            4 |     dependson: [build]
              |     ^~~~~~~~~
             help: did you mean 'depends_on'?
-          pipeline.yml:6:18: error: steps depend on each other in a circle: build -> pack -> build
+          pipeline.yml:6:18: error: dependency cycle: build -> pack -> build
            6 |     depends_on: [pack]
              |                  ^~~~ 'build' waits for 'pack'
            9 |     depends_on: [build, tets]
              |                  ~~~~~ 'pack' waits for 'build'
-          pipeline.yml:9:25: error: step 'pack' depends on 'tets', which is no step
+          pipeline.yml:9:25: error: step 'pack' depends on 'tets', which does not exist
            9 |     depends_on: [build, tets]
              |                         ^~~~
             help: did you mean 'test'?
-          pipeline.yml:10:14: error: 'timeout' must be a duration such as 30s, the number 30 has no unit
+          pipeline.yml:10:14: error: 'timeout' must be a duration such as 30s, but the number 30 has no unit
            10 |     timeout: 30
               |              ^~
             help: units are ms, s, m, h and d, as in 250ms, 30s or 1h30m
@@ -125,11 +125,11 @@ struct PipelineErrorTests {
       errors(
         "queues: {network: {}}\nresources: {memory: 2}\n"
           + step("run: x\nqueue: netwrok\nresources: {memroy: 1}")) == """
-          pipeline.yml:6:12: error: no queue 'netwrok'
+          pipeline.yml:6:12: error: unknown queue 'netwrok'
            6 |     queue: netwrok
              |            ^~~~~~~
             help: did you mean 'network'?
-          pipeline.yml:7:17: error: no resource 'memroy'
+          pipeline.yml:7:17: error: unknown resource 'memroy'
            7 |     resources: {memroy: 1}
              |                 ^~~~~~
             help: did you mean 'memory'?
@@ -149,7 +149,7 @@ struct PipelineErrorTests {
          4 |     name: "${{ a }}"
            |                ^
           help: a string is written in quotes: 'a'
-        pipeline.yml:5:14: error: 'timeout' cannot hold an expression: it must be known before
+        pipeline.yml:5:14: error: 'timeout' cannot contain an expression: it must be known in advance
          5 |     timeout: ${{ t }}
            |              ^~~~~~~~
         pipeline.yml: 3 errors
@@ -166,7 +166,7 @@ struct CycleTests {
   @Test func `a step that waits for itself is a circle of one`() {
     #expect(
       errors(step("run: x\ndepends_on: [a]")) == """
-        pipeline.yml:4:18: error: steps depend on each other in a circle: a -> a
+        pipeline.yml:4:18: error: dependency cycle: a -> a
          4 |     depends_on: [a]
            |                  ^ 'a' waits for 'a'
         pipeline.yml: 1 error
@@ -179,7 +179,7 @@ struct CycleTests {
       errors(
         "sequence: true\nsteps:\n  - {id: a, run: x, depends_on: [b]}\n  - {id: b, run: x}\n")
           == """
-          pipeline.yml:3:34: error: steps depend on each other in a circle: a -> b -> a
+          pipeline.yml:3:34: error: dependency cycle: a -> b -> a
            3 |   - {id: a, run: x, depends_on: [b]}
              |                                  ^ 'a' waits for 'b'
            4 |   - {id: b, run: x}
@@ -195,7 +195,7 @@ struct CycleTests {
       + [("a", "c"), ("b", "a"), ("c", "b"), ("d", "e"), ("e", "d"), ("f", "a")].map {
         "  - {id: \($0), run: x, depends_on: [{step: \($1), optional: true}]}\n"
       }.joined()
-    #expect(messages(text) == ["5:41: steps depend on each other in a circle: d -> e -> d"])
+    #expect(messages(text) == ["5:41: dependency cycle: d -> e -> d"])
   }
 
   @Test func `of a long circle eight steps are shown`() {
@@ -277,9 +277,9 @@ struct SelectionTests {
       else { return nil }
       return text
     }
-    #expect(message("biuld") == "no step 'biuld' in pipeline.yml, did you mean 'build'?")
-    #expect(message("test", "x\u{1b}") == "no step 'x\\u{1b}' in pipeline.yml")
-    #expect(message("") == "no step '' in pipeline.yml")
+    #expect(message("biuld") == "unknown step 'biuld' in pipeline.yml, did you mean 'build'?")
+    #expect(message("test", "x\u{1b}") == "unknown step 'x\\u{1b}' in pipeline.yml")
+    #expect(message("") == "unknown step '' in pipeline.yml")
   }
 
   @Test func `a bad file is refused whatever is selected`() {
@@ -369,8 +369,8 @@ struct LaneTests {
     }
     #expect(
       faults == """
-        parameter 'env' is required: give --param env=… or set OPRUN_PARAM_ENV
-        parameter 'where' is required: give --param where=… or set OPRUN_PARAM_WHERE
+        parameter 'env' is required: pass --param env=… or set OPRUN_PARAM_ENV
+        parameter 'where' is required: pass --param where=… or set OPRUN_PARAM_WHERE
 
         """)
     options.demandsAllParameters = false

@@ -167,28 +167,30 @@ enum BeyondSchema {
 
   private nonisolated(unsafe) static let messages: [Regex<Substring>] = [
     // Names that refer to nothing.
-    /which is no step/,
-    /no (?:built-in step|queue|resource|instance|pipeline|included file|file of variables) '/,
+    /which does not exist/,
+    /(?:pipeline|included file|\.env file) '.*' does not exist/,
+    /unknown (?:built-in step|queue|resource|instance) '/,
     // Names that are there already, and keys.
     /two steps have the id/, /twice/,
     // What is inside of expressions.
-    /unknown (?:name|step|parameter)/, /that is used has no parameter/, /has no meaning/,
-    /stands where/, /is no number/,
-    /the (?:condition|value) must be/, /secrets can be used in/, /is known only to the command/,
+    /unknown (?:name|step|parameter)/, /used here has no parameter/, /has no meaning/,
+    /, wanted \S/, /is not a number/,
+    /the (?:condition|value) must be/, /secrets can be used only in/,
+    /is known only to the command/,
     /axis '.*' must be/,
     // Parameters: names that become one variable, defaults that are not allowed.
-    /two parameters would be/, /the default must/, /is no regular expression/,
+    /two parameters would be/, /the default must/, /is not a regular expression/,
     // Limits of whole files.
     /which is the limit/,
-    // Circles, and sums.
-    /in a circle/, /the pool has/, /leads out of the directory/,
+    // Cycles, and sums.
+    /in a cycle/, /dependency cycle/, /the pool has/, /is outside the directory/,
     // Addresses: a port is a number with a limit.
-    /'tcp' must be 'host:port'/, /'http' must be a URL/,
+    /'tcp' must be 'host:port'/, /'http' must be an http or https URL/,
     // What must hold between inputs of a built-in step, and inside of patterns.
     /gives the same path/, /needs 'width' and 'height'/, /want as many values/, /'to' has/,
     /'to' wants/, /'sha256' wants a hash for each/, /'sha256' does not go with/,
     // How a text is written.
-    /an id must be written as it is/, /NUL|U\+|line break|cannot hold the character/,
+    /an id must be written literally/, /NUL|U\+|line break|cannot contain the character/,
   ]
 
   /// Values that the schema takes for something else, because a reader of YAML hides how they are

@@ -251,7 +251,7 @@ struct ReuseTests {
           - {id: a, run: x, <<: *a}
           - {id: b, run: x, <<: *a}
         """) == [
-          "1:19: 'timeout' must be a duration such as 30s, the number 5 has no unit",
+          "1:19: 'timeout' must be a duration such as 30s, but the number 5 has no unit",
           "1:22: unknown key 'tiemout' in step 'a'",
         ])
   }

@@ -61,7 +61,7 @@ struct SyntaxErrorTests {
          2 |   - {id: a, run: echo ${{ params.x }}}
            |                        ^
            |     ~ the map begins here
-          help: put the text with '${{' in quotes: between brackets, '{' begins a map
+          help: put the string with '${{' in quotes: between brackets, '{' begins a map
         pipeline.yml: 1 error
 
         """)
@@ -75,7 +75,7 @@ struct SyntaxErrorTests {
            |    ^
          2 |   - id: a
            |   ~ the list begins here
-          help: indent this line as the lines beside it
+          help: indent this line like the lines around it
         pipeline.yml: 1 error
 
         """)
@@ -91,7 +91,7 @@ struct SyntaxErrorTests {
         pipeline.yml:3:16: error: a ':' is not allowed here
          3 |     run: echo a: b
            |                ^
-          help: put a text that holds ': ' in quotes, or correct the indentation
+          help: put a string that contains ': ' in quotes, or correct the indentation
         pipeline.yml: 1 error
 
         """)
@@ -102,16 +102,16 @@ struct SyntaxErrorTests {
       messages("steps:\n  - id: a\n    run x\n    name: b\n") == [
         "3:5: expected ':' after this key"
       ])
-    #expect(messages("name: @a\n") == ["1:7: a text without quotes cannot start with '@'"])
-    #expect(messages("name: `a\n") == ["1:7: a text without quotes cannot start with '`'"])
+    #expect(messages("name: @a\n") == ["1:7: an unquoted string cannot start with '@'"])
+    #expect(messages("name: `a\n") == ["1:7: an unquoted string cannot start with '`'"])
     #expect(
       messages("name: \"\\q\"\n") == [
-        "1:8: unknown escape '\\q' in a text in double quotes"
+        "1:8: unknown escape '\\q' in a double-quoted string"
       ])
     #expect(messages("name: - a\n") == ["1:7: a list item is not allowed here"])
     #expect(
       messages("\"a\" \"b\"\n") == [
-        "1:5: what is above this is complete, nothing more was expected"
+        "1:5: unexpected content: the pipeline above this is complete"
       ])
     #expect(messages("a: &b &c d\n").count == 1)
     #expect(messages("%YAML 3.0\n---\na: b\n").count == 1)
@@ -159,7 +159,7 @@ struct RefusedYAMLTests {
     for text in ["? [a]\n: b\n", "{a: b}: c\n", "x-a: &a b\n*a : c\n", "? {a: b}\n: c\n"] {
       #expect(
         messages(text).map { $0.drop { $0 != " " } } == [
-          " a key must be text, not a list, a map or an alias"
+          " a key must be a string, not a list, a map or an alias"
         ], "\(text)")
     }
   }
@@ -167,7 +167,7 @@ struct RefusedYAMLTests {
   @Test func `an alias needs an anchor before it`() {
     #expect(
       errors("x-common: &common {}\nsteps:\n  - <<: *comon\n") == """
-        pipeline.yml:3:9: error: no anchor 'comon' before this alias
+        pipeline.yml:3:9: error: no anchor 'comon' is defined before this alias
          3 |   - <<: *comon
            |         ^~~~~~
           help: did you mean '*common'?
@@ -176,14 +176,14 @@ struct RefusedYAMLTests {
         """)
     #expect(
       messages("x-a: &a [*a]\n" + valid) == [
-        "1:10: the alias 'a' stands inside the value it refers to"
+        "1:10: the alias 'a' is inside the value it refers to"
       ])
   }
 
   @Test func `a pipeline is one document`() {
     #expect(
       errors(valid + "---\n" + valid) == """
-        pipeline.yml:4:1: error: a second document begins here, a pipeline is one
+        pipeline.yml:4:1: error: a second document begins here, but a pipeline is a single one
          4 | ---
            | ^~~
         pipeline.yml: 1 error
@@ -233,7 +233,7 @@ struct EncodingTests {
     let littleEndian = valid.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
     let bigEndian = valid.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
     for bytes in [[0xFF, 0xFE] + littleEndian, [0xFE, 0xFF] + bigEndian, littleEndian, bigEndian] {
-      #expect(messages(bytes) == ["1:1: the file is UTF-16 or UTF-32, it must be UTF-8"])
+      #expect(messages(bytes) == ["1:1: the file is UTF-16 or UTF-32, but it must be UTF-8"])
     }
   }
 
@@ -245,7 +245,7 @@ struct EncodingTests {
   func `bytes that are no UTF-8 are shown where they are`(_ bytes: [UInt8]) {
     let text = Array("# é\nname: \"é".utf8) + bytes + Array("\"\n".utf8)
     let hex = String(bytes[0], radix: 16, uppercase: true)
-    #expect(messages(text) == ["2:9: byte 0x\(hex) is not valid UTF-8, which the file must be"])
+    #expect(messages(text) == ["2:9: byte 0x\(hex) is not valid UTF-8: the file must be UTF-8"])
   }
 
   @Test func `control characters and separators that tools disagree on are refused`() {
@@ -254,7 +254,7 @@ struct EncodingTests {
         pipeline.yml:1:8: error: control character \\u{1b} is not allowed in the file
          1 | name: a\\u{1b}b
            |        ^~~~~~
-          help: in a text in double quotes it can be written as an escape such as "\\e"
+          help: in a double-quoted string, write it as an escape such as "\\e"
         pipeline.yml: 1 error
 
         """)
@@ -269,7 +269,7 @@ struct EncodingTests {
     #expect(text.standardInput == "\u{1b}\u{2028}\u{7f} é")
     #expect(
       messages(valid + "    stdin: \"a\\0\"\n") == [
-        "4:12: 'stdin' cannot hold the character '\\u{0}'"
+        "4:12: 'stdin' cannot contain the character '\\u{0}'"
       ])
   }
 }

@@ -49,14 +49,14 @@ struct VariableFileTests {
     (#"A="\""#, "1: a quote is never closed"),
     ("A='x' y", "1: text after a closing quote"),
     ("A='x\n' y", "2: text after a closing quote"),
-    ("A=x\u{0}y", "1: the value is not UTF-8 text without NUL"),
+    ("A=x\u{0}y", "1: the value is not UTF-8, or contains a NUL character"),
   ])
   func `what is wrong is told with its line, and without its text`(text: String, expected: String) {
     #expect(fault(in: Array(text.utf8)) == expected)
   }
 
   @Test func `bytes that are no text, and files that are too large, are refused`() {
-    #expect(fault(in: [65, 61, 0xFF]) == "1: the value is not UTF-8 text without NUL")
+    #expect(fault(in: [65, 61, 0xFF]) == "1: the value is not UTF-8, or contains a NUL character")
     let large = [UInt8](repeating: 10, count: 1 << 20 + 1)
     #expect(fault(in: large) == "1: larger than 1 MiB, which is the limit")
   }

@@ -42,23 +42,23 @@ struct OutputFileTests {
   @Test(arguments: [
     (
       "a=1\nhello",
-      "line 2 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value"
+      "line 2 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value"
     ),
     ("=x", "line 1 of OPRUN_OUTPUT: \(badName)"), ("a b=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
     ("1=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
     ("a:yaml=x", "line 1 of OPRUN_OUTPUT: \(badName)"),
     ("<<END\nEND", "line 1 of OPRUN_OUTPUT: \(badName)"),
     (" a=1", "line 1 of OPRUN_OUTPUT: \(badName)"),
-    ("a=1\n\na=2", "line 3 of OPRUN_OUTPUT: 'a' is given twice, first in line 1"),
-    ("a<<\nx\n", "line 1 of OPRUN_OUTPUT: the word that ends 'a' is missing behind '<<'"),
+    ("a=1\n\na=2", "line 3 of OPRUN_OUTPUT: 'a' is given twice, first on line 1"),
+    ("a<<\nx\n", "line 1 of OPRUN_OUTPUT: the word that ends 'a' is missing after '<<'"),
     (
       "b=1\na<<END\nx\nEND ",
-      "line 2 of OPRUN_OUTPUT: 'a' begins here, and the line that ends it is missing"
+      "line 2 of OPRUN_OUTPUT: 'a' begins here, but the line that ends it is missing"
     ),
-    ("a<<END", "line 1 of OPRUN_OUTPUT: 'a' begins here, and the line that ends it is missing"),
-    ("a:json=[1", "line 1 of OPRUN_OUTPUT: 'a' is no JSON: ',' or ']' is missing at byte 3"),
-    ("a:json=", "line 1 of OPRUN_OUTPUT: 'a' is no JSON: a value is missing at byte 1"),
-    ("a<<E\nx\0\nE", "line 2 of OPRUN_OUTPUT: an output cannot hold the character '\\u{0}'"),
+    ("a<<END", "line 1 of OPRUN_OUTPUT: 'a' begins here, but the line that ends it is missing"),
+    ("a:json=[1", "line 1 of OPRUN_OUTPUT: 'a' is not JSON: ',' or ']' is missing at byte 3"),
+    ("a:json=", "line 1 of OPRUN_OUTPUT: 'a' is not JSON: a value is missing at byte 1"),
+    ("a<<E\nx\0\nE", "line 2 of OPRUN_OUTPUT: an output cannot contain the character '\\u{0}'"),
   ])
   func `what is wrong is said with its line`(text: String, message: String) {
     #expect(outcome(text) == message)
@@ -101,13 +101,13 @@ struct OutputFileTests {
     ("text:json=null", "line 1 of OPRUN_OUTPUT: 'text' must be a string, not null"),
     (
       "flag=yes",
-      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false, and its text is no JSON: "
+      "line 1 of OPRUN_OUTPUT: 'flag' must be true or false, but its text is not JSON: "
         + "a value is missing at byte 1"
     ),
     (
       "whole=9007199254740993",
-      "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, and its text is no JSON: "
-        + "a number too large to be exact at byte 1"
+      "line 1 of OPRUN_OUTPUT: 'whole' must be a whole number, but its text is not JSON: "
+        + "a number too large to be represented exactly at byte 1"
     ),
     (
       "a=1\n",

@@ -254,7 +254,7 @@ import Testing
 
   @Test func `waiting in vain and refused outputs have their reasons`() throws {
     let refusal =
-      "line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value"
+      "line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value"
     let run = try StagedRun(samplePlan("a; b"))
     run.start("a")
     run.end("a", .outputsRefused(refusal))
@@ -264,14 +264,14 @@ import Testing
     #expect(
       run.standardError == """
         sample.yml  2 steps, 4 at once
-        ✗ a  line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
-        ✗ b  timed out: waited in vain for tcp db:1
+        ✗ a  line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value
+        ✗ b  timed out waiting for tcp db:1
 
-        ✗ a  its outputs are refused  sample.yml:1
-          | line 1 of OPRUN_OUTPUT: this is none of name=value, name<<END and name:json=value
+        ✗ a  its outputs were rejected  sample.yml:1
+          | line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value
           $ echo a
 
-        ✗ b  timed out: waited in vain for tcp db:1
+        ✗ b  timed out waiting for tcp db:1
 
         ✗ sample.yml: 2 failed in 0s
 

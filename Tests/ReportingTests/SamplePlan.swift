@@ -116,7 +116,7 @@ private struct SamplePlan {
 
   private func operation(_ id: Substring) -> OperationID {
     guard let index = steps.firstIndex(where: { $0.id == id }) else {
-      preconditionFailure("no step '\(id)' in the sample")
+      preconditionFailure("unknown step '\(id)' in the sample")
     }
     return OperationID(index)
   }

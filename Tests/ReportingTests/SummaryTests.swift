@@ -164,7 +164,7 @@ import Testing
         ! a  cannot signal 'sl\\u{1b}[Aeep' (process 8, user root)
         ! a  cannot signal 'sudo' (process 9, user 1001)
         ! at most 10 steps run at once
-        ! stopping: SIGINT; a second signal kills what runs
+        ! stopping: SIGINT; a second signal kills what is running
         - b  did not start: SIGINT
         - a  cancelled: SIGINT
         ✗ sample.yml: 2 cancelled in 0s, stopped: SIGINT

@@ -82,7 +82,7 @@ import Testing
     #expect(
       run.timeline()
         == "0:q=skipped<no 0:m2=skipped<no 0:m1=skipped<no 0:p=skipped<no "
-        + "0:m=skipped<all of it was skipped 0:g=skipped<all of it was skipped "
+        + "0:m=skipped<everything in it was skipped 0:g=skipped<everything in it was skipped "
         + "0:+z 1:-z=0 1:z=succeeded 1:end=0")
   }
 
@@ -193,7 +193,7 @@ import Testing
       groups: ["g": ["a", "b"]])
     #expect(
       run.timeline()
-        == "0:b=skipped<no 0:a=skipped<no 0:g=skipped<all of it was skipped 0:+c 1:-c=0 "
+        == "0:b=skipped<no 0:a=skipped<no 0:g=skipped<everything in it was skipped 0:+c 1:-c=0 "
         + "1:c=succeeded 1:end=0")
   }
 }

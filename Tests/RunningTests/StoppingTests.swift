@@ -278,7 +278,7 @@ struct `Stopping a run` {
         == "0:+a 1:-a=1 1:a=failed(allowed) 1:+b 2:-b=0 2:b=succeeded 2:end=0")
   }
 
-  @Test func `the time limit of the run cancels it with 124`() {
+  @Test func `the run's time limit cancels it with 124`() {
     #expect(
       Simulation(graph: "a; b: a", scripts: ["a": "hang"], timeout: 3 * second).timeline()
         == "0:+a 3:stopping(timeout) 3:b=cancelled<timeout 3:stop(a) 3:-a=sig15 "

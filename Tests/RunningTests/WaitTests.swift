@@ -85,7 +85,7 @@ import Testing
         + "3:a=cancelled<signal2 3:end=130")
   }
 
-  @Test func `the time limit of the run ends the wait`() {
+  @Test func `the run's time limit ends the wait`() {
     let run = Simulation(
       graph: "a", scripts: ["a.wait.1": "1@0"], decisions: ["a": "wait 1"],
       timeout: 3_000_000_000)

@@ -49,7 +49,7 @@ struct `Files that are hashed while running` {
     #expect(oprun.exists("first"))
   }
 
-  @Test func `the time limit of the run ends it`() throws {
+  @Test func `the run's time limit ends it`() throws {
     let oprun = try OprunProcess(
       """
       timeout: 300ms

@@ -15,7 +15,7 @@ struct `The state directory` {
     #expect(oprun.wait() == 74)
     #expect(
       oprun.standardError == """
-        oprun: the state directory '.oprun' belongs to user 65534, wanted root, as whom oprun runs
+        oprun: the state directory '.oprun' belongs to user 65534, wanted root, the user that runs oprun
           help: choose another with --state-dir or OPRUN_STATE_DIR
 
         """)

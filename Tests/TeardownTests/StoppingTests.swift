@@ -47,7 +47,8 @@ struct `Stopping oprun` {
     oprun.send(signal)
     #expect(oprun.wait() == status)
     let name = signalName(signal)
-    #expect(oprun.standardError.contains("! stopping: \(name); a second signal kills what runs\n"))
+    #expect(
+      oprun.standardError.contains("! stopping: \(name); a second signal kills what is running\n"))
     #expect(oprun.standardError.contains(", stopped: \(name)"))
     #expect(mark.processes == [])
     #expect(oprun.content(of: "hook") == "cancelled\n" && oprun.exists("complete"))

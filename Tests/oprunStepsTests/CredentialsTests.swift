@@ -279,7 +279,8 @@ struct CredentialsTests {
       """, to: "pipeline.yml")
     let end = try workspace.start(program: "oprun", words: ["validate", "pipeline.yml"]).wait()
     #expect(
-      end.output.contains("'headers' must be a map of names to text, not a string"), "\(end.output)"
+      end.output.contains("'headers' must be a map of names to strings, not a string"),
+      "\(end.output)"
     )
     // The lines of the file are the user's own; the messages are ours.
     let messages = end.output.split(separator: "\n").filter { $0.contains(": error: ") }

@@ -53,7 +53,7 @@ struct WaitForTests {
     #expect(end.status == 1)
     #expect(
       end.errors.contains(
-        "✗ never  timed out: waited in vain for http http://SERVER/x: answers 404\n"))
+        "✗ never  timed out waiting for http http://SERVER/x: answers 404\n"))
     #expect(end.errors.contains("- behind  blocked: 'never' timed out"))
     #expect(workspace.exists("ready") && !workspace.exists("never") && !workspace.exists("behind"))
   }
@@ -85,7 +85,7 @@ struct WaitForTests {
       """, in: Workspace())
     #expect(end.status == 1)
     #expect(
-      end.errors.contains("✗ a  timed out: waited in vain for tcp SERVER: connection refused\n"),
+      end.errors.contains("✗ a  timed out waiting for tcp SERVER: connection refused\n"),
       "\(end.errors)")
   }
 

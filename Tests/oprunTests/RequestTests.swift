@@ -81,7 +81,7 @@ import Testing
   func `what is no time is refused`(text: String) {
     #expect(
       mistake("--timeout=\(text) a.yml").hasPrefix(
-        "'--timeout' wants a time like 250ms, 30s or 1h30m, found '"))
+        "'--timeout' wants a duration such as 250ms, 30s or 1h30m, found '"))
   }
 
   @Test func `the environment counts where no flag does`() throws {
@@ -101,7 +101,7 @@ import Testing
   @Test func `a wrong variable is named, unless a flag makes it moot`() throws {
     #expect(
       mistake("a.yml", ["OPRUN_JOBS": "many"])
-        == "'OPRUN_JOBS' wants a whole number from 0 on, found 'many' [run]")
+        == "'OPRUN_JOBS' wants a whole number of at least 0, found 'many' [run]")
     #expect(
       mistake("a.yml", ["OPRUN_STRICT": "maybe"])
         == "'OPRUN_STRICT' wants 1 or 0, found 'maybe' [run]")
@@ -123,10 +123,10 @@ import Testing
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
     ("-x a.yml", "unknown option '-x' [run]"),
     ("-nx a.yml", "unknown option '-x' [run]"),
-    ("a.yml --jobs", "'--jobs' needs a value: a whole number from 0 on [run]"),
-    ("a.yml -j", "'--jobs' needs a value: a whole number from 0 on [run]"),
-    ("-j-1 a.yml", "'--jobs' wants a whole number from 0 on, found '-1' [run]"),
-    ("-j=4 a.yml", "'--jobs' wants a whole number from 0 on, found '=4' [run]"),
+    ("a.yml --jobs", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("a.yml -j", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j-1 a.yml", "'--jobs' wants a whole number of at least 0, found '-1' [run]"),
+    ("-j=4 a.yml", "'--jobs' wants a whole number of at least 0, found '=4' [run]"),
     ("--dry-run=1 a.yml", "'--dry-run' takes no value, found '1' [run]"),
     (
       "--output gruoped a.yml",
@@ -142,7 +142,7 @@ import Testing
     ("a.yml --param", "'--param' needs a value: a name and a value, as in name=value [run]"),
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     ("validate --param a=b a.yml", "unknown option '--param' [validate]"),
-    ("list a.yml b.yml", "'oprun list' takes no more than FILE, found also 'b.yml' [list]"),
+    ("list a.yml b.yml", "'oprun list' takes no more than FILE, but found 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"

@@ -32,7 +32,7 @@ enum FileHashes {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw unreadable(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw FaultWords("cannot read \(quoted(path)): it is no regular file")
+      throw FaultWords("cannot read \(quoted(path)): it is not a regular file")
     }
     var context = SHA256_CTX()
     ccrypto_sha256_init(&context)

@@ -63,7 +63,7 @@ final class HashProcess {
     switch said.first {
     case Answer.digest.rawValue: return .success(words)
     case Answer.fault.rawValue: return .failure(FaultWords(words))
-    default: return .failure(FaultWords("cannot hash files: the process that read them was ended"))
+    default: return .failure(FaultWords("cannot hash files: the process that read them was killed"))
     }
   }
 

@@ -93,13 +93,13 @@ final class Launcher {
   /// A file that is nowhere but in memory, at its start, holding the text.
   private func memoryFile(_ text: String) throws(SystemError) -> Int32 {
     let file = clinux_memory_file("oprun")
-    guard file >= 0 else { throw SystemError("cannot keep a text in memory", errno: -file) }
+    guard file >= 0 else { throw SystemError("cannot create a file in memory", errno: -file) }
     var text = text
     let isWritten = text.withUTF8 { bytes in
       write(file, bytes.baseAddress, bytes.count) == bytes.count
     }
     guard isWritten else {
-      let error = SystemError.last("cannot keep a text in memory")
+      let error = SystemError.last("cannot create a file in memory")
       close(file)
       throw error
     }

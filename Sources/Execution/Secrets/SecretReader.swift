@@ -85,7 +85,7 @@ private func content(of path: String) throws(SecretFault) -> [UInt8] {
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable(path) }
   guard status.st_mode & S_IFMT == S_IFREG else {
-    throw SecretFault(words: "cannot be read: \(quoted(path)) is no regular file")
+    throw SecretFault(words: "cannot be read: \(quoted(path)) is not a regular file")
   }
   var bytes = [UInt8](repeating: 0, count: SecretLimit.each + 3)
   var count = 0
@@ -115,7 +115,7 @@ private func checked(_ bytes: [UInt8]) throws(SecretFault) -> String {
   }
   guard !bytes.contains(0) else { throw SecretFault(words: "holds the character '\\u{0}'") }
   guard let text = String(validating: bytes, as: UTF8.self) else {
-    throw SecretFault(words: "is not UTF-8; encode it, in base 64 for example")
+    throw SecretFault(words: "is not UTF-8; encode it, for example in Base64")
   }
   let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
   let bare = Array(bytes.drop(while: isBlank).reversed().drop(while: isBlank))

@@ -41,7 +41,7 @@ struct Readiness: ~Copyable {
     return (0..<Int(count)).map { index in
       let data = events[index].data.u64
       guard let owner = Owner(rawValue: UInt32(data >> 32)) else {
-        preconditionFailure("the kernel tells of a descriptor that nobody has added")
+        preconditionFailure("the kernel reported a descriptor that nobody has added")
       }
       return Ready(owner: owner, number: Int(UInt32(truncatingIfNeeded: data)))
     }

@@ -23,7 +23,7 @@ package struct JSONReader {
     var reader = JSONReader(text)
     let value = try reader.value(depth: 1)
     reader.skipBlanks()
-    if reader.byte != nil { throw reader.fault("something stands behind the value") }
+    if reader.byte != nil { throw reader.fault("unexpected content after the value") }
     return value
   }
 
@@ -86,9 +86,9 @@ package struct JSONReader {
     let start = place
     while let byte, isNameByte(byte) || "+-.".utf8.contains(byte) { place += 1 }
     let written = text[start..<place]
-    guard let number = numberValue(written) else { throw fault("no number", at: start) }
+    guard let number = numberValue(written) else { throw fault("not a number", at: start) }
     guard numberFault(written) == nil else {
-      throw fault("a number too large to be exact", at: start)
+      throw fault("a number too large to be represented exactly", at: start)
     }
     return number
   }
@@ -100,10 +100,10 @@ package struct JSONReader {
       if byte < 0x20 { throw fault("a control character in a string") }
       place += byte == UInt8(ascii: "\\") ? 2 : 1
     }
-    guard byte != nil else { throw fault("a string is not closed", at: start) }
+    guard byte != nil else { throw fault("an unclosed string", at: start) }
     place += 1
     guard let string = jsonStringText(text[start..<place]) else {
-      throw fault("an escape that is none", at: start)
+      throw fault("an unknown escape", at: start)
     }
     // What it is for are variables, arguments and paths, and none of them can hold it.
     guard !string.utf8.contains(0) else {
@@ -134,7 +134,7 @@ package struct JSONReader {
       let start = place
       guard byte == UInt8(ascii: "\"") else { throw fault("a name is missing") }
       let name = try string()
-      guard map[name] == nil else { throw fault("a name for the second time", at: start) }
+      guard map[name] == nil else { throw fault("a duplicate name", at: start) }
       guard take(":") else { throw fault("':' is missing") }
       map[name] = try value(depth: depth + 1)
       if take("}") { return .map(map) }

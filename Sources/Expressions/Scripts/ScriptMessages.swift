@@ -4,11 +4,11 @@ import Diagnostics
 
 enum ScriptMessage {
   package static let nul = FaultWords(
-    "the character '\\u{0}' cannot stand in a script or an argument of a command")
+    "a script or an argument cannot contain the character '\\u{0}'")
 
   package static func empty(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
     FaultWords(
-      "the value is empty, and would leave a gap in the script", help: help(value, reader))
+      "the value is empty, which would leave a gap in the script", help: help(value, reader))
   }
 
   /// `found` is the first character that is not let in.
@@ -16,7 +16,7 @@ enum ScriptMessage {
     _ value: InsertedValue, found: Character, _ reader: ScriptReader
   ) -> FaultWords {
     let reason =
-      value.isQuoted ? "quote() does not change that" : "it holds \(quoted(String(found)))"
+      value.isQuoted ? "quote() does not change that" : "it contains \(quoted(String(found)))"
     return FaultWords(
       "the value \(quoted(value.text)) cannot be inserted in a script: \(reason)",
       help: help(value, reader))
@@ -24,7 +24,7 @@ enum ScriptMessage {
 
   package static func option(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
     FaultWords(
-      "the value \(quoted(value.text)) cannot begin a word of a script: it would be an option",
+      "the value \(quoted(value.text)) cannot begin a word of a script: it would be read as an option",
       help: help(value, reader))
   }
 
@@ -37,8 +37,8 @@ enum ScriptMessage {
 
   static func optionArgument(_ value: InsertedValue) -> FaultWords {
     FaultWords(
-      "the value \(quoted(value.text)) cannot begin an argument: it would be an option",
-      help: "write the element `--` before it, if that ends the options of the program")
+      "the value \(quoted(value.text)) cannot begin an argument: it would be read as an option",
+      help: "add the element `--` before it, if that ends the program's options")
   }
 
   // MARK: The way out
@@ -47,7 +47,7 @@ enum ScriptMessage {
     let program = reader.program
     let interpreter = Interpreter.named(program)
     if reader.form == .element, case .all? = interpreter?.operands {
-      return "all that follows \(quoted(program)) is read as code: hand the value over in a file"
+      return "everything after \(quoted(program)) is read as code: pass the value in a file"
     }
     let surroundings = ShellSurroundings(after: value.textBefore)
     if reader.form == .element, interpreter?.isShell == true {

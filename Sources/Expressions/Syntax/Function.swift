@@ -115,7 +115,7 @@ extension Function {
     static var contains: FunctionRow {
       row(
         [Self.parameter("text or list", [.string, .list]), Self.parameter("part", .all)], .bool,
-        "Whether a text holds another, or a list holds a value.",
+        "Whether a string contains another, or a list contains a value.",
         [
           ("contains('release/1.2', '/')", "true"), ("contains(['a', 'b'], 'c')", "false"),
         ])
@@ -123,60 +123,60 @@ extension Function {
     static var startsWith: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("start", .string)], .bool,
-        "Whether a text begins with another. Letters in upper and lower case differ.",
+        "Whether a string begins with another. Upper and lower case differ.",
         [("startsWith('v1.2', 'v')", "true"), ("startsWith('V1.2', 'v')", "false")])
     }
     static var endsWith: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("end", .string)], .bool,
-        "Whether a text ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
+        "Whether a string ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
     }
     static var lower: FunctionRow {
       row(
-        [Self.parameter("text", .string)], .string, "The text in lower case.",
+        [Self.parameter("text", .string)], .string, "The string in lower case.",
         [("lower('Linux ÄÖ')", "'linux äö'")])
     }
     static var upper: FunctionRow {
       row(
-        [Self.parameter("text", .string)], .string, "The text in upper case.",
+        [Self.parameter("text", .string)], .string, "The string in upper case.",
         [("upper('linux')", "'LINUX'")])
     }
     static var trim: FunctionRow {
       row(
         [Self.parameter("text", .string)], .string,
-        "The text without spaces, tabs and line breaks at both ends.",
+        "The string without spaces, tabs and line breaks at either end.",
         [("trim('  a b ')", "'a b'"), (#"trim("1.2\n")"#, "'1.2'")])
     }
     static var basename: FunctionRow {
       row(
         [Self.parameter("path", .string)], .string,
-        "What stands behind the last '/' of a path, as the command of that name.",
+        "The part of a path after the last '/', like the command of that name.",
         [("basename('src/main.c')", "'main.c'"), ("basename('src/')", "'src'")])
     }
     static var dirname: FunctionRow {
       row(
         [Self.parameter("path", .string)], .string,
-        "What stands before the last '/' of a path, as the command of that name.",
+        "The part of a path before the last '/', like the command of that name.",
         [("dirname('src/main.c')", "'src'"), ("dirname('main.c')", "'.'")])
     }
     static var join: FunctionRow {
       row(
         [Self.parameter("list", .list), Self.parameter("separator", .string, isOptional: true)],
         .string,
-        "The items of a list as one text; ',' stands between them if nothing else is given.",
+        "The items of a list as one string, separated by ',' if no separator is given.",
         [("join(['a', 'b'])", "'a,b'"), ("join([1, 2, 3], ' ')", "'1 2 3'")])
     }
     static var split: FunctionRow {
       row(
         [Self.parameter("text", .string), Self.parameter("separator", .string)],
         .list(of: .string),
-        "The parts of a text between separators. A text without one is a list of itself.",
+        "The parts of a string between separators. Without a separator in it, a list of that string.",
         [("split('a,b,', ',')", "['a', 'b', '']"), ("split('a', ',')", "['a']")])
     }
     static var len: FunctionRow {
       row(
         [Self.parameter("value", [.string, .list, .map])], .number,
-        "How many characters (Unicode scalars) a text has, items a list, names a map.",
+        "The number of characters (Unicode scalars) of a string, items of a list, or names of a map.",
         [("len('äbc')", "3"), ("len([])", "0"), (#"len(fromJSON('{"a": 1}'))"#, "1")])
     }
     static var toJSON: FunctionRow {
@@ -186,13 +186,13 @@ extension Function {
     }
     static var fromJSON: FunctionRow {
       row(
-        [Self.parameter("text", .string)], .any, "The value that a JSON text stands for.",
+        [Self.parameter("text", .string)], .any, "The value that a string of JSON represents.",
         [("fromJSON('[1, 2]')[1]", "2"), (#"fromJSON('{"os": "linux"}').os"#, "'linux'")])
     }
     static var quote: FunctionRow {
       row(
         [Self.parameter("value", .text)], .string,
-        "The text as one word for a shell, in single quotes: for files and messages. In a script the "
+        "The string as one word for a shell, in single quotes: for files and messages. In a script the "
           + "result is treated like any other value.",
         [("quote('a b')", "'''a b'''"), (#"quote("it's")"#, #"'''it''\''''s'''"#)])
     }
@@ -211,7 +211,7 @@ extension Function {
     static var exists: FunctionRow {
       row(
         [Self.parameter("path", .string)], .bool,
-        "Whether there is a file or directory with this path.",
+        "Whether a file or directory with this path exists.",
         [("exists('README.md')", "true")])
     }
     static var success: FunctionRow {

@@ -61,7 +61,7 @@ extension OperatorRow {
   /// From the tightest to the loosest.
   package static let all: [OperatorRow] = [
     OperatorRow(
-      form: "x.name", sentence: "A member of a map. The name may hold `-`.",
+      form: "x.name", sentence: "A member of a map. The name may contain `-`.",
       examples: [(#"fromJSON('{"a-b": 1}').a-b"#, "1")], precedence: .postfix),
     OperatorRow(
       form: "x[y]",
@@ -73,12 +73,12 @@ extension OperatorRow {
       precedence: .not),
     OperatorRow(
       form: "x ?? y",
-      sentence: "The left value, or the right one if the left is null or a member that is missing.",
+      sentence: "The left value, or the right one if the left is null or a missing member.",
       examples: [
         ("null ?? 'a'", "'a'"), ("'' ?? 'a'", "''"), ("fromJSON('{}').a ?? null ?? 'c'", "'c'"),
       ], precedence: .coalesce),
     OperatorRow(
-      form: "x == y", sentence: "Equal. Both sides have one type, or one side may be null.",
+      form: "x == y", sentence: "Equal. Both sides have the same type, or one of them is null.",
       examples: [
         ("1 == 1.0", "true"), ("'a' == 'A'", "false"), ("[1, 2] == [1, 2]", "true"),
         ("fromJSON('null') == null", "true"),
@@ -87,28 +87,28 @@ extension OperatorRow {
       form: "x != y", sentence: "Not equal.", examples: [("'a' != 'b'", "true")],
       precedence: .comparison),
     OperatorRow(
-      form: "x < y", sentence: "Of numbers, or of strings byte by byte.",
+      form: "x < y", sentence: "Less. Compares numbers, or strings byte by byte.",
       examples: [("2 < 10", "true"), ("'2' < '10'", "false")], precedence: .comparison),
     OperatorRow(
-      form: "x <= y", sentence: "The same, or equal.", examples: [("2 <= 2", "true")],
+      form: "x <= y", sentence: "Less or equal.", examples: [("2 <= 2", "true")],
       precedence: .comparison),
     OperatorRow(
-      form: "x > y", sentence: "Of numbers, or of strings byte by byte.",
+      form: "x > y", sentence: "Greater. Compares numbers, or strings byte by byte.",
       examples: [("'b' > 'a'", "true")], precedence: .comparison),
     OperatorRow(
-      form: "x >= y", sentence: "The same, or equal.", examples: [("1 >= 2", "false")],
+      form: "x >= y", sentence: "Greater or equal.", examples: [("1 >= 2", "false")],
       precedence: .comparison),
     OperatorRow(
-      form: "x in y", sentence: "Whether a list holds a value, or a map a name.",
+      form: "x in y", sentence: "Whether a list contains a value, or a map a name.",
       examples: [
         ("'b' in ['a', 'b']", "true"), (#"'k' in fromJSON('{"k": null}')"#, "true"),
       ], precedence: .comparison),
     OperatorRow(
-      form: "x && y", sentence: "And. The right side is looked at only if the left is true.",
+      form: "x && y", sentence: "And. The right side is evaluated only if the left is true.",
       examples: [("true && false", "false"), ("false && fromJSON('no JSON')", "false")],
       precedence: .and),
     OperatorRow(
-      form: "x || y", sentence: "Or. The right side is looked at only if the left is false.",
+      form: "x || y", sentence: "Or. The right side is evaluated only if the left is false.",
       examples: [("false || true", "true"), ("true || false && false", "true")],
       precedence: .or),
     OperatorRow(

@@ -24,7 +24,7 @@ enum DecodingMessage {
   }
 
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) cannot hold an expression: it must be known before", at: span)
+    Diagnostic("\(quoted(key)) cannot contain an expression: it must be known in advance", at: span)
   }
 
   static func ambiguousNumber(_ text: String, as number: String, at span: Span) -> Diagnostic {
@@ -48,14 +48,16 @@ enum DecodingMessage {
   }
 
   static func emptyProgram(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("the first text of \(quoted(key)) names a program, it must not be empty", at: span)
+    Diagnostic(
+      "the first item of \(quoted(key)) is the name of a program and must not be empty", at: span)
   }
 
   static func programWithBlank(_ text: String, at span: Span) -> Diagnostic {
     let words = text.split(separator: " ").joined(separator: ", ")
     return Diagnostic(
-      "a list is the words of one command, and no program is called \(quoted(text))", at: span,
-      help: "write [\(printable(words))], or plain text for a script")
+      "a list contains the words of one command, and no program is called \(quoted(text))",
+      at: span,
+      help: "write [\(printable(words))], or a plain string for a script")
   }
 
   static func runAndUses(at span: Span) -> Diagnostic {
@@ -63,7 +65,7 @@ enum DecodingMessage {
   }
 
   static func withWithoutUses(at span: Span) -> Diagnostic {
-    Diagnostic("'with' needs 'uses': it holds the inputs of what is used", at: span)
+    Diagnostic("'with' needs 'uses': it contains the inputs of what is used", at: span)
   }
 
   static func notOfNested(_ key: String, at span: Span) -> Diagnostic {
@@ -83,11 +85,11 @@ enum DecodingMessage {
   }
 
   static func nul(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) cannot hold the character '\\u{0}'", at: span)
+    Diagnostic("\(quoted(key)) cannot contain the character '\\u{0}'", at: span)
   }
 
   static func nul(at span: Span) -> Diagnostic {
-    Diagnostic("no text can hold the character '\\u{0}'", at: span)
+    Diagnostic("a string cannot contain the character '\\u{0}'", at: span)
   }
 
   static func notAPipeline(found: String, at span: Span) -> Diagnostic {
@@ -95,13 +97,13 @@ enum DecodingMessage {
   }
 
   static func needsMatrix(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) needs 'matrix': it bounds its instances", at: span)
+    Diagnostic("\(quoted(key)) needs 'matrix': it applies to the instances", at: span)
   }
 
   static func textForList(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(name)) must be a list or one expression that gives a list", at: span,
-      help: "nothing may stand around '${{ }}'")
+      "\(quoted(name)) must be a list or one expression that evaluates to a list", at: span,
+      help: "no other text is allowed around '${{ }}'")
   }
 
   static func badCondition(
@@ -129,7 +131,7 @@ enum DecodingMessage {
   }
 
   static func badPattern(_ text: String, _ reason: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(text)) is no regular expression: \(reason)", at: span)
+    Diagnostic("\(quoted(text)) is not a regular expression: \(reason)", at: span)
   }
 
   static func missing(_ keys: [String], _ owner: String, at span: Span) -> Diagnostic {
@@ -144,11 +146,11 @@ enum DecodingMessage {
   }
 
   static func escapedID(at span: Span) -> Diagnostic {
-    Diagnostic("an id must be written as it is, without escapes and on its own line", at: span)
+    Diagnostic("an id must be written literally, without escapes, on a single line", at: span)
   }
 
   static func noDefault(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) cannot have a default, it belongs to one step", at: span)
+    Diagnostic("\(quoted(key)) cannot be set in 'defaults': it belongs to a single step", at: span)
   }
 
   static func tooManySteps(at span: Span) -> Diagnostic {
@@ -169,7 +171,7 @@ enum DecodingMessage {
 
   static func tooManyTexts(at span: Span) -> Diagnostic {
     Diagnostic(
-      "more than 4,000,000 texts or 64 MiB of text once aliases are expanded, which is the limit",
+      "more than 4,000,000 strings or 64 MiB of text once aliases are expanded, which is the limit",
       at: span)
   }
 
@@ -191,7 +193,7 @@ enum DecodingMessage {
 
   static func defaultQueue(at span: Span) -> Diagnostic {
     Diagnostic(
-      "the queue 'default' is there already", at: span,
+      "the queue 'default' already exists", at: span,
       help: "its width is 'max_parallel' at top level")
   }
 
@@ -199,7 +201,7 @@ enum DecodingMessage {
     _ key: String, wanted: String, number: String, units: String, at span: Span
   ) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) must be \(wanted), the number \(printable(number)) has no unit", at: span,
+      "\(quoted(key)) must be \(wanted), but the number \(printable(number)) has no unit", at: span,
       help: units)
   }
 

@@ -13,12 +13,14 @@ package enum PipelineKey: UInt8, ObjectKey {
     switch self {
     case .version: KeyRow("version", .integer(1...1), "Format of the file.", default: "1")
     case .name:
-      KeyRow("name", .filledText, "For people; the file's name if not given.", example: "Gallery")
-    case .description: KeyRow("description", .text, "For people.", example: "Builds and tests it.")
+      KeyRow(
+        "name", .filledText, "Label for people; the file's name by default.", example: "Gallery")
+    case .description:
+      KeyRow("description", .text, "What the pipeline is for.", example: "Builds and tests it.")
     case .params:
       KeyRow(
         "params", .map(.either([.constant, .object(.param)]), names: .identifier),
-        "Typed inputs, set by `--param`: a default, or what each must be.",
+        "Typed inputs, set with `--param`: a default value, or a map that describes the parameter.",
         example: "{retries: 3, target: {type: string, enum: [dev, prod]}}")
     case .env:
       KeyRow(
@@ -27,7 +29,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .dotenv:
       KeyRow(
         "dotenv", .list(.filledText),
-        "Files of variables, under `env`. A name that ends in `?` need not be there.",
+        "`.env` files, which `env` overrides. A file whose name ends in `?` may be missing.",
         example: "[.env, local.env?]")
     case .secrets:
       KeyRow(
@@ -40,7 +42,7 @@ package enum PipelineKey: UInt8, ObjectKey {
           + "0 starts nothing.", default: "auto")
     case .queues:
       KeyRow(
-        "queues", .map(.object(.queue), names: .queue), "More lanes for steps, by name.",
+        "queues", .map(.object(.queue), names: .queue), "Further queues for steps, by name.",
         example: "{network: {max_parallel: 16}}")
     case .resources: Rows.resources
     case .defaults: Rows.defaults
@@ -71,28 +73,30 @@ extension PipelineKey {
     static var resources: KeyRow {
       KeyRow(
         "resources", .map(.amount, names: .identifier),
-        "Pools that steps take shares of, by name.", example: "{memory: 8, gpu: 0.5}")
+        "Sizes of the pools that steps share, by name.", example: "{memory: 8, gpu: 0.5}")
     }
     static var defaults: KeyRow {
       KeyRow(
-        "defaults", .object(.defaults), "For every step that does not set the key.",
+        "defaults", .object(.defaults), "Keys for every step that does not set them itself.",
         example: "{timeout: 10m, retry: 1}")
     }
     static var failurePolicy: KeyRow {
       KeyRow(
         "failure_policy", .choice(["continue", "stop", "cancel"]),
-        "After a failure: everything not downstream goes on, nothing new starts, or running steps "
+        "After a failure: steps that do not depend on it go on, nothing new starts, or running steps "
           + "are cancelled too.", default: "continue")
     }
     static var timeout: KeyRow {
-      KeyRow("timeout", .duration, "For the whole run.", example: "1h")
+      KeyRow("timeout", .duration, "Time limit of the whole run.", example: "1h")
     }
     static var shell: KeyRow {
-      KeyRow("shell", .shell, "What runs the scripts.", default: "sh", example: "[bash, -eux]")
+      KeyRow(
+        "shell", .shell, "The shell that runs the scripts.", default: "sh", example: "[bash, -eux]")
     }
     static var workingDir: KeyRow {
       KeyRow(
-        "working_dir", .filledTemplate, "Directory of the steps, from where oprun was started.",
+        "working_dir", .filledTemplate,
+        "Directory of the steps, relative to where oprun was started.",
         example: "src")
     }
     static var sequence: KeyRow {
@@ -100,14 +104,14 @@ extension PipelineKey {
     }
     static var include: KeyRow {
       KeyRow(
-        "include", .list(.filledText), "Files that are merged in.", example: "[common.yml]")
+        "include", .list(.filledText), "Files to merge into this one.", example: "[common.yml]")
     }
     static var mutex: KeyRow {
       KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
     }
     static var steps: KeyRow {
       KeyRow(
-        "steps", .filledList(.object(.step)), "What to run; at least one.",
+        "steps", .filledList(.object(.step)), "The steps to run; at least one.",
         example: "[{id: hello, run: echo hello}]", isRequired: true)
     }
     static var schema: KeyRow {
@@ -116,7 +120,7 @@ extension PipelineKey {
     }
     static var outputs: KeyRow {
       KeyRow(
-        "outputs", .map(.template, names: .identifier), "What a step that uses this file offers.",
+        "outputs", .map(.template, names: .identifier), "Outputs of a step that uses this file.",
         example: "{tag: '${{ steps.version.outputs.tag }}'}")
     }
   }
@@ -151,13 +155,14 @@ package enum SecretKey: UInt8, ObjectKey {
         "name", .identifier, "Required; with `from: env` also the variable's name.",
         example: "DEPLOY_TOKEN", isRequired: true)
     case .from:
-      KeyRow("from", .choice(["env", "file"]), "Where the value is.", default: "env")
+      KeyRow("from", .choice(["env", "file"]), "Where the value is read from.", default: "env")
     case .path:
       KeyRow(
-        "path", .filledText, "The file, from where oprun was started; only with `from: file`.",
+        "path", .filledText,
+        "The file, relative to where oprun was started; only with `from: file`.",
         example: "/run/secrets/signing-key")
     case .required:
-      KeyRow("required", .boolean, "Nothing runs without it.", default: "true")
+      KeyRow("required", .boolean, "Whether nothing runs if it is missing.", default: "true")
     }
   }
 
@@ -168,7 +173,8 @@ package enum SecretKey: UInt8, ObjectKey {
 func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
   KeyRow(
     kind.keyText, .hook,
-    when + " Text is a script; a list of texts is one argument vector; a list that holds lists or "
+    when
+      + " A string is a script; a list of strings is one argument vector; a list that contains lists or "
       + "maps with `run` is several commands.", example: "[{run: ./unlock.sh}, echo bye]")
 }
 

@@ -82,7 +82,7 @@ extension StepKey {
     static var run: KeyRow {
       KeyRow(
         "run", .command,
-        "Text is a script for the shell; a list is executed as an argument vector, no shell.",
+        "A string is a script for the shell; a list is an argument vector, run without a shell.",
         example: "make test")
     }
     static var dependsOn: KeyRow {
@@ -92,7 +92,7 @@ extension StepKey {
     }
     static var name: KeyRow {
       KeyRow(
-        "name", .filledTemplate, "Label for people; the id if not given.", example: "Unit tests")
+        "name", .filledTemplate, "Label for people; the id by default.", example: "Unit tests")
     }
     static var uses: KeyRow {
       KeyRow(
@@ -115,25 +115,26 @@ extension StepKey {
         .either([
           .choice(["very_low", "low", "normal", "high", "very_high"]), .integer(-1000...1000),
         ]),
-        "Among ready steps of a queue, higher first; the names are -8, -4, 0, 4, 8.",
+        "Among the ready steps of a queue, higher first; the names mean -8, -4, 0, 4 and 8.",
         default: "normal")
     }
     static var queue: KeyRow {
-      KeyRow("queue", .identifier, "The lane it runs in.", default: "default")
+      KeyRow("queue", .identifier, "The queue it runs in.", default: "default")
     }
     static var mutex: KeyRow {
       KeyRow(
-        "mutex", .filledTemplate, "At most one step with that text runs at a time.",
+        "mutex", .filledTemplate, "At most one step with the same value runs at a time.",
         example: "database")
     }
     static var resources: KeyRow {
       KeyRow(
-        "resources", .map(.amount, names: .identifier), "Shares of the pools, taken all at once.",
+        "resources", .map(.amount, names: .identifier),
+        "Amounts taken from the pools, all at once.",
         example: "{memory: 2.5}")
     }
     static var expected: KeyRow {
       KeyRow(
-        "expected", .duration, "How long it usually takes, for order and estimates.",
+        "expected", .duration, "How long it usually takes, for ordering and estimates.",
         example: "2m30s")
     }
   }
@@ -142,43 +143,45 @@ extension StepKey {
     static var env: KeyRow {
       KeyRow(
         "env", .map(.template, names: .variable),
-        "Environment variables, over those of the pipeline.",
+        "Environment variables; they override those of the pipeline.",
         example: "{CFLAGS: -O2}")
     }
     static var workingDir: KeyRow {
       KeyRow(
-        "working_dir", .filledTemplate, "Directory of the command, from the pipeline's.",
+        "working_dir", .filledTemplate, "Directory of the command, relative to the pipeline's.",
         example: "src")
     }
     static var shell: KeyRow {
-      KeyRow("shell", .shell, "What runs the script.", example: "bash")
+      KeyRow("shell", .shell, "The shell that runs the script.", example: "bash")
     }
     static var stdin: KeyRow {
-      KeyRow("stdin", .template, "Fed to the command, which else reads nothing.", example: "yes")
+      KeyRow("stdin", .template, "Standard input of the command; empty by default.", example: "yes")
     }
     static var nice: KeyRow {
       KeyRow("nice", .integer(-20...19), "Processor priority of its processes.", default: "0")
     }
     static var logLimit: KeyRow {
       KeyRow(
-        "log_limit", .size, "Beyond it the middle of the log is dropped, with a marker.",
+        "log_limit", .size, "Maximum size of a log; a marker replaces the middle of a longer one.",
         default: "1G")
     }
     static var tty: KeyRow {
-      KeyRow("tty", .boolean, "Runs under a pseudo-terminal.", .notYet)
+      KeyRow("tty", .boolean, "Runs the command in a pseudo-terminal.", .notYet)
     }
     static var untrustedOutput: KeyRow {
-      KeyRow("untrusted_output", .boolean, "Its output cannot speak to the CI runner.", .notYet)
+      KeyRow(
+        "untrusted_output", .boolean, "Its output cannot issue commands to the CI runner.", .notYet)
     }
   }
 
   private enum EndRows {
     static var timeout: KeyRow {
-      KeyRow("timeout", .duration, "For each attempt.", example: "10m")
+      KeyRow("timeout", .duration, "Time limit of each attempt.", example: "10m")
     }
     static var retry: KeyRow {
       KeyRow(
-        "retry", .either([.integer(0...1_000_000), .object(.retry)]), "Extra attempts.",
+        "retry", .either([.integer(0...1_000_000), .object(.retry)]),
+        "Extra attempts after a failure.",
         default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     }
     static var allowFailure: KeyRow {
@@ -189,7 +192,7 @@ extension StepKey {
     }
     static var stop: KeyRow {
       KeyRow(
-        "stop", .object(.stop), "How a running command is ended.",
+        "stop", .object(.stop), "How a running command is stopped.",
         default: "{signal: TERM, grace: 5s}")
     }
     static var orphans: KeyRow {
@@ -202,11 +205,11 @@ extension StepKey {
   private enum LaterRows {
     static var matrix: KeyRow {
       KeyRow(
-        "matrix", .matrix, "Lists by name; one instance for each combination.",
+        "matrix", .matrix, "Lists of values by name; one instance runs for each combination.",
         example: "{os: [linux, mac], mode: [debug, release]}")
     }
     static var maxParallel: KeyRow {
-      KeyRow("max_parallel", .integer(1...1_000_000), "Instances of `matrix` at once.")
+      KeyRow("max_parallel", .integer(1...1_000_000), "How many instances of `matrix` run at once.")
     }
     static var failFast: KeyRow {
       KeyRow(
@@ -216,16 +219,16 @@ extension StepKey {
     static var outputs: KeyRow {
       KeyRow(
         "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
-        "Types of the values for other steps; without it the step may give any.",
+        "Types of the values for other steps; without it, any output is allowed.",
         example: "{tag: string, targets: list}")
     }
     static var cache: KeyRow {
-      KeyRow("cache", .map(.anything), "When the step need not run again.", .notYet)
+      KeyRow("cache", .map(.anything), "When the step does not need to run again.", .notYet)
     }
     static var waitFor: KeyRow {
       KeyRow(
         "wait_for", .list(.object(.wait)),
-        "Conditions beyond dependencies, polled without a slot of the queue.",
+        "Conditions besides dependencies, polled without taking a slot of the queue.",
         example: "[{tcp: 'localhost:5432', timeout: 1m}]")
     }
   }

@@ -13,11 +13,11 @@ package enum DependencyKey: UInt8, ObjectKey {
     case .when:
       KeyRow(
         "when", .choice(["ok", "succeeded", "failed", "done"]),
-        "The ends that let this step run: ok is succeeded, skipped or an allowed failure; done is "
+        "The outcomes that let this step run: ok means succeeded, skipped or an allowed failure; done means "
           + "any.", default: "ok")
     case .optional:
       KeyRow(
-        "optional", .boolean, "Counts only if that step is in the selected graph.",
+        "optional", .boolean, "The edge counts only if that step is in the selected graph.",
         default: "false")
     case .match:
       KeyRow(
@@ -41,19 +41,20 @@ package enum RetryKey: UInt8, ObjectKey {
         isRequired: true)
     case .delay:
       KeyRow(
-        "delay", .durationOrZero, "Before the second attempt.", default: "0s", example: "1s")
+        "delay", .durationOrZero, "Delay before the second attempt.", default: "0s", example: "1s")
     case .backoff:
       KeyRow(
-        "backoff", .factor, "Each further delay is this many times the last; 1 to 1000.",
+        "backoff", .factor, "The factor by which each further delay grows; 1 to 1000.",
         default: "1")
-    case .maxDelay: KeyRow("max_delay", .duration, "No delay is longer.", example: "1m")
+    case .maxDelay: KeyRow("max_delay", .duration, "The longest delay.", example: "1m")
     case .jitter:
       KeyRow(
-        "jitter", .choice(["none", "full"]), "full draws each delay evenly from 0 to itself.",
+        "jitter", .choice(["none", "full"]),
+        "full picks each delay at random between 0 and its full length.",
         default: "none")
     case .on:
       KeyRow(
-        "on", .filledList(trigger), "What is retried.", default: "[failed, timeout]",
+        "on", .filledList(trigger), "Which failures are retried.", default: "[failed, timeout]",
         example: "[signal, exit 75]")
     }
   }
@@ -82,7 +83,7 @@ package enum StopKey: UInt8, ObjectKey {
     case .signal:
       KeyRow(
         "signal", .either([signalName, .integer(1...64)]),
-        "Sent first, to the command's process group.", default: "TERM")
+        "Signal that is sent first, to the command's process group.", default: "TERM")
     case .grace: KeyRow("grace", .durationOrZero, "Until KILL.", default: "5s")
     }
   }
@@ -96,7 +97,7 @@ package enum AllowFailureKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     KeyRow(
-      "exit_codes", .filledList(.integer(1...255)), "Only these are allowed.",
+      "exit_codes", .filledList(.integer(1...255)), "The only exit statuses that are allowed.",
       example: "[1, 75]", isRequired: true)
   }
 
@@ -109,20 +110,22 @@ package enum WaitKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .file: KeyRow("file", .filledTemplate, "Until the file exists.", example: "ready")
+    case .file: KeyRow("file", .filledTemplate, "Waits until the file exists.", example: "ready")
     case .tcp:
       KeyRow(
-        "tcp", .filledTemplate, "`host:port`, until the port accepts a connection.",
+        "tcp", .filledTemplate, "`host:port`; waits until the port accepts a connection.",
         example: "localhost:5432")
     case .http:
       KeyRow(
-        "http", .filledTemplate, "Until the URL answers with a status below 400.",
+        "http", .filledTemplate, "Waits until the URL answers with a status below 400.",
         example: "http://localhost:8080/health")
     case .command:
       KeyRow(
-        "command", .command, "Until the command ends with status 0.", example: "./is-ready.sh")
-    case .every: KeyRow("every", .duration, "Between two looks.", default: "1s")
-    case .timeout: KeyRow("timeout", .duration, "Then the step has timed out.", example: "1m")
+        "command", .command, "Waits until the command exits with status 0.",
+        example: "./is-ready.sh")
+    case .every: KeyRow("every", .duration, "Time between two checks.", default: "1s")
+    case .timeout:
+      KeyRow("timeout", .duration, "How long to wait before the step times out.", example: "1m")
     }
   }
 
@@ -137,14 +140,14 @@ package enum ParamKey: UInt8, ObjectKey {
     switch self {
     case .type:
       KeyRow(
-        "type", .choice(["string", "int", "number", "bool", "list"]), "What it must be.",
+        "type", .choice(["string", "int", "number", "bool", "list"]), "Type of the value.",
         default: "string")
     case .defaultValue:
       KeyRow(
-        "default", .constant, "Its value unless one is given; of its type.", example: "dev")
+        "default", .constant, "The value if none is given; it must match the type.", example: "dev")
     case .choices:
       KeyRow(
-        "enum", .filledList(.constant), "The only values that are allowed; of its type.",
+        "enum", .filledList(.constant), "The only values allowed; they must match the type.",
         example: "[dev, prod]")
     case .pattern:
       KeyRow(
@@ -153,8 +156,10 @@ package enum ParamKey: UInt8, ObjectKey {
         example: "'v[0-9.]+'")
     case .required:
       KeyRow(
-        "required", .boolean, "Without a default: whether a value must be given.", default: "true")
-    case .description: KeyRow("description", .text, "For people.", example: "Where it goes.")
+        "required", .boolean, "Whether a value must be given if there is no default.",
+        default: "true")
+    case .description:
+      KeyRow("description", .text, "What the parameter is for.", example: "Where it goes.")
     }
   }
 
@@ -167,7 +172,7 @@ package enum HookCommandKey: UInt8, ObjectKey {
 
   package var row: KeyRow {
     switch self {
-    case .run: KeyRow("run", .command, "As `run` of a step.", example: "./notify.sh")
+    case .run: KeyRow("run", .command, "Like `run` of a step.", example: "./notify.sh")
     case .uses: KeyRow("uses", .builtIn, "A built-in step.", example: "wait")
     case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{file: ready}")
     }

@@ -73,9 +73,9 @@ package indirect enum ValueType: Hashable, Sendable {
   package var words: String {
     switch self {
     case .text, .filledText, .template, .filledTemplate: ParamModel.Kind.string.words
-    case .condition, .uses, .builtIn: "text"
+    case .condition, .uses, .builtIn: "a string"
     case .expression: "an expression in ${{ }}"
-    case .constant: "a default"
+    case .constant: "a plain value"
     case .constantList: ParamModel.Kind.list.words
     case .wholeNumber: ParamModel.Kind.int.words
     case .number: ParamModel.Kind.number.words
@@ -89,8 +89,8 @@ package indirect enum ValueType: Hashable, Sendable {
     case .choice(let names):
       names.count == 1 ? "'\(names[0])'" : "one of " + names.joined(separator: ", ")
     case .pattern(let example, _): example
-    case .command, .shell: "text or a list of text"
-    case .hook: "text, a list of text or a map with 'run'"
+    case .command, .shell: "a string or a list of strings"
+    case .hook: "a string, a list of strings or a map with 'run'"
     case .list(let item), .filledList(let item): "a list of \(item.plural)"
     case .map(let value, _): "a map of names to \(value.plural)"
     case .object(let kind): kind.words
@@ -102,7 +102,8 @@ package indirect enum ValueType: Hashable, Sendable {
   private var plural: String {
     switch self {
     case .identifier, .dependency: "ids"
-    case .constant: "defaults"
+    case .text, .filledText, .template, .filledTemplate: "strings"
+    case .constant: "plain values"
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))

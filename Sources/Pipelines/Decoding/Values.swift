@@ -128,7 +128,7 @@ extension Decoder {
       return nil
     }
     guard duration > 0 || isZeroAllowed else {
-      reportType(value, row(), help: "it must be longer than nothing")
+      reportType(value, row(), help: "it must be longer than zero")
       return nil
     }
     return duration
@@ -199,7 +199,7 @@ extension Decoder {
     case .map: return "a map"
     case .list: return "a list"
     case .alias: return found(tree.resolve(node))
-    case .quoted, .block: return "the text \(quoted(tree.string(node)))"
+    case .quoted, .block: return "the string \(quoted(tree.string(node)))"
     case .plain:
       if isNull(node) { return "nothing" }
       let text = tree.string(node)

@@ -5,17 +5,17 @@ import Diagnostics
 enum LoadingMessage {
   static func outside(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(name)) leads out of the directory of this file", at: span,
-      help: "a file can name files in its own directory and below")
+      "\(quoted(name)) is outside the directory of this file", at: span,
+      help: "a file can refer only to files in its own directory and below")
   }
 
   static func circle(_ paths: [String], at span: Span) -> Diagnostic {
     let names = paths.map { printable($0) }.joined(separator: " -> ")
-    return Diagnostic("files name each other in a circle: \(names)", at: span)
+    return Diagnostic("files refer to each other in a cycle: \(names)", at: span)
   }
 
   static func missing(_ what: String, _ path: String, at span: Span) -> Diagnostic {
-    Diagnostic("no \(what) \(quoted(path))", at: span)
+    Diagnostic("\(what) \(quoted(path)) does not exist", at: span)
   }
 
   static func noSteps(at span: Span) -> Diagnostic {
@@ -24,8 +24,8 @@ enum LoadingMessage {
 
   static func missingVariables(_ path: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "no file of variables \(quoted(path))", at: span,
-      help: "a name that ends in '?' need not be there")
+      ".env file \(quoted(path)) does not exist", at: span,
+      help: "a file whose name ends in '?' may be missing")
   }
 
   static func badVariables(

@@ -25,7 +25,8 @@ package struct PipelineFiles: Sendable {
     if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
     if let directory, !lies(path, in: directory) {
       return .failure(
-        InputFailure("\(quoted(path)) is a link out of the directory of the file that names it"))
+        InputFailure(
+          "\(quoted(path)) is a link that leaves the directory of the file that refers to it"))
     }
     do throws(InputFailure) {
       return .success(try readPipelineFile(path))

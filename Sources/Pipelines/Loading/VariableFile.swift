@@ -73,7 +73,8 @@ private struct VariableFileReader {
       default: try plain()
       }
     guard let text = String(validating: value, as: UTF8.self), !value.contains(0) else {
-      throw VariableFileFault(line: start, message: "the value is not UTF-8 text without NUL")
+      throw VariableFileFault(
+        line: start, message: "the value is not UTF-8, or contains a NUL character")
     }
     return (name, text)
   }

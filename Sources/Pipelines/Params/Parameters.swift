@@ -34,7 +34,7 @@ struct Parameters {
       } else if let text = undecodable[param.variable] {
         faults.append(
           ParameterMessage.refused(
-            param.name, "must be text in UTF-8, not '\(text.shown)'", param.variable))
+            param.name, "must be UTF-8, not '\(text.shown)'", param.variable))
       } else if let value = param.defaultValue {
         values[param.name] = value
       } else if !param.isRequired {
@@ -86,12 +86,12 @@ enum ParameterMessage {
     let help =
       known.map { known in
         suggester.closest(to: name, among: known).map { ", did you mean \(quoted($0))?" } ?? ""
-      } ?? ", the pipeline has none"
-    return "no parameter \(quoted(name))\(help)"
+      } ?? ", the pipeline has no parameters"
+    return "unknown parameter \(quoted(name))\(help)"
   }
 
   static func missing(_ param: ParamModel) -> String {
-    "parameter \(quoted(param.name)) is required: give --param \(param.name)=… or set "
+    "parameter \(quoted(param.name)) is required: pass --param \(param.name)=… or set "
       + param.variable
   }
 

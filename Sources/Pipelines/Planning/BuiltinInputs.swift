@@ -99,8 +99,8 @@ extension BuiltinType {
 
   fileprivate var inSentence: String {
     switch self {
-    case .map: "a map of names to text"
-    case .list(let item): "\(item.wanted), or a list of that"
+    case .map: "a map of names to strings"
+    case .list(let item): "\(item.wanted), or a list of such values"
     case .text, .boolean, .integer, .duration, .size, .sha256, .url, .server, .color, .choice:
       wanted
     }

@@ -13,7 +13,7 @@ enum PlanningMessage {
     _ name: String, of step: String, suggestion: String?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
-      "step \(quoted(step)) depends on \(quoted(name)), which is no step", at: span,
+      "step \(quoted(step)) depends on \(quoted(name)), which does not exist", at: span,
       help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
@@ -32,12 +32,12 @@ enum PlanningMessage {
   ) -> Diagnostic {
     let help =
       isLate
-      ? "its instances are known only while running; wait for all of them: \(step)"
+      ? "its instances are known only during the run; depend on all of them: \(step)"
       : known.isEmpty
         ? "\(quoted(step)) has no instances"
         : "its instances are " + known.prefix(4).map { step + $0 }.joined(separator: ", ")
           + (known.count > 4 ? ", …" : "")
-    return Diagnostic("no instance \(quoted(name))", at: span, help: help)
+    return Diagnostic("unknown instance \(quoted(name))", at: span, help: help)
   }
 
   static func noMatch(at span: Span) -> Diagnostic {
@@ -52,7 +52,7 @@ enum PlanningMessage {
       ? Diagnostic("no instance of \(quoted(step)) has the values of \(suffix)", at: span)
       : Diagnostic(
         "\(count) instances of \(quoted(step)) have the values of \(suffix)", at: span,
-        help: "with 'match: matrix' one instance is meant if all axes are the same")
+        help: "'match: matrix' needs exactly one instance if all axes are the same")
   }
 
   static func tooManyEdges(at span: Span) -> Diagnostic {
@@ -62,7 +62,7 @@ enum PlanningMessage {
 
   static func tooManyInputs(at span: Span) -> Diagnostic {
     Diagnostic(
-      "more than 500,000 parameters of all pipelines that are used, counted for each use, "
+      "more than 500,000 parameters in all uses of pipeline files together, "
         + "which is the limit", at: span)
   }
 
@@ -73,12 +73,12 @@ enum PlanningMessage {
   }
 
   static let tooMuchText = FaultWords(
-    "expressions make more than 64 MiB of text in all, which is the limit")
+    "expressions produce more than 64 MiB of text in all, which is the limit")
 
   static func textForInput(_ name: String, wanted: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "parameter \(quoted(name)) must be \(wanted), not text", at: span,
-      help: "nothing may stand around '${{ }}'")
+      "parameter \(quoted(name)) must be \(wanted), not a string", at: span,
+      help: "no other text is allowed around '${{ }}'")
   }
 
   static func twoPlaces(_ secret: String, first: Span, at span: Span) -> Diagnostic {
@@ -106,14 +106,14 @@ enum PlanningMessage {
 
   static func unknownInput(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
     Diagnostic(
-      "the pipeline that is used has no parameter \(quoted(name))", at: span,
+      "the pipeline used here has no parameter \(quoted(name))", at: span,
       help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
   static func missingInput(_ name: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "the pipeline that is used needs the parameter \(quoted(name))", at: span,
-      help: "give it under 'with'")
+      "the pipeline used here needs the parameter \(quoted(name))", at: span,
+      help: "set it under 'with'")
   }
 
   static func badInput(_ name: String, _ fault: String, at span: Span) -> Diagnostic {
@@ -122,16 +122,16 @@ enum PlanningMessage {
 
   static func notInNested(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) at top level is for a run of its own, and another pipeline uses this one",
+      "\(quoted(key)) at top level applies to a whole run, and another pipeline uses this one",
       at: span, help: "set it on steps, or in the pipeline that is run")
   }
 
   static func unknownBuiltIn(_ name: String, known: [String], at span: Span) -> Diagnostic {
     let close = suggestion(for: name, among: known)
     return Diagnostic(
-      "no built-in step \(quoted(name))", at: span,
+      "unknown built-in step \(quoted(name))", at: span,
       help: close.map { "did you mean \(quoted($0))?" }
-        ?? "a pipeline file is written with its path: ./\(printable(name)).yml")
+        ?? "the name of a pipeline file needs a path: ./\(printable(name)).yml")
   }
 
   static func unknownKey(
@@ -159,13 +159,13 @@ enum PlanningMessage {
 
   static func unknownQueue(_ queue: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
-      "no queue \(quoted(queue.name))", at: queue.span,
+      "unknown queue \(quoted(queue.name))", at: queue.span,
       help: suggestion.map { "did you mean \(quoted($0))?" } ?? "queues are listed under 'queues'")
   }
 
   static func unknownResource(_ resource: Reference, suggestion: String?) -> Diagnostic {
     Diagnostic(
-      "no resource \(quoted(resource.name))", at: resource.span,
+      "unknown resource \(quoted(resource.name))", at: resource.span,
       help: suggestion.map { "did you mean \(quoted($0))?" }
         ?? "resources are listed under 'resources' at top level")
   }
@@ -173,7 +173,7 @@ enum PlanningMessage {
   static func overCapacity(_ claim: ClaimModel, capacity: Int64) -> Diagnostic {
     Diagnostic(
       "\(quoted(claim.resource.name)) asks for \(decimal(claim.amount)), "
-        + "the pool has \(decimal(capacity))", at: claim.amountSpan)
+        + "but the pool has \(decimal(capacity))", at: claim.amountSpan)
   }
 
   private static func decimal(_ millionths: Int64) -> String {
@@ -187,7 +187,7 @@ enum PlanningMessage {
   /// `labels` tell of each edge shown.
   static func cycle(_ names: [String], labels: [Diagnostic.Label]) -> Diagnostic {
     Diagnostic(
-      "steps depend on each other in a circle: \(names.joined(separator: " -> "))",
+      "dependency cycle: \(names.joined(separator: " -> "))",
       at: labels[0].span, label: labels[0].text, secondary: Array(labels.dropFirst()))
   }
 
@@ -195,13 +195,13 @@ enum PlanningMessage {
     "\(quoted(step)) waits for \(quoted(target))"
   }
 
-  /// `late` is a step whose instances are known only while running.
+  /// `late` is a step whose instances are known only during the run.
   static func unknownSelection(
     _ name: String, path: String, suggestion: String?, late: String?
   ) -> String {
     let help =
-      late.map { ": the instances of \(quoted($0)) are known only while running" }
+      late.map { ": the instances of \(quoted($0)) are known only during the run" }
       ?? suggestion.map { ", did you mean \(quoted($0))?" } ?? ""
-    return "no step \(quoted(name)) in \(printable(path))\(help)"
+    return "unknown step \(quoted(name)) in \(printable(path))\(help)"
   }
 }

@@ -250,18 +250,18 @@ extension OutputType {
 /// Why a name cannot be used where it stands.
 enum ScopeMessage {
   static let secretsOutside = FaultWords(
-    "secrets can be used in 'env' and 'with' alone",
-    help: "give the value to a variable in 'env', and use the variable")
+    "secrets can be used only in 'env' and 'with'",
+    help: "assign the value to a variable in 'env', and use that variable")
 
   static func secretVariable(_ name: String) -> FaultWords {
     FaultWords(
-      "variable '\(name)' is a secret, and secrets can be used in 'env' and 'with' alone",
+      "variable '\(name)' is a secret, and secrets can be used only in 'env' and 'with'",
       help: "every command has the variable: write \"$\(name)\" in a script")
   }
 
-  static let stepsTooEarly = FaultWords("no step has run when this is needed")
+  static let stepsTooEarly = FaultWords("no step has run yet when this value is needed")
   static let noMatrix = FaultWords("this step has no 'matrix'")
-  static let matrixInMatrix = FaultWords("a matrix cannot be made of itself")
+  static let matrixInMatrix = FaultWords("a matrix cannot refer to itself")
 
   static func lateVariable(_ name: String) -> FaultWords {
     FaultWords(
@@ -276,12 +276,12 @@ enum ScopeMessage {
   }
 
   static let itself = FaultWords(
-    "a step knows neither its outputs nor its outcome",
+    "a step cannot refer to its own outputs or outcome",
     help: "its hooks find OPRUN_STATUS in their environment")
 
   static func noDependency(_ name: String) -> FaultWords {
     FaultWords(
-      "step '\(name)' may not have ended: this step does not wait for it",
+      "step '\(name)' may not have ended yet: this step does not depend on it",
       help: "add '\(name)' to 'depends_on'")
   }
 }

@@ -57,7 +57,7 @@ extension ValueType {
     var schema: JSONObject = ["type": scalar]
     if isFilled { schema.add("minLength", 1) }
     schema.add("pattern", .string(pattern))
-    schema.add("patternErrorMessage", "no expression can stand here")
+    schema.add("patternErrorMessage", "an expression is not allowed here")
     return schema
   }
 

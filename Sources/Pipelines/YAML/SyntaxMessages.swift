@@ -48,7 +48,7 @@ private struct SyntaxFault {
     case "could not find expected ':'": missingColon
     case "found unknown escape character": badEscape
     case "did not find expected <document start>":
-      Diagnostic("what is above this is complete, nothing more was expected", at: place)
+      Diagnostic("unexpected content: the pipeline above this is complete", at: place)
     case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
     default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
     }
@@ -64,8 +64,8 @@ private struct SyntaxFault {
       last == UInt8(ascii: "'") || last == UInt8(ascii: "\"")
     else { return nil }
     return Diagnostic(
-      "a text in quotes ends with its quote, nothing may follow it", at: place,
-      help: "put the whole text in quotes, and double the single quotes in it: 'it''s'")
+      "a quoted string ends with its quote, and nothing may follow it", at: place,
+      help: "put the whole string in quotes, and double the single quotes in it: 'it''s'")
   }
 
   private var tab: Diagnostic {
@@ -77,8 +77,8 @@ private struct SyntaxFault {
     if character == UInt8(ascii: "\t") { return tab }
     let name = character.map { String(UnicodeScalar($0)) } ?? ""
     return Diagnostic(
-      "a text without quotes cannot start with \(quoted(name))", at: place,
-      help: "put the text in quotes")
+      "an unquoted string cannot start with \(quoted(name))", at: place,
+      help: "put the string in quotes")
   }
 
   private var unclosedQuote: Diagnostic {
@@ -93,7 +93,7 @@ private struct SyntaxFault {
       "expected ',' or '\(bracket)' in the \(what)", at: place,
       secondary: [.init(opening, "the \(what) begins here")],
       help: isExpression
-        ? "put the text with '${{' in quotes: between brackets, '{' begins a map" : nil)
+        ? "put the string with '${{' in quotes: between brackets, '{' begins a map" : nil)
   }
 
   /// The place is the brace of `${{`.
@@ -106,13 +106,13 @@ private struct SyntaxFault {
     Diagnostic(
       "expected \(expected) at the indentation of the \(what) around it", at: place,
       secondary: [.init(opening, "the \(what) begins here")],
-      help: "indent this line as the lines beside it")
+      help: "indent this line like the lines around it")
   }
 
   private var strayColon: Diagnostic {
     Diagnostic(
       "a ':' is not allowed here", at: place,
-      help: "put a text that holds ': ' in quotes, or correct the indentation")
+      help: "put a string that contains ': ' in quotes, or correct the indentation")
   }
 
   private var strayDash: Diagnostic {
@@ -133,7 +133,7 @@ private struct SyntaxFault {
     let rest = String(decoding: text[start...].prefix(5), as: UTF8.self)
     let escape = String(String.UnicodeScalarView(rest.unicodeScalars.prefix(2)))
     return Diagnostic(
-      "unknown escape \(quoted(escape)) in a text in double quotes",
+      "unknown escape \(quoted(escape)) in a double-quoted string",
       at: Span(start: Int(place.start), end: Int(place.start) + escape.utf8.count),
       help: "write '\\\\' for a backslash, or use single quotes")
   }

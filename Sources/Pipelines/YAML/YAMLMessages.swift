@@ -16,7 +16,7 @@ enum YAMLMessage {
 
   static func notUTF8(at base: Int) -> Diagnostic {
     Diagnostic(
-      "the file is UTF-16 or UTF-32, it must be UTF-8", at: Span(start: base, end: base),
+      "the file is UTF-16 or UTF-32, but it must be UTF-8", at: Span(start: base, end: base),
       help: "iconv -f UTF-16 -t UTF-8 converts it")
   }
 
@@ -26,27 +26,27 @@ enum YAMLMessage {
     switch fault.reason {
     case .invalidUTF8(let byte):
       let hex = String(byte, radix: 16, uppercase: true)
-      return Diagnostic("byte 0x\(hex) is not valid UTF-8, which the file must be", at: span)
+      return Diagnostic("byte 0x\(hex) is not valid UTF-8: the file must be UTF-8", at: span)
     case .control(let scalar):
       let hex = String(scalar.value, radix: 16)
       return Diagnostic(
         "control character \\u{\(hex)} is not allowed in the file", at: span,
-        help: "in a text in double quotes it can be written as an escape such as \"\\e\"")
+        help: "in a double-quoted string, write it as an escape such as \"\\e\"")
     case .lineSeparator(let scalar):
       let hex = String(scalar.value, radix: 16, uppercase: true)
       let digits = String(repeating: "0", count: 4 - hex.utf8.count) + hex
       return Diagnostic(
         "the line separator U+\(digits) is not allowed in the file", at: span,
-        help: "in a text in double quotes write \"\\u\(digits.lowercased())\"")
+        help: "in a double-quoted string, write \"\\u\(digits.lowercased())\"")
     }
   }
 
   static func secondDocument(at span: Span) -> Diagnostic {
-    Diagnostic("a second document begins here, a pipeline is one", at: span)
+    Diagnostic("a second document begins here, but a pipeline is a single one", at: span)
   }
 
   static func scalarTooLong(at span: Span) -> Diagnostic {
-    Diagnostic("this text is longer than 1 MiB, which is the limit", at: span)
+    Diagnostic("this string is longer than 1 MiB, which is the limit", at: span)
   }
 
   static func tooDeep(at span: Span) -> Diagnostic {
@@ -63,7 +63,7 @@ enum YAMLMessage {
   }
 
   static func complexKey(at span: Span) -> Diagnostic {
-    Diagnostic("a key must be text, not a list, a map or an alias", at: span)
+    Diagnostic("a key must be a string, not a list, a map or an alias", at: span)
   }
 
   static func tag(_ name: String, at span: Span) -> Diagnostic {
@@ -72,22 +72,22 @@ enum YAMLMessage {
     return Diagnostic(
       "the tag \(quoted(short)) is not allowed: types follow from the keys", at: span,
       help: short.hasPrefix("!!")
-        ? "remove it" : "put a text that begins with '!' in quotes, or remove the tag")
+        ? "remove it" : "put a string that begins with '!' in quotes, or remove the tag")
   }
 
   static func unknownAnchor(_ name: String, suggestion: String?, at span: Span) -> Diagnostic {
     Diagnostic(
-      "no anchor \(quoted(name)) before this alias", at: span,
+      "no anchor \(quoted(name)) is defined before this alias", at: span,
       help: suggestion.map { "did you mean \(quoted("*" + $0))?" })
   }
 
   static func aliasInItself(_ name: String, at span: Span) -> Diagnostic {
-    Diagnostic("the alias \(quoted(name)) stands inside the value it refers to", at: span)
+    Diagnostic("the alias \(quoted(name)) is inside the value it refers to", at: span)
   }
 
   static func aliasBudget(at span: Span) -> Diagnostic {
     Diagnostic(
-      "aliases expand to more than 1,000,000 values and ten times what is written, "
+      "aliases expand to more than 1,000,000 values and to ten times what is written, "
         + "which is the limit", at: span)
   }
 }

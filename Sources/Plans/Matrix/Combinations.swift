@@ -7,7 +7,7 @@ package import Expressions
 /// What became of a matrix.
 package enum Combinations {
   case known([Instance])
-  /// Axes that are known only while running, as they are written.
+  /// Axes that are known only during the run, as they are written.
   case later(String)
   /// It was reported.
   case invalid

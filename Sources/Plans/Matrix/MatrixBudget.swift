@@ -16,7 +16,7 @@ package struct MatrixBudget {
   }
 
   package mutating func spend(values count: Int) throws(MatrixFault) {
-    try Self.spend(count, of: &values, "leads to more than 1,500,000 values of instances")
+    try Self.spend(count, of: &values, "leads to more than 1,500,000 instance values")
   }
 
   private static func spend(

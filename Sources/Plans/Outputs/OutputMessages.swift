@@ -16,11 +16,11 @@ enum OutputMessage {
   package static func notUTF8(_ line: Int) -> OutputFault { fault("the text is not UTF-8", line) }
 
   package static func nul(_ line: Int) -> OutputFault {
-    fault("an output cannot hold the character '\\u{0}'", line)
+    fault("an output cannot contain the character '\\u{0}'", line)
   }
 
   static func noEntry(_ line: Int) -> OutputFault {
-    fault("this is none of name=value, name<<END and name:json=value", line)
+    fault("wanted name=value, name<<END or name:json=value", line)
   }
 
   package static func badName(_ line: Int) -> OutputFault {
@@ -30,7 +30,7 @@ enum OutputMessage {
   }
 
   static func duplicate(_ name: String, first: Int, _ line: Int) -> OutputFault {
-    fault("'\(name)' is given twice, first in line \(first)", line)
+    fault("'\(name)' is given twice, first on line \(first)", line)
   }
 
   static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFault {
@@ -39,17 +39,17 @@ enum OutputMessage {
   }
 
   static func noWord(_ name: String, _ line: Int) -> OutputFault {
-    fault("the word that ends '\(name)' is missing behind '<<'", line)
+    fault("the word that ends '\(name)' is missing after '<<'", line)
   }
 
   static func noEnd(_ name: String, _ line: Int) -> OutputFault {
-    fault("'\(name)' begins here, and the line that ends it is missing", line)
+    fault("'\(name)' begins here, but the line that ends it is missing", line)
   }
 
   static func noJSON(
     _ name: String, _ type: OutputType?, _ fault: JSONFault, _ line: Int
   ) -> OutputFault {
-    let wanted = type.map { "must be \($0.words), and its text is no JSON" } ?? "is no JSON"
+    let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(
       "'\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
   }

@@ -7,7 +7,7 @@ extension ParamModel.Kind {
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
-    case .string: "text"
+    case .string: "a string"
     case .int: "a whole number"
     case .number: "a number"
     case .bool: "true or false"
@@ -95,7 +95,7 @@ extension ParamModel {
     do throws(PatternFault) {
       for text in texts where try !pattern.matches(text.text ?? text.json, patterns) {
         return
-          "must look like \(quoted(pattern.pattern)), not \(text.text.map(quoted) ?? text.json)"
+          "must match \(quoted(pattern.pattern)), not \(text.text.map(quoted) ?? text.json)"
       }
       return nil
     } catch {

@@ -8,7 +8,7 @@ extension WaitModel.Kind {
   package func wanted(insteadOf text: String) -> String? {
     switch self {
     case .tcp: isAddress(text) ? nil : "'host:port'"
-    case .http: isURL(text) ? nil : "a URL of http or https"
+    case .http: isURL(text) ? nil : "an http or https URL"
     case .file: text.isEmpty ? "a path" : nil
     case .command: nil
     }

@@ -90,7 +90,7 @@ extension ProgressLines {
 
   func writeStopping(_ reason: StopReason) {
     let isSignal = if case .signal = reason { true } else { false }
-    let advice = isSignal ? "; a second signal kills what runs" : ""
+    let advice = isSignal ? "; a second signal kills what is running" : ""
     writeNotice("stopping: " + reason.words(operations) + advice)
   }
 

@@ -63,7 +63,7 @@ struct ProgressLines {
     case .blocked: sink.write("blocked")
     }
     if let reason = settled.reason(operations) {
-      sink.write(": ")
+      sink.write(settled.linkToReason)
       sink.write(reason)
     }
     sink.writeNewline()
@@ -84,7 +84,7 @@ struct ProgressLines {
       sink.write(last.end, limit: settings.timeout, columns: endColumns)
       sink.write(attemptOf: last.trial, limit: settings.retry.limit)
     } else {
-      sink.write(failureWithoutCommand: settled.ending, nil)
+      sink.write(failureWithoutCommand: settled, nil)
     }
     if settled.ending.isAllowed { sink.write(", allowed") }
   }

@@ -56,7 +56,7 @@ struct FailureBlock {
       sink.write(" hook: ")
     }
     if longReason(of: failure) != nil {
-      return sink.write(decisive.end.isRefused ? "its outputs are refused" : "did not start")
+      return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
     if case .hook = failure.cause {
       sink.write(decisive.end, limit: nil, columns: .max)
@@ -68,7 +68,7 @@ struct FailureBlock {
 
   private func writeEndWithoutCommand(_ failure: SettledOperation) {
     let reason = longReason(of: failure) == nil ? failure.reason(operations) : nil
-    sink.write(failureWithoutCommand: failure.ending, reason)
+    sink.write(failureWithoutCommand: failure, reason)
   }
 
   /// Why the command was not started, was lost, or is not enough, if that is more than a few words.

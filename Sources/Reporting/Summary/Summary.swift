@@ -56,7 +56,7 @@ struct Summary {
         sink.write(oneLine(operations.logPath(of: Stream(failure.operation, decisive))))
       }
     } else {
-      sink.write(failureWithoutCommand: failure.ending, failure.reason(operations))
+      sink.write(failureWithoutCommand: failure, failure.reason(operations))
     }
     sink.writeNewline()
   }

@@ -22,7 +22,7 @@ extension ByteSink {
       write("killed by ")
       write(signalName(signal))
       if signal == 9 { write(" (out of memory?)") }
-    case .abandoned: write("cannot be ended, given up")
+    case .abandoned: write("could not be ended, given up")
     case .lost(let reason):
       return write(oneLine("lost: \(reason.prefix { !$0.isNewline })", columns: columns))
     case .notStarted(let reason, _), .outputsRefused(let reason):
@@ -32,11 +32,11 @@ extension ByteSink {
     write(elapsed: end.duration)
   }
 
-  /// `timed out: waited in vain for tcp localhost:5432`.
-  func write(failureWithoutCommand ending: Ending, _ reason: String?) {
-    write(ending.outcome == .timedOut ? "timed out" : "failed")
+  /// `timed out waiting for tcp localhost:5432`.
+  func write(failureWithoutCommand failure: SettledOperation, _ reason: String?) {
+    write(failure.ending.outcome == .timedOut ? "timed out" : "failed")
     guard let reason else { return }
-    write(": ")
+    write(failure.linkToReason)
     write(reason)
   }
 }
@@ -52,7 +52,7 @@ extension StopReason {
     switch self {
     case .signal(let number): signalName(number)
     case .failure(let operation): "'\(operations.name(operation))' failed"
-    case .runTimeout: "the time limit of the run"
+    case .runTimeout: "the run's time limit"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
     case .stateFailure(let reason): oneLine(reason)
@@ -66,11 +66,18 @@ extension SettledOperation {
     switch cause {
     case .itself, .hook: nil
     case .condition(let text): oneLine(text)
-    case .wait(let text): "waited in vain for \(oneLine(text))"
+    case .wait(let text): "waiting for \(oneLine(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
       "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")
     }
+  }
+}
+
+extension SettledOperation {
+  /// Joins the reason to the ending: `timed out waiting for …`, but `timed out, allowed: waiting for …`.
+  var linkToReason: StaticString {
+    if case .wait = cause, !ending.isAllowed { " " } else { ": " }
   }
 }
 

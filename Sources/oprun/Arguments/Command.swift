@@ -19,11 +19,11 @@ struct Command: Sendable {
 
   static let run = Command(
     name: "run", operands: "FILE [STEP…]", operandCount: 1...Int.max,
-    summary: "run a pipeline, or some of its steps and all that they need",
+    summary: "run a pipeline, or some of its steps and everything they need",
     details: """
       FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same.
-      A signal such as INT or TERM ends the run: steps get TERM, and KILL after their grace;
-      a second one kills at once.
+      A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
+      a second signal kills at once.
       'oprun run FILE --help' also lists the parameters of the pipeline.
       """,
     options: [
@@ -43,8 +43,8 @@ struct Command: Sendable {
     name: "validate", operands: "FILE…", operandCount: 1...Int.max,
     summary: "check pipeline files without running anything",
     details: """
-      Every mistake of a file is shown at once. 'json' is one object per line, 'github' are
-      annotations of GitHub Actions, which shows ten of them.
+      All errors in a file are shown at once. 'json' writes one object per line, 'github' writes
+      annotations for GitHub Actions, which shows only ten of them.
       """,
     options: [Options.reportFormat, Options.color])
 
@@ -62,7 +62,7 @@ struct Command: Sendable {
 
   static let help = Command(
     name: "help", operands: "[COMMAND]", operandCount: 0...1,
-    summary: "show what oprun or one of its commands takes",
+    summary: "show the help of oprun or of one of its commands",
     details: "", options: [])
 
   static let all = [run, graph, validate, list, schema, help]

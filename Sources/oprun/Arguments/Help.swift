@@ -13,15 +13,15 @@ extension Tool {
 private var generalHelp: String {
   let commands = Command.all.map { ("\($0.name) \($0.operands)", $0.summary) }
   return """
-    oprun \(version): runs the steps of a pipeline, at once where their dependencies allow
+    oprun \(version): runs the steps of a pipeline, in parallel where their dependencies allow
 
     usage: oprun FILE [STEP…]
            oprun COMMAND …
 
     commands:
     \(twoColumns(commands))
-    'oprun COMMAND --help' shows what a command takes.
-    Most options --some-flag can be given as OPRUN_SOME_FLAG in the environment.
+    'oprun COMMAND --help' shows the options of a command.
+    Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG.
     'oprun --version' shows the version.
 
     """

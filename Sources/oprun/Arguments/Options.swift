@@ -7,19 +7,20 @@ enum Options {
   static let jobs = Option(
     "jobs", "j", .count, summary: "run at most N steps of the default queue at once")
   static let dryRun = Option(
-    "dry-run", "n", summary: "show what would run, in order and why; touch nothing")
+    "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(
-    "verbose", "v", needs: dryRun.flag, summary: "with --dry-run: whole commands and all settings")
+    "verbose", "v", needs: dryRun.flag,
+    summary: "with --dry-run, show whole commands and all settings")
   static let exitCode = Option(
     // OPRUN_EXIT_CODE is what a hook finds its step's exit status in.
     "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE", needs: dryRun.flag,
-    summary: "with --dry-run: exit status 1 if something would run")
+    summary: "with --dry-run, exit with status 1 if something would run")
   static let failFast = Option(
-    "fail-fast", summary: "after a failure start nothing new (failure_policy: stop)")
+    "fail-fast", summary: "after a failure, start nothing new (failure_policy: stop)")
   static let strict = Option(
-    "strict", summary: "allowed failures make the exit status 1 too")
+    "strict", summary: "exit with status 1 after allowed failures, too")
   static let timeout = Option(
-    "timeout", nil, .duration, summary: "time limit of the whole run, like 90s or 1h30m")
+    "timeout", nil, .duration, summary: "time limit of the whole run, such as 90s or 1h30m")
   static let exitCodeFrom = Option(
     "exit-code-from", nil, .text("STEP", wanted: "the id of a step"),
     summary: "exit with the status of this step's command")
@@ -32,21 +33,21 @@ enum Options {
     // OPRUN_OUTPUT is what a step finds the file for its outputs by.
     variable: "OPRUN_OUTPUT_MODE",
     summary:
-      "how to show what steps print; grouped by default")
+      "how to show the output of steps; grouped by default")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")
   static let ascii = Option(
-    "ascii", summary: "draw with ASCII characters alone")
+    "ascii", summary: "draw with ASCII characters only")
   static let stateDirectory = Option(
     "state-dir", nil, .text("DIR", wanted: "a directory"),
-    summary: "where runs and logs are kept; .oprun by default")
+    summary: "where to keep runs and logs; .oprun by default")
   static let graphFormat = Option(
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
-    variable: "OPRUN_GRAPH_FORMAT", summary: "how to write the graph; tree by default")
+    variable: "OPRUN_GRAPH_FORMAT", summary: "format of the graph; tree by default")
   static let reportFormat = Option(
     "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue)),
-    variable: "OPRUN_VALIDATE_FORMAT", summary: "how to write what was found; human by default")
+    variable: "OPRUN_VALIDATE_FORMAT", summary: "format of the report; human by default")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(

@@ -104,16 +104,16 @@ struct UsageError: Error, Hashable {
     UsageError("'\(variable)' is not UTF-8, found '\(value.shown)'", help: forBytes)
   }
 
-  private static let forBytes = "give bytes that are no text in a file, or in base 64"
+  private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
 
   static func missingOperand(of command: Command) -> UsageError {
     UsageError("'oprun \(command.name)' needs a pipeline file", command: command.name)
   }
 
   static func extraOperand(_ operand: String, of command: Command) -> UsageError {
-    let wanted = command.operands.isEmpty ? "nothing" : "no more than \(command.operands)"
+    let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageError(
-      "'oprun \(command.name)' takes \(wanted), found also \(quoted(operand))",
+      "'oprun \(command.name)' takes \(wanted), but found \(quoted(operand))",
       command: command.name)
   }
 
@@ -130,7 +130,7 @@ struct UsageError: Error, Hashable {
   /// A step that has instances, or the steps of another pipeline.
   static func severalStatuses(_ id: String, for option: Option) -> UsageError {
     UsageError(
-      "'\(option.flag)' wants a step with one command, \(quoted(id)) stands for several",
+      "'\(option.flag)' wants a step with one command, but \(quoted(id)) stands for several",
       command: Command.run.name)
   }
 
@@ -160,8 +160,8 @@ struct UsageError: Error, Hashable {
 extension ValueKind {
   var wanted: String {
     switch self {
-    case .count: "a whole number from 0 on"
-    case .duration: "a time like 250ms, 30s or 1h30m"
+    case .count: "a whole number of at least 0"
+    case .duration: "a duration such as 250ms, 30s or 1h30m"
     case .assignment: "a name and a value, as in name=value"
     case .choice(let words, _): inWords(words)
     case .text(_, let wanted): wanted

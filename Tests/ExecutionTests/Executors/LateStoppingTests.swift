@@ -62,7 +62,7 @@ import Testing
     #expect(run.timeline() == "0:+a 1:-a=7 1:+a.onFailure.1 2:stopping 4:a=failed 4:end=130")
   }
 
-  @Test func `the time limit of the run ends what waits for a retry`() throws {
+  @Test func `the run's time limit ends what waits for a retry`() throws {
     let run = try LateRun(
       """
       timeout: 4s
