@@ -107,7 +107,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
-    case .text, .filledText, .template, .filledTemplate, .condition, .uses, .builtIn, .expression,
+    case .condition, .uses, .builtIn, .expression,
       .constantList, .wholeNumber, .number, .matrix, .boolean, .duration, .durationOrZero, .size,
       .choice,
       .pattern, .command, .shell, .hook, .list, .filledList, .anything:
