@@ -205,7 +205,8 @@ import Testing
     } catch {
       #expect(
         ([error] + error.others).map(\.message) == [
-          "'--jobs' wants a whole number from 0 on, found 'x'", "unknown option '--wrong-thing'",
+          "'--jobs' wants a whole number of at least 0, found 'x'",
+          "unknown option '--wrong-thing'",
           "'--strict' takes no value, found '1'",
           "'OPRUN_COLOR' wants auto, always or never, found 'blue'",
         ])
