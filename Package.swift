@@ -78,8 +78,8 @@ let package = Package(
 
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: settings),
     tests("DiagnosticsTests", ["Diagnostics"]),
-    tests("SchedulingTests", ["Scheduling"]),
-    tests("MaskingTests", ["Masking"]),
+    tests("SchedulingTests", ["Scheduling", "TestSupport"]),
+    tests("MaskingTests", ["Masking", "TestSupport"]),
     tests("OperationKitTests", ["OperationKit"]),
     .target(
       name: "ExpressionSamples", dependencies: ["Diagnostics", "Expressions"],
@@ -93,13 +93,12 @@ let package = Package(
         "Scheduling", "TestSupport",
       ]),
     tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
-    tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics"]),
+    tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",
       [
         "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking",
-        "TestSupport",
+        "Diagnostics", "Masking", "TestSupport",
       ]),
     tests(
       "ReportingTests",

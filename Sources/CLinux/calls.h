@@ -4,6 +4,8 @@
 #define CLINUX_CALLS_H
 
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,5 +39,18 @@ static long call(long number, long a, long b, long c, long d) {
   return result < 0 ? -errno : result;
 }
 #endif
+
+// Starts a process that shares our memory, on a stack of its own, whose end `top` is. Returns its id, or
+// -errno. The kernel clears `busy` when it leaves our memory.
+static inline pid_t clone_sharing_memory(int (*run)(void *), void *context, char *top,
+                                         volatile pid_t *busy) {
+  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
+  if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
+  *busy = 1;
+  pid_t process = clone(run, top, flags, context, NULL, NULL, (pid_t *)busy);
+  if (process >= 0) return process;
+  *busy = 0;
+  return -errno;
+}
 
 #endif

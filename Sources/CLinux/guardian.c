@@ -57,14 +57,5 @@ static int guard(void *context) {
 }
 
 pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size) {
-  guardian->busy = 1;
-  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
-  if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
-  pid_t process =
-      clone(guard, stack + size, flags, guardian, NULL, NULL, (pid_t *)&guardian->busy);
-  if (process < 0) {
-    guardian->busy = 0;
-    return -errno;
-  }
-  return process;
+  return clone_sharing_memory(guard, guardian, stack + size, &guardian->busy);
 }

@@ -168,15 +168,7 @@ pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size) {
     if (process > 0) return process;
     launch->cgroup = -1;
   }
-  int flags = CLONE_VM | CLONE_CHILD_CLEARTID | SIGCHLD;
-  if (!SHARES_MEMORY_WHILE_WE_RUN) flags |= CLONE_VFORK;
-  pid_t process =
-      clone(run, stack + size, flags, launch, NULL, NULL, (pid_t *)&launch->busy);
-  if (process < 0) {
-    launch->busy = 0;
-    return -errno;
-  }
-  return process;
+  return clone_sharing_memory(run, launch, stack + size, &launch->busy);
 }
 
 pid_t clinux_fork(void) { return fork(); }

@@ -1,13 +1,14 @@
 // Secrets in what real tools write: base 64 and hexadecimal, broken into lines and not.
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Masking
 
 struct BrokenFormTests {
   /// Letters, digits and the rest that can stand in an argument.
-  private func secret(_ length: Int, _ dice: inout Dice) -> [UInt8] {
+  private func secret(_ length: Int, _ dice: inout SeededGenerator) -> [UInt8] {
     (0..<length).map { _ in UInt8.random(in: 33...126, using: &dice) }
   }
 
@@ -29,7 +30,9 @@ struct BrokenFormTests {
   }
 
   /// The text in pieces of random lengths, and whole: the same in the end.
-  private func masked(_ text: [UInt8], _ secret: [UInt8], _ dice: inout Dice) throws -> String {
+  private func masked(_ text: [UInt8], _ secret: [UInt8], _ dice: inout SeededGenerator) throws
+    -> String
+  {
     let masker = try #require(Masker(secrets: [secret]))
     let whole = MaskingTests.masked(text, masker, pieces: [1 << 20])
     for longest in [1, 7, 100] {
@@ -51,7 +54,7 @@ struct BrokenFormTests {
     "python3 -c 'import os; print(os.environb[b\"T\"].hex())'",
   ])
   func `a secret alone is masked whole`(line: String) throws {
-    var dice = Dice(11)
+    var dice = SeededGenerator(seed: 11)
     for length in [12, 16, 24, 33, 64, 100, 400] {
       let secret = secret(length, &dice)
       let shown = try masked(try output(of: line, secret), secret, &dice)
@@ -67,7 +70,7 @@ struct BrokenFormTests {
     #"echo $(printf 'PREFIX%s-' "$T" | base64 -w 40)"#,
   ])
   func `behind a prefix of any length no more than ragged ends are left`(line: String) throws {
-    var dice = Dice(12)
+    var dice = SeededGenerator(seed: 12)
     for before in 0...90 {
       let secret = secret(Int.random(in: 20...200, using: &dice), &dice)
       let prefix = String(repeating: "u", count: before)
@@ -81,7 +84,7 @@ struct BrokenFormTests {
   }
 
   @Test func `what python writes as JSON, in addresses and forms is masked`() throws {
-    var dice = Dice(13)
+    var dice = SeededGenerator(seed: 13)
     let lines = [
       "import os, json; print(json.dumps(os.environ['T']).strip('\"'))",
       "import os, json; print(json.dumps(os.environ['T']).strip('\"').replace('/', '\\\\/'))",
@@ -124,10 +127,10 @@ struct BrokenFormTests {
   }
 
   @Test func `every text is masked as the reference says, with white space anywhere`() {
-    var dice = Dice(14)
+    var dice = SeededGenerator(seed: 14)
     for _ in 0..<400 {
       let letters = Int.random(in: 3...20, using: &dice)
-      let random = { (length: Int, dice: inout Dice) in
+      let random = { (length: Int, dice: inout SeededGenerator) in
         (0..<length).map { _ in UInt8(97 + Int.random(in: 0..<letters, using: &dice)) }
       }
       let forms = Set(
@@ -152,7 +155,7 @@ struct BrokenFormTests {
   }
 
   /// In lines of twelve bytes and more, the first of any length.
-  private func broken(_ form: [UInt8], _ dice: inout Dice) -> [UInt8] {
+  private func broken(_ form: [UInt8], _ dice: inout SeededGenerator) -> [UInt8] {
     var result: [UInt8] = []
     var rest = form[...]
     var length = Int.random(in: 3...30, using: &dice)

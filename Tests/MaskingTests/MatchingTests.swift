@@ -1,5 +1,6 @@
 // Every occurrence is found, and nothing else, however a text is cut.
 
+import TestSupport
 import Testing
 
 @testable import Masking
@@ -39,10 +40,10 @@ struct MatchingTests {
   }
 
   @Test func `random texts of few letters are masked as the reference says`() {
-    var dice = Dice(1)
+    var dice = SeededGenerator(seed: 1)
     for _ in 0..<1500 {
       let letters = Int.random(in: 2...4, using: &dice)
-      let random = { (length: Int, dice: inout Dice) in
+      let random = { (length: Int, dice: inout SeededGenerator) in
         (0..<length).map { _ in UInt8(97 + Int.random(in: 0..<letters, using: &dice)) }
       }
       var set: Set<[UInt8]> = []
@@ -56,7 +57,7 @@ struct MatchingTests {
   }
 
   @Test func `random bytes of every value are masked as the reference says`() {
-    var dice = Dice(2)
+    var dice = SeededGenerator(seed: 2)
     for round in 0..<60 {
       var set: Set<[UInt8]> = []
       for _ in 0..<40 {
@@ -76,7 +77,7 @@ struct MatchingTests {
   }
 
   @Test func `a pattern longer than the rows reach is followed by its links`() {
-    var dice = Dice(3)
+    var dice = SeededGenerator(seed: 3)
     let letters = (0..<6000).map { _ in UInt8(97 + Int.random(in: 0...1, using: &dice)) }
     let other = Array(letters[2000..<5000]) + [UInt8(ascii: "c")]
     let inner = Array(letters[2500..<2540])

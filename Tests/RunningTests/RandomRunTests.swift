@@ -4,6 +4,7 @@
 import Diagnostics
 import Plans
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Running
@@ -36,7 +37,7 @@ import Testing
 
 /// One random plan and one random course of its run.
 private struct RandomRun {
-  private var random: Random
+  private var random: SeededGenerator
   private var machine: RunMachine
   private let width: Int
   private var running: [CommandKey] = []
@@ -55,7 +56,7 @@ private struct RandomRun {
   private(set) var seen: Set<String> = []
 
   init(seed: UInt64) {
-    random = Random(state: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+    random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     width = random.below(4)
     machine = RunMachine(plan: RandomRun.plan(&random, width: width), seed: seed)
     machine.canBeChangedFromOutside = random.below(4) == 0 && width > 0
@@ -266,7 +267,7 @@ private struct RandomRun {
 
   // MARK: Plans
 
-  private static func plan(_ random: inout Random, width: Int) -> Plan {
+  private static func plan(_ random: inout SeededGenerator, width: Int) -> Plan {
     var graph = Graph()
     var steps: [PlannedStep] = []
     var groups: [OperationID: GroupPlan] = [:]
@@ -304,13 +305,13 @@ private struct RandomRun {
       groups: groups)
   }
 
-  static func step(_ random: inout Random, _ id: String) -> PlannedStep {
+  static func step(_ random: inout SeededGenerator, _ id: String) -> PlannedStep {
     PlannedStep(
       id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
       settings: settings(&random))
   }
 
-  private static func settings(_ random: inout Random) -> StepSettings {
+  private static func settings(_ random: inout SeededGenerator) -> StepSettings {
     var retry = RetryPolicy()
     retry.limit = random.below(3)
     retry.delay = Nanoseconds(random.below(3)) * 500_000_000
@@ -328,15 +329,6 @@ extension RunMachine.Action {
   fileprivate var isStart: Bool { if case .start = self { true } else { false } }
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-private struct Random {
-  var state: UInt64
-
-  mutating func below(_ limit: Int) -> Int {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return Int((mixed ^ (mixed >> 31)) % UInt64(limit))
-  }
+extension SeededGenerator {
+  fileprivate mutating func below(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
 }

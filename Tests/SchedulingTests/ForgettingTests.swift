@@ -1,6 +1,7 @@
 // A scheduler that runs for ever: what is forgotten takes no memory and changes nothing.
 
 import Scheduling
+import TestSupport
 import Testing
 
 @Suite struct forgetting {
@@ -70,7 +71,7 @@ private struct History {
 
   init(seed: Int, isForgetting: Bool) {
     self.isForgetting = isForgetting
-    var dice = Dice(seed: seed)
+    var dice = SeededGenerator(seed: UInt64(seed))
     for number in 0..<120 {
       append(number, &dice)
       if dice.once(in: 2) { startAll() }
@@ -82,7 +83,7 @@ private struct History {
     settle()
   }
 
-  private mutating func append(_ number: Int, _ dice: inout Dice) {
+  private mutating func append(_ number: Int, _ dice: inout SeededGenerator) {
     let pools = [PoolSpec(name: "p", capacity: 3)]
     let spec = dice.spec(queues: 2, pools: pools, isTimed: false)
     var dependencies: [(OperationID, EdgeCondition)] = []

@@ -2,22 +2,10 @@
 // the same order, the same ones are blocked or cancelled for the same reason.
 
 import Scheduling
+import TestSupport
 import Testing
 
-/// SplitMix64: the same seed, the same numbers, everywhere.
-struct Dice: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: Int) { state = UInt64(seed) }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
+extension SeededGenerator {
   mutating func roll(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
   /// True once in so many times.
@@ -57,7 +45,7 @@ struct Dice: RandomNumberGenerator {
 /// One random graph and its random history, told to a scheduler and to the reference.
 private struct Trial {
   private(set) var started: [OperationID] = []
-  private var dice: Dice
+  private var dice: SeededGenerator
   private var scheduler: Scheduler
   private var reference: Reference
   /// Edges go from smaller to larger: so there is no cycle.
@@ -66,7 +54,7 @@ private struct Trial {
   private var fault: String?
 
   init(seed: Int, patience: Int) {
-    var dice = Dice(seed: seed)
+    var dice = SeededGenerator(seed: UInt64(seed))
     isOrderCompared = patience == .max
     let queues = (0...dice.roll(0...2)).map {
       QueueSpec(name: "\($0)", width: dice.roll(0...4), isSuspended: dice.once(in: 8))
@@ -273,7 +261,7 @@ extension Trial {
   }
 }
 
-extension Dice {
+extension SeededGenerator {
   mutating func ending() -> Ending {
     if once(in: 2) { return Ending(.succeeded) }
     let outcomes: [Outcome] = [.succeeded, .cached, .failed, .timedOut, .cancelled, .skipped]

@@ -201,7 +201,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
 }
 
 /// Many transfers at once. All but `wakeUp` is for one thread.
-final class TransferSet: @unchecked Sendable {  // see above
+final class TransferSet: @unchecked Sendable {  // libcurl lets any thread call `wakeUp`
   private let multi: UnsafeMutableRawPointer
 
   /// `connectionCount` connections are kept open for further requests.

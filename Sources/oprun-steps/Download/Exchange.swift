@@ -14,7 +14,7 @@ struct ExchangeTerms: Sendable {
 
 /// Takes an answer. All of it happens on the thread that drives the transfers, and what it knows is
 /// read when the transfer has ended.
-final class Exchange: TransferReceiver, @unchecked Sendable {  // see above
+final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it is over
   private enum Use { case undecided, content, ignored }
 
   let terms: ExchangeTerms

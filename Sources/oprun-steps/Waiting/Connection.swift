@@ -77,27 +77,4 @@ struct Connection: ~Copyable {
       if result >= 0 || errno != EINTR { return result == 1 }
     }
   }
-
-  /// False if it was closed, broken or too slow.
-  func send(_ text: String, deadline: Int64) -> Bool {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      guard Connection.wait(for: descriptor, POLLOUT, deadline) else { return false }
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 || errno == EINTR || errno == EAGAIN else { return false }
-      rest = rest.dropFirst(max(0, count))
-    }
-    return true
-  }
-
-  /// What has come next; empty at the end.
-  func receive(deadline: Int64) throws(Obstacle) -> [UInt8] {
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      guard Connection.wait(for: descriptor, POLLIN, deadline) else { throw Obstacle("no answer") }
-      let count = read(descriptor, &buffer, buffer.count)
-      if count >= 0 { return Array(buffer[..<count]) }
-      if errno != EINTR, errno != EAGAIN { throw Obstacle(errno: errno) }
-    }
-  }
 }

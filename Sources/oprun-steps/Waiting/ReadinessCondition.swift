@@ -23,7 +23,7 @@ enum ReadinessCondition: Hashable, Sendable {
 
   /// Whether libcurl looks at it.
   var needsTransfers: Bool {
-    if case .http(let url) = self { PlainLook(url) == nil } else { false }
+    if case .http = self { true } else { false }
   }
 
   /// Nil if it is ready, else why not. Returns by the deadline, of the monotonic clock. `loop` is for
@@ -33,11 +33,7 @@ enum ReadinessCondition: Hashable, Sendable {
     case .file(let path): Files.exists(path) ? nil : "there is none"
     case .tcp(let host, let port): connectionObstacle(host, port, deadline)
     case .http(let url):
-      if let look = PlainLook(url) {
-        answerObstacle(look, deadline)
-      } else {
-        loop.map { answerObstacle(url, $0, deadline) } ?? "no connection"
-      }
+      loop.map { answerObstacle(url, $0, deadline) } ?? "no connection"
     case .command(let text): commandObstacle(text, deadline)
     }
   }
@@ -48,17 +44,6 @@ private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int6
     _ = try Connection(to: host, port, deadline: deadline)
     return nil
   } catch { return error.words }
-}
-
-private func answerObstacle(_ look: PlainLook, _ deadline: Int64) -> String? {
-  do throws(Obstacle) {
-    let status = try look.status(deadline: min(deadline, monotonicTime() + longestLook))
-    return statusObstacle(status)
-  } catch { return error.words }
-}
-
-private func statusObstacle(_ status: Int) -> String? {
-  (200..<400).contains(status) ? nil : "answers \(status)"
 }
 
 /// Takes the status of an answer; its body is of no interest.
@@ -80,7 +65,8 @@ private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int
   let request = TransferRequest(url: url, connectTimeout: time)
   switch loop.perform(request, limits, to: receiver) {
   case .ended(let result, _):
-    if receiver.head.status > 0 { return statusObstacle(receiver.head.status) }
+    let status = receiver.head.status
+    if status > 0 { return (200..<400).contains(status) ? nil : "answers \(status)" }
     return ItemFailure.transfer(result, to: address).message
   case .stalled, .tookTooLong: return "no answer"
   case .noMemory: return "no memory"

@@ -1,17 +1,13 @@
 // Random numbers that come again with their seed, and the small mutations that all targets share.
 
+import TestSupport
+
 struct FuzzRandom: RandomNumberGenerator {
-  private var state: UInt64
+  private var generator: SeededGenerator
 
-  init(seed: UInt64) { state = seed }
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  mutating func next() -> UInt64 { generator.next() }
 
   mutating func below(_ count: Int) -> Int { Int(next() % UInt64(max(count, 1))) }
 

@@ -2,7 +2,7 @@ import Dispatch
 import OperationKit
 import Synchronization
 
-final class Timer: Operation, @unchecked Sendable {
+final class Timer: Operation, @unchecked Sendable {  // what changes is under a lock
   private let state = Mutex((executing: false, finished: false))
 
   override var isAsynchronous: Bool { true }

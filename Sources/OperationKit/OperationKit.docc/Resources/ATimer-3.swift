@@ -1,7 +1,7 @@
 import Dispatch
 import OperationKit
 
-final class Timer: AsyncOperation, @unchecked Sendable {
+final class Timer: AsyncOperation, @unchecked Sendable {  // adds nothing that changes
   override func main() {
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) {
       self.finish()
