@@ -5,6 +5,9 @@ import Foundation
 import Testing
 
 struct `The state directory` {
+  /// oprun makes a log when it sees output, which may be after the next command of the script.
+  private let awaitsLog = "until ls .oprun/runs/*/*.1.log >/dev/null 2>&1; do sleep 0.01; done"
+
   @Test func `of another user forges nothing in a run of root`() throws {
     guard getuid() == 0 else { return try ofRootForgesNothing() }
     let oprun = try OprunProcess(
@@ -96,7 +99,7 @@ struct `The state directory` {
       """
       max_parallel: 2
       steps:
-        - {id: cleans, run: "while [ ! -e ready ]; do sleep 0.01; done; echo out; rm -rf .oprun"}
+        - {id: cleans, run: "while [ ! -e ready ]; do sleep 0.01; done; echo out; \(awaitsLog); rm -rf .oprun"}
         - {id: other, run: "touch ready; exec sleep \(mark)"}
         - {id: next, depends_on: [cleans], run: "touch next"}
       """)
@@ -115,7 +118,7 @@ struct `The state directory` {
     let oprun = try OprunProcess(
       pipeline(
         script:
-          "echo out\nuntil ls .oprun/runs/*/*.log >/dev/null 2>&1; do sleep 0.01; done\n\(script)"))
+          "echo out\n\(awaitsLog)\n\(script)"))
     #expect(oprun.wait() == 74, "\(oprun.standardError)")
     #expect(
       oprun.standardError.contains(
