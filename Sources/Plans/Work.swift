@@ -29,7 +29,7 @@ package enum Work: Hashable, Sendable {
 
 /// What a process runs.
 package enum Action: Hashable, Sendable {
-  /// For the shell, or executed directly where the shell would do no more (`CommandLine`).
+  /// For the shell, or executed directly where the shell would do no more (`directArguments`).
   case script(ScriptText)
   /// An argument vector; never empty.
   case arguments([String])
