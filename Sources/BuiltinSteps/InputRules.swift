@@ -4,7 +4,7 @@
 import Diagnostics
 
 /// A mistake in the inputs of a step. Its words name keys as `with` does.
-package struct InputFault: Error, Hashable, Sendable {
+package struct StepInputFailure: Error, Hashable, Sendable {
   package let message: String
   package var help: String?
   /// The input to change; one of those that are given.
@@ -15,16 +15,16 @@ package struct InputFault: Error, Hashable, Sendable {
 package struct InputRule: Sendable {
   /// All that it looks at.
   package let keys: [String]
-  private let check: @Sendable (Inputs) throws(InputFault) -> Void
+  private let check: @Sendable (Inputs) throws(StepInputFailure) -> Void
 
-  init(_ keys: String..., check: @escaping @Sendable (Inputs) throws(InputFault) -> Void) {
+  init(_ keys: String..., check: @escaping @Sendable (Inputs) throws(StepInputFailure) -> Void) {
     self.keys = keys
     self.check = check
   }
 
   /// Nil if it holds.
-  package func fault(in inputs: Inputs) -> InputFault? {
-    do throws(InputFault) {
+  package func fault(in inputs: Inputs) -> StepInputFailure? {
+    do throws(StepInputFailure) {
       try check(inputs)
       return nil
     } catch { return error }
@@ -50,24 +50,25 @@ extension Inputs {
 
 extension InputRule {
   /// As many hashes as URLs, and none beside a list, which has its own.
-  static let hashes = InputRule("url", "urls", "list", "sha256") { inputs throws(InputFault) in
+  static let hashes = InputRule("url", "urls", "list", "sha256") {
+    inputs throws(StepInputFailure) in
     let hashCount = inputs.texts("sha256").count
     if hashCount == 0 { return }
     if inputs.isGiven("list") {
-      throw InputFault(
+      throw StepInputFailure(
         message: "'sha256' does not go with 'list'", help: "write the hashes into the list",
         key: "sha256")
     }
     let urlCount = inputs.texts("url").count + inputs.texts("urls").count
     guard hashCount == urlCount else {
-      throw InputFault(
+      throw StepInputFailure(
         message: "'sha256' wants a hash for each URL, found \(hashCount) for \(urlCount)",
         key: "sha256")
     }
   }
 
   /// A place for downloads.
-  static let downloadTarget = InputRule("to") { inputs throws(InputFault) in
+  static let downloadTarget = InputRule("to") { inputs throws(StepInputFailure) in
     let text = inputs.text("to") ?? ""
     // A folder is taken as it is written.
     if text.hasSuffix("/") { return }
@@ -78,42 +79,42 @@ extension InputRule {
   }
 
   /// A place for results of images.
-  static let target = InputRule("to") { inputs throws(InputFault) in
+  static let target = InputRule("to") { inputs throws(StepInputFailure) in
     _ = try PathPattern.ofResults(inputs.text("to") ?? "")
   }
 
   /// Each size needs a path of its own.
-  static let sizes = InputRule("width", "height") { inputs throws(InputFault) in
+  static let sizes = InputRule("width", "height") { inputs throws(StepInputFailure) in
     let (widths, heights) = (inputs.integers("width"), inputs.integers("height"))
     let count = max(widths.count, heights.count)
     let key = widths.count < heights.count ? "height" : "width"
     for list in [widths, heights] where list.count > 1 && list.count != count {
-      throw InputFault(
+      throw StepInputFailure(
         message: "'width' and 'height' want as many values, or one of either, "
           + "found \(widths.count) and \(heights.count)", key: key)
     }
     guard count <= BuiltinStep.mostSizes else {
-      throw InputFault(
+      throw StepInputFailure(
         message: "'width' and 'height' want at most \(BuiltinStep.mostSizes) sizes, found \(count)",
         key: key)
     }
     var seen: Set<Box> = []
     for box in inputs.boxes where !seen.insert(box).inserted {
-      throw InputFault(message: "a size is given twice: \(box.words)", key: key)
+      throw StepInputFailure(message: "a size is given twice: \(box.words)", key: key)
     }
   }
 
   /// Proportions that are not kept need both sides.
-  static let sides = InputRule("fit", "width", "height") { inputs throws(InputFault) in
+  static let sides = InputRule("fit", "width", "height") { inputs throws(StepInputFailure) in
     let fit = inputs.text("fit") ?? ""
     guard fit != "inside", let missing = ["width", "height"].first(where: { !inputs.isGiven($0) })
     else { return }
-    throw InputFault(
+    throw StepInputFailure(
       message: "'fit: \(fit)' needs 'width' and 'height'; '\(missing)' is missing", key: "fit")
   }
 
   /// Several results of one image need names of their own. Whether `to` is a folder does not matter.
-  static let paths = InputRule("to", "width", "height") { inputs throws(InputFault) in
+  static let paths = InputRule("to", "width", "height") { inputs throws(StepInputFailure) in
     guard let pattern = try? PathPattern.ofResults(inputs.text("to") ?? ""),
       sizes.fault(in: inputs) == nil
     else { return }
@@ -125,7 +126,7 @@ extension InputRule {
     for box in inputs.boxes {
       let path = pattern.path(PathPattern.Values(name: "name", ext: "ext", box: box, index: 1))
       guard let other = seen.updateValue(box, forKey: path) else { continue }
-      throw InputFault(
+      throw StepInputFailure(
         message: "'to' gives the same path to the sizes \(other.words) and \(box.words)",
         help: "put '{width}' or '{height}' in it", key: "to")
     }
@@ -134,42 +135,42 @@ extension InputRule {
 
 extension PathPattern {
   /// A folder with a slash at its end gets files of the images' names.
-  package static func ofResults(_ text: String) throws(InputFault) -> PathPattern {
+  package static func ofResults(_ text: String) throws(StepInputFailure) -> PathPattern {
     try PathPattern(text.hasSuffix("/") ? text + namesInFolder : text)
   }
 
   package static let namesInFolder = "{name}.{ext}"
 }
 
-extension InputFault {
-  static func badField(in pattern: String, at rest: Substring) -> InputFault {
+extension StepInputFailure {
+  static func badField(in pattern: String, at rest: Substring) -> StepInputFailure {
     let known = PathPattern.Field.allCases.map(\.rawValue)
     guard let end = rest.firstIndex(of: "}") else {
-      return InputFault(
+      return StepInputFailure(
         message: "'to' has a '{' without a '}': \(quoted(pattern))", help: "'{{' is a brace",
         key: "to")
     }
     let name = String(rest[..<end])
-    return InputFault(
+    return StepInputFailure(
       message: "'to' has an unknown field \(quoted("{\(name)}")), "
         + "wanted one of \(known.map { "{\($0)}" }.joined(separator: ", "))",
       help: suggestion(for: name, among: known).map { "did you mean '{\($0)}'?" }, key: "to")
   }
 
-  static func strayBrace(in pattern: String) -> InputFault {
-    InputFault(
+  static func strayBrace(in pattern: String) -> StepInputFailure {
+    StepInputFailure(
       message: "'to' has a '}' without a '{': \(quoted(pattern))", help: "'}}' is a brace",
       key: "to")
   }
 
-  static func noFileName(in pattern: String) -> InputFault {
-    InputFault(
+  static func noFileName(in pattern: String) -> StepInputFailure {
+    StepInputFailure(
       message: "'to' wants a path that ends in a file's name, found \(quoted(pattern))",
       help: "for example \(quoted(pattern + PathPattern.namesInFolder))", key: "to")
   }
 
-  static func fieldWithoutValue(_ field: PathPattern.Field) -> InputFault {
-    InputFault(
+  static func fieldWithoutValue(_ field: PathPattern.Field) -> StepInputFailure {
+    StepInputFailure(
       message: "'to' has '{\(field.rawValue)}', but no '\(field.rawValue)' is given", key: "to")
   }
 }

@@ -33,7 +33,7 @@ package struct PathPattern: Hashable, Sendable {
   package let pieces: [Piece]
 
   /// `{{` and `}}` are braces.
-  package init(_ text: String) throws(InputFault) {
+  package init(_ text: String) throws(StepInputFailure) {
     var pieces: [Piece] = []
     var literal = ""
     var rest = text[...]

@@ -3,7 +3,7 @@
 /// Checkpoints at equal distances, so that any place costs at most one stretch to find, even in a
 /// file that is one line of 60 MB.
 struct LineTable {
-  struct Place {
+  struct Position {
     /// From 1.
     let line: Int
     /// From 1, in Unicode scalars; a byte order mark counts as nothing.
@@ -49,13 +49,13 @@ struct LineTable {
     }
   }
 
-  func place(at offset: Int, in bytes: [UInt8]) -> Place {
+  func position(at offset: Int, in bytes: [UInt8]) -> Position {
     let block = min(offset / Self.stretch, checkpoints.count - 1)
     var found = checkpoints[block]
     let start = max(block * Self.stretch, byteOrderMark(of: bytes))
     let end = min(offset, bytes.count)
     if start < end { found.advance(over: bytes[start..<end], from: start) }
-    return Place(line: found.line + 1, column: found.scalars + 1, lineStart: found.lineStart)
+    return Position(line: found.line + 1, column: found.scalars + 1, lineStart: found.lineStart)
   }
 }
 

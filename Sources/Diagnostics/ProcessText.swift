@@ -1,21 +1,21 @@
 // Texts that a process is given as bytes: arguments, and variables of the environment.
 
 /// Bytes that are not UTF-8. Nothing is put in their place: a value would be another one.
-package struct UndecodableText: Error, Hashable {
+package struct TextDecodingFailure: Error, Hashable {
   /// As it may stand in a message: `v=\xff`.
   package let shown: String
 }
 
-package func text(of bytes: UnsafePointer<CChar>) throws(UndecodableText) -> String {
+package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) -> String {
   if let text = String(validatingCString: bytes) { return text }
   var length = 0
   while bytes[length] != 0 { length += 1 }
   let all = UnsafeBufferPointer(start: bytes, count: length).map { UInt8(bitPattern: $0) }
-  throw UndecodableText(shown: printable(all))
+  throw TextDecodingFailure(shown: printable(all))
 }
 
 /// The words of the command line, without the program's name.
-package func commandLineWords() throws(UndecodableText) -> [String] {
+package func commandLineWords() throws(TextDecodingFailure) -> [String] {
   var words: [String] = []
   for index in 1..<max(1, Int(CommandLine.argc)) {
     if let word = CommandLine.unsafeArgv[index] { words.append(try text(of: word)) }

@@ -148,7 +148,7 @@ extension Renderer {
   func location(at offset: Int) -> Location {
     let index = sources.fileIndex(at: offset)
     let file = sources.files[index]
-    let place = lines[index].place(at: offset - file.start, in: file.bytes)
+    let place = lines[index].position(at: offset - file.start, in: file.bytes)
     return Location(
       file: index, line: place.line, column: place.column, lineStart: place.lineStart)
   }

@@ -59,7 +59,7 @@ extension SourceMap {
   package func position(of span: Span) -> Position {
     let file = files[fileIndex(at: Int(span.start))]
     let place = LineTable(file.bytes, upTo: Int(span.start) - file.start)
-      .place(at: Int(span.start) - file.start, in: file.bytes)
+      .position(at: Int(span.start) - file.start, in: file.bytes)
     return Position(path: file.path, line: place.line, column: place.column)
   }
 }

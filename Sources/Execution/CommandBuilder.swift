@@ -34,7 +34,7 @@ struct CommandBuilder {
   mutating func command(_ key: CommandKey, _ command: StepCommand) -> Command {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)
-    let outputs = RunDirectory.outputsName(of: name, key.trial)
+    let outputs = RunDirectory.outputsName(of: name, key.role)
     var variables = [
       EnvironmentVariable(name: "OPRUN_STEP", value: step),
       EnvironmentVariable(name: "OPRUN_ATTEMPT", value: String(command.attempt)),
@@ -45,16 +45,16 @@ struct CommandBuilder {
     return Command(
       key, work, in: environment(of: command.settings), variables: variables,
       settings: command.settings,
-      files: (log: RunDirectory.logName(of: name, key.trial), outputs: outputs))
+      files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
   }
 
   /// The file behind `OPRUN_OUTPUT`; the step is nil for the run itself.
   func outputsName(of key: CommandKey, step: String?) -> String {
-    RunDirectory.outputsName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.trial)
+    RunDirectory.outputsName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.role)
   }
 
   func logName(of key: CommandKey, step: String?) -> String {
-    RunDirectory.logName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.trial)
+    RunDirectory.logName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.role)
   }
 
   /// Ids of instances may hold secrets; names of files do not.

@@ -8,10 +8,10 @@ import Scheduling
 extension RunLoop {
   func start(_ key: CommandKey, at time: Nanoseconds) {
     guard machine.mayStart(key, at: time) else { return }
-    if let part = key.trial.part, let refusal = refusals[key.operation]?[part] {
+    if let part = key.role.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
-    if case .attempt = key.trial {
+    if case .attempt = key.role {
       outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
     }
     executor.start(builder.command(key, machine.command(of: key)), at: time)
@@ -20,8 +20,8 @@ extension RunLoop {
   func hear(_ news: CommandNews, at time: Nanoseconds) {
     switch news {
     case .outputGrew(let key, let count):
-      guard !key.trial.isProbe, machine.awaitsEnd(of: key) else { return }
-      tell(.outputGrew(key.operation, key.trial, byteCount: count), at: time)
+      guard !key.role.isProbe, machine.awaitsEnd(of: key) else { return }
+      tell(.outputGrew(key.operation, key.role, byteCount: count), at: time)
     case .ended(let key, let end): ended(key, end, at: time)
     case .event(let event): tell(event, at: time)
     case .stateFailed(let message): machine.stateFailed(message, at: time)
@@ -32,22 +32,22 @@ extension RunLoop {
   /// that the machine waits for counts.
   private func ended(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
     guard machine.awaitsEnd(of: key) else { return }
-    let log = options.directory.logs.log(of: key.operation, key.trial)
+    let log = options.directory.logs.log(of: key.operation, key.role)
     if log != nil { endedTalkers.append(key) }
-    if key.trial.isProbe { return lookEnded(key, end, log, at: time) }
+    if key.role.isProbe { return probeEnded(key, end, log, at: time) }
     let end = takeOutputs(of: key, end, at: time)
     removeOutputs(of: key)
-    machine.ended(key, end, stateFault: stateFault, at: time)
+    machine.ended(key, end, stateFailure: stateFailure, at: time)
   }
 
   /// The ends that the machine was told of have been shown.
   func closeLogs() {
-    for key in endedTalkers { options.directory.logs.remove(of: key.operation, key.trial) }
+    for key in endedTalkers { options.directory.logs.remove(of: key.operation, key.role) }
     endedTalkers.removeAll(keepingCapacity: true)
   }
 
-  /// A look at a condition leaves no log.
-  private func lookEnded(
+  /// A probe of a condition leaves no log.
+  private func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ log: LogFile?, at time: Nanoseconds
   ) {
     var lastWords: String?
@@ -66,7 +66,7 @@ extension RunLoop {
     guard end.status == .exited(0), let settings = machine.undisturbedAttempt(of: key) else {
       return end
     }
-    do throws(OutputFault) {
+    do throws(OutputFailure) {
       let taken = try outputFiles.take(
         of: key.operation, from: outputsName(of: key), declared: settings.outputs)
       guard let taken else { return end }
@@ -93,10 +93,10 @@ extension RunLoop {
   }
 }
 
-extension Trial {
+extension CommandRole {
   fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 
-  /// What of the step it is a try of; nil for a look at a condition.
+  /// What of the step it is a try of; nil for a probe of a condition.
   fileprivate var part: StepPart? {
     switch self {
     case .attempt: .attempt

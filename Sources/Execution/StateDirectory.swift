@@ -2,7 +2,7 @@
 // it, and must be ours alone: who could write there could make up what steps have given.
 
 import Diagnostics
-import Glibc
+package import Glibc
 package import RunFiles
 
 /// The state directory of a project.
@@ -14,11 +14,18 @@ package struct StateDirectory: Sendable {
 
   /// Makes the folder of a new run, named by the time in UTC and two characters that tell apart
   /// what started in the same second: `20260402-101502-k3`.
-  package func makeRun() throws(StateFault) -> (id: String, directory: RunDirectory) {
-    openStandardStreams()
+  package func makeRun() throws(StateFailure) -> (id: String, directory: RunDirectory) {
     // Whatever the caller's mask says, folders that are made here are for their owner, wholly.
     let callersMask = umask(0o077)
     defer { umask(callersMask) }
+    return try makeRun(callersMask: callersMask)
+  }
+
+  /// The same where the mask is set already: it is one for all threads.
+  package func makeRun(
+    callersMask: mode_t
+  ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
+    openStandardStreams()
     let state = try stateFolder(path, in: AT_FDCWD)
     let runs = try folder("runs", in: state.number)
     while true {
@@ -28,17 +35,17 @@ package struct StateDirectory: Sendable {
         let run = try open(id, in: runs.number, shownAs: name)
         return (id, RunDirectory(owning: run.release(), path: name, umask: callersMask))
       }
-      guard errno == EEXIST else { throw StateFault(.last("cannot make \(quoted(name))")) }
+      guard errno == EEXIST else { throw StateFailure(.last("cannot make \(quoted(name))")) }
     }
   }
 
   /// Links above the folder are followed, and one in its place if it is our own or root's.
   private func stateFolder(
     _ place: String, in parent: Int32, linksLeft: Int = 8
-  ) throws(StateFault) -> Descriptor {
+  ) throws(StateFailure) -> Descriptor {
     let isNew = mkdirat(parent, place, 0o700) == 0
-    guard isNew || errno == EEXIST else { throw StateFault(.last("cannot make \(quoted(path))")) }
-    do throws(StateFault) {
+    guard isNew || errno == EEXIST else { throw StateFailure(.last("cannot make \(quoted(path))")) }
+    do throws(StateFailure) {
       let state = try open(place, in: parent, shownAs: path, isNew: isNew)
       if isNew { try writeIgnoreFile(in: state.number) }
       return state
@@ -53,10 +60,10 @@ package struct StateDirectory: Sendable {
     }
   }
 
-  private func folderOfLink(_ place: String, in parent: Int32) throws(StateFault) -> Descriptor {
+  private func folderOfLink(_ place: String, in parent: Int32) throws(StateFailure) -> Descriptor {
     let end = place.utf8.lastIndex(of: UInt8(ascii: "/"))
     let folder = openat(parent, end.map { String(place[...$0]) } ?? ".", onlyAPlace | O_DIRECTORY)
-    guard folder >= 0 else { throw StateFault(.last("cannot open \(quoted(path))")) }
+    guard folder >= 0 else { throw StateFailure(.last("cannot open \(quoted(path))")) }
     return Descriptor(owning: folder)
   }
 
@@ -65,28 +72,28 @@ package struct StateDirectory: Sendable {
   }
 
   /// Within the state directory.
-  private func folder(_ name: String, in parent: Int32) throws(StateFault) -> Descriptor {
+  private func folder(_ name: String, in parent: Int32) throws(StateFailure) -> Descriptor {
     let isNew = mkdirat(parent, name, 0o700) == 0
     guard isNew || errno == EEXIST else {
-      throw StateFault(.last("cannot make \(quoted(shown(name)))"))
+      throw StateFailure(.last("cannot make \(quoted(shown(name)))"))
     }
     return try open(name, in: parent, shownAs: shown(name), isNew: isNew)
   }
 
   private func open(
     _ name: String, in parent: Int32, shownAs path: String, isNew: Bool = true
-  ) throws(StateFault) -> Descriptor {
+  ) throws(StateFailure) -> Descriptor {
     let number = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard number >= 0 else {
       let error = SystemError.last("cannot open \(quoted(path))")
       var status = stat()
       let isThere = fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0
-      throw isThere ? .unusable(path, status, error) : StateFault(error)
+      throw isThere ? .unusable(path, status, error) : StateFailure(error)
     }
     let folder = Descriptor(owning: number)
     var status = stat()
     guard fstat(number, &status) == 0 else {
-      throw StateFault(.last("cannot open \(quoted(path))"))
+      throw StateFailure(.last("cannot open \(quoted(path))"))
     }
     if status.st_uid != geteuid() { throw .foreignFolder(path, owner: status.st_uid) }
     if status.st_mode & (S_IWGRP | S_IWOTH) != 0 {
@@ -96,13 +103,13 @@ package struct StateDirectory: Sendable {
   }
 
   /// Keeps a folder that oprun made out of version control.
-  private func writeIgnoreFile(in folder: Int32) throws(StateFault) {
+  private func writeIgnoreFile(in folder: Int32) throws(StateFailure) {
     let file = openat(
       folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     let isWritten = file >= 0 && write(file, "*\n", 2) == 2
     let error = SystemError.last("cannot write \(quoted(shown(".gitignore")))")
     if file >= 0 { close(file) }
-    if !isWritten { throw StateFault(error) }
+    if !isWritten { throw StateFailure(error) }
   }
 
   private static func timeStamp() -> String { utcTimeStamp(secondsSince1970: time(nil)) }

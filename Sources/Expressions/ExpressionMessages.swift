@@ -4,7 +4,7 @@
 import Diagnostics
 
 /// A message, and the way out if there is one.
-package struct FaultWords: Hashable, Sendable {
+package struct UnlocatedFailure: Hashable, Sendable {
   package let message: String
   package let help: String?
 
@@ -24,28 +24,28 @@ package enum ExpressionMessage {
 
 // How it is written.
 extension ExpressionMessage {
-  static let emptyExpression = FaultWords("an expression is missing here")
-  static let openTemplate = FaultWords(
+  static let emptyExpression = UnlocatedFailure("an expression is missing here")
+  static let openTemplate = UnlocatedFailure(
     "this '${{' is never closed", help: "'}}' closes it; '$${{' stands for '${{' itself")
-  static let openString = FaultWords("this string is never closed")
-  package static let nul = FaultWords("a string cannot contain the character '\\u{0}'")
+  static let openString = UnlocatedFailure("this string is never closed")
+  package static let nul = UnlocatedFailure("a string cannot contain the character '\\u{0}'")
 
-  package static let badEscape = FaultWords(
+  package static let badEscape = UnlocatedFailure(
     "unknown escape in this string",
     help: #"the escapes are \n \t \r \b \f \" \\ \/ and \u0041; 'single quotes' have none"#)
-  static let noNameAfterDot = FaultWords(
+  static let noNameAfterDot = UnlocatedFailure(
     "a name must directly follow '.'", help: "other names are written as ['…']")
-  static let comparisonChain = FaultWords(
+  static let comparisonChain = UnlocatedFailure(
     "comparisons cannot be chained", help: "join comparisons with '&&', or add parentheses")
-  package static let tooDeep = FaultWords(
+  package static let tooDeep = UnlocatedFailure(
     "the expression is nested more than 64 levels deep, which is the limit")
-  static let expressionTooLong = FaultWords(
+  static let expressionTooLong = UnlocatedFailure(
     "the expression is longer than 64 KiB, which is the limit")
-  static let textAroundCondition = FaultWords(
+  static let textAroundCondition = UnlocatedFailure(
     "a condition is one expression, without text around it",
     help: "write the whole condition as one expression; the braces may be left out")
 
-  static func strayCharacter(_ character: String, beforeBraces: Bool) -> FaultWords {
+  static func strayCharacter(_ character: String, beforeBraces: Bool) -> UnlocatedFailure {
     let help: String? =
       switch character {
       case "$" where beforeBraces, "{" where beforeBraces:
@@ -58,25 +58,25 @@ extension ExpressionMessage {
       case "-", "*", "/", "%": "expressions have no arithmetic"
       default: nil
       }
-    return FaultWords("\(quoted(character)) has no meaning in an expression", help: help)
+    return UnlocatedFailure("\(quoted(character)) has no meaning in an expression", help: help)
   }
 
-  static func badNumber(_ text: String) -> FaultWords {
-    FaultWords("\(quoted(text)) is not a number")
+  static func badNumber(_ text: String) -> UnlocatedFailure {
+    UnlocatedFailure("\(quoted(text)) is not a number")
   }
 
-  static func numberTooLarge(_ text: String) -> FaultWords {
-    FaultWords(
+  static func numberTooLarge(_ text: String) -> UnlocatedFailure {
+    UnlocatedFailure(
       "the number \(printable(text)) is too large to be represented exactly",
       help: "write it as a string: '\(printable(text))'")
   }
 
-  package static func unexpected(_ found: String?, wanted: String?) -> FaultWords {
+  package static func unexpected(_ found: String?, wanted: String?) -> UnlocatedFailure {
     let place = found.map { "found \(quoted($0))" } ?? "the expression ends too early"
     let wanted = wanted.map { $0.count == 1 ? quoted($0) : $0 }
     let rest =
       wanted.map { ", wanted \($0)" } ?? ", wanted an operator or the end of the expression"
-    return FaultWords(place + rest)
+    return UnlocatedFailure(place + rest)
   }
 }
 
@@ -85,8 +85,8 @@ extension ExpressionMessage {
   /// `function` is that of this name.
   static func unknownName(
     _ name: String, suggestion: String?, function: FunctionRow? = nil
-  ) -> FaultWords {
-    FaultWords(
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
       "unknown name \(quoted(name))",
       help: function.map { "a function is called with parentheses: \($0.signature)" }
         ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
@@ -95,19 +95,19 @@ extension ExpressionMessage {
   /// Of a name with members.
   static func unknownRoot(
     _ name: String, suggestion: String?, among known: [String]
-  ) -> FaultWords {
-    FaultWords(
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
       "unknown name \(quoted(name))",
       help: didYouMean(suggestion) ?? "the names are \(known.joined(separator: ", "))")
   }
 
-  static func unknownFunction(_ name: String, suggestion: String?) -> FaultWords {
-    FaultWords("unknown function \(quoted(name))", help: didYouMean(suggestion))
+  static func unknownFunction(_ name: String, suggestion: String?) -> UnlocatedFailure {
+    UnlocatedFailure("unknown function \(quoted(name))", help: didYouMean(suggestion))
   }
 
   static func unknownMember(
     _ name: String, of root: ContextRoot, suggestion: String?
-  ) -> FaultWords {
+  ) -> UnlocatedFailure {
     let kind =
       switch root {
       case .params: "parameter"
@@ -117,73 +117,75 @@ extension ExpressionMessage {
       case .secrets: "secret"
       case .run, .host: "name in '\(root.name)':"
       }
-    return FaultWords("unknown \(kind) \(quoted(name))", help: didYouMean(suggestion))
+    return UnlocatedFailure("unknown \(kind) \(quoted(name))", help: didYouMean(suggestion))
   }
 
   static func unknownMember(
     _ name: String, of owner: String, suggestion: String?
-  ) -> FaultWords {
-    FaultWords("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
+  ) -> UnlocatedFailure {
+    UnlocatedFailure("\(quoted(owner)) has no member \(quoted(name))", help: didYouMean(suggestion))
   }
 
-  package static func unavailable(_ root: ContextRoot) -> FaultWords {
+  package static func unavailable(_ root: ContextRoot) -> UnlocatedFailure {
     root == .secrets
-      ? FaultWords(
+      ? UnlocatedFailure(
         "'secrets' cannot be used here",
         help: "pass the secret through 'env', and use the variable")
-      : FaultWords("'\(root.name)' cannot be used here")
+      : UnlocatedFailure("'\(root.name)' cannot be used here")
   }
 
-  static func wholeRoot(_ root: ContextRoot) -> FaultWords {
-    FaultWords(
+  static func wholeRoot(_ root: ContextRoot) -> UnlocatedFailure {
+    UnlocatedFailure(
       "'\(root.name)' cannot be used on its own",
       help: root == .steps ? "name a step: steps.ID.outputs.NAME" : "name one: \(root.name).NAME")
   }
 
-  static func statusUnavailable(_ function: String) -> FaultWords {
-    FaultWords("'\(function)()' can be used only in 'if'")
+  static func statusUnavailable(_ function: String) -> UnlocatedFailure {
+    UnlocatedFailure("'\(function)()' can be used only in 'if'")
   }
 }
 
 // What it does with values.
 extension ExpressionMessage {
-  static func wrongOperand(_ sign: String, wanted: String, found: String) -> FaultWords {
-    FaultWords(
+  static func wrongOperand(_ sign: String, wanted: String, found: String) -> UnlocatedFailure {
+    UnlocatedFailure(
       "'\(sign)' takes \(wanted), not \(found)",
       help: wanted == "true or false" ? "compare: x == 'yes', len(x) > 0" : nil)
   }
 
-  package static func wrongCondition(wanted: String, found: String) -> FaultWords {
-    FaultWords(
+  package static func wrongCondition(wanted: String, found: String) -> UnlocatedFailure {
+    UnlocatedFailure(
       "the condition must be \(wanted), not \(found)", help: "compare: x == 'yes', len(x) > 0")
   }
 
-  package static func wrongValue(wanted: String, found: String) -> FaultWords {
-    FaultWords("the value must be \(wanted), not \(found)")
+  package static func wrongValue(wanted: String, found: String) -> UnlocatedFailure {
+    UnlocatedFailure("the value must be \(wanted), not \(found)")
   }
 
-  static func incomparable(_ left: String, _ right: String) -> FaultWords {
-    FaultWords("cannot compare \(left) with \(right)")
+  static func incomparable(_ left: String, _ right: String) -> UnlocatedFailure {
+    UnlocatedFailure("cannot compare \(left) with \(right)")
   }
 
   /// `subject`: what it is compared with, as it is written.
-  static func neverChosen(_ text: String, by subject: String?, of choices: [String]) -> FaultWords {
+  static func neverChosen(_ text: String, by subject: String?, of choices: [String])
+    -> UnlocatedFailure
+  {
     let close = Diagnostics.suggestion(for: text, among: choices.prefix(100))
     let all =
       choices.prefix(8).map(quoted).joined(separator: ", ") + (choices.count > 8 ? ", …" : "")
-    return FaultWords(
+    return UnlocatedFailure(
       "\(subject.map(quoted) ?? "the value") is never \(quoted(text))",
       help: didYouMean(close) ?? (choices.count == 1 ? "it is \(all)" : "it is one of \(all)"))
   }
 
-  static let textIn = FaultWords(
+  static let textIn = UnlocatedFailure(
     "'in' takes a list or a map on its right, not a string", help: "contains(text, part)")
 
-  static func foreignItem(_ item: String, in held: String) -> FaultWords {
-    FaultWords("\(item) is never in a list whose items are \(held)")
+  static func foreignItem(_ item: String, in held: String) -> UnlocatedFailure {
+    UnlocatedFailure("\(item) is never in a list whose items are \(held)")
   }
 
-  static func argumentCount(_ row: FunctionRow, found: Int) -> FaultWords {
+  static func argumentCount(_ row: FunctionRow, found: Int) -> UnlocatedFailure {
     let counts = row.argumentCounts
     let wanted =
       switch (counts.lowerBound, counts.upperBound) {
@@ -192,74 +194,75 @@ extension ExpressionMessage {
       case (let low, 65_535): "at least \(low) argument\(low == 1 ? "" : "s")"
       case (let low, let high): "\(low) or \(high) arguments"
       }
-    return FaultWords(
+    return UnlocatedFailure(
       "'\(row.name)' takes \(wanted), not \(found)",
       help: found > 0 || counts.lowerBound > 0 ? row.signature : nil)
   }
 
   static func wrongArgument(
     _ row: FunctionRow, _ parameter: FunctionRow.Parameter, found: String
-  ) -> FaultWords {
-    FaultWords(
+  ) -> UnlocatedFailure {
+    UnlocatedFailure(
       "'\(parameter.name)' of '\(row.name)' must be \(parameter.kinds.words), not \(found)")
   }
 
-  static func wrongIndex(wanted: String, found: String) -> FaultWords {
-    FaultWords("the index must be \(wanted), not \(found)")
+  static func wrongIndex(wanted: String, found: String) -> UnlocatedFailure {
+    UnlocatedFailure("the index must be \(wanted), not \(found)")
   }
 
-  static func noMembers(_ found: String) -> FaultWords {
-    FaultWords("only a map has members, this is \(found)")
+  static func noMembers(_ found: String) -> UnlocatedFailure {
+    UnlocatedFailure("only a map has members, this is \(found)")
   }
 
-  static func noItems(_ found: String) -> FaultWords {
-    FaultWords("only a list or a map has items, this is \(found)")
+  static func noItems(_ found: String) -> UnlocatedFailure {
+    UnlocatedFailure("only a list or a map has items, this is \(found)")
   }
 
-  static func missingItem(_ index: String, count: Int) -> FaultWords {
+  static func missingItem(_ index: String, count: Int) -> UnlocatedFailure {
     let items = count == 1 ? "1 item" : "\(count) items"
-    return FaultWords(
+    return UnlocatedFailure(
       "there is no item \(index) in a list of \(items)", help: "the first item is number 0")
   }
 
-  static func notYetKnown(_ name: String) -> FaultWords {
-    FaultWords("\(quoted(name)) is not known yet")
+  static func notYetKnown(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure("\(quoted(name)) is not known yet")
   }
 
-  static let emptySeparator = FaultWords("the separator must not be empty")
-  static let tooManyItems = FaultWords(
+  static let emptySeparator = UnlocatedFailure("the separator must not be empty")
+  static let tooManyItems = UnlocatedFailure(
     "the result has more than 1,000,000 items, which is the limit")
-  static let tooMuchMade = FaultWords(
+  static let tooMuchMade = UnlocatedFailure(
     "expressions produce values of more than 64 MiB in all, which is the limit")
-  static let tooMuchRead = FaultWords(
+  static let tooMuchRead = UnlocatedFailure(
     "expressions search values of more than 512 MiB in all, which is the limit")
-  static let resultTooLong = FaultWords("the result is longer than 16 MiB, which is the limit")
+  static let resultTooLong = UnlocatedFailure(
+    "the result is longer than 16 MiB, which is the limit")
 
-  static func unjoinable(_ found: String) -> FaultWords {
-    FaultWords(
+  static func unjoinable(_ found: String) -> UnlocatedFailure {
+    UnlocatedFailure(
       "'join' takes a list of strings, numbers, true or false, and this list contains \(found)")
   }
 
-  static func badJSON(_ reason: String, at offset: Int) -> FaultWords {
-    FaultWords("the string is not JSON: \(reason) at byte \(offset + 1)")
+  static func badJSON(_ reason: String, at offset: Int) -> UnlocatedFailure {
+    UnlocatedFailure("the string is not JSON: \(reason) at byte \(offset + 1)")
   }
 }
 
 // Values in text.
 extension ExpressionMessage {
-  static func holdsSecret(_ expression: String, _ name: String) -> FaultWords {
-    FaultWords(
+  static func holdsSecret(_ expression: String, _ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
       "\(quoted(expression)) holds the secret \(quoted(name)), and anyone can see a command line",
       help: "pass it through 'env' and write \"$NAME\" in a script")
   }
 
-  static func noText(_ found: String) -> FaultWords {
+  static func noText(_ found: String) -> UnlocatedFailure {
     let help =
       switch found {
       case "null": "give it a value: x ?? ''"
       case "a map": "toJSON(x) turns it into a string"
       default: "join(x, ' ') or toJSON(x) turns it into a string"
       }
-    return FaultWords("\(found) cannot be inserted into text", help: help)
+    return UnlocatedFailure("\(found) cannot be inserted into text", help: help)
   }
 }

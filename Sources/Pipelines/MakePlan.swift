@@ -22,7 +22,7 @@ package struct PlanningOptions: Sendable {
   /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
   package var environment: [String: String] = [:]
   /// Those of them whose value is not UTF-8: to be refused where they are used.
-  package var undecodable: [String: UndecodableText] = [:]
+  package var undecodable: [String: TextDecodingFailure] = [:]
   /// A required parameter without a value is a failure; else its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()
@@ -109,7 +109,7 @@ private func makePlan(
   var faults = ParameterFaults()
   var options = options
   options.secretVariables = loader.models.secretVariables
-  let inputs = UnitInputs(root: loader.models[0], options: options, log: &log, faults: &faults)
+  let inputs = PipelineInputs(root: loader.models[0], options: options, log: &log, faults: &faults)
   var planner = Planner(loader.models, text, inputs, options: options, log: log)
   guard planner.log.isEmpty else { throw .invalid(planner.log.sorted(), loader.sources) }
   guard faults.isEmpty else { throw .badParameters(faults) }

@@ -55,7 +55,7 @@ package struct Plan: Sendable {
 
 /// Where the value of a secret is when a run starts.
 package struct SecretSource: Hashable, Sendable {
-  package enum Place: Hashable, Sendable {
+  package enum Location: Hashable, Sendable {
     /// The variable with the secret's name.
     case environment
     /// A path, from where oprun was started.
@@ -63,13 +63,13 @@ package struct SecretSource: Hashable, Sendable {
   }
 
   package let name: String
-  package let place: Place
+  package let location: Location
   /// Nothing runs without it.
   package let isRequired: Bool
 
-  package init(name: String, place: Place, isRequired: Bool = true) {
+  package init(name: String, location: Location, isRequired: Bool = true) {
     self.name = name
-    self.place = place
+    self.location = location
     self.isRequired = isRequired
   }
 }

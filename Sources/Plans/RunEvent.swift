@@ -17,11 +17,11 @@ package struct RunEvent: Sendable {
     /// The first event of a run: nothing was started yet.
     case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
-    case started(OperationID, Trial)
-    /// The log of the trial now holds this many bytes; it can be read up to there.
-    case outputGrew(OperationID, Trial, byteCount: Int)
+    case started(OperationID, CommandRole)
+    /// The log of the command now holds this many bytes; it can be read up to there.
+    case outputGrew(OperationID, CommandRole, byteCount: Int)
     /// The command ended. The log is complete.
-    case ended(OperationID, Trial, CommandEnd)
+    case ended(OperationID, CommandRole, CommandEnd)
     /// A step was expanded while running: a new operation, an instance of the step that the group
     /// stands for. Its number follows those of all others.
     case appended(OperationID, id: String, group: OperationID)
@@ -93,11 +93,11 @@ package struct RunHost: Hashable, Sendable {
 
 /// One process start for an operation: an attempt of its command, or one of its hooks.
 /// The run's own hooks use `OperationID(-1)`.
-package enum Trial: Hashable, Sendable {
+package enum CommandRole: Hashable, Sendable {
   case attempt(Int)
   /// `index` counts the commands of one hook from 1.
   case hook(HookKind, index: Int)
-  /// A look at a condition of `wait_for`, which counts from 1. No event tells of it.
+  /// A probe of a condition of `wait_for`, which counts from 1. No event tells of it.
   case probe(Int)
 }
 

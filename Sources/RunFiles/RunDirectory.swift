@@ -57,9 +57,9 @@ package final class RunDirectory {
   /// The log of a command that has ended, if it is the file that was written then.
   package func log(
     _ name: String, writtenTo identity: FileIdentity
-  ) throws(UnreadableLog) -> LogFile {
+  ) throws(LogReadFailure) -> LogFile {
     let file = open(name)
-    guard file >= 0 else { throw UnreadableLog(errno: errno) }
+    guard file >= 0 else { throw LogReadFailure(errno: errno) }
     let log = LogFile(owning: file)
     guard log.identity == identity else { throw .replaced }
     return log
@@ -104,18 +104,18 @@ package struct FileIdentity: Hashable, Sendable {
 }
 
 /// Why a log cannot be shown.
-package struct UnreadableLog: Error, Hashable, Sendable {
+package struct LogReadFailure: Error, Hashable, Sendable {
   /// `it was removed or replaced`.
   package let reason: String
 
-  package static let replaced = UnreadableLog(reason: "it was removed or replaced")
-  package static let neverWritten = UnreadableLog(reason: "it could not be written")
+  package static let replaced = LogReadFailure(reason: "it was removed or replaced")
+  package static let neverWritten = LogReadFailure(reason: "it could not be written")
 
   private init(reason: String) { self.reason = reason }
 
   init(errno: Int32) {
     // ELOOP is what a link in its place gives, ENXIO a socket.
     let isGone = [ENOENT, ELOOP, ENXIO].contains(errno)
-    self = isGone ? .replaced : UnreadableLog(reason: SystemError.reason(errno))
+    self = isGone ? .replaced : LogReadFailure(reason: SystemError.reason(errno))
   }
 }

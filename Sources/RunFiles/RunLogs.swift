@@ -9,21 +9,21 @@ package import Scheduling
 package final class RunLogs {
   private struct Key: Hashable {
     let operation: OperationID
-    let trial: Trial
+    let role: CommandRole
   }
 
   private var logs: [Key: LogFile] = [:]
 
-  package func add(_ log: LogFile, of operation: OperationID, _ trial: Trial) {
-    logs[Key(operation: operation, trial: trial)] = log
+  package func add(_ log: LogFile, of operation: OperationID, _ role: CommandRole) {
+    logs[Key(operation: operation, role: role)] = log
   }
 
-  package func remove(of operation: OperationID, _ trial: Trial) {
-    logs[Key(operation: operation, trial: trial)] = nil
+  package func remove(of operation: OperationID, _ role: CommandRole) {
+    logs[Key(operation: operation, role: role)] = nil
   }
 
   /// Nil if the command has printed nothing yet, or has ended.
-  package func log(of operation: OperationID, _ trial: Trial) -> LogFile? {
-    logs[Key(operation: operation, trial: trial)]
+  package func log(of operation: OperationID, _ role: CommandRole) -> LogFile? {
+    logs[Key(operation: operation, role: role)]
   }
 }

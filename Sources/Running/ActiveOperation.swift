@@ -19,7 +19,7 @@ struct ActiveOperation {
   /// The number of the last attempt that was started.
   var attempt = 0
   /// What runs now; nil while it waits for a retry.
-  var trial: Trial?
+  var role: CommandRole?
   /// Counts changes of `trial`: timers of an earlier phase are void.
   var phase = 0
   var stop = Stop.none
@@ -34,12 +34,12 @@ struct ActiveOperation {
   /// Decided when the attempts are over; hooks may still turn a success into a failure.
   var ending: Ending?
   var cause = Cause.itself
-  var hooksLeft: [Trial] = []
+  var hooksLeft: [CommandRole] = []
 
   init(settings: StepSettings) { self.settings = settings }
 
-  mutating func begin(_ trial: Trial?) {
-    self.trial = trial
+  mutating func begin(_ role: CommandRole?) {
+    self.role = role
     phase += 1
     stop = .none
     stopCause = nil

@@ -7,14 +7,14 @@ package import Scheduling
 /// operation at a time. The run's own hooks have the operation −1.
 package struct CommandKey: Hashable, Sendable {
   package let operation: OperationID
-  package let trial: Trial
-  /// Counts the looks at one condition from 1; 0 for everything else.
-  package let look: Int
+  package let role: CommandRole
+  /// Counts the probes of one condition from 1; 0 for everything else.
+  package let repetition: Int
 
-  package init(operation: OperationID, trial: Trial, look: Int = 0) {
+  package init(operation: OperationID, role: CommandRole, repetition: Int = 0) {
     self.operation = operation
-    self.trial = trial
-    self.look = look
+    self.role = role
+    self.repetition = repetition
   }
 
   package static let runOperation = OperationID(-1)

@@ -9,7 +9,7 @@ enum Gate {
   /// A question about it was asked; the answer may take turns.
   case asked(Question)
   /// It waits for the conditions of `wait_for`, without a slot.
-  case waiting(Wait)
+  case waiting(Probing)
   /// A group that was expanded while running: so many of its members have not ended.
   case gathering(unendedCount: Int)
   /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
@@ -32,7 +32,7 @@ enum Gate {
   }
 
   /// What it waits for; nil if it does not.
-  var wait: Wait? { if case .waiting(let wait) = self { wait } else { nil } }
+  var probing: Probing? { if case .waiting(let probing) = self { probing } else { nil } }
 }
 
 /// What is asked about an operation at its gate.

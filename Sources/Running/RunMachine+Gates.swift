@@ -44,7 +44,7 @@ extension RunMachine {
     case .expand(let operations): expand(operation, to: operations)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
-      wait(operation, for: Wait(step: step, probes: probes), at: now)
+      probe(operation, for: Probing(step: step, probes: probes), at: now)
     }
     tellSettled()
     startReady(at: now)
@@ -129,7 +129,7 @@ extension RunMachine {
     case .ended: break
     case .running:
       active[operation]?.cancelReason = reason
-      if case .attempt = active[operation]?.trial { askToEnd(operation, .cancelled, at: now) }
+      if case .attempt = active[operation]?.role { askToEnd(operation, .cancelled, at: now) }
     case .ready where active[operation] != nil, .paused where active[operation] != nil:
       cancelRetry(of: operation, reason, at: now)
     case .waiting, .ready, .paused:

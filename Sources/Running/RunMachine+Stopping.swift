@@ -56,15 +56,15 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
-    if timer.purpose == .probeDue || timer.purpose == .waitLimit {
-      return fireWait(timer, at: now)
+    if timer.purpose == .probeDue || timer.purpose == .probeLimit {
+      return fireProbe(timer, at: now)
     }
     guard let state = active[timer.operation], state.phase == timer.phase else { return }
     switch timer.purpose {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: killAnything(of: timer.operation)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit, .probeDue, .waitLimit: break
+    case .runTimeLimit, .probeDue, .probeLimit: break
     }
   }
 
@@ -75,7 +75,7 @@ extension RunMachine {
     stopReason = reason
     say(.stopping(reason))
     stopScheduler(reason)
-    for operation in active.keys.sorted() where active[operation]?.trial == nil {
+    for operation in active.keys.sorted() where active[operation]?.role == nil {
       cancelRetry(of: operation, reason, at: now)
     }
   }
@@ -90,7 +90,7 @@ extension RunMachine {
     stopScheduler(reason)
     for operation in active.keys.sorted() {
       guard let state = active[operation] else { continue }
-      switch state.trial {
+      switch state.role {
       case .attempt: askToEnd(operation, .cancelled, at: now)
       case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
       case .probe: break
@@ -113,7 +113,7 @@ extension RunMachine {
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     // It may have been cancelled before, and its hooks run.
-    guard var state = active[operation], state.trial == nil else { return }
+    guard var state = active[operation], state.role == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
     state.cause = .stopped(reason)
@@ -124,7 +124,7 @@ extension RunMachine {
   mutating func askToEnd(
     _ operation: OperationID, _ cause: ActiveOperation.StopCause, at now: Nanoseconds
   ) {
-    guard var state = active[operation], let trial = state.trial, state.stop == .none else {
+    guard var state = active[operation], let role = state.role, state.stop == .none else {
       return
     }
     state.stop = .asked
@@ -132,22 +132,22 @@ extension RunMachine {
     active[operation] = state
     let sequence = state.settings.stop
     perform(
-      .stop(CommandKey(operation: operation, trial: trial), signal: sequence.signal))
+      .stop(CommandKey(operation: operation, role: role), signal: sequence.signal))
     set(.killDue, at: now + sequence.grace, operation, state)
   }
 
   private mutating func killAttempt(of operation: OperationID) {
-    if case .attempt = active[operation]?.trial { killAnything(of: operation) }
+    if case .attempt = active[operation]?.role { killAnything(of: operation) }
   }
 
   private mutating func killAnything(of operation: OperationID) {
-    guard var state = active[operation], let trial = state.trial, state.stop != .killed else {
+    guard var state = active[operation], let role = state.role, state.stop != .killed else {
       return
     }
     state.stop = .killed
     state.stopCause = state.stopCause ?? .cancelled
     active[operation] = state
-    perform(.kill(CommandKey(operation: operation, trial: trial)))
+    perform(.kill(CommandKey(operation: operation, role: role)))
   }
 
   // MARK: The end

@@ -38,12 +38,12 @@ package struct RunMachine {
   private(set) var gates: [OperationID: Gate] = [:]
   /// Gates of which news are to come.
   private(set) var expectedCount = 0
-  /// Looks at conditions that nobody waits for any more; their ends are still to come.
+  /// Probes of conditions that nobody waits for any more; their ends are still to come.
   private var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
   /// Groups that were cancelled without the run, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
-  /// Looks at conditions whose commands have not ended.
+  /// Probes of conditions whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
   private(set) var actions: [Action] = []
@@ -84,20 +84,20 @@ package struct RunMachine {
     startReady(at: now)
   }
 
-  /// A command that was started has ended, or could not be started. `lastWords` are those of a look
+  /// A command that was started has ended, or could not be started. `lastWords` are those of a probe
   /// at a condition. With a fault of the state nothing follows it.
   package mutating func ended(
-    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFault: String? = nil,
+    _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFailure: String? = nil,
     at now: Nanoseconds
   ) {
-    switch key.trial {
+    switch key.role {
     case .attempt: attemptEnded(key, end, at: now)
     case .hook(let kind, _): hookEnded(key, kind, end, at: now)
     case .probe:
       probeCount -= 1
       if abandonedProbes.remove(key) == nil { probeEnded(key, end, lastWords, at: now) }
     }
-    if let stateFault { stateFailed(stateFault, at: now) }
+    if let stateFailure { stateFailed(stateFailure, at: now) }
     startReady(at: now)
   }
 
@@ -105,13 +105,13 @@ package struct RunMachine {
   /// they hear of an end twice, or of one that nobody waits for.
   package mutating func awaitsEnd(of key: CommandKey) -> Bool {
     guard end == nil else { return false }
-    switch key.trial {
-    case .attempt, .hook: return active[key.operation]?.trial == key.trial
+    switch key.role {
+    case .attempt, .hook: return active[key.operation]?.role == key.role
     case .probe:
-      guard let wait = gates[key.operation]?.wait, wait.isProbing else {
+      guard let probing = gates[key.operation]?.probing, probing.isRunning else {
         return abandonedProbes.contains(key)
       }
-      return key == wait.key(for: key.operation)
+      return key == probing.key(for: key.operation)
     }
   }
 
@@ -120,7 +120,7 @@ package struct RunMachine {
   /// ran has no hooks to run.
   package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
     if isWanted(key) { return true }
-    if case .attempt(let number) = key.trial {
+    if case .attempt(let number) = key.role {
       active[key.operation]?.hasNotRun = number == 1
       if active[key.operation]?.stopCause == nil {
         active[key.operation]?.stopCause = .cancelled
@@ -132,7 +132,7 @@ package struct RunMachine {
   }
 
   private mutating func isWanted(_ key: CommandKey) -> Bool {
-    switch key.trial {
+    switch key.role {
     case .attempt: stopReason == nil && state(of: key).stop == .none
     case .hook: state(of: key).stop == .none
     case .probe: !abandonedProbes.contains(key)
@@ -141,7 +141,7 @@ package struct RunMachine {
 
   /// What runs now for the operation of a command that has ended.
   private func state(of key: CommandKey) -> ActiveOperation {
-    guard let state = active[key.operation], state.trial == key.trial else {
+    guard let state = active[key.operation], state.role == key.role else {
       preconditionFailure("the command is not what runs for its operation")
     }
     return state
@@ -212,7 +212,7 @@ package struct RunMachine {
   ) {
     var state = state(of: key)
     let end = end.marked(timedOut: state.stopCause == .timeLimit)
-    say(.ended(key.operation, key.trial, end))
+    say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
     let outcome = state.outcome(of: end)
     let mayRetry = state.attempt <= state.settings.retry.limit && stopReason == nil
@@ -265,7 +265,7 @@ package struct RunMachine {
   ) {
     var state = state(of: key)
     let end = end.marked(timedOut: state.stopCause == .timeLimit)
-    say(.ended(key.operation, key.trial, end))
+    say(.ended(key.operation, key.role, end))
     if end.status != .exited(0) { state.hookFailed(kind) }
     continueHooks(of: key.operation, &state, at: now)
   }
@@ -336,12 +336,12 @@ package struct RunMachine {
 
   // MARK: Doors
 
-  /// The one door of gates. A look at a condition that goes on when nobody waits any more is ended.
+  /// The one door of gates. A probe of a condition that goes on when nobody waits any more is ended.
   mutating func setGate(of operation: OperationID, to gate: Gate?) {
     let old = gates[operation]
     if old == nil, gate == nil { return }
-    if let wait = old?.wait, wait.isProbing, gate?.wait == nil {
-      let key = wait.key(for: operation)
+    if let probing = old?.probing, probing.isRunning, gate?.probing == nil {
+      let key = probing.key(for: operation)
       abandonedProbes.insert(key)
       perform(.kill(key))
     }
@@ -351,11 +351,11 @@ package struct RunMachine {
   }
 
   private mutating func start(
-    _ trial: Trial, of operation: OperationID, _ state: inout ActiveOperation
+    _ role: CommandRole, of operation: OperationID, _ state: inout ActiveOperation
   ) {
-    state.begin(trial)
-    say(.started(operation, trial))
-    actions.append(.start(CommandKey(operation: operation, trial: trial)))
+    state.begin(role)
+    say(.started(operation, role))
+    actions.append(.start(CommandKey(operation: operation, role: role)))
   }
 
   mutating func perform(_ action: Action) { actions.append(action) }

@@ -1,4 +1,4 @@
-// What runs for a key, as the machine knows it: the step's action, or one of its hooks or looks.
+// What runs for a key, as the machine knows it: the step's action, or one of its hooks or probes.
 
 package import Plans
 import Scheduling
@@ -15,20 +15,20 @@ package struct StepCommand: Sendable {
 }
 
 extension RunMachine {
-  /// What runs for an attempt, a hook or a look at a condition. Traps for one that is refused.
+  /// What runs for an attempt, a hook or a probe of a condition. Traps for one that is refused.
   package mutating func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let (action, settings) = work(of: key)
     guard let action else { preconditionFailure("what is not known cannot run") }
     var variables: [EnvironmentVariable] = []
-    if case .hook = key.trial { variables = hookVariables(for: key.operation) }
+    if case .hook = key.role { variables = hookVariables(for: key.operation) }
     return StepCommand(
       step: isRun ? nil : steps[key.operation].id, settings: settings, action: action,
       attempt: active[key.operation]?.attempt ?? 1, variables: variables)
   }
 
   private func work(of key: CommandKey) -> (action: Plans.Action?, settings: StepSettings) {
-    switch key.trial {
+    switch key.role {
     case .attempt:
       let step = steps.ready(key.operation)
       return (step.action, step.settings)
@@ -37,17 +37,17 @@ extension RunMachine {
       let settings = isRun ? steps.settings : steps.ready(key.operation).settings
       return (settings.hooks[kind][index - 1].known, settings)
     case .probe(let index):
-      guard let wait = gates[key.operation]?.wait else {
+      guard let probing = gates[key.operation]?.probing else {
         preconditionFailure("a look for an operation that does not wait")
       }
-      return (wait.probes[index - 1].action, wait.step.settings)
+      return (probing.probes[index - 1].action, probing.step.settings)
     }
   }
 
   /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if
   /// somebody did, or if it has no attempt.
   package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
-    guard case .attempt = key.trial, let state = active[key.operation], state.stopCause == nil
+    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil
     else { return nil }
     return state.settings
   }

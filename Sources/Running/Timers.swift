@@ -13,7 +13,7 @@ struct Timer: Hashable {
     /// A condition of `wait_for` is looked at again.
     case probeDue
     /// A condition of `wait_for` was waited for as long as it may.
-    case waitLimit
+    case probeLimit
     /// The whole run has gone on as long as it may.
     case runTimeLimit
   }

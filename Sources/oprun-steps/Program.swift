@@ -13,7 +13,7 @@ struct Program {
     signal(SIGPIPE, SIG_IGN)
     let words = words()
     Nursery.serveIfLoaded(for: words)
-    do throws(UsageError) {
+    do throws(UsageFailure) {
       switch try Request(words) {
       case .version: output.write("\(BuiltinStep.program) \(version)\n")
       case .help(let step): output.write(step.map(helpText) ?? generalHelp)
@@ -33,7 +33,7 @@ struct Program {
     }
   }
 
-  private func perform(_ inputs: Inputs) throws(UsageError) -> Int32 {
+  private func perform(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
     if inputs.step.key("manifest") != nil { try checkManifest(inputs) }
     switch inputs.step.name {
     case BuiltinStep.download.name: return try download(inputs)

@@ -18,7 +18,7 @@ struct Tool {
   }
 
   private func answer() -> Int32 {
-    do throws(UsageError) {
+    do throws(UsageFailure) {
       let request = try Request(
         try words(), environment: environmentText, fileExists: { access($0, F_OK) == 0 })
       switch request {
@@ -35,7 +35,7 @@ struct Tool {
     }
   }
 
-  private func perform(_ invocation: Invocation) throws(UsageError) -> Int32 {
+  private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     switch invocation.command.name {
     case Command.run.name: try run(invocation)
     case Command.graph.name: graph(invocation)
@@ -46,15 +46,15 @@ struct Tool {
     }
   }
 
-  private func words() throws(UsageError) -> [String] {
-    do throws(UndecodableText) {
+  private func words() throws(UsageFailure) -> [String] {
+    do throws(TextDecodingFailure) {
       return try commandLineWords()
     } catch {
       throw .undecodable(error)
     }
   }
 
-  private func write(_ error: UsageError) {
+  private func write(_ error: UsageFailure) {
     for mistake in ([error] + error.others).prefix(ParameterFaults.limit) {
       say(mistake.message, help: mistake.help)
     }
@@ -84,9 +84,9 @@ private final class Kept {
 }
 
 /// Of a variable that stands for an option.
-private func environmentText(_ name: String) throws(UsageError) -> String? {
+private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   guard let bytes = getenv(name) else { return nil }
-  do throws(UndecodableText) {
+  do throws(TextDecodingFailure) {
     return try text(of: bytes)
   } catch {
     throw .undecodable(error, of: name)

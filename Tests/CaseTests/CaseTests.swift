@@ -10,7 +10,7 @@ struct CaseTests {
   func `what a user sees is as expected`(of golden: GoldenCase) throws {
     let seen = try golden.run()
     if ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1" {
-      try seen.write(to: golden.expectedFile, atomically: true, encoding: .utf8)
+      try seen.write(to: golden.expectedFile, atomically: false, encoding: .utf8)
     }
     let isAsExpected = golden.expected == seen
     #expect(isAsExpected, "\(difference(golden.expected ?? "", seen))")

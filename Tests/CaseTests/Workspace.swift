@@ -33,7 +33,7 @@ final class Workspace {
   deinit { try? FileManager.default.removeItem(at: parent) }
 
   func write(_ text: String, to file: String) throws {
-    try text.write(to: folder.appending(path: file), atomically: true, encoding: .utf8)
+    try text.write(to: folder.appending(path: file), atomically: false, encoding: .utf8)
   }
 
   /// Runs a line of `sh` in the folder; what takes more than a minute is ended.

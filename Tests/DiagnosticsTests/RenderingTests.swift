@@ -169,13 +169,13 @@ struct RenderingTests {
     var sources = SourceMap()
     sources.add(path: "a.yml", bytes: Array(text.utf8))
     let diagnostic = Diagnostic(
-      "a circle", at: span(of: "b", in: text), label: "one",
+      "a cycle", at: span(of: "b", in: text), label: "one",
       secondary: [
         .init(span(of: "d", in: text), "two"), .init(span(of: "e", in: text), "three"),
       ])
     #expect(
       render([diagnostic], in: sources) == """
-        a.yml:1:5: error: a circle
+        a.yml:1:5: error: a cycle
           1 | a: [b]
             |     ^ one
          10 | c: [d, e]

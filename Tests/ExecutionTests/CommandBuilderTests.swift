@@ -19,7 +19,7 @@ struct CommandBuilderTests {
     var builder = CommandBuilder(workspace: "/here", options: options)
     var machine = RunMachine(plan: plan)
     return plan.steps.indices.map { index in
-      let key = CommandKey(operation: OperationID(index), trial: .attempt(1))
+      let key = CommandKey(operation: OperationID(index), role: .attempt(1))
       return builder.command(key, machine.command(of: key))
     }
   }
@@ -44,7 +44,7 @@ struct CommandBuilderTests {
             orphans: allow
         """
       ).first)
-    #expect(command.key == CommandKey(operation: OperationID(0), trial: .attempt(1)))
+    #expect(command.key == CommandKey(operation: OperationID(0), role: .attempt(1)))
     #expect(command.work == .script("make x", shell: ["/bin/sh", "-e"]))
     #expect(
       words(command.environment.variables) == [

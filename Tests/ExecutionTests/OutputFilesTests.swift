@@ -94,7 +94,7 @@ struct OutputFilesTests {
       case "a folder": #expect(mkdir(path, 0o700) == 0)
       default: #expect(link(precious, path) == 0)
       }
-      #expect(throws: OutputFault(message: message)) {
+      #expect(throws: OutputFailure(message: message)) {
         _ = try files.take(of: OperationID(1), from: "a.1.outputs", declared: nil)
       }
     }
@@ -107,7 +107,7 @@ struct OutputFilesTests {
       let name = try make("a.1.outputs")
       #expect(chown(folder.path(of: name), 65534, 65534) == 0)
       let message = "OPRUN_OUTPUT belongs to user 65534, wanted a file of root"
-      #expect(throws: OutputFault(message: message)) {
+      #expect(throws: OutputFailure(message: message)) {
         _ = try files.take(of: OperationID(1), from: "a.1.outputs", declared: nil)
       }
     }

@@ -28,8 +28,8 @@ struct SecretTests {
     ] {
       try Data(content.utf8).write(to: path)
       let sources = [
-        SecretSource(name: "file", place: .file(path.path)),
-        SecretSource(name: "TOKEN", place: .environment),
+        SecretSource(name: "file", location: .file(path.path)),
+        SecretSource(name: "TOKEN", location: .environment),
       ]
       let secrets = try read(sources, ["TOKEN": "va lue\n"]).get()
       #expect(secrets["file"] == value)
@@ -39,7 +39,7 @@ struct SecretTests {
   }
 
   @Test func `64 KiB are allowed, and 128 KiB together`() throws {
-    let sources = (0..<3).map { SecretSource(name: "S\($0)", place: .environment) }
+    let sources = (0..<3).map { SecretSource(name: "S\($0)", location: .environment) }
     let large = String(repeating: "x", count: 64 << 10)
     let fits = ["S0": large, "S1": large]
     #expect(throws: Never.self) {
@@ -56,7 +56,7 @@ struct SecretTests {
 
   @Test func `without secrets there is no masker`() throws {
     #expect(Secrets.none.masker == nil)
-    let source = SecretSource(name: "A", place: .environment, isRequired: false)
+    let source = SecretSource(name: "A", location: .environment, isRequired: false)
     #expect(try read([source]).get().masker == nil)
   }
 

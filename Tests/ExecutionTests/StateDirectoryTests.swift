@@ -8,12 +8,12 @@ import Testing
 @testable import Execution
 
 struct StateDirectoryTests {
-  private let place = Place()
+  private let place = HomeFolder()
   private let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
   private var me: String { userName(geteuid()) }
 
   /// A folder of the test, and in it what stands in place of the state directory.
-  private final class Place {
+  private final class HomeFolder {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "state-\(UUID().uuidString)")
 
@@ -40,13 +40,13 @@ struct StateDirectoryTests {
     for (seconds, text) in moments { #expect(utcTimeStamp(secondsSince1970: seconds) == text) }
   }
 
-  private func makeRun() throws(StateFault) -> (id: String, directory: RunDirectory) {
-    try StateDirectory(path: place.state).makeRun()
+  private func makeRun() throws(StateFailure) -> (id: String, directory: RunDirectory) {
+    try StateDirectory(path: place.state).makeRun(callersMask: 0o022)
   }
 
   /// The words of the fault; nil if a run could be made.
-  private func fault() -> StateFault? {
-    do throws(StateFault) {
+  private func fault() -> StateFailure? {
+    do throws(StateFailure) {
       _ = try makeRun()
       return nil
     } catch {
@@ -77,7 +77,7 @@ struct StateDirectoryTests {
     let digits = String(mode, radix: 8)
     #expect(
       fault()
-        == StateFault(
+        == StateFailure(
           "others can write to the state directory '\(place.state)' (mode 0\(digits)), "
             + "wanted only \(me)",
           help: "run chmod go-w '\(place.state)', or \(anotherPlace)"))
@@ -95,8 +95,8 @@ struct StateDirectoryTests {
 
   @Test func `a file system that keeps no modes is named as such`() {
     #expect(
-      StateFault.openToOthers("state", mode: 0o40777, isNew: true)
-        == StateFault(
+      StateFailure.openToOthers("state", mode: 0o40777, isNew: true)
+        == StateFailure(
           "others can write to the state directory 'state' (mode 0777), and its file system "
             + "does not store modes", help: anotherPlace))
   }
@@ -106,7 +106,7 @@ struct StateDirectoryTests {
     #expect(mkdir(place.state, 0o700) == 0 && chown(place.state, 1234, 1234) == 0)
     #expect(
       fault()
-        == StateFault(
+        == StateFailure(
           "the state directory '\(place.state)' belongs to user 1234, wanted root, the user "
             + "that runs oprun", help: anotherPlace))
   }
@@ -146,7 +146,7 @@ struct StateDirectoryTests {
       try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == [".oprun"])
   }
 
-  @Test func `links in a circle end`() {
+  @Test func `links in a cycle end`() {
     #expect(symlink(".oprun", place.state) == 0)
     #expect(fault()?.message == "the state directory '\(place.state)' is a link, wanted a folder")
   }
@@ -158,7 +158,7 @@ struct StateDirectoryTests {
     #expect(lchown(place.state, 1234, 1234) == 0)
     #expect(
       fault()
-        == StateFault(
+        == StateFailure(
           "the state directory '\(place.state)' is a link owned by user 1234, wanted a folder or a link "
             + "owned by root, the user that runs oprun", help: anotherPlace))
   }
@@ -174,7 +174,7 @@ struct StateDirectoryTests {
     #expect(mkfifo(place.state, 0o600) == 0)
     #expect(
       fault()
-        == StateFault(
+        == StateFailure(
           "the state directory '\(place.state)' is a FIFO, wanted a folder", help: anotherPlace))
     #expect(unlink(place.state) == 0)
     try Data().write(to: URL(filePath: place.state))
@@ -186,8 +186,8 @@ struct StateDirectoryTests {
     #expect(StateDirectory(path: ".").path == ".")
     #expect(StateDirectory(path: "/").path == "/")
     #expect(symlink("nowhere/deeper", place.state) == 0)
-    let fault = #expect(throws: StateFault.self) {
-      _ = try StateDirectory(path: place.state + "/").makeRun()
+    let fault = #expect(throws: StateFailure.self) {
+      _ = try StateDirectory(path: place.state + "/").makeRun(callersMask: 0o022)
     }
     #expect(fault?.message == "cannot make '\(place.state)': no such file or directory")
   }

@@ -39,7 +39,7 @@ package struct SampleScope: ExpressionScope {
     .secrets: [("TOKEN", .string)],
   ]
 
-  package func objection(to root: ContextRoot) -> FaultWords? {
+  package func objection(to root: ContextRoot) -> UnlocatedFailure? {
     root == .secrets && !allowsSecrets ? unavailable(root) : nil
   }
 
@@ -47,7 +47,7 @@ package struct SampleScope: ExpressionScope {
     if root == .env { return .known(.string) }
     if root == .steps, name == "later" {
       return .refused(
-        FaultWords(
+        UnlocatedFailure(
           "the outputs of 'later' are not there yet", help: "add it to 'depends_on'"))
     }
     return types[root]?.first { $0.0 == name }.map { .known($0.1) } ?? .unknown
@@ -87,13 +87,13 @@ package struct SampleBindings: ExpressionBindings {
     later.contains(root) ? .later : .known(.map(ValueMap(values[root] ?? [])))
   }
 
-  package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? {
+  package func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String? {
     guard looksAtFiles else { return nil }
-    if patterns.contains("broken") { throw FaultWords("cannot read 'broken'") }
+    if patterns.contains("broken") { throw UnlocatedFailure("cannot read 'broken'") }
     return "e2d0fe1585a63ec6009c8016ff8dda8b17719a637405a4e23c0ff81339148249"
   }
 
-  package func exists(_ path: String) throws(FaultWords) -> Bool? {
+  package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? {
     looksAtFiles ? path == "README.md" : nil
   }
 }

@@ -14,7 +14,7 @@ struct ExpressionReferenceTests {
     let text = try replacing(
       "functions", in: replacing("operators", in: written, with: operators), with: functions)
     if ProcessInfo.processInfo.environment["OPRUN_BLESS"] != nil {
-      try text.write(to: file, atomically: true, encoding: .utf8)
+      try text.write(to: file, atomically: false, encoding: .utf8)
     } else {
       #expect(text == written)
     }

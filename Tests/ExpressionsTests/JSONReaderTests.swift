@@ -7,7 +7,7 @@ import Testing
 
 struct JSONReaderTests {
   private func outcome(_ text: String) -> String {
-    do throws(JSONFault) {
+    do throws(JSONFailure) {
       return try JSONReader.value(of: text).json
     } catch {
       return "\(error.reason) at \(error.offset)"

@@ -76,9 +76,9 @@ final class Scribe: RunObserver {
     case .began(let beginning):
       append(details(beginning), to: "beginning.\(name)")
       return "began"
-    case .started(let operation, let trial): return "started \(id(operation))\(suffix(trial))"
-    case .ended(let operation, let trial, let end):
-      return "ended \(id(operation))\(suffix(trial)): \(words(end.status))"
+    case .started(let operation, let role): return "started \(id(operation))\(suffix(role))"
+    case .ended(let operation, let role, let end):
+      return "ended \(id(operation))\(suffix(role)): \(words(end.status))"
     case .appended(_, let id, let group):
       appended.append(id)
       return "appended \(id) to \(self.id(group))"
@@ -106,8 +106,8 @@ final class Scribe: RunObserver {
     }
   }
 
-  private func suffix(_ trial: Trial) -> String {
-    switch trial {
+  private func suffix(_ role: CommandRole) -> String {
+    switch role {
     case .attempt: ""
     case .hook(let kind, _): " \(kind)"
     case .probe: " probe"

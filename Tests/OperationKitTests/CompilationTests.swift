@@ -15,7 +15,7 @@ private struct Compiler {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     for (name, text) in files {
-      try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+      try text.write(to: folder.appending(path: name), atomically: false, encoding: .utf8)
     }
     let names = files.keys.sorted()
     let output = try run(
@@ -263,9 +263,9 @@ private let program = """
       queue.waitUntilAllOperationsAreFinished()
       """
     try manifest.write(
-      to: app.appending(path: "Package.swift"), atomically: true, encoding: .utf8)
+      to: app.appending(path: "Package.swift"), atomically: false, encoding: .utf8)
     try program.write(
-      to: sources.appending(path: "main.swift"), atomically: true, encoding: .utf8)
+      to: sources.appending(path: "main.swift"), atomically: false, encoding: .utf8)
   }
 
   /// What a program prints, errors too.

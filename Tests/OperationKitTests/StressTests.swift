@@ -136,15 +136,15 @@ private final class Flag: Sendable {
 
 private final class Tested: AsyncOperation, @unchecked Sendable {
   let arena: Arena
-  let lane: Int
+  let queueNumber: Int
   let flag = Flag()
   private let endsElsewhere: Bool
   private let required = Locked<[Flag]>([])
   private let mainCount = Atomic<Int>(0)
 
-  init(_ arena: Arena, lane: Int, endsElsewhere: Bool) {
+  init(_ arena: Arena, queueNumber: Int, endsElsewhere: Bool) {
     self.arena = arena
-    self.lane = lane
+    self.queueNumber = queueNumber
     self.endsElsewhere = endsElsewhere
     super.init()
     arena.alive.add(1, ordering: .relaxed)
@@ -163,7 +163,7 @@ private final class Tested: AsyncOperation, @unchecked Sendable {
   }
 
   override func main() {
-    arena.crowds[lane].enter()
+    arena.crowds[queueNumber].enter()
     arena.mains.add(1, ordering: .relaxed)
     if mainCount.add(1, ordering: .relaxed).oldValue != 0 {
       arena.tooEarly.add(1, ordering: .relaxed)
@@ -174,7 +174,7 @@ private final class Tested: AsyncOperation, @unchecked Sendable {
   }
 
   private func end() {
-    arena.crowds[lane].leave()
+    arena.crowds[queueNumber].leave()
     finish()
   }
 }
@@ -186,14 +186,15 @@ extension StressTests {
     var recent: [Tested] = []
     for _ in 0..<count {
       arena.room.wait()
-      let lane = Int.random(in: 0..<arena.queues.count, using: &dice)
-      let operation = Tested(arena, lane: lane, endsElsewhere: dice.happens(oneIn: 16))
+      let queueNumber = Int.random(in: 0..<arena.queues.count, using: &dice)
+      let operation = Tested(
+        arena, queueNumber: queueNumber, endsElsewhere: dice.happens(oneIn: 16))
       operation.queuePriority = levels.randomElement(using: &dice) ?? .normal
       for _ in 0..<Int.random(in: 0...2, using: &dice) {
         if let other = recent.randomElement(using: &dice) { operation.require(other) }
       }
       if dice.happens(oneIn: 200) { operation.cancel() }
-      arena.queues[lane].addOperation(operation)
+      arena.queues[queueNumber].addOperation(operation)
       if recent.count < 64 {
         recent.append(operation)
       } else {

@@ -43,7 +43,7 @@ struct BoundTests {
   @Test func `one result has limits`() {
     let many = String(repeating: ",", count: 1000)
     #expect(
-      throws: JSONFault(
+      throws: JSONFailure(
         reason: "more than 1,000,000 values, which is the limit,", offset: 1_999_999)
     ) {
       try JSONReader.value(

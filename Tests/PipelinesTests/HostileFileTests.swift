@@ -276,7 +276,7 @@ struct QuadraticTrapTests {
       messages("params: {x: 1}\nsteps:\n  - id: a\n    run: |\n      \(script)\n") == [])
   }
 
-  @Test func `a circle of 100,000 steps`() {
+  @Test func `a cycle of 100,000 steps`() {
     let steps = (0..<100_000).map {
       "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 100_000)]}\n"
     }.joined()

@@ -22,7 +22,7 @@ import Testing
         return head + "\n" + language.outcome().trimmingCharacters(in: .newlines) + "\n"
       }
       let place = LanguageCase.folder.appending(path: file)
-      try blocks.joined(separator: "\n").write(to: place, atomically: true, encoding: .utf8)
+      try blocks.joined(separator: "\n").write(to: place, atomically: false, encoding: .utf8)
     }
   }
 }

@@ -1,4 +1,4 @@
-// Names looked up, edges, cycles, lanes and the selection of steps.
+// Names looked up, edges, cycles, queues and the selection of steps.
 
 import Diagnostics
 import Pipelines
@@ -163,7 +163,7 @@ struct PipelineErrorTests {
 }
 
 struct CycleTests {
-  @Test func `a step that waits for itself is a circle of one`() {
+  @Test func `a step that waits for itself is a cycle of one`() {
     #expect(
       errors(step("run: x\ndepends_on: [a]")) == """
         pipeline.yml:4:18: error: dependency cycle: a -> a
@@ -189,7 +189,7 @@ struct CycleTests {
           """)
   }
 
-  @Test func `of several circles the shortest is shown`() {
+  @Test func `of several cycles the shortest is shown`() {
     let text =
       "steps:\n"
       + [("a", "c"), ("b", "a"), ("c", "b"), ("d", "e"), ("e", "d"), ("f", "a")].map {
@@ -198,7 +198,7 @@ struct CycleTests {
     #expect(messages(text) == ["5:41: dependency cycle: d -> e -> d"])
   }
 
-  @Test func `of a long circle eight steps are shown`() {
+  @Test func `of a long cycle eight steps are shown`() {
     let text =
       "steps:\n"
       + (0..<9).map { "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 9)]}\n" }.joined()

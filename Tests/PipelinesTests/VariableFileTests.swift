@@ -62,7 +62,7 @@ struct VariableFileTests {
   }
 
   private func fault(in bytes: [UInt8]) -> String {
-    do throws(VariableFileFault) {
+    do throws(VariableFileFailure) {
       _ = try variables(in: bytes)
       return "none"
     } catch {

@@ -13,7 +13,7 @@ struct OutputFileTests {
   }
 
   private func outcome(_ bytes: [UInt8], _ declared: [OutputDeclaration]? = nil) -> String {
-    do throws(OutputFault) {
+    do throws(OutputFailure) {
       return Value.map(try readOutputs(bytes, declared: declared)).json
     } catch {
       return error.message

@@ -5,13 +5,13 @@ import Testing
 @testable import Plans
 
 struct RegularExpressionTests {
-  private func matches(_ pattern: String, _ text: String) throws(PatternFault) -> Bool {
+  private func matches(_ pattern: String, _ text: String) throws(PatternFailure) -> Bool {
     let matcher = PatternMatcher()
     return try RegularExpression(pattern, matcher).matches(text, matcher)
   }
 
-  private func fault(in pattern: String, matching text: String = "") -> PatternFault? {
-    do throws(PatternFault) {
+  private func fault(in pattern: String, matching text: String = "") -> PatternFailure? {
+    do throws(PatternFailure) {
       _ = try matches(pattern, text)
       return nil
     } catch {
@@ -42,7 +42,7 @@ struct RegularExpressionTests {
     (#"a\C"#, #"using \C is disabled by the application"#, 3),
   ])
   func `what is no pattern is told with its place`(pattern: String, reason: String, offset: Int) {
-    #expect(fault(in: pattern) == PatternFault(reason: reason, offset: offset))
+    #expect(fault(in: pattern) == PatternFailure(reason: reason, offset: offset))
     #expect(fault(in: "a+") == nil)
   }
 
@@ -58,7 +58,7 @@ struct RegularExpressionTests {
     ),
   ])
   func `a pattern has limits`(pattern: String, reason: String, offset: Int?) {
-    #expect(fault(in: pattern) == PatternFault(reason: reason, offset: offset))
+    #expect(fault(in: pattern) == PatternFailure(reason: reason, offset: offset))
   }
 
   @Test(arguments: [
@@ -72,7 +72,7 @@ struct RegularExpressionTests {
     ),
   ])
   func `matching has limits`(pattern: String, text: String, reason: String) {
-    #expect(fault(in: pattern, matching: text) == PatternFault(reason: reason))
+    #expect(fault(in: pattern, matching: text) == PatternFailure(reason: reason))
   }
 
   @Test func `few values may take long`() throws {
@@ -80,7 +80,7 @@ struct RegularExpressionTests {
     let slow = try RegularExpression("(?:a?){14}a{14}", matcher)
     var reasons: [String] = []
     for _ in 0..<30 {
-      do throws(PatternFault) {
+      do throws(PatternFailure) {
         #expect(try slow.matches(String(repeating: "a", count: 14), matcher))
       } catch {
         reasons.append(error.reason)
@@ -96,7 +96,7 @@ struct RegularExpressionTests {
     let matcher = PatternMatcher()
     var kept: [RegularExpression] = []
     #expect(
-      throws: PatternFault(
+      throws: PatternFailure(
         reason: "all patterns together take more than 16 MiB, which is the limit")
     ) {
       for _ in 0..<2000 { kept.append(try RegularExpression("(?:[ab]x){900}", matcher)) }
@@ -109,7 +109,7 @@ struct RegularExpressionTests {
     let pattern = String(repeating: "a", count: 4096)
     for _ in 0..<16 { _ = try RegularExpression(pattern, matcher) }
     #expect(
-      throws: PatternFault(
+      throws: PatternFailure(
         reason: "all patterns together are longer than 64 KiB, which is the limit")
     ) { _ = try RegularExpression("a", matcher) }
   }

@@ -116,10 +116,10 @@ import Testing
     run.start("a")
     try run.print("a", "second\n")
     run.end("a", after: 200)
-    let hook = Trial.hook(.onSuccess, index: 1)
+    let hook = CommandRole.hook(.onSuccess, index: 1)
     run.tell(.started(run.operation("a"), hook))
-    try run.print("a", "hooked\n", trial: hook)
-    run.end("a", .exited(3), trial: hook)
+    try run.print("a", "hooked\n", role: hook)
+    run.end("a", .exited(3), role: hook)
     run.settle("a", .failed, .hook(.onSuccess))
     #expect(
       run.standardError == """

@@ -17,7 +17,7 @@ import Testing
     .group("deploy", .nested(path: "./up.yml"), of: ["deploy/up"])
     .late("one", if: "params.all")
     .late("deploy", if: "params.to == \"x\" &&\n  true", skipped: "if: params.to == \"x\" is false")
-    .late("last", if: "always()", waits: ["tcp db:1"])
+    .late("last", if: "always()", probes: ["tcp db:1"])
 
   @Test func `the tree tells of members and conditions`() throws {
     #expect(

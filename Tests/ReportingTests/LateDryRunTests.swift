@@ -133,7 +133,7 @@ import Testing
     {
       .script("make \($0)\n${{ params.target }}")
     }.group("one", .expanding("params.names")).group("all", of: ["one[x]"])
-      .late("one", if: "params.fast ||\n  success()", waits: ["tcp localhost:5432", "file a"])
+      .late("one", if: "params.fast ||\n  success()", probes: ["tcp localhost:5432", "file a"])
       .late("all", if: "always()")
     #expect(
       try dryRun(plan) { $0.isVerbose = true } == """

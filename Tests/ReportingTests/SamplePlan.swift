@@ -35,12 +35,12 @@ extension Plan {
 
   /// Something about the step is decided late.
   func late(
-    _ id: String, if condition: String? = nil, skipped reason: String? = nil, waits: [String] = []
+    _ id: String, if condition: String? = nil, skipped reason: String? = nil, probes: [String] = []
   ) -> Plan {
     replacing(id) { step in
       PlannedStep(
         id: id, span: step.span, work: step.work, settings: step.settings,
-        late: LateStep(condition: condition, skipReason: reason, waits: waits))
+        late: LateStep(condition: condition, skipReason: reason, probes: probes))
     }
   }
 

@@ -72,23 +72,23 @@ final class StagedRun {
   func start(_ ids: String...) {
     for id in ids {
       attempts[id, default: 0] += 1
-      tell(.started(operation(id), trial(id)))
+      tell(.started(operation(id), role(id)))
     }
   }
 
-  func trial(_ id: String) -> Trial { .attempt(attempts[id, default: 1]) }
+  func role(_ id: String) -> CommandRole { .attempt(attempts[id, default: 1]) }
 
-  private func log(_ id: String, _ trial: Trial) -> String {
-    directory.path(of: RunDirectory.logName(of: id, trial))
+  private func log(_ id: String, _ role: CommandRole) -> String {
+    directory.path(of: RunDirectory.logName(of: id, role))
   }
 
   /// The command prints something, and it is told unless it is still on its way.
-  func print(_ id: String, _ text: String, trial: Trial? = nil, isTold: Bool = true) throws {
-    let trial = trial ?? self.trial(id)
-    let path = log(id, trial)
+  func print(_ id: String, _ text: String, role: CommandRole? = nil, isTold: Bool = true) throws {
+    let role = role ?? self.role(id)
+    let path = log(id, role)
     if !FileManager.default.fileExists(atPath: path) {
-      let file = LogFile(owning: try directory.make(RunDirectory.logName(of: id, trial)))
-      directory.logs.add(file, of: operation(id), trial)
+      let file = LogFile(owning: try directory.make(RunDirectory.logName(of: id, role)))
+      directory.logs.add(file, of: operation(id), role)
     }
     let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
     try handle.seekToEnd()
@@ -96,26 +96,26 @@ final class StagedRun {
     try handle.close()
     sizes[path, default: 0] += text.utf8.count
     if isTold {
-      tell(.outputGrew(operation(id), trial, byteCount: sizes[path, default: 0]))
+      tell(.outputGrew(operation(id), role, byteCount: sizes[path, default: 0]))
     }
   }
 
   /// Another file of the same name, with this text.
   func replaceLog(of id: String, by text: String) throws {
     try Data(text.utf8).write(to: folder.appending(path: "new"))
-    #expect(rename(folder.appending(path: "new").path, log(id, trial(id))) == 0)
+    #expect(rename(folder.appending(path: "new").path, log(id, role(id))) == 0)
   }
 
   func end(
     _ id: String, _ status: CommandEnd.Status = .exited(0), timedOut: Bool = false,
-    after milliseconds: Int = 100, trial: Trial? = nil
+    after milliseconds: Int = 100, role: CommandRole? = nil
   ) {
-    let trial = trial ?? self.trial(id)
+    let role = role ?? self.role(id)
     let end = CommandEnd(
       status, timedOut: timedOut, duration: Int64(milliseconds) * 1_000_000,
-      outputByteCount: sizes[log(id, trial), default: 0])
-    tell(.ended(operation(id), trial, end))
-    directory.logs.remove(of: operation(id), trial)
+      outputByteCount: sizes[log(id, role), default: 0])
+    tell(.ended(operation(id), role, end))
+    directory.logs.remove(of: operation(id), role)
   }
 
   func settle(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct `Names of the files of a run` {
   @Test(arguments: [
-    ("unit", Trial.attempt(2), "unit.2.log"),
+    ("unit", CommandRole.attempt(2), "unit.2.log"),
     ("unit", .hook(.onFailure, index: 1), "unit.on_failure.1.log"),
     ("unit", .probe(3), "unit.wait_for.3.log"),
     ("unit.on_failure", .attempt(1), "unit%2Eon_failure.1.log"),
@@ -19,8 +19,8 @@ import Testing
     ("test[x=%2F]", .attempt(1), "test[x=%252F].1.log"),
     ("test[x=a\nb\u{7f}é]", .attempt(1), "test[x=a%0Ab%7Fé].1.log"),
   ])
-  func `every id is the name of one file`(id: String, trial: Trial, name: String) {
-    #expect(RunDirectory.logName(of: id, trial) == name)
+  func `every id is the name of one file`(id: String, role: CommandRole, name: String) {
+    #expect(RunDirectory.logName(of: id, role) == name)
   }
 
   @Test func `long ids are cut and stay apart`() {

@@ -78,7 +78,7 @@ struct RunDirectoryTests {
     #expect(directory.holds(written, as: "a.1.log"))
     #expect(rename(path("a.1.log"), path("elsewhere")) == 0)
     try plant(kind, at: "a.1.log")
-    #expect(throws: UnreadableLog.replaced) {
+    #expect(throws: LogReadFailure.replaced) {
       _ = try directory.log("a.1.log", writtenTo: identity)
     }
     #expect(!directory.holds(written, as: "a.1.log"))
@@ -89,7 +89,7 @@ struct RunDirectoryTests {
     defer { try? FileManager.default.removeItem(at: folder) }
     let identity = try #require(try log("a.1.log", "true").identity)
     #expect(unlink(path("a.1.log")) == 0)
-    #expect(throws: UnreadableLog.replaced) {
+    #expect(throws: LogReadFailure.replaced) {
       _ = try directory.log("a.1.log", writtenTo: identity)
     }
   }

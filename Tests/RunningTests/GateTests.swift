@@ -156,7 +156,7 @@ import Testing
       groups: ["g!": ["a", "b", "c"]])
     #expect(
       run.timeline()
-        == "0:+a 0:+b 0:look(c) 1:-a=1 1:a#2in50 2:-b=1 2:b=failed 2:a=cancelled<b "
+        == "0:+a 0:+b 0:probe(c) 1:-a=1 1:a#2in50 2:-b=1 2:b=failed 2:a=cancelled<b "
         + "2:kill(c.wait.1) 2:c=cancelled<b 2:g=failed<b 2:end=1")
   }
 

@@ -128,7 +128,7 @@ private struct RandomRun {
 
   private mutating func endCommand(at index: Int) {
     let key = running.remove(at: index)
-    if case .probe = key.trial, killed.contains(key) { seen.insert("abandoned probe") }
+    if case .probe = key.role, killed.contains(key) { seen.insert("abandoned probe") }
     let status: CommandEnd.Status =
       switch killed.remove(key) != nil ? 3 : random.below(6) {
       case 0: .exited(1)
@@ -165,7 +165,7 @@ private struct RandomRun {
     case 1: return .fail("no")
     case 2, 3:
       let probe = Probe(
-        action: .arguments(["look"]), every: 500_000_000,
+        action: .arguments(["probe"]), every: 500_000_000,
         timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
       waited.insert(operation)
       return .wait([probe, probe], ReadyStep(step))
@@ -204,8 +204,8 @@ private struct RandomRun {
       if machine.mayStart(key, at: now) {
         start(key)
       } else {
-        if case .probe = key.trial { seen.insert("unwanted probe") }
-        if case .attempt = key.trial { seen.insert("unwanted attempt") }
+        if case .probe = key.role { seen.insert("unwanted probe") }
+        if case .attempt = key.role { seen.insert("unwanted attempt") }
       }
     }
   }
@@ -216,7 +216,7 @@ private struct RandomRun {
     }
     if settled[key.operation] != nil { complaints.append("\(key) starts after its outcome") }
     running.append(key)
-    switch key.trial {
+    switch key.role {
     case .attempt:
       seen.insert("attempt")
       if isStopping { complaints.append("\(key) starts after a stop") }
@@ -228,9 +228,9 @@ private struct RandomRun {
     if slotCount > width { complaints.append("\(slotCount) run where \(width) may") }
   }
 
-  /// A look at a condition that nobody waits for any more: it was killed, and its end is to come.
+  /// A probe of a condition that nobody waits for any more: it was killed, and its end is to come.
   private func isAbandoned(_ key: CommandKey) -> Bool {
-    if case .probe = key.trial { killed.contains(key) } else { false }
+    if case .probe = key.role { killed.contains(key) } else { false }
   }
 
   private mutating func checkEdges(of operation: OperationID) {

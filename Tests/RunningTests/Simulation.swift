@@ -114,7 +114,7 @@ private struct Playback {
   private var commands: [Command] = []
   private var now: Nanoseconds = 0
   private var words: [String] = []
-  private var lookCounts: [String: Int] = [:]
+  private var probeCounts: [String: Int] = [:]
 
   init(_ simulation: Simulation) {
     self.simulation = simulation
@@ -201,7 +201,7 @@ private struct Playback {
 
   private func wait(_ operation: OperationID, _ times: [Nanoseconds]) -> Decision {
     let probe = Probe(
-      action: .arguments(["look"]), every: times[0] * second,
+      action: .arguments(["probe"]), every: times[0] * second,
       timeout: times.count > 1 ? times[1] * second : nil, words: "it")
     return .wait([probe], ReadyStep(machine.steps[operation]))
   }
@@ -217,12 +217,12 @@ private struct Playback {
   private mutating func start(_ key: CommandKey) {
     let script = simulation.scripts[name(key)]?.split(separator: " ").map(String.init) ?? ["ok@1"]
     var index = 0
-    if case .attempt(let number) = key.trial { index = min(number, script.count) - 1 }
-    if case .probe = key.trial {
-      let count = lookCounts[name(key), default: 0]
-      lookCounts[name(key)] = count + 1
+    if case .attempt(let number) = key.role { index = min(number, script.count) - 1 }
+    if case .probe = key.role {
+      let count = probeCounts[name(key), default: 0]
+      probeCounts[name(key)] = count + 1
       index = min(count, script.count - 1)
-      words.append("\(now / second):look(\(id(key.operation)))")
+      words.append("\(now / second):probe(\(id(key.operation)))")
     }
     let parts = script[index].split(separator: "@").map(String.init)
     let after = parts.count > 1 ? (Nanoseconds(parts[1]) ?? 0) * second : 0
@@ -255,11 +255,11 @@ private struct Playback {
 
   private func word(_ event: RunEvent.Kind) -> String? {
     switch event {
-    case .started(let operation, let trial):
-      return "+\(name(CommandKey(operation: operation, trial: trial)))"
-    case .ended(let operation, let trial, let end):
+    case .started(let operation, let role):
+      return "+\(name(CommandKey(operation: operation, role: role)))"
+    case .ended(let operation, let role, let end):
       let mark = end.timedOut ? "!" : ""
-      return "-\(name(CommandKey(operation: operation, trial: trial)))=\(text(end.status))\(mark)"
+      return "-\(name(CommandKey(operation: operation, role: role)))=\(text(end.status))\(mark)"
     case .retrying(let operation, let attempt, let delay):
       return "\(id(operation))#\(attempt)in\(delay / second)"
     case .settled(let operation, let ending, let cause):
@@ -279,7 +279,7 @@ private struct Playback {
 
   /// `a` for an attempt, `a.on_success.1` for a hook.
   private func name(_ key: CommandKey) -> String {
-    switch key.trial {
+    switch key.role {
     case .attempt: id(key.operation)
     case .hook(let kind, let index): "\(id(key.operation)).\(kind.key).\(index)"
     case .probe(let index): "\(id(key.operation)).wait.\(index)"

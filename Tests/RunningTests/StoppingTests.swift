@@ -155,7 +155,7 @@ struct `Stopping a run` {
       let mayStart = machine.mayStart(key, at: 0)
       #expect(mayStart)
     }
-    let keys = (0..<3).map { CommandKey(operation: OperationID($0), trial: .attempt(1)) }
+    let keys = (0..<3).map { CommandKey(operation: OperationID($0), role: .attempt(1)) }
     machine.ended(keys[1], CommandEnd(.exited(0)), at: 1)
     machine.ended(keys[0], CommandEnd(.exited(isStateLost ? 0 : 1)), at: 1)
     let starts = machine.takeActions().filter { $0 == .start(keys[2]) }
@@ -188,7 +188,7 @@ struct `Stopping a run` {
     _ = machine.takeActions()
     let operation = OperationID(0)
     if earlierAttempts == 1 {
-      let key = CommandKey(operation: operation, trial: .attempt(1))
+      let key = CommandKey(operation: operation, role: .attempt(1))
       let mayStart = machine.mayStart(key, at: 0)
       #expect(mayStart)
       machine.ended(key, CommandEnd(.exited(1)), at: 1)
@@ -197,10 +197,10 @@ struct `Stopping a run` {
     }
     machine.observerFailed("lost", at: 1)
     let mayStart = machine.mayStart(
-      CommandKey(operation: operation, trial: .attempt(earlierAttempts + 1)), at: 1)
+      CommandKey(operation: operation, role: .attempt(earlierAttempts + 1)), at: 1)
     #expect(!mayStart)
     let started = machine.takeActions().compactMap { action -> HookKind? in
-      if case .start(let key) = action, case .hook(let kind, _) = key.trial { kind } else { nil }
+      if case .start(let key) = action, case .hook(let kind, _) = key.role { kind } else { nil }
     }
     #expect(started == expected)
   }

@@ -16,8 +16,8 @@ extension SeededGenerator {
   @Test(arguments: 0..<8)
   func `start in the order of the reference`(_ part: Int) {
     for seed in (part * 400)..<(part * 400 + 400) {
-      var trial = Trial(seed: seed, patience: .max)
-      let fault = trial.run()
+      var run = RandomRun(seed: seed, patience: .max)
+      let fault = run.run()
       #expect(fault == nil, "seed \(seed)")
       if fault != nil { return }
     }
@@ -25,8 +25,8 @@ extension SeededGenerator {
 
   @Test func `keep every limit while large claims age`() {
     for seed in 0..<1_000 {
-      var trial = Trial(seed: seed, patience: 2)
-      let fault = trial.run()
+      var run = RandomRun(seed: seed, patience: 2)
+      let fault = run.run()
       #expect(fault == nil, "seed \(seed)")
       if fault != nil { return }
     }
@@ -34,8 +34,8 @@ extension SeededGenerator {
 
   @Test func `give the same order for the same input`() {
     for seed in 0..<200 {
-      var first = Trial(seed: seed, patience: 3)
-      var second = Trial(seed: seed, patience: 3)
+      var first = RandomRun(seed: seed, patience: 3)
+      var second = RandomRun(seed: seed, patience: 3)
       _ = (first.run(), second.run())
       #expect(first.started == second.started)
     }
@@ -43,7 +43,7 @@ extension SeededGenerator {
 }
 
 /// One random graph and its random history, told to a scheduler and to the reference.
-private struct Trial {
+private struct RandomRun {
   private(set) var started: [OperationID] = []
   private var dice: SeededGenerator
   private var scheduler: Scheduler
@@ -97,7 +97,7 @@ private struct Trial {
     return fault
   }
 
-  private mutating func turn(_ act: (inout Trial) -> Void) {
+  private mutating func turn(_ act: (inout RandomRun) -> Void) {
     act(&self)
     compare()
     if fault == nil { startAll() }
@@ -150,7 +150,7 @@ private struct Trial {
   }
 }
 
-extension Trial {
+extension RandomRun {
   private mutating func act() {
     switch dice.roll(0...19) {
     case 0...9: finishOne(as: dice.ending())

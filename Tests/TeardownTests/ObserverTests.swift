@@ -15,7 +15,7 @@ private final class ObservedRun {
     folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try steps.write(
-      to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
+      to: folder.appending(path: "pipeline.yml"), atomically: false, encoding: .utf8)
     let program = ownFolder.appending(path: "observed-run").path
     let child = try Child(
       script: """

@@ -17,7 +17,7 @@ final class OprunProcess {
     folder = FileManager.default.temporaryDirectory.appending(path: "oprun-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     try pipeline.write(
-      to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
+      to: folder.appending(path: "pipeline.yml"), atomically: false, encoding: .utf8)
     child = try Child(
       script: """
         cd '\(folder.path)' || exit 99

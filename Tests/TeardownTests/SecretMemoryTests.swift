@@ -20,7 +20,7 @@ struct `Secrets in memory and files` {
       script: "cp '\(OprunProcess.program)' '\(folder.appending(path: "oprun").path)'")
     _ = copy.wait()
     try pipeline.write(
-      to: folder.appending(path: "pipeline.yml"), atomically: true, encoding: .utf8)
+      to: folder.appending(path: "pipeline.yml"), atomically: false, encoding: .utf8)
     chmod(folder.path, 0o777)
     return folder
   }

@@ -271,7 +271,7 @@ struct HostileServerTests {
     #expect(try download(server).message == "received HTTP/0.9 when not allowed\n")
   }
 
-  @Test func `a redirect in a circle ends`() throws {
+  @Test func `a redirect in a cycle ends`() throws {
     let server = try LoopbackServer { _, connection in
       connection.answer("302 Found", ["Location: /x"])
     }

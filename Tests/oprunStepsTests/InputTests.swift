@@ -8,12 +8,12 @@ import Testing
 private func inputs(_ words: String..., environment: [String: String] = [:]) throws -> Inputs {
   switch try Request(words, environment: { environment[$0] }) {
   case .perform(let inputs): return inputs
-  default: throw UsageError("no step")
+  default: throw UsageFailure("no step")
   }
 }
 
 private func fault(_ words: String..., environment: [String: String] = [:]) -> String {
-  do throws(UsageError) {
+  do throws(UsageFailure) {
     _ = try Request(words, environment: { environment[$0] })
     return "none"
   } catch { return error.text }

@@ -43,7 +43,7 @@ import Testing
     let written = String(text[before.upperBound..<after.lowerBound])
     if ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1" {
       let whole = text[..<before.upperBound] + generated + text[after.lowerBound...]
-      try whole.write(to: file, atomically: true, encoding: .utf8)
+      try whole.write(to: file, atomically: false, encoding: .utf8)
     } else {
       #expect(written == generated)
     }

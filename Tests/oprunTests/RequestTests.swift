@@ -6,7 +6,7 @@ import Testing
 @Suite struct `Command lines` {
   private func request(
     _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"]
-  ) throws(UsageError) -> Request {
+  ) throws(UsageFailure) -> Request {
     try Request(
       line.split(separator: " ").map(String.init), environment: { environment[$0] },
       fileExists: { files.contains($0) })
@@ -16,7 +16,7 @@ import Testing
     _ line: String, _ environment: [String: String] = [:]
   ) throws -> Invocation {
     guard case .perform(let invocation) = try request(line, environment) else {
-      throw UsageError("no command in '\(line)'")
+      throw UsageFailure("no command in '\(line)'")
     }
     return invocation
   }

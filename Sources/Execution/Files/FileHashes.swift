@@ -9,7 +9,7 @@ import Glibc
 enum FileHashes {
   /// Of the files that match, in hexadecimal: the hash over path, a NUL and the hash of the content,
   /// for each file in order. Empty if there is no file.
-  static func hash(of patterns: [String]) throws(FaultWords) -> String {
+  static func hash(of patterns: [String]) throws(UnlocatedFailure) -> String {
     let paths = files(matching: patterns)
     if paths.isEmpty { return "" }
     clinux_prepare_hashing()
@@ -24,7 +24,7 @@ enum FileHashes {
     return final(&whole).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  private static func hash(ofFile path: String) throws(FaultWords) -> [UInt8] {
+  private static func hash(ofFile path: String) throws(UnlocatedFailure) -> [UInt8] {
     // What was a file a moment ago may be a FIFO now, whose writer nobody knows.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw unreadable(path) }
@@ -32,7 +32,7 @@ enum FileHashes {
     var status = stat()
     guard fstat(file, &status) == 0 else { throw unreadable(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw FaultWords("cannot read \(quoted(path)): it is not a regular file")
+      throw UnlocatedFailure("cannot read \(quoted(path)): it is not a regular file")
     }
     var context = SHA256_CTX()
     ccrypto_sha256_init(&context)
@@ -54,7 +54,7 @@ enum FileHashes {
     return digest
   }
 
-  private static func unreadable(_ path: String) -> FaultWords {
-    FaultWords("cannot read \(quoted(path)): \(SystemError.reason(errno))")
+  private static func unreadable(_ path: String) -> UnlocatedFailure {
+    UnlocatedFailure("cannot read \(quoted(path)): \(SystemError.reason(errno))")
   }
 }

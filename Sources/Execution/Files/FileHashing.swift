@@ -7,7 +7,7 @@ import Scheduling
 /// What operations ask of `hashFiles` while they are decided. A decision that needs a digest nobody
 /// has yet is put off, and made again when the digest is there.
 struct FileHashing {
-  typealias Digest = Result<String, FaultWords>
+  typealias Digest = Result<String, UnlocatedFailure>
 
   /// At once. The others wait: disks and processors are for steps.
   static let width = 4
@@ -32,7 +32,7 @@ struct FileHashing {
   /// Nil if it is not known yet: the decision is to be put off.
   mutating func digest(of patterns: [String]) -> Digest? {
     if isOver {
-      return .failure(FaultWords("the run was stopped before the files were hashed"))
+      return .failure(UnlocatedFailure("the run was stopped before the files were hashed"))
     }
     guard let current else { return nil }
     if let known = digests[current]?[patterns] { return known }

@@ -43,7 +43,7 @@ final class HashProcess {
   }
 
   /// Takes what the process has said by now; the digest, or why there is none, once it has said all.
-  func take() -> Result<String, FaultWords>? {
+  func take() -> Result<String, UnlocatedFailure>? {
     var piece = [UInt8](repeating: 0, count: 1 << 12)
     while true {
       let count = read(output, &piece, piece.count)
@@ -58,12 +58,13 @@ final class HashProcess {
     }
   }
 
-  private var result: Result<String, FaultWords> {
+  private var result: Result<String, UnlocatedFailure> {
     let words = String(decoding: said.dropFirst(), as: UTF8.self)
     switch said.first {
     case Answer.digest.rawValue: return .success(words)
-    case Answer.fault.rawValue: return .failure(FaultWords(words))
-    default: return .failure(FaultWords("cannot hash files: the process that read them was killed"))
+    case Answer.fault.rawValue: return .failure(UnlocatedFailure(words))
+    default:
+      return .failure(UnlocatedFailure("cannot hash files: the process that read them was killed"))
     }
   }
 
@@ -81,7 +82,7 @@ final class HashProcess {
     for stream: Int32 in 0...2 { dup2(null, stream) }
     clinux_close_all_but(output)
     var text: [UInt8]
-    do throws(FaultWords) {
+    do throws(UnlocatedFailure) {
       text = [Answer.digest.rawValue] + Array(try FileHashes.hash(of: patterns).utf8)
     } catch {
       text = [Answer.fault.rawValue] + Array(error.message.utf8)

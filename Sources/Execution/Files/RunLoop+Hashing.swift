@@ -33,7 +33,7 @@ extension RunLoop {
         try waiting.add(process.output, for: .hashing, number: slot)
       } catch {
         isChanged = true
-        finishHashing(slot, .failure(FaultWords(refusalMessage(error))), at: time)
+        finishHashing(slot, .failure(UnlocatedFailure(refusalMessage(error))), at: time)
       }
     }
     return isChanged

@@ -62,7 +62,7 @@ final class Environment {
 package struct InheritedEnvironment {
   package fileprivate(set) var values: [String: String] = [:]
   /// Those whose value is not UTF-8.
-  package fileprivate(set) var undecodable: [String: UndecodableText] = [:]
+  package fileprivate(set) var undecodable: [String: TextDecodingFailure] = [:]
 }
 
 /// Of equal names the first counts, as for getenv(3).
@@ -74,7 +74,7 @@ package func inheritedEnvironment() -> InheritedEnvironment {
     guard let equals = strchr(variable, 61) else { continue }
     let name = Environment.name(of: variable)
     guard found.values[name] == nil, found.undecodable[name] == nil else { continue }
-    do throws(UndecodableText) {
+    do throws(TextDecodingFailure) {
       found.values[name] = try text(of: equals + 1)
     } catch {
       found.undecodable[name] = error

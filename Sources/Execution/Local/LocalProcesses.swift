@@ -186,7 +186,7 @@ final class LocalProcesses {
     let hadFile = command.log.file != nil
     defer {
       if !hadFile, let file = command.log.file {
-        directory.logs.add(file, of: command.key.operation, command.key.trial)
+        directory.logs.add(file, of: command.key.operation, command.key.role)
       }
     }
     do throws(SystemError) {

@@ -1,4 +1,4 @@
-// What a look at a condition said when it failed, for the message that it was waited for in vain. It knows
+// What a probe of a condition said when it failed, for the message that it was waited for in vain. It knows
 // no step and no run.
 
 import RunFiles

@@ -45,7 +45,7 @@ struct OutputFiles: ~Copyable {
   mutating func take(
     of operation: OperationID, from name: @autoclosure () -> String,
     declared: [OutputDeclaration]?
-  ) throws(OutputFault) -> ValueMap? {
+  ) throws(OutputFailure) -> ValueMap? {
     let countAtStart = countAtStart.removeValue(forKey: operation)
     changes.look()
     if countAtStart == changes.count { return nil }
@@ -55,7 +55,7 @@ struct OutputFiles: ~Copyable {
 
 private func takeOutputs(
   from name: String, in directory: RunDirectory, declared: [OutputDeclaration]?
-) throws(OutputFault) -> ValueMap? {
+) throws(OutputFailure) -> ValueMap? {
   let descriptor = directory.open(name)
   guard descriptor >= 0 else {
     switch errno {
@@ -72,7 +72,7 @@ private func takeOutputs(
 }
 
 /// At most one byte more than is allowed.
-private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
+private func content(of descriptor: Int32) throws(OutputFailure) -> [UInt8] {
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable() }
   let kind = FileKind(status.st_mode)
@@ -93,20 +93,20 @@ private func content(of descriptor: Int32) throws(OutputFault) -> [UInt8] {
   return bytes
 }
 
-private func notRegular(_ kind: FileKind) -> OutputFault {
-  OutputFault(message: "OPRUN_OUTPUT is \(kind.words), wanted a regular file")
+private func notRegular(_ kind: FileKind) -> OutputFailure {
+  OutputFailure(message: "OPRUN_OUTPUT is \(kind.words), wanted a regular file")
 }
 
-private func foreign(owner: uid_t) -> OutputFault {
-  OutputFault(
+private func foreign(owner: uid_t) -> OutputFailure {
+  OutputFailure(
     message: "OPRUN_OUTPUT belongs to \(userName(owner)), wanted a file of \(userName(geteuid()))")
 }
 
 /// The file would be read here and stay there.
-private func linked(count: Int) -> OutputFault {
-  OutputFault(message: "OPRUN_OUTPUT has \(count) names (hard links), wanted one")
+private func linked(count: Int) -> OutputFailure {
+  OutputFailure(message: "OPRUN_OUTPUT has \(count) names (hard links), wanted one")
 }
 
-private func unreadable() -> OutputFault {
-  OutputFault(message: "cannot read OPRUN_OUTPUT: \(SystemError.reason(errno))")
+private func unreadable() -> OutputFailure {
+  OutputFailure(message: "cannot read OPRUN_OUTPUT: \(SystemError.reason(errno))")
 }

@@ -9,8 +9,8 @@ extension RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
     case .started, .outputGrew, .retrying: self
-    case .ended(let operation, let trial, let end):
-      .ended(operation, trial, end.masked(by: masker))
+    case .ended(let operation, let role, let end):
+      .ended(operation, role, end.masked(by: masker))
     case .appended(let operation, let id, let group):
       .appended(operation, id: masker.mask(id), group: group)
     case .resolved(let operation, let command):

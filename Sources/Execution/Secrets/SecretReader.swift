@@ -22,7 +22,7 @@ package struct SecretReading: Sendable {
     var faults: [String] = []
     var size = 0
     for source in sources {
-      do throws(SecretFault) {
+      do throws(SecretReadFailure) {
         let value = try value(of: source, environment)
         size += value.utf8.count
         if size <= SecretLimit.allTogether { values[source.name] = value }
@@ -53,21 +53,21 @@ private enum SecretLimit {
 }
 
 /// What is wrong with one secret; the words follow its name.
-private struct SecretFault: Error {
+private struct SecretReadFailure: Error {
   let words: String
   var isMissing = false
 }
 
 private func value(
   of source: SecretSource, _ environment: (String) -> [UInt8]?
-) throws(SecretFault) -> String {
-  switch source.place {
+) throws(SecretReadFailure) -> String {
+  switch source.location {
   case .environment:
     guard let bytes = environment(source.name) else {
-      throw SecretFault(words: "is missing: the variable is not set", isMissing: true)
+      throw SecretReadFailure(words: "is missing: the variable is not set", isMissing: true)
     }
     guard !bytes.isEmpty else {
-      throw SecretFault(words: "is missing: the variable is empty", isMissing: true)
+      throw SecretReadFailure(words: "is missing: the variable is empty", isMissing: true)
     }
     return try checked(bytes)
   case .file(let path): return try checked(try content(of: path))
@@ -75,17 +75,17 @@ private func value(
 }
 
 /// Without the line break at its end.
-private func content(of path: String) throws(SecretFault) -> [UInt8] {
+private func content(of path: String) throws(SecretReadFailure) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else {
     guard errno == ENOENT else { throw unreadable(path) }
-    throw SecretFault(words: "is missing: there is no file \(quoted(path))", isMissing: true)
+    throw SecretReadFailure(words: "is missing: there is no file \(quoted(path))", isMissing: true)
   }
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable(path) }
   guard status.st_mode & S_IFMT == S_IFREG else {
-    throw SecretFault(words: "cannot be read: \(quoted(path)) is not a regular file")
+    throw SecretReadFailure(words: "cannot be read: \(quoted(path)) is not a regular file")
   }
   var bytes = [UInt8](repeating: 0, count: SecretLimit.each + 3)
   var count = 0
@@ -100,27 +100,27 @@ private func content(of path: String) throws(SecretFault) -> [UInt8] {
   if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
   if count > bytes.count, bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
   guard !bytes.isEmpty else {
-    throw SecretFault(words: "is missing: the file \(quoted(path)) is empty", isMissing: true)
+    throw SecretReadFailure(words: "is missing: the file \(quoted(path)) is empty", isMissing: true)
   }
   return bytes
 }
 
-private func unreadable(_ path: String) -> SecretFault {
-  SecretFault(words: "cannot be read: \(quoted(path)): \(SystemError.reason(errno))")
+private func unreadable(_ path: String) -> SecretReadFailure {
+  SecretReadFailure(words: "cannot be read: \(quoted(path)): \(SystemError.reason(errno))")
 }
 
-private func checked(_ bytes: [UInt8]) throws(SecretFault) -> String {
+private func checked(_ bytes: [UInt8]) throws(SecretReadFailure) -> String {
   guard bytes.count <= SecretLimit.each else {
-    throw SecretFault(words: "is larger than 64 KiB, which is the limit")
+    throw SecretReadFailure(words: "is larger than 64 KiB, which is the limit")
   }
-  guard !bytes.contains(0) else { throw SecretFault(words: "holds the character '\\u{0}'") }
+  guard !bytes.contains(0) else { throw SecretReadFailure(words: "holds the character '\\u{0}'") }
   guard let text = String(validating: bytes, as: UTF8.self) else {
-    throw SecretFault(words: "is not UTF-8; encode it, for example in Base64")
+    throw SecretReadFailure(words: "is not UTF-8; encode it, for example in Base64")
   }
   let isBlank = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
   let bare = Array(bytes.drop(while: isBlank).reversed().drop(while: isBlank))
   guard characterCount(of: bare) >= Masker.fewestCharacters else {
-    throw SecretFault(
+    throw SecretReadFailure(
       words: "has fewer than 4 characters, so masking it would make the output unreadable")
   }
   return text

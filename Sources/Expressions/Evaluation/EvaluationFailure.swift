@@ -4,17 +4,17 @@ package import Diagnostics
 
 /// A fault of values, met while folding or at the start of a step.
 package struct EvaluationFailure: Error {
-  package let words: FaultWords
+  package let words: UnlocatedFailure
   private let expression: Expression
   private let range: Range<Int>
 
-  package init(_ words: FaultWords, in expression: Expression, at range: Range<Int>) {
+  package init(_ words: UnlocatedFailure, in expression: Expression, at range: Range<Int>) {
     self.words = words
     self.expression = expression
     self.range = range
   }
 
-  init(_ fault: ExpressionFault, in expression: Expression) {
+  init(_ fault: ExpressionFailure, in expression: Expression) {
     self.init(fault.words, in: expression, at: fault.range)
   }
 

@@ -39,15 +39,15 @@ struct Folding<Bindings: ExpressionBindings> {
 
   /// The value, unless something is left.
   package mutating func run() throws(EvaluationFailure) -> Value? {
-    do throws(ExpressionFault) {
+    do throws(ExpressionFailure) {
       return try fold(expression.root)
     } catch {
       throw EvaluationFailure(error, in: expression)
     }
   }
 
-  private func fault(_ words: FaultWords, _ node: Int) -> ExpressionFault {
-    ExpressionFault(words, at: expression.range(of: node))
+  private func fault(_ words: UnlocatedFailure, _ node: Int) -> ExpressionFailure {
+    ExpressionFailure(words, at: expression.range(of: node))
   }
 }
 
@@ -95,7 +95,7 @@ extension Folding {
   /// Of a part that may never be asked for: what fails stays as it is.
   private mutating func foldPerhaps(_ node: Int) -> Value? {
     let start = nodes.count
-    do throws(ExpressionFault) {
+    do throws(ExpressionFailure) {
       return try fold(node)
     } catch {
       nodes.removeLast(nodes.count - start)
@@ -110,7 +110,7 @@ extension Folding {
   /// `isLenient`: what is missing is null.
   private mutating func fold(
     _ node: Int, isLenient: Bool = false
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     if let value = expression.literal(node) {
       let literal = expression.nodes[node]
@@ -134,13 +134,13 @@ extension Folding {
 
   private func boolean(
     _ value: Value, of sign: String, _ node: Int
-  ) throws(ExpressionFault) -> Bool {
+  ) throws(ExpressionFailure) -> Bool {
     if case .bool(let truth) = value { return truth }
     throw fault(
       ExpressionMessage.wrongOperand(sign, wanted: "true or false", found: value.type.words), node)
   }
 
-  private mutating func foldRoot(_ node: Int) throws(ExpressionFault) -> Value? {
+  private mutating func foldRoot(_ node: Int) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     guard let root = ContextRoot(rawValue: expression.nodes[node].detail) else { return nil }
     switch bindings.value(of: root) {
@@ -151,7 +151,7 @@ extension Folding {
     }
   }
 
-  private mutating func foldConditional(_ node: Int) throws(ExpressionFault) -> Value? {
+  private mutating func foldConditional(_ node: Int) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let operands = expression.operands(of: node)
     guard let condition = try fold(operands[0]) else {
@@ -166,7 +166,7 @@ extension Folding {
 
   private mutating func foldBinary(
     _ node: Int, isLenient: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     switch BinaryOperator(rawValue: expression.nodes[node].detail) {
     case .and: try foldLogic(node, absorbing: false)
     case .or: try foldLogic(node, absorbing: true)
@@ -179,7 +179,7 @@ extension Folding {
   /// `false` decides `&&`, `true` decides `||`; the other one says nothing and is left out.
   private mutating func foldLogic(
     _ node: Int, absorbing: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let sign = absorbing ? "||" : "&&"
     var leftCount = 0
@@ -205,7 +205,7 @@ extension Folding {
 
   private mutating func foldCoalesce(
     _ node: Int, isLenient: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let operands = expression.operands(of: node)
     var leftCount = 0
@@ -225,7 +225,7 @@ extension Folding {
     return leftCount == 1 ? nil : leave(node, since: start)
   }
 
-  private mutating func foldPair(_ node: Int) throws(ExpressionFault) -> Value? {
+  private mutating func foldPair(_ node: Int) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let (leftNode, rightNode) = expression.pair(of: node)
     let left = try fold(leftNode)
@@ -249,7 +249,7 @@ extension Folding {
     throw fault(ExpressionMessage.incomparable(left.type.words, right.type.words), node)
   }
 
-  private mutating func foldItems(_ node: Int) throws(ExpressionFault) -> Value? {
+  private mutating func foldItems(_ node: Int) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let operands = expression.operands(of: node)
     var values: [Value] = []
@@ -265,7 +265,7 @@ extension Folding {
       return put(.list(values), for: node, since: start)
     }
     guard let function = Function(rawValue: expression.nodes[node].detail) else { return nil }
-    do throws(ArgumentFault) {
+    do throws(ArgumentFailure) {
       if let value = try function.call(values, bindings) {
         return computed(value, for: node, since: start)
       }
@@ -281,7 +281,7 @@ extension Folding {
 extension Folding {
   private mutating func foldPath(
     _ node: Int, isLenient: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     let isMember = expression.nodes[node].kind == .member
     let owner = isMember ? node - 1 : expression.pair(of: node).0
@@ -303,7 +303,7 @@ extension Folding {
   /// `root.name`, `root['name']`.
   private mutating func foldContextMember(
     _ node: Int, _ owner: Int, isLenient: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     let start = nodes.count
     guard let root = ContextRoot(rawValue: expression.nodes[owner].detail) else { return nil }
     copy(owner)
@@ -332,7 +332,7 @@ extension Folding {
   /// Nil for a missing one where that is allowed.
   private func item(
     _ index: Value, of whole: Value, _ node: Int, isLenient: Bool
-  ) throws(ExpressionFault) -> Value? {
+  ) throws(ExpressionFailure) -> Value? {
     switch (whole, index) {
     case (.map(let map), .string(let name)):
       if let value = map[name] { return value }
@@ -359,13 +359,13 @@ extension Folding {
     }
   }
 
-  private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFault {
+  private func missing(_ name: String, of map: ValueMap, _ node: Int) -> ExpressionFailure {
     let isMember = expression.nodes[node].kind == .member
     let owner = isMember ? node - 1 : expression.pair(of: node).0
     let words = ExpressionMessage.unknownMember(
       name, of: expression.text(expression.range(of: owner)),
       suggestion: suggestion(for: name, among: map.names))
     return isMember
-      ? ExpressionFault(words, at: expression.memberNameRange(of: node)) : fault(words, node - 1)
+      ? ExpressionFailure(words, at: expression.memberNameRange(of: node)) : fault(words, node - 1)
   }
 }

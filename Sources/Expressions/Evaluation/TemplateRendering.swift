@@ -55,7 +55,7 @@ extension Template {
   package func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
     literal: (ArraySlice<UInt8>) -> Void = { _ in },
-    objection: (TextPiece) -> FaultWords? = { _ in nil }
+    objection: (TextPiece) -> UnlocatedFailure? = { _ in nil }
   ) throws(EvaluationFailure) -> String? {
     var text = RenderedText(self)
     for part in parts {
@@ -158,7 +158,7 @@ struct RenderedText {
   }
 
   /// Nil is not known yet. Returns what is wrong: there may be no end to what values make.
-  package mutating func append(_ value: String?) -> FaultWords? {
+  package mutating func append(_ value: String?) -> UnlocatedFailure? {
     guard var value else {
       isKnown = false
       return nil

@@ -2,7 +2,7 @@
 // would be rounded to an integer of its own. Knows neither outputs nor expressions.
 
 /// Why a text is no JSON.
-package struct JSONFault: Error, Hashable {
+package struct JSONFailure: Error, Hashable {
   package let reason: String
   /// In bytes from the start of the text.
   package let offset: Int
@@ -19,7 +19,7 @@ package struct JSONReader {
   private static let maxValueCount = 1_000_000
 
   /// The bytes are UTF-8. Linear in their number; at most 64 levels deep.
-  package static func value(of text: ArraySlice<UInt8>) throws(JSONFault) -> Value {
+  package static func value(of text: ArraySlice<UInt8>) throws(JSONFailure) -> Value {
     var reader = JSONReader(text)
     let value = try reader.value(depth: 1)
     reader.skipBlanks()
@@ -27,7 +27,7 @@ package struct JSONReader {
     return value
   }
 
-  package static func value(of text: String) throws(JSONFault) -> Value {
+  package static func value(of text: String) throws(JSONFailure) -> Value {
     try value(of: Array(text.utf8)[...])
   }
 
@@ -36,8 +36,8 @@ package struct JSONReader {
     place = text.startIndex
   }
 
-  private func fault(_ reason: String, at place: Int? = nil) -> JSONFault {
-    JSONFault(reason: reason, offset: min(place ?? self.place, text.endIndex) - text.startIndex)
+  private func fault(_ reason: String, at place: Int? = nil) -> JSONFailure {
+    JSONFailure(reason: reason, offset: min(place ?? self.place, text.endIndex) - text.startIndex)
   }
 
   private var byte: UInt8? { place < text.endIndex ? text[place] : nil }
@@ -53,7 +53,7 @@ package struct JSONReader {
     return true
   }
 
-  private mutating func value(depth: Int) throws(JSONFault) -> Value {
+  private mutating func value(depth: Int) throws(JSONFailure) -> Value {
     skipBlanks()
     valueCount += 1
     guard valueCount <= Self.maxValueCount else {
@@ -69,7 +69,7 @@ package struct JSONReader {
     }
   }
 
-  private mutating func word() throws(JSONFault) -> Value {
+  private mutating func word() throws(JSONFailure) -> Value {
     let words: [(StaticString, Value)] = [
       ("null", .null), ("true", .bool(true)), ("false", .bool(false)),
     ]
@@ -82,7 +82,7 @@ package struct JSONReader {
     throw fault("a value is missing")
   }
 
-  private mutating func number() throws(JSONFault) -> Double {
+  private mutating func number() throws(JSONFailure) -> Double {
     let start = place
     while let byte, isNameByte(byte) || "+-.".utf8.contains(byte) { place += 1 }
     let written = text[start..<place]
@@ -93,7 +93,7 @@ package struct JSONReader {
     return number
   }
 
-  private mutating func string() throws(JSONFault) -> String {
+  private mutating func string() throws(JSONFailure) -> String {
     let start = place
     place += 1
     while let byte, byte != UInt8(ascii: "\"") {
@@ -112,7 +112,7 @@ package struct JSONReader {
     return string
   }
 
-  private mutating func list(depth: Int) throws(JSONFault) -> Value {
+  private mutating func list(depth: Int) throws(JSONFailure) -> Value {
     guard depth <= Self.deepest else { throw fault("more than 64 levels") }
     place += 1
     var items: [Value] = []
@@ -124,7 +124,7 @@ package struct JSONReader {
     }
   }
 
-  private mutating func map(depth: Int) throws(JSONFault) -> Value {
+  private mutating func map(depth: Int) throws(JSONFailure) -> Value {
     guard depth <= Self.deepest else { throw fault("more than 64 levels") }
     place += 1
     var map = ValueMap()

@@ -61,16 +61,16 @@ package struct ArgumentText {
 
 extension TextPiece {
   /// To a piece of an argument that is data.
-  fileprivate func objection(isOption: Bool) -> FaultWords? {
+  fileprivate func objection(isOption: Bool) -> UnlocatedFailure? {
     switch self {
     case .authors(let text, _): text.utf8.contains(0) ? ScriptMessage.nul : nil
-    case .value(let value): ScriptRule.objection(to: value, at: .argument(isOption: isOption))
+    case .value(let value): ScriptRule.objection(to: value, in: .argument(isOption: isOption))
     case .unknown: nil
     }
   }
 
   /// Literal text, which is looked at before, gives no reason to.
-  fileprivate func refuse(_ words: FaultWords) throws(EvaluationFailure) {
+  fileprivate func refuse(_ words: UnlocatedFailure) throws(EvaluationFailure) {
     guard let expression else { return }
     throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))
   }

@@ -3,40 +3,41 @@
 import Diagnostics
 
 enum ScriptMessage {
-  package static let nul = FaultWords(
+  package static let nul = UnlocatedFailure(
     "a script or an argument cannot contain the character '\\u{0}'")
 
-  package static func empty(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
-    FaultWords(
+  package static func empty(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
       "the value is empty, which would leave a gap in the script", help: help(value, reader))
   }
 
   /// `found` is the first character that is not let in.
   package static func unsafe(
     _ value: InsertedValue, found: Character, _ reader: ScriptReader
-  ) -> FaultWords {
+  ) -> UnlocatedFailure {
     let reason =
       value.isQuoted ? "quote() does not change that" : "it contains \(quoted(String(found)))"
-    return FaultWords(
+    return UnlocatedFailure(
       "the value \(quoted(value.text)) cannot be inserted in a script: \(reason)",
       help: help(value, reader))
   }
 
-  package static func option(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
-    FaultWords(
+  package static func option(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure {
+    UnlocatedFailure(
       "the value \(quoted(value.text)) cannot begin a word of a script: it would be read as an option",
       help: help(value, reader))
   }
 
-  package static func assignment(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords {
-    FaultWords(
+  package static func assignment(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure
+  {
+    UnlocatedFailure(
       "the value \(quoted(value.text)) cannot begin a word of a script: "
         + "its '=' could set a variable",
       help: help(value, reader))
   }
 
-  static func optionArgument(_ value: InsertedValue) -> FaultWords {
-    FaultWords(
+  static func optionArgument(_ value: InsertedValue) -> UnlocatedFailure {
+    UnlocatedFailure(
       "the value \(quoted(value.text)) cannot begin an argument: it would be read as an option",
       help: "add the element `--` before it, if that ends the program's options")
   }

@@ -56,14 +56,14 @@ extension Template {
 
 extension TextPiece {
   /// To a piece of a script, and what stands before the next one.
-  func objection(after word: inout WordStart, _ reader: ScriptReader) -> FaultWords? {
+  func objection(after word: inout WordStart, _ reader: ScriptReader) -> UnlocatedFailure? {
     switch self {
     case .authors(let text, _):
       word.append(text.utf8)
       return text.utf8.contains(0) ? ScriptMessage.nul : nil
     case .value(let value):
       defer { word.appendValue() }
-      return ScriptRule.objection(to: value, at: .script(word, reader))
+      return ScriptRule.objection(to: value, in: .script(word, reader))
     case .unknown:
       // It may turn out to be the author's own text; the run looks again.
       word = .other

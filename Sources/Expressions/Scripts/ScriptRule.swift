@@ -10,7 +10,7 @@ package struct InsertedValue {
 }
 
 /// Where a value is inserted.
-enum ValuePlace {
+enum InsertionContext {
   /// In a text that is read as code.
   case script(WordStart, ScriptReader)
   /// In an argument that is data to its program; `isOption` if a `-` at the start of the value would
@@ -21,8 +21,9 @@ enum ValuePlace {
 package enum ScriptRule {
   /// Every value goes through here before it is put into a script or an argument: words that say why
   /// it is refused, or nil.
-  static func objection(to value: InsertedValue, at place: ValuePlace) -> FaultWords? {
-    switch place {
+  static func objection(to value: InsertedValue, in context: InsertionContext) -> UnlocatedFailure?
+  {
+    switch context {
     case .script(let start, let reader): objection(to: value, after: start, reader)
     case .argument(let isOption): objection(toArgument: value, isOption: isOption)
     }
@@ -30,7 +31,7 @@ package enum ScriptRule {
 
   private static func objection(
     to value: InsertedValue, after start: WordStart, _ reader: ScriptReader
-  ) -> FaultWords? {
+  ) -> UnlocatedFailure? {
     let bytes = value.text.utf8
     guard let first = bytes.first else { return ScriptMessage.empty(value, reader) }
     var holdsEqual = false
@@ -46,14 +47,14 @@ package enum ScriptRule {
     }
   }
 
-  private static func unsafe(_ value: InsertedValue, _ reader: ScriptReader) -> FaultWords? {
+  private static func unsafe(_ value: InsertedValue, _ reader: ScriptReader) -> UnlocatedFailure? {
     let found = value.text.first { !$0.utf8.allSatisfy(isSafe) }
     return found.map { ScriptMessage.unsafe(value, found: $0, reader) }
   }
 
   private static func objection(
     toArgument value: InsertedValue, isOption: Bool
-  ) -> FaultWords? {
+  ) -> UnlocatedFailure? {
     let bytes = value.text.utf8
     if isOption, bytes.first == UInt8(ascii: "-") { return ScriptMessage.optionArgument(value) }
     return bytes.contains(0) ? ScriptMessage.nul : nil

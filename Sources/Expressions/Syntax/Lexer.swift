@@ -16,11 +16,11 @@ struct Token {
 }
 
 /// What is wrong with an expression, and where in the text it stands.
-struct ExpressionFault: Error {
-  package let words: FaultWords
+struct ExpressionFailure: Error {
+  package let words: UnlocatedFailure
   package let range: Range<Int>
 
-  package init(_ words: FaultWords, at range: Range<Int>) {
+  package init(_ words: UnlocatedFailure, at range: Range<Int>) {
     self.words = words
     self.range = range
   }
@@ -33,7 +33,7 @@ struct Lexer {
   /// In a template `}}` is the end, elsewhere only the end of the text.
   let endsAtBraces: Bool
 
-  package mutating func next() throws(ExpressionFault) -> Token {
+  package mutating func next() throws(ExpressionFailure) -> Token {
     while place < content.endIndex, isBlank(content[place]) { place += 1 }
     guard place < content.endIndex else { return token(.end, byteCount: 0) }
     let byte = content[place]
@@ -84,7 +84,7 @@ struct Lexer {
     return Token(kind: .name, start: start, end: place)
   }
 
-  private mutating func sign(_ byte: UInt8) throws(ExpressionFault) -> Token {
+  private mutating func sign(_ byte: UInt8) throws(ExpressionFailure) -> Token {
     switch byte {
     case UInt8(ascii: "."): return token(.dot, byteCount: 1)
     case UInt8(ascii: ","): return token(.comma, byteCount: 1)
@@ -109,7 +109,7 @@ struct Lexer {
       let character = String(decoding: content[range], as: UTF8.self)
       let rest = content[range.upperBound...]
       let beforeBraces = rest.starts(with: (character == "$" ? "{{" : "{").utf8)
-      throw ExpressionFault(
+      throw ExpressionFailure(
         ExpressionMessage.strayCharacter(character, beforeBraces: beforeBraces), at: range)
     }
   }
@@ -120,7 +120,7 @@ struct Lexer {
     return place..<end
   }
 
-  private mutating func number() throws(ExpressionFault) -> Token {
+  private mutating func number() throws(ExpressionFailure) -> Token {
     let start = place
     place += 1
     while place < content.endIndex {
@@ -132,12 +132,12 @@ struct Lexer {
       place += 1
     }
     if let words = numberFault(content[start..<place]) {
-      throw ExpressionFault(words, at: start..<place)
+      throw ExpressionFailure(words, at: start..<place)
     }
     return Token(kind: .number, start: start, end: place)
   }
 
-  private mutating func singleQuoted() throws(ExpressionFault) -> Token {
+  private mutating func singleQuoted() throws(ExpressionFailure) -> Token {
     let start = place
     place += 1
     while place < content.endIndex {
@@ -150,23 +150,23 @@ struct Lexer {
       }
       place += 1
     }
-    throw ExpressionFault(ExpressionMessage.openString, at: start..<start + 1)
+    throw ExpressionFailure(ExpressionMessage.openString, at: start..<start + 1)
   }
 
-  private mutating func doubleQuoted() throws(ExpressionFault) -> Token {
+  private mutating func doubleQuoted() throws(ExpressionFailure) -> Token {
     let start = place
     place += 1
     while place < content.endIndex, content[place] != UInt8(ascii: "\"") {
       place += content[place] == UInt8(ascii: "\\") ? 2 : 1
     }
     guard place < content.endIndex else {
-      throw ExpressionFault(ExpressionMessage.openString, at: start..<start + 1)
+      throw ExpressionFailure(ExpressionMessage.openString, at: start..<start + 1)
     }
     place += 1
     guard let text = jsonStringText(content[start..<place]) else {
-      throw ExpressionFault(ExpressionMessage.badEscape, at: start..<place)
+      throw ExpressionFailure(ExpressionMessage.badEscape, at: start..<place)
     }
-    if text.utf8.contains(0) { throw ExpressionFault(ExpressionMessage.nul, at: start..<place) }
+    if text.utf8.contains(0) { throw ExpressionFailure(ExpressionMessage.nul, at: start..<place) }
     return Token(kind: .string, start: start, end: place)
   }
 }

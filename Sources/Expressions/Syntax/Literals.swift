@@ -1,7 +1,7 @@
 // The values of literals: numbers, and strings in single or double quotes.
 
 /// Why a text is no number; nil if it is one.
-func numberFault(_ text: ArraySlice<UInt8>) -> FaultWords? {
+func numberFault(_ text: ArraySlice<UInt8>) -> UnlocatedFailure? {
   let written = String(decoding: text, as: UTF8.self)
   guard let number = numberValue(text) else { return ExpressionMessage.badNumber(written) }
   let isInteger = text.allSatisfy { isDecimalDigit($0) || $0 == UInt8(ascii: "-") }

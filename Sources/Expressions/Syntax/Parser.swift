@@ -15,7 +15,7 @@ struct ExpressionParser {
   package init(
     _ content: ArraySlice<UInt8>, at place: Int, endsAtBraces: Bool,
     nodes: consuming [ExpressionNode]
-  ) throws(ExpressionFault) {
+  ) throws(ExpressionFailure) {
     lexer = Lexer(content: content, place: place, endsAtBraces: endsAtBraces)
     self.nodes = nodes
     if self.nodes.isEmpty { self.nodes.reserveCapacity(4) }
@@ -25,9 +25,9 @@ struct ExpressionParser {
   }
 
   /// Reads the whole expression; returns where it begins, and where it ended.
-  package mutating func parse() throws(ExpressionFault) -> Range<Int> {
+  package mutating func parse() throws(ExpressionFailure) -> Range<Int> {
     guard token.kind != .end else {
-      throw ExpressionFault(ExpressionMessage.emptyExpression, at: token.range)
+      throw ExpressionFailure(ExpressionMessage.emptyExpression, at: token.range)
     }
     try parseConditional()
     guard token.kind == .end else { throw unexpected() }
@@ -40,24 +40,24 @@ struct ExpressionParser {
 
 // Nodes and tokens.
 extension ExpressionParser {
-  private mutating func advance() throws(ExpressionFault) {
+  private mutating func advance() throws(ExpressionFailure) {
     lastEnd = token.end
     token = try lexer.next()
     if token.end - base > Expression.maxByteCount {
-      throw ExpressionFault(ExpressionMessage.expressionTooLong, at: base..<base + 1)
+      throw ExpressionFailure(ExpressionMessage.expressionTooLong, at: base..<base + 1)
     }
   }
 
-  private mutating func expect(_ kind: Token.Kind, _ sign: String) throws(ExpressionFault) {
+  private mutating func expect(_ kind: Token.Kind, _ sign: String) throws(ExpressionFailure) {
     guard token.kind == kind else { throw unexpected(wanted: sign) }
     try advance()
   }
 
-  private func unexpected(wanted: String? = nil) -> ExpressionFault {
+  private func unexpected(wanted: String? = nil) -> ExpressionFailure {
     let range = token.kind == .end ? lastEnd..<lastEnd : token.range
     let found =
       token.kind == .end ? nil : String(decoding: lexer.content[token.range], as: UTF8.self)
-    return ExpressionFault(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
+    return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
   }
 
   /// A node over all nodes since `first`, which spans from `start` to here.
@@ -71,24 +71,24 @@ extension ExpressionParser {
   }
 
   private mutating func addToken(_ kind: ExpressionNode.Kind, detail: UInt8 = 0)
-    throws(ExpressionFault)
+    throws(ExpressionFailure)
   {
     let start = token.start
     try advance()
     add(kind, detail: detail, first: nodes.count, start: start)
   }
 
-  private mutating func enter() throws(ExpressionFault) {
+  private mutating func enter() throws(ExpressionFailure) {
     depth += 1
     if depth > Expression.maxDepth {
-      throw ExpressionFault(ExpressionMessage.tooDeep, at: token.range)
+      throw ExpressionFailure(ExpressionMessage.tooDeep, at: token.range)
     }
   }
 }
 
 // The levels.
 extension ExpressionParser {
-  private mutating func parseConditional() throws(ExpressionFault) {
+  private mutating func parseConditional() throws(ExpressionFailure) {
     try enter()
     defer { depth -= 1 }
     let (first, start) = (nodes.count, token.start)
@@ -102,7 +102,7 @@ extension ExpressionParser {
   }
 
   /// `x || y || z`, and so on: one node with all operands.
-  private mutating func parseChain(_ chain: BinaryOperator) throws(ExpressionFault) {
+  private mutating func parseChain(_ chain: BinaryOperator) throws(ExpressionFailure) {
     let (first, start) = (nodes.count, token.start)
     let sign = chain == .or ? Token.Kind.or : chain == .and ? .and : .coalesce
     try parseOperand(of: chain)
@@ -114,7 +114,7 @@ extension ExpressionParser {
     add(.binary, detail: chain.rawValue, first: first, start: start)
   }
 
-  private mutating func parseOperand(of chain: BinaryOperator) throws(ExpressionFault) {
+  private mutating func parseOperand(of chain: BinaryOperator) throws(ExpressionFailure) {
     switch chain {
     case .or: try parseChain(.and)
     case .and: try parseComparison()
@@ -123,14 +123,14 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func parseComparison() throws(ExpressionFault) {
+  private mutating func parseComparison() throws(ExpressionFailure) {
     let (first, start) = (nodes.count, token.start)
     try parseChain(.coalesce)
     guard let comparison else { return }
     try advance()
     try parseChain(.coalesce)
     if self.comparison != nil {
-      throw ExpressionFault(ExpressionMessage.comparisonChain, at: token.range)
+      throw ExpressionFailure(ExpressionMessage.comparisonChain, at: token.range)
     }
     add(.binary, detail: comparison.rawValue, first: first, start: start)
   }
@@ -148,7 +148,7 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func parseNot() throws(ExpressionFault) {
+  private mutating func parseNot() throws(ExpressionFailure) {
     guard token.kind == .not else { return try parsePostfix() }
     let (first, start) = (nodes.count, token.start)
     try enter()
@@ -158,7 +158,7 @@ extension ExpressionParser {
     add(.not, first: first, start: start)
   }
 
-  private mutating func parsePostfix() throws(ExpressionFault) {
+  private mutating func parsePostfix() throws(ExpressionFailure) {
     let (first, start, outerDepth) = (nodes.count, token.start, depth)
     defer { depth = outerDepth }
     try parsePrimary()
@@ -179,16 +179,16 @@ extension ExpressionParser {
     }
   }
 
-  private mutating func parseMember() throws(ExpressionFault) {
+  private mutating func parseMember() throws(ExpressionFailure) {
     lastEnd = token.end
     guard let name = lexer.memberName() else {
-      throw ExpressionFault(ExpressionMessage.noNameAfterDot, at: token.range)
+      throw ExpressionFailure(ExpressionMessage.noNameAfterDot, at: token.range)
     }
     token = name
     try advance()
   }
 
-  private mutating func parsePrimary() throws(ExpressionFault) {
+  private mutating func parsePrimary() throws(ExpressionFailure) {
     switch token.kind {
     case .number: try addToken(.number)
     case .string: try addToken(.string)
@@ -204,13 +204,13 @@ extension ExpressionParser {
   }
 
   /// Leave no node: the operand's own place is what messages underline.
-  private mutating func parseParentheses() throws(ExpressionFault) {
+  private mutating func parseParentheses() throws(ExpressionFailure) {
     try advance()
     try parseConditional()
     try expect(.closeParenthesis, ")")
   }
 
-  private mutating func parseName() throws(ExpressionFault) {
+  private mutating func parseName() throws(ExpressionFailure) {
     let name = lexer.content[token.range]
     if name.count == 4, name.elementsEqual("null".utf8) { return try addToken(.null) }
     if name.count == 4, name.elementsEqual("true".utf8) { return try addToken(.true) }
@@ -232,7 +232,7 @@ extension ExpressionParser {
 
   private mutating func parseItems(
     until end: Token.Kind, _ sign: String
-  ) throws(ExpressionFault) {
+  ) throws(ExpressionFailure) {
     if token.kind == end { return try advance() }
     while true {
       try parseConditional()

@@ -8,7 +8,7 @@ package struct SourceText {
   /// Where the bytes begin on the number line of the source map.
   private let start: Int
   /// In the scalar that was looked at last; without it each place is found anew.
-  private(set) var places: ScalarPlaces?
+  private(set) var offsets: ScalarOffsets?
 
   package init(_ bytes: UnsafeBufferPointer<UInt8>, start: Int) {
     self.bytes = bytes
@@ -23,7 +23,7 @@ package struct SourceText {
   /// The same text, for finding many places in it.
   package var remembering: SourceText {
     var text = self
-    if text.places == nil { text.places = ScalarPlaces() }
+    if text.offsets == nil { text.offsets = ScalarOffsets() }
     return text
   }
 

@@ -124,7 +124,7 @@ extension Expression {
       self.init(parsingBraced: content, origin, in: source, known, log: &log)
       return
     }
-    do throws(ExpressionFault) {
+    do throws(ExpressionFailure) {
       let entry = if let entry = known[content] { entry } else { try Self.read(content, known) }
       self.init(
         template: Template(
@@ -139,7 +139,7 @@ extension Expression {
   /// Of a text that is nothing else.
   private static func read(
     _ content: ArraySlice<UInt8>, _ known: ReadExpressions
-  ) throws(ExpressionFault) -> ReadExpressions.Entry {
+  ) throws(ExpressionFailure) -> ReadExpressions.Entry {
     var parser = try ExpressionParser(
       content, at: content.startIndex, endsAtBraces: false, nodes: [])
     let base = try parser.parse().lowerBound
@@ -175,7 +175,7 @@ private struct TemplateReader {
   let content: ArraySlice<UInt8>
   var parts: [Template.Part] = []
   var nodes: [ExpressionNode] = []
-  var faults: [ExpressionFault] = []
+  var faults: [ExpressionFailure] = []
   var hasEscapes = false
   private let known: ReadExpressions
   /// Each expression is read on its own: those before a mistake are kept.
@@ -273,7 +273,7 @@ private struct TemplateReader {
   }
 
   private mutating func readUnknownExpression(at opening: Int) -> Int {
-    do throws(ExpressionFault) {
+    do throws(ExpressionFailure) {
       // Moved, so that no other owner makes it copy what is there.
       let known = isCareful ? [] : nodes
       if !isCareful { nodes = [] }
@@ -281,7 +281,7 @@ private struct TemplateReader {
         content, at: opening + 3, endsAtBraces: true, nodes: consume known)
       let range = try parser.parse()
       guard parser.end < content.endIndex else {
-        throw ExpressionFault(ExpressionMessage.openTemplate, at: opening..<opening + 3)
+        throw ExpressionFailure(ExpressionMessage.openTemplate, at: opening..<opening + 3)
       }
       if isCareful { nodes += parser.nodes } else { nodes = parser.nodes }
       return addExpression(opening..<parser.end + 2, base: range.lowerBound)
@@ -292,7 +292,7 @@ private struct TemplateReader {
   }
 
   /// Where to go on after a mistake: behind the next `}}`, or at the next `${{` before it.
-  private func end(of fault: ExpressionFault, _ opening: Int) -> Int {
+  private func end(of fault: ExpressionFailure, _ opening: Int) -> Int {
     var place = max(opening + 3, fault.range.lowerBound)
     while place + 1 < content.endIndex {
       if content[place] == UInt8(ascii: "}"), content[place + 1] == UInt8(ascii: "}") {

@@ -27,8 +27,8 @@ extension TextOrigin {
       return Span(start: start + range.lowerBound, end: start + range.upperBound)
     }
     var alignment = ScalarAlignment(source[span])
-    source.places?.turn(to: span)
-    return alignment.place(of: range, in: content, source.places).map {
+    source.offsets?.turn(to: span)
+    return alignment.place(of: range, in: content, source.offsets).map {
       Span(start: Int(span.start) + $0.lowerBound, end: Int(span.start) + $0.upperBound)
     } ?? span
   }
@@ -71,74 +71,78 @@ private struct ScalarAlignment {
 
   /// Nil if the two do not fit each other.
   package mutating func place(
-    of range: Range<Int>, in content: ArraySlice<UInt8>, _ places: ScalarPlaces?
+    of range: Range<Int>, in content: ArraySlice<UInt8>, _ offsets: ScalarOffsets?
   ) -> Range<Int>? {
     var start: Int?
     var index = content.startIndex
-    if let mark = places?.mark(before: range.lowerBound) {
-      (index, place) = (mark.index, mark.place)
+    if let mark = offsets?.mark(before: range.lowerBound) {
+      (index, place) = (mark.index, mark.offset)
     }
     var end = place
     while index < content.endIndex {
-      places?.note(index, place)
-      guard let unit = nextUnit(reading: content[index]) else { return nil }
-      if start == nil, index + unit.byteCount > range.lowerBound { start = unit.range.lowerBound }
-      index += unit.byteCount
+      offsets?.note(index, place)
+      guard let lexeme = nextLexeme(reading: content[index]) else { return nil }
+      if start == nil, index + lexeme.byteCount > range.lowerBound {
+        start = lexeme.range.lowerBound
+      }
+      index += lexeme.byteCount
       if index >= range.upperBound, !range.isEmpty {
-        return start.map { $0..<unit.range.upperBound }
+        return start.map { $0..<lexeme.range.upperBound }
       }
       if range.isEmpty, let start { return start..<start }
-      end = unit.range.upperBound
+      end = lexeme.range.upperBound
     }
     return range.lowerBound >= content.endIndex ? end..<end : nil
   }
 
   /// A stretch of the file that reads as some bytes.
-  private struct Unit {
+  private struct Lexeme {
     package let range: Range<Int>
     package let byteCount: Int
   }
 
-  private mutating func nextUnit(reading byte: UInt8) -> Unit? {
-    if isBlank(byte) { return blankUnit(byte) }
+  private mutating func nextLexeme(reading byte: UInt8) -> Lexeme? {
+    if isBlank(byte) { return blankLexeme(byte) }
     while place < written.count, isBlank(written[place]) || isLineContinuation() { place += 1 }
-    return unit(reading: byte)
+    return lexeme(reading: byte)
   }
 
   /// A blank that is written as it is, or as an escape, or that came of folding a line.
-  private mutating func blankUnit(_ byte: UInt8) -> Unit? {
+  private mutating func blankLexeme(_ byte: UInt8) -> Lexeme? {
     let here = place
     if place < written.count, written[place] == byte {
       place += 1
-      return Unit(range: here..<place, byteCount: 1)
+      return Lexeme(range: here..<place, byteCount: 1)
     }
     var ahead = place
     while ahead < written.count, isBlank(written[ahead]) { ahead += 1 }
     if style == .doubleQuoted, ahead < written.count, written[ahead] == UInt8(ascii: "\\") {
       let saved = place
       place = ahead
-      if let unit = escapeUnit(), unit.byteCount == 1, isBlankEscape(at: ahead) { return unit }
+      if let lexeme = escapeLexeme(), lexeme.byteCount == 1, isBlankEscape(at: ahead) {
+        return lexeme
+      }
       place = saved
     }
-    return Unit(range: here..<here, byteCount: 1)
+    return Lexeme(range: here..<here, byteCount: 1)
   }
 
-  private mutating func unit(reading byte: UInt8) -> Unit? {
+  private mutating func lexeme(reading byte: UInt8) -> Lexeme? {
     guard place < written.count else { return nil }
     let here = place
     switch (style, written[place]) {
-    case (.doubleQuoted, UInt8(ascii: "\\")): return escapeUnit()
+    case (.doubleQuoted, UInt8(ascii: "\\")): return escapeLexeme()
     case (.singleQuoted, UInt8(ascii: "'")):
       place += 2
     default:
       guard written[place] == byte else { return nil }
       place += 1
     }
-    return Unit(range: here..<min(place, written.count), byteCount: 1)
+    return Lexeme(range: here..<min(place, written.count), byteCount: 1)
   }
 
   /// `\n`, `\x41`, `\u00e9`.
-  private mutating func escapeUnit() -> Unit? {
+  private mutating func escapeLexeme() -> Lexeme? {
     let here = place
     guard place + 1 < written.count else { return nil }
     let digitCount =
@@ -149,7 +153,7 @@ private struct ScalarAlignment {
       default: 0
       }
     place = min(place + 2 + digitCount, written.count)
-    return Unit(range: here..<place, byteCount: byteCount(ofEscapeAt: here, digitCount))
+    return Lexeme(range: here..<place, byteCount: byteCount(ofEscapeAt: here, digitCount))
   }
 
   private func byteCount(ofEscapeAt start: Int, _ digitCount: Int) -> Int {

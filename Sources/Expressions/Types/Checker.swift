@@ -31,7 +31,7 @@ extension Expression {
   @discardableResult
   package func check(
     for wanted: ExpressionType.Kinds, in scope: some ExpressionScope, _ source: SourceText,
-    log: inout DiagnosticLog, _ wrong: (String, String) -> FaultWords
+    log: inout DiagnosticLog, _ wrong: (String, String) -> UnlocatedFailure
   ) -> ExpressionType {
     var checker = ExpressionChecker(self, scope)
     let type = checker.type(of: root)
@@ -48,7 +48,7 @@ extension Expression {
 struct ExpressionChecker<Scope: ExpressionScope> {
   private let expression: Expression
   private let scope: Scope
-  package private(set) var faults: [ExpressionFault] = []
+  package private(set) var faults: [ExpressionFailure] = []
 
   package init(_ expression: Expression, _ scope: Scope) {
     self.expression = expression
@@ -56,12 +56,12 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   }
 
   @discardableResult
-  package mutating func report(_ words: FaultWords, _ node: Int) -> ExpressionType {
+  package mutating func report(_ words: UnlocatedFailure, _ node: Int) -> ExpressionType {
     report(words, at: expression.range(of: node))
   }
 
-  private mutating func report(_ words: FaultWords, at range: Range<Int>) -> ExpressionType {
-    faults.append(ExpressionFault(words, at: range))
+  private mutating func report(_ words: UnlocatedFailure, at range: Range<Int>) -> ExpressionType {
+    faults.append(ExpressionFailure(words, at: range))
     return .any
   }
 
@@ -89,7 +89,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   /// Checks an operand; returns its type if it may be one of those wanted.
   @discardableResult
   private mutating func expect(
-    _ wanted: ExpressionType.Kinds, _ node: Int, _ wrong: (String, String) -> FaultWords
+    _ wanted: ExpressionType.Kinds, _ node: Int, _ wrong: (String, String) -> UnlocatedFailure
   ) -> ExpressionType {
     let type = type(of: node)
     guard type.kinds.isDisjoint(with: wanted) else { return type }

@@ -23,20 +23,20 @@ package struct ExpressionType: Hashable, Sendable {
 
   package let kinds: Kinds
   /// One, or none if nothing more is known: most types are copied often, and say nothing more.
-  private let details: [Details]
+  private let structure: [Structure]
 
-  private struct Details: Hashable, Sendable {
+  private struct Structure: Hashable, Sendable {
     let items: [ExpressionType]
     let members: Members?
     let choices: Choices?
   }
 
   /// Of a list's items, one or none; none is unknown.
-  private var items: [ExpressionType] { details.first?.items ?? [] }
+  private var items: [ExpressionType] { structure.first?.items ?? [] }
   /// Of a map; nil is unknown.
-  package var members: Members? { details.first?.members }
+  package var members: Members? { structure.first?.members }
   /// Of a string: the only ones that it may be; nil if it may be any.
-  package var choices: Choices? { details.first?.choices }
+  package var choices: Choices? { structure.first?.choices }
 
   /// Strings, in the order they are told.
   package struct Choices: Hashable, Sendable {
@@ -79,9 +79,9 @@ package struct ExpressionType: Hashable, Sendable {
   ) {
     self.kinds = kinds
     let isPlain = items == nil && members == nil && choices == nil
-    details =
+    structure =
       isPlain
-      ? [] : [Details(items: items.map { [$0] } ?? [], members: members, choices: choices)]
+      ? [] : [Structure(items: items.map { [$0] } ?? [], members: members, choices: choices)]
   }
 
   /// Unknown until the run.

@@ -6,7 +6,7 @@ package import Diagnostics
 /// The names that are there, and their types.
 package protocol ExpressionScope {
   /// Whether a context may be used where the expression stands; words that say why not, or nil.
-  func objection(to root: ContextRoot) -> FaultWords?
+  func objection(to root: ContextRoot) -> UnlocatedFailure?
 
   /// `root.name`, and `root['name']`.
   func member(_ name: String, of root: ContextRoot) -> ScopeMember
@@ -31,14 +31,14 @@ package enum ScopeMember {
   /// No such name: the checker says so, with a suggestion.
   case unknown
   /// There, but not to be used: the words say why.
-  case refused(FaultWords)
+  case refused(UnlocatedFailure)
 }
 
 extension ExpressionScope {
   package var suggester: Suggester { Suggester() }
 
   /// The words for a context that cannot be used here.
-  package func unavailable(_ root: ContextRoot) -> FaultWords {
+  package func unavailable(_ root: ContextRoot) -> UnlocatedFailure {
     ExpressionMessage.unavailable(root)
   }
 }
@@ -59,10 +59,10 @@ package protocol ExpressionBindings {
 
   /// The SHA-256 of the matching files in hexadecimal, '' if there are none; nil while files must
   /// not be looked at.
-  func hashFiles(_ patterns: [String]) throws(FaultWords) -> String?
+  func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String?
 
   /// Nil while files must not be looked at.
-  func exists(_ path: String) throws(FaultWords) -> Bool?
+  func exists(_ path: String) throws(UnlocatedFailure) -> Bool?
 
   /// What functions may still make and read; nil: as much as they like.
   var valueBudget: ValueBudget? { get }
@@ -98,13 +98,13 @@ extension ExpressionBindings {
   package var valueBudget: ValueBudget? { nil }
   package func isAuthors(_ name: String, of root: ContextRoot) -> Bool { false }
   package var dependencyStatus: DependencyStatus? { nil }
-  package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? { nil }
-  package func exists(_ path: String) throws(FaultWords) -> Bool? { nil }
+  package func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String? { nil }
+  package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { nil }
   package func secret(heldBy text: String) -> String? { nil }
 
   /// To a value in a script or an argument, which everybody can see who may list processes. Literal
   /// text is the author's to answer for.
-  package func objection(toSecretIn piece: TextPiece) -> FaultWords? {
+  package func objection(toSecretIn piece: TextPiece) -> UnlocatedFailure? {
     guard let expression = piece.expression, let text = piece.text, let name = secret(heldBy: text)
     else { return nil }
     return ExpressionMessage.holdsSecret(
@@ -112,4 +112,4 @@ extension ExpressionBindings {
   }
 }
 
-extension FaultWords: Error {}
+extension UnlocatedFailure: Error {}

@@ -22,20 +22,22 @@ enum Elasticity {
 }
 
 extension Engine {
-  /// Under the lock, when an operation of the lane is about to start: the last slot may be gone.
-  func watchElasticity(of lane: Int) {
-    if isWatching || !isCrowded(lane) { return }
+  /// Under the lock, when an operation of the queue is about to start: the last slot may be gone.
+  func watchElasticity(of queueNumber: Int) {
+    if isWatching || !isCrowded(queueNumber) { return }
     isWatching = Threads.start { Engine.shared.watch() }
   }
 
-  func resetElasticity(of lane: Int) {
-    let id = QueueID(lane)
+  func resetElasticity(of queueNumber: Int) {
+    let id = QueueID(queueNumber)
     if scheduler.pointee.width(of: id) > Elasticity.leastWidth {
       scheduler.pointee.setWidth(Elasticity.leastWidth, of: id)
     }
   }
 
-  private func isCrowded(_ lane: Int) -> Bool { scheduler.pointee.isCrowded(QueueID(lane)) }
+  private func isCrowded(_ queueNumber: Int) -> Bool {
+    scheduler.pointee.isCrowded(QueueID(queueNumber))
+  }
 
   private func watch() {
     var quietTicks = 0
@@ -58,14 +60,15 @@ extension Engine {
   /// More threads help where those there are neither end operations nor use the processors.
   private func widenCrowded(_ isIdle: Bool) -> Bool {
     var wasCrowded = false
-    for lane in lanes.indices where lanes[lane].isElastic && isCrowded(lane) {
+    for queueNumber in queues.indices where queues[queueNumber].isElastic && isCrowded(queueNumber)
+    {
       wasCrowded = true
-      let width = scheduler.pointee.width(of: QueueID(lane))
-      let isStuck = lanes[lane].endedCount < width
-      lanes[lane].endedCount = 0
+      let width = scheduler.pointee.width(of: QueueID(queueNumber))
+      let isStuck = queues[queueNumber].endedCount < width
+      queues[queueNumber].endedCount = 0
       guard isIdle, isStuck, width < Elasticity.largestWidth else { continue }
       let wider = min(width + max(1, width / 2), Elasticity.largestWidth)
-      scheduler.pointee.setWidth(wider, of: QueueID(lane))
+      scheduler.pointee.setWidth(wider, of: QueueID(queueNumber))
     }
     return wasCrowded
   }

@@ -1,11 +1,11 @@
-// Operations that wait for each other in a circle: looked for when one is added that others wait
-// for already, since only that can close a circle. How, is in CircleSearch.swift.
+// Operations that wait for each other in a cycle: looked for when one is added that others wait
+// for already, since only that can close a cycle. How, is in CycleSearch.swift.
 
 import Dispatch
 internal import Scheduling
 
-/// How much looking for circles may cost.
-struct CircleCredit {
+/// How much looking for cycles may cost.
+struct CycleCredit {
   /// Steps for each operation that is added. So the search is linear in what is added, however
   /// tangled that is.
   private static let stepsPerOperation = 32
@@ -21,37 +21,37 @@ struct CircleCredit {
   private var sweepTime = 0
 
   mutating func earn(addedCount: Int, presentCount: Int) {
-    let earned = (addedCount - paidCount) * CircleCredit.stepsPerOperation
-    steps = min(steps + earned, presentCount * CircleCredit.stepsPerOperation)
+    let earned = (addedCount - paidCount) * CycleCredit.stepsPerOperation
+    steps = min(steps + earned, presentCount * CycleCredit.stepsPerOperation)
     paidCount = addedCount
   }
 
   mutating func noteSweep(since start: Int) { sweepTime = monotonicTime() - start }
 
   var delay: DispatchTimeInterval {
-    .nanoseconds(max(CircleCredit.shortestDelay, CircleCredit.share * sweepTime))
+    .nanoseconds(max(CycleCredit.shortestDelay, CycleCredit.share * sweepTime))
   }
 }
 
 extension Engine {
   /// Under the lock. What is found is told when that is free: at once, or, if the search would take
   /// too long, after a look at everything a moment later.
-  func lookForCircle(through start: OperationID) {
+  func searchForCycle(through start: OperationID) {
     guard mayBeOnCycle(start) else { return }
-    circleCredit.earn(addedCount: addedCount, presentCount: members.count)
-    circleSearch.limit = circleCredit.steps
-    let path = circleSearch.run(from: start, in: scheduler.pointee.graph)
-    circleCredit.steps -= circleSearch.stepCount
+    cycleCredit.earn(addedCount: addedCount, presentCount: members.count)
+    cycleSearch.limit = cycleCredit.steps
+    let path = cycleSearch.run(from: start, in: scheduler.pointee.graph)
+    cycleCredit.steps -= cycleSearch.stepCount
     if let path {
       if !path.isEmpty { report(path) }
     } else {
-      circleCredit.suspects.append(start)
+      cycleCredit.suspects.append(start)
       planSweep()
     }
   }
 
   private func report(_ path: [OperationID]) {
-    affairs.append(.circle(path.compactMap { members[$0.index].operation }))
+    affairs.append(.cycle(path.compactMap { members[$0.index].operation }))
   }
 
   private func mayBeOnCycle(_ id: OperationID) -> Bool {
@@ -59,9 +59,9 @@ extension Engine {
   }
 
   private func planSweep() {
-    if circleCredit.isSweepPlanned { return }
-    circleCredit.isSweepPlanned = true
-    DispatchQueue.global().asyncAfter(deadline: .now() + circleCredit.delay) {
+    if cycleCredit.isSweepPlanned { return }
+    cycleCredit.isSweepPlanned = true
+    DispatchQueue.global().asyncAfter(deadline: .now() + cycleCredit.delay) {
       Engine.shared.sweep()
     }
   }
@@ -70,16 +70,16 @@ extension Engine {
   private func sweep() {
     enter()
     let start = monotonicTime()
-    circleCredit.isSweepPlanned = false
+    cycleCredit.isSweepPlanned = false
     var suspects: [OperationID] = []
-    swap(&suspects, &circleCredit.suspects)
+    swap(&suspects, &cycleCredit.suspects)
     if let path = scheduler.pointee.graph.cycle(through: suspects) {
       report(path)
       let known = Set(path)
-      circleCredit.suspects = suspects.filter { !known.contains($0) }
-      if !circleCredit.suspects.isEmpty { planSweep() }
+      cycleCredit.suspects = suspects.filter { !known.contains($0) }
+      if !cycleCredit.suspects.isEmpty { planSweep() }
     }
-    circleCredit.noteSweep(since: start)
+    cycleCredit.noteSweep(since: start)
     unlockAndWake()
   }
 }

@@ -67,7 +67,7 @@ extension Engine {
       operation.withAwaited { $0.append(dependency) }
       if operation.number >= 0, canWait(operation) {
         link(operation, to: dependency)
-        lookForCircle(through: OperationID(Int(operation.number)))
+        searchForCycle(through: OperationID(Int(operation.number)))
       }
     }
     unlockAndWake()

@@ -89,32 +89,42 @@ extension Engine {
     scheduler.pointee.retire(id)
     if old.contains(.hasTerms) { giveBackPools(of: operation) }
     operation.number = -1
-    leave(id, Int(operation.lane), &leftovers)
+    leave(id, Int(operation.queueNumber), &leftovers)
   }
 
-  private func leave(_ id: OperationID, _ lane: Int, _ leftovers: inout Leftovers) {
+  private func leave(_ id: OperationID, _ queueNumber: Int, _ leftovers: inout Leftovers) {
     let (previous, next) = (members[id.index].previous, members[id.index].next)
     swap(&leftovers.reference, &members[id.index].reference)
-    if previous >= 0 { members[Int(previous)].next = next } else { lanes[lane].first = next }
-    if next >= 0 { members[Int(next)].previous = previous } else { lanes[lane].last = previous }
-    if lanes[lane].barrier == id.rawValue { lanes[lane].barrier = -1 }
-    if let progress = lanes[lane].progress, progress.countOne() {
+    if previous >= 0 {
+      members[Int(previous)].next = next
+    } else {
+      queues[queueNumber].first = next
+    }
+    if next >= 0 {
+      members[Int(next)].previous = previous
+    } else {
+      queues[queueNumber].last = previous
+    }
+    if queues[queueNumber].barrier == id.rawValue { queues[queueNumber].barrier = -1 }
+    if let progress = queues[queueNumber].progress, progress.countOne() {
       leftovers.withRest { $0.progress = progress }
     }
-    lanes[lane].count -= 1
-    lanes[lane].endedCount += 1
-    if lanes[lane].count == 0 { becameEmpty(lane, &leftovers) }
+    queues[queueNumber].count -= 1
+    queues[queueNumber].endedCount += 1
+    if queues[queueNumber].count == 0 { becameEmpty(queueNumber, &leftovers) }
   }
 
-  private func becameEmpty(_ lane: Int, _ leftovers: inout Leftovers) {
-    if !lanes[lane].waiters.isEmpty {
-      leftovers.withRest { swap(&$0.signals, &lanes[lane].waiters) }
+  private func becameEmpty(_ queueNumber: Int, _ leftovers: inout Leftovers) {
+    if !queues[queueNumber].waiters.isEmpty {
+      leftovers.withRest { swap(&$0.signals, &queues[queueNumber].waiters) }
     }
-    if let queue = lanes[lane].queue, queue.entrance.close(after: lanes[lane].postedCount) {
+    if let queue = queues[queueNumber].queue,
+      queue.entrance.close(after: queues[queueNumber].postedCount)
+    {
       leftovers.queue = queue
-      lanes[lane].queue = nil
+      queues[queueNumber].queue = nil
     }
-    if lanes[lane].isElastic { resetElasticity(of: lane) }
+    if queues[queueNumber].isElastic { resetElasticity(of: queueNumber) }
   }
 
   /// Queued operations that wait for one that was in no queue.

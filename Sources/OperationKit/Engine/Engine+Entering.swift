@@ -9,8 +9,8 @@ import Synchronization
 enum Affair {
   /// It needs the success of one that had none.
   case doomed(Operation)
-  /// It has closed a circle.
-  case circle([Operation])
+  /// It has closed a cycle.
+  case cycle([Operation])
 
   func settle() {
     switch self {
@@ -18,7 +18,7 @@ enum Affair {
       let culprit = operation.dependencies.first { $0.bits.isUnsuccessful }
       operation.fail(OperationError.dependencyFailed(culprit?.description ?? ""))
       operation.cancel()
-    case .circle(let operations):
+    case .cycle(let operations):
       OperationQueue.report(operations)
     }
   }
@@ -59,7 +59,7 @@ extension Engine {
   /// somebody. They cannot miss each other: one shows that nobody is looking any more and then looks
   /// into the inbox, the other puts something in and then looks whether somebody is looking.
   private func post(_ reference: Unmanaged<Operation>, _ id: QueueID) {
-    reference._withUnsafeGuaranteedRef { $0.lane = id.rawValue }
+    reference._withUnsafeGuaranteedRef { $0.queueNumber = id.rawValue }
     inbox.push(reference)
     if attendance.load(ordering: .sequentiallyConsistent) { return }
     enter()
@@ -77,18 +77,18 @@ extension Engine {
   /// Under the lock: all that has come in goes to its queue.
   func takeOver() {
     inbox.takeAll { reference in
-      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
-      lanes[lane].postedCount += 1
-      admit(reference, to: QueueID(lane), asBarrier: false)
+      let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
+      queues[queueNumber].postedCount += 1
+      admit(reference, to: QueueID(queueNumber), asBarrier: false)
     }
   }
 
   private func open(_ queue: OperationQueue) {
-    let lane = queue.id.index
-    if lanes[lane].queue != nil { return }
-    lanes[lane].queue = queue
-    lanes[lane].mark = CurrentQueue.Mark(queue)
-    lanes[lane].postedCount = 0
+    let queueNumber = queue.id.index
+    if queues[queueNumber].queue != nil { return }
+    queues[queueNumber].queue = queue
+    queues[queueNumber].mark = CurrentQueue.Mark(queue)
+    queues[queueNumber].postedCount = 0
     queue.entrance.open()
   }
 
@@ -111,30 +111,36 @@ extension Engine {
     if operation.has(.hasTerms) { spec.claims = claims(of: operation) }
     let isFree =
       operation.awaited.isEmpty && !operation.has(.isAwaited) && !asBarrier
-      && lanes[queue.index].barrier < 0
+      && queues[queue.index].barrier < 0
     let id = scheduler.pointee.append(spec, holds: isFree ? 0 : 1)
     operation.number = id.rawValue
-    operation.lane = queue.rawValue
+    operation.queueNumber = queue.rawValue
     enroll(reference, as: id, in: queue.index)
     if !isFree { link(operation, id, queue.index, asBarrier) }
   }
 
-  private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in lane: Int) {
-    let last = lanes[lane].last
+  private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in queueNumber: Int) {
+    let last = queues[queueNumber].last
     let member = Member(reference: reference, previous: last, next: -1)
     if id.index == members.count { members.append(member) } else { members[id.index] = member }
-    if last >= 0 { members[Int(last)].next = id.rawValue } else { lanes[lane].first = id.rawValue }
-    lanes[lane].last = id.rawValue
-    lanes[lane].count += 1
+    if last >= 0 {
+      members[Int(last)].next = id.rawValue
+    } else {
+      queues[queueNumber].first = id.rawValue
+    }
+    queues[queueNumber].last = id.rawValue
+    queues[queueNumber].count += 1
     addedCount &+= 1
   }
 
   /// Ties an operation that is held to what it waits for and what waits for it, and lets it go.
-  private func link(_ operation: Operation, _ id: OperationID, _ lane: Int, _ isBarrier: Bool) {
+  private func link(
+    _ operation: Operation, _ id: OperationID, _ queueNumber: Int, _ isBarrier: Bool
+  ) {
     var isDoomed = false
-    var closesCircle = false
+    var closesCycle = false
     operation.awaited.forEach { dependency in
-      if dependency === operation { closesCircle = true }
+      if dependency === operation { closesCycle = true }
       link(operation, to: dependency)
       if dependency.has(.retired), dependency.bits.isUnsuccessful { isDoomed = true }
     }
@@ -142,13 +148,13 @@ extension Engine {
       scheduler.pointee.hold(id)
       affairs.append(.doomed(operation))
     }
-    addBarrierEdges(to: id, in: lane, isBarrier: isBarrier)
-    if takeOverWaiting(of: operation) { closesCircle = true }
+    addBarrierEdges(to: id, in: queueNumber, isBarrier: isBarrier)
+    if takeOverWaiting(of: operation) { closesCycle = true }
     if operation.has(.cancelled) {
       scheduler.pointee.ignoreDependencies(of: id)
     } else {
       scheduler.pointee.release(id)
-      if closesCircle { lookForCircle(through: id) }
+      if closesCycle { searchForCycle(through: id) }
     }
   }
 
@@ -165,7 +171,7 @@ extension Engine {
   }
 
   /// Operations that waited for this one while it was in no queue get edges. True if there are
-  /// any: a circle may have been closed.
+  /// any: a cycle may have been closed.
   private func takeOverWaiting(of operation: Operation) -> Bool {
     guard let ties = operation.ties, !ties.waiting.isEmpty else { return false }
     let id = OperationID(Int(operation.number))
@@ -180,8 +186,8 @@ extension Engine {
 
   /// What is added after a barrier waits for it, and a barrier for all that was added before, as far
   /// back as the last one.
-  private func addBarrierEdges(to id: OperationID, in lane: Int, isBarrier: Bool) {
-    let latest = lanes[lane].barrier
+  private func addBarrierEdges(to id: OperationID, in queueNumber: Int, isBarrier: Bool) {
+    let latest = queues[queueNumber].barrier
     if latest >= 0 {
       scheduler.pointee.addEdge(from: OperationID(Int(latest)), to: id, when: .done)
     }
@@ -191,6 +197,6 @@ extension Engine {
       scheduler.pointee.addEdge(from: OperationID(Int(number)), to: id, when: .done)
       number = members[Int(number)].previous
     }
-    lanes[lane].barrier = id.rawValue
+    queues[queueNumber].barrier = id.rawValue
   }
 }

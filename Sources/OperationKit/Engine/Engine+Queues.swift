@@ -6,7 +6,7 @@ internal import Scheduling
 extension Engine {
   func setWidth(_ width: Int, of id: QueueID) {
     enter()
-    lanes[id.index].isElastic = width < 0
+    queues[id.index].isElastic = width < 0
     scheduler.pointee.setWidth(width < 0 ? Elasticity.leastWidth : width, of: id)
     unlockAndWake()
   }
@@ -18,21 +18,21 @@ extension Engine {
   }
 
   func dispatchQueue(of id: QueueID) -> DispatchQueue? {
-    locked { lanes[id.index].dispatchQueue }
+    locked { queues[id.index].dispatchQueue }
   }
 
   func setDispatchQueue(_ queue: DispatchQueue?, of id: QueueID) {
     locked {
-      demand(lanes[id.index].count == 0, "the underlying queue of a queue in use is set")
-      lanes[id.index].dispatchQueue = queue
+      demand(queues[id.index].count == 0, "the underlying queue of a queue in use is set")
+      queues[id.index].dispatchQueue = queue
     }
   }
 
   func operations(of id: QueueID) -> [Operation] {
     locked {
       var result: [Operation] = []
-      result.reserveCapacity(lanes[id.index].count)
-      var number = lanes[id.index].first
+      result.reserveCapacity(queues[id.index].count)
+      var number = queues[id.index].first
       while number >= 0 {
         if let operation = members[Int(number)].operation { result.append(operation) }
         number = members[Int(number)].next
@@ -41,12 +41,12 @@ extension Engine {
     }
   }
 
-  func operationCount(of id: QueueID) -> Int { locked { lanes[id.index].count } }
+  func operationCount(of id: QueueID) -> Int { locked { queues[id.index].count } }
 
   func progress(of id: QueueID) -> Progress {
     locked {
-      let progress = lanes[id.index].progress ?? Progress()
-      lanes[id.index].progress = progress
+      let progress = queues[id.index].progress ?? Progress()
+      queues[id.index].progress = progress
       return progress
     }
   }
@@ -54,8 +54,8 @@ extension Engine {
   func waitUntilEmpty(_ id: QueueID) {
     let signal = Signal()
     let isEmpty = locked {
-      if lanes[id.index].count == 0 { return true }
-      lanes[id.index].waiters.append(signal)
+      if queues[id.index].count == 0 { return true }
+      queues[id.index].waiters.append(signal)
       return false
     }
     if !isEmpty { signal.wait() }

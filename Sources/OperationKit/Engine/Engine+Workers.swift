@@ -176,13 +176,13 @@ extension Engine {
   private func takeOperation() -> Job? {
     while let id = scheduler.pointee.next(after: QueueID(crew.latestQueue)) {
       guard let reference = members[id.index].reference, choose(reference) else { continue }
-      let lane = Int(reference._withUnsafeGuaranteedRef { $0.lane })
-      crew.latestQueue = lane
-      if lanes[lane].isElastic { watchElasticity(of: lane) }
-      guard let dispatchQueue = lanes[lane].dispatchQueue else {
-        return .run(reference, lanes[lane].mark)
+      let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
+      crew.latestQueue = queueNumber
+      if queues[queueNumber].isElastic { watchElasticity(of: queueNumber) }
+      guard let dispatchQueue = queues[queueNumber].dispatchQueue else {
+        return .run(reference, queues[queueNumber].mark)
       }
-      return .dispatch(reference.takeUnretainedValue(), lanes[lane].mark, dispatchQueue)
+      return .dispatch(reference.takeUnretainedValue(), queues[queueNumber].mark, dispatchQueue)
     }
     return nil
   }

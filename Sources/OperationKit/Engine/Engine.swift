@@ -25,7 +25,7 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   }
 
   /// What the engine knows of a queue. Its number is used again after its end.
-  struct Lane {
+  struct QueueRecord {
     /// While it has members, or some are on their way: they keep their queue alive.
     var queue: OperationQueue?
     var mark = CurrentQueue.Mark()
@@ -58,7 +58,7 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   let scheduler = UnsafeMutablePointer<Scheduler>.allocate(capacity: 1)
   // The lock excludes others; checks for it on each access would cost a tenth of the time.
   @exclusivity(unchecked) var members: [Member] = []
-  @exclusivity(unchecked) var lanes: [Lane] = []
+  @exclusivity(unchecked) var queues: [QueueRecord] = []
   private var vacantLanes: [QueueID] = []
   private var pools: [String: (pool: PoolID, users: Int)] = [:]
   private var vacantPools: [PoolID] = []
@@ -71,8 +71,8 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
   @exclusivity(unchecked) var affairs: [Affair] = []
   /// How many were ever added.
   @exclusivity(unchecked) var addedCount = 0
-  @exclusivity(unchecked) var circleCredit = CircleCredit()
-  @exclusivity(unchecked) var circleSearch = CircleSearch()
+  @exclusivity(unchecked) var cycleCredit = CycleCredit()
+  @exclusivity(unchecked) var cycleSearch = CycleSearch()
   /// A thread watches queues whose width is for the machine to decide.
   var isWatching = false
 
@@ -109,14 +109,14 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
         scheduler.pointee.resume(id)
         return id
       }
-      lanes.append(Lane())
+      queues.append(QueueRecord())
       return scheduler.pointee.addQueue(QueueSpec(name: "", width: width))
     }
   }
 
   func removeLane(_ id: QueueID) {
     locked {
-      lanes[id.index] = Lane()
+      queues[id.index] = QueueRecord()
       vacantLanes.append(id)
     }
   }

@@ -59,7 +59,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
   @exclusivity(unchecked) var number: Int32 = -1
   /// The number of its queue. Under the engine's lock, once that has taken it over.
-  @exclusivity(unchecked) var lane: Int32 = -1
+  @exclusivity(unchecked) var queueNumber: Int32 = -1
   /// What lies below it in the inbox. Its owner's.
   @exclusivity(unchecked) var before: UInt = 0
   /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
@@ -67,7 +67,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   @exclusivity(unchecked) var awaited = OperationList()
   /// Nil unless there was something to put in. Under the engine's lock.
   @exclusivity(unchecked) private(set) var ties: Ties?
-  @exclusivity(unchecked) private var details: Details?
+  @exclusivity(unchecked) private var details: OperationExtras?
 
   /// Makes an operation that does nothing.
   public init() {}
@@ -251,10 +251,10 @@ extension Operation {
 
   /// Reads or changes what few operations have. No code of others may run in it, not even by
   /// releasing something.
-  func withDetails<Value>(_ body: (Details) -> Value) -> Value {
+  func withDetails<Value>(_ body: (OperationExtras) -> Value) -> Value {
     detailsLock.locked {
       if let details { return body(details) }
-      let new = Details()
+      let new = OperationExtras()
       details = new
       set(.hasDetails)
       return body(new)
@@ -262,7 +262,7 @@ extension Operation {
   }
 
   /// As `withDetails`, but nil if there are none.
-  func readDetails<Value>(_ body: (Details) -> Value) -> Value? {
+  func readDetails<Value>(_ body: (OperationExtras) -> Value) -> Value? {
     detailsLock.locked { details.map(body) }
   }
 }

@@ -21,15 +21,15 @@ struct Status: OptionSet, Sendable {
   static let failed = Status(rawValue: 128)
   /// `dependencyPolicy` is `.succeeded`.
   static let needsSuccess = Status(rawValue: 256)
-  /// There is something in `Details` to look for: a completion block.
+  /// There is something in `OperationExtras` to look for: a completion block.
   static let hasCompletion = Status(rawValue: 512)
-  /// There is something in `Details` to look for: threads that wait, or tasks.
+  /// There is something in `OperationExtras` to look for: threads that wait, or tasks.
   static let hasWaiters = Status(rawValue: 1024)
-  /// There is something in `Details` to look for: observers of the state.
+  /// There is something in `OperationExtras` to look for: observers of the state.
   static let isObserved = Status(rawValue: 2048)
-  /// There is something in `Details` to look for: conditions, a time limit or a thread priority.
+  /// There is something in `OperationExtras` to look for: conditions, a time limit or a thread priority.
   static let hasTerms = Status(rawValue: 4096)
-  /// There is something in `Details` to look for: what to do when it is cancelled.
+  /// There is something in `OperationExtras` to look for: what to do when it is cancelled.
   static let hasCancelHandlers = Status(rawValue: 8192)
   /// What it waits for is being changed, and it is in no queue: a lock of one bit.
   static let changing = Status(rawValue: 16384)
@@ -42,7 +42,7 @@ struct Status: OptionSet, Sendable {
   /// It waits for one that there is more to than a block, or did: it knows what it waited for after the
   /// end. Knowing plain ones too would take a quarter of the time of a graph, and nobody asks.
   static let remembers = Status(rawValue: 524288)
-  /// It has `Details`.
+  /// It has `OperationExtras`.
   static let hasDetails = Status(rawValue: 131072)
 
   /// What it takes the engine's lock to look at when the operation is added to a queue.

@@ -1,11 +1,11 @@
-// Telling that operations wait for each other in a circle.
+// Telling that operations wait for each other in a cycle.
 
 import Glibc
 
 extension OperationQueue {
   private static let handler = Guarded<(@Sendable ([Operation]) -> Void)?>(nil)
 
-  /// Called with the operations of a circle, each waiting for the next and the last for the first,
+  /// Called with the operations of a cycle, each waiting for the next and the last for the first,
   /// when the last of them is added. Unless it is set, the path is written to standard error.
   ///
   /// It is called on the thread that adds it, before adding returns. Only where operations wait for each
@@ -17,7 +17,7 @@ extension OperationQueue {
     set { handler.withLock { $0 = newValue } }
   }
 
-  /// The message for a circle: its path.
+  /// The message for a cycle: its path.
   public static func cycleMessage(_ cycle: [Operation]) -> String {
     let names = (cycle + cycle.prefix(1)).map { "'\($0)'" }
     return "operations wait for each other, none of them can start: "

@@ -9,7 +9,7 @@ enum LoadingMessage {
       help: "a file can refer only to files in its own directory and below")
   }
 
-  static func circle(_ paths: [String], at span: Span) -> Diagnostic {
+  static func cycle(_ paths: [String], at span: Span) -> Diagnostic {
     let names = paths.map { printable($0) }.joined(separator: " -> ")
     return Diagnostic("files refer to each other in a cycle: \(names)", at: span)
   }

@@ -90,13 +90,13 @@ extension PipelineModel {
       number < 0 ? number : number + Int32(truncatingIfNeeded: count)
     }
     let base = (
-      dependencies: dependencies.count, actions: actions.count, details: details.count,
+      dependencies: dependencies.count, actions: actions.count, attributes: attributes.count,
       settings: settings.count, placements: placements.count, uses: uses.count,
-      extras: extras.count
+      controlFlows: controlFlows.count
     )
     for var step in other.steps {
       step.firstDependency = moved(step.firstDependency, by: base.dependencies)
-      step.details = moved(step.details, by: base.details)
+      step.attributes = moved(step.attributes, by: base.attributes)
       switch step.action {
       case .written: break
       case .kept(let number): step.action = .kept(moved(number, by: base.actions))
@@ -104,18 +104,18 @@ extension PipelineModel {
       }
       steps.append(step)
     }
-    for var detail in other.details {
-      detail.settings = moved(detail.settings, by: base.settings)
-      detail.placement = moved(detail.placement, by: base.placements)
-      detail.extra = moved(detail.extra, by: base.extras)
-      details.append(detail)
+    for var added in other.attributes {
+      added.settings = moved(added.settings, by: base.settings)
+      added.placement = moved(added.placement, by: base.placements)
+      added.controlFlow = moved(added.controlFlow, by: base.controlFlows)
+      attributes.append(added)
     }
     dependencies += other.dependencies
     actions += other.actions
     settings += other.settings
     placements += other.placements
     uses += other.uses
-    extras += other.extras
+    controlFlows += other.controlFlows
   }
 }
 

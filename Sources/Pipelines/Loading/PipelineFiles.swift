@@ -52,7 +52,7 @@ private func realPath(_ path: String) -> String? {
 }
 
 /// Where a file lies, for what it names.
-struct FilePlace: Hashable {
+struct FilePath: Hashable {
   let path: String
 
   /// Without a slash at the end; `.` where oprun was started.

@@ -48,7 +48,7 @@ struct PipelineLoader {
       open.removeLast()
       included = outer
     }
-    var model = merged(decode(path, bytes), at: FilePlace(path: path))
+    var model = merged(decode(path, bytes), at: FilePath(path: path))
     guard countUses(of: model) else { return PipelineModel() }
     if model.steps.isEmpty, log.isEmpty, let first = model.includes.first {
       log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
@@ -76,12 +76,12 @@ struct PipelineLoader {
 
   // MARK: Included files
 
-  private mutating func merged(_ model: PipelineModel, at place: FilePlace) -> PipelineModel {
+  private mutating func merged(_ model: PipelineModel, at file: FilePath) -> PipelineModel {
     guard !model.includes.isEmpty else { return model }
     var result = PipelineModel()
     var definitions = Definitions()
     for reference in model.includes where !log.isFull {
-      guard let path = path(of: reference, from: place) else {
+      guard let path = path(of: reference, from: file) else {
         lacksFile = true
         continue
       }
@@ -89,13 +89,13 @@ struct PipelineLoader {
         log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
         continue
       }
-      guard let bytes = read(path, reference, from: place, as: "included file") else {
+      guard let bytes = read(path, reference, from: file, as: "included file") else {
         lacksFile = true
         continue
       }
       included[path] = reference.span
       open.append(path)
-      let part = merged(decode(path, bytes, isPart: true), at: FilePlace(path: path))
+      let part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
       open.removeLast()
       result.merge(part, &definitions, log: &log)
     }
@@ -111,7 +111,7 @@ struct PipelineLoader {
     for uses in model.uses {
       guard case .file = uses.kind else { continue }
       useCount += 1
-      guard useCount <= Planner.maxUnitCount else {
+      guard useCount <= Planner.maxPipelineCount else {
         log.report(at: uses.span) { LoadingMessage.tooManyUses(at: $0) }
         return false
       }
@@ -121,11 +121,11 @@ struct PipelineLoader {
 
   /// The number of the model; nil if there is none, which is reported.
   private mutating func nested(_ reference: Reference) -> Int? {
-    let place = FilePlace(
+    let file = FilePath(
       path: sources.files[sources.fileIndex(at: Int(reference.span.start))].path)
-    guard let path = path(of: reference, from: place) else { return nil }
+    guard let path = path(of: reference, from: file) else { return nil }
     if let number = numbers[path] { return number }
-    guard let bytes = read(path, reference, from: place, as: "pipeline") else { return nil }
+    guard let bytes = read(path, reference, from: file, as: "pipeline") else { return nil }
     let number = models.count
     numbers[path] = number
     models.append(PipelineModel())
@@ -149,7 +149,7 @@ struct PipelineLoader {
         log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
       case .success(let bytes?):
         byteCount += bytes.count
-        do throws(VariableFileFault) {
+        do throws(VariableFileFailure) {
           for (name, value) in try variables(in: bytes) {
             model.fileVariables.append(
               VariableModel(name: name, span: reference.span, value: .plain(value)))
@@ -166,14 +166,14 @@ struct PipelineLoader {
   // MARK: Reading
 
   /// The path of a file that another one names; nil if it may not name it, which is reported.
-  private mutating func path(of reference: Reference, from place: FilePlace) -> String? {
-    guard let path = place.resolve(reference.name) else {
+  private mutating func path(of reference: Reference, from file: FilePath) -> String? {
+    guard let path = file.resolve(reference.name) else {
       log.report(at: reference.span) { LoadingMessage.outside(reference.name, at: $0) }
       return nil
     }
     if let start = open.firstIndex(of: path) {
-      let circle = open[start...] + [path]
-      log.report(at: reference.span) { LoadingMessage.circle(Array(circle), at: $0) }
+      let cycle = open[start...] + [path]
+      log.report(at: reference.span) { LoadingMessage.cycle(Array(cycle), at: $0) }
       return nil
     }
     return path
@@ -193,10 +193,10 @@ struct PipelineLoader {
 
   /// The bytes of a file; nil if they cannot be had, which is reported.
   private mutating func read(
-    _ path: String, _ reference: Reference, from place: FilePlace, as what: String
+    _ path: String, _ reference: Reference, from file: FilePath, as what: String
   ) -> [UInt8]? {
     guard checkLimits(reference) else { return nil }
-    switch files.read(path, place.directory) {
+    switch files.read(path, file.directory) {
     case .success(let bytes?): return bytes
     case .success(nil):
       log.report(at: reference.span) { LoadingMessage.missing(what, path, at: $0) }

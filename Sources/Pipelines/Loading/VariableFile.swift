@@ -3,7 +3,7 @@
 import Expressions
 
 /// What is wrong with a file of variables. The text itself is not shown: it may be secret.
-struct VariableFileFault: Error, Hashable {
+struct VariableFileFailure: Error, Hashable {
   let line: Int
   let message: String
 }
@@ -12,7 +12,7 @@ struct VariableFileFault: Error, Hashable {
 /// may stand before a name. In single quotes all is as it is; in double quotes `\n`, `\t`, `\"`, `\\`
 /// and `\$` are escapes; quoted values may go over several lines. Without quotes a value ends with
 /// its line, or before ` #`. Nothing is expanded.
-func variables(in bytes: [UInt8]) throws(VariableFileFault) -> [(String, String)] {
+func variables(in bytes: [UInt8]) throws(VariableFileFailure) -> [(String, String)] {
   var reader = VariableFileReader(bytes)
   return try reader.read()
 }
@@ -24,7 +24,7 @@ private struct VariableFileReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func read() throws(VariableFileFault) -> [(String, String)] {
+  mutating func read() throws(VariableFileFailure) -> [(String, String)] {
     guard bytes.count <= 1 << 20 else { throw fault("larger than 1 MiB, which is the limit") }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
     var result: [(String, String)] = []
@@ -41,8 +41,8 @@ private struct VariableFileReader {
 
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  private func fault(_ message: String) -> VariableFileFault {
-    VariableFileFault(line: line, message: message)
+  private func fault(_ message: String) -> VariableFileFailure {
+    VariableFileFailure(line: line, message: message)
   }
 
   private mutating func skipBlanks(andLines: Bool) {
@@ -56,7 +56,7 @@ private struct VariableFileReader {
     while let byte = peek, byte != 10 { place += 1 }
   }
 
-  private mutating func variable() throws(VariableFileFault) -> (String, String) {
+  private mutating func variable() throws(VariableFileFailure) -> (String, String) {
     var name = try self.name()
     if name == "export", let byte = peek, byte == 32 || byte == 9 {
       skipBlanks(andLines: false)
@@ -73,13 +73,13 @@ private struct VariableFileReader {
       default: try plain()
       }
     guard let text = String(validating: value, as: UTF8.self), !value.contains(0) else {
-      throw VariableFileFault(
+      throw VariableFileFailure(
         line: start, message: "the value is not UTF-8, or contains a NUL character")
     }
     return (name, text)
   }
 
-  private mutating func name() throws(VariableFileFault) -> String {
+  private mutating func name() throws(VariableFileFailure) -> String {
     let start = place
     while let byte = peek, isNameByte(byte) { place += 1 }
     guard place > start, isNameStart(bytes[start]) else {
@@ -88,7 +88,7 @@ private struct VariableFileReader {
     return String(decoding: bytes[start..<place], as: UTF8.self)
   }
 
-  private mutating func plain() throws(VariableFileFault) -> [UInt8] {
+  private mutating func plain() throws(VariableFileFailure) -> [UInt8] {
     var value: [UInt8] = []
     while let byte = peek, byte != 10 {
       if byte == UInt8(ascii: "#"), value.isEmpty || value.last == 32 || value.last == 9 {
@@ -102,7 +102,7 @@ private struct VariableFileReader {
     return value
   }
 
-  private mutating func quoted(from start: Int) throws(VariableFileFault) -> [UInt8] {
+  private mutating func quoted(from start: Int) throws(VariableFileFailure) -> [UInt8] {
     let quote = bytes[place]
     place += 1
     var value: [UInt8] = []
@@ -119,7 +119,7 @@ private struct VariableFileReader {
       value.append(byte)
     }
     guard peek == quote else {
-      throw VariableFileFault(line: start, message: "a quote is never closed")
+      throw VariableFileFailure(line: start, message: "a quote is never closed")
     }
     place += 1
     skipBlanks(andLines: false)

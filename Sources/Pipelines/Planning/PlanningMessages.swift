@@ -72,7 +72,7 @@ enum PlanningMessage {
       at: span)
   }
 
-  static let tooMuchText = FaultWords(
+  static let tooMuchText = UnlocatedFailure(
     "expressions produce more than 64 MiB of text in all, which is the limit")
 
   static func textForInput(_ name: String, wanted: String, at span: Span) -> Diagnostic {

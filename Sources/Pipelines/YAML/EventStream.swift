@@ -10,7 +10,7 @@ struct EventStream: ~Copyable {
   }
 
   /// What libyaml says of a text it cannot read. Marks count characters from the start.
-  struct Fault: Error {
+  struct Failure: Error {
     let problem: String
     let context: String
     let mark: Int
@@ -41,7 +41,7 @@ struct EventStream: ~Copyable {
   }
 
   /// Goes to the next event. Not to be called after `streamEnd` or a fault.
-  mutating func advance() throws(Fault) -> Kind {
+  mutating func advance() throws(Failure) -> Kind {
     yaml_event_delete(event)
     guard yaml_parser_parse(parser, event) == 1 else { throw fault() }
     switch event.pointee.type {
@@ -105,10 +105,10 @@ struct EventStream: ~Copyable {
     var tagName: String? { EventStream.text(tag) }
   }
 
-  private func fault() -> Fault {
+  private func fault() -> Failure {
     let state = parser.pointee
     let isReaderError = state.error == YAML_READER_ERROR
-    return Fault(
+    return Failure(
       problem: state.problem.map { String(cString: $0) } ?? "out of memory",
       context: state.context.map { String(cString: $0) } ?? "",
       mark: isReaderError ? state.problem_offset : state.problem_mark.index,

@@ -43,11 +43,11 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   package var valueBudget: ValueBudget? { facts.valueBudget }
 
-  package func hashFiles(_ patterns: [String]) throws(FaultWords) -> String? {
+  package func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String? {
     try facts.hashFiles(patterns)
   }
 
-  package func exists(_ path: String) throws(FaultWords) -> Bool? { try facts.exists(path) }
+  package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { try facts.exists(path) }
 
   private func step(_ name: String) -> Value {
     if let matches = scope.matches[name] {
@@ -108,7 +108,7 @@ extension LateBindings {
       let template = input.value.templates.first?.expressions.first
       guard let template else { preconditionFailure("an input without expressions is known") }
       throw EvaluationFailure(
-        FaultWords("parameter \(quoted(input.name)) \(fault)"), in: template,
+        UnlocatedFailure("parameter \(quoted(input.name)) \(fault)"), in: template,
         at: template.range(of: template.root))
     }
   }

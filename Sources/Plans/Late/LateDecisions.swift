@@ -63,15 +63,15 @@ extension LateStep {
   ) throws(EvaluationFailure) -> [Probe] {
     let bindings = LateBindings(scope: scope, facts: facts)
     var probes: [Probe] = []
-    for wait in parts.waits {
+    for probe in parts.probes {
       let target = try bindings.action(
-        of: wait.model.target, shell: shell, isScript: wait.model.kind == .command)
-      if case .script(let text) = target { try wait.model.check(text.string) }
-      if wait.model.kind == .command { try parts.checkInput(of: target, bindings) }
+        of: probe.model.target, shell: shell, isScript: probe.model.kind == .command)
+      if case .script(let text) = target { try probe.model.check(text.string) }
+      if probe.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
-          action: wait.model.kind.action(target), every: wait.model.every,
-          timeout: wait.model.timeout, words: wait.model.kind.words(target)))
+          action: probe.model.kind.action(target), every: probe.model.every,
+          timeout: probe.model.timeout, words: probe.model.kind.words(target)))
     }
     return probes
   }
@@ -101,7 +101,7 @@ extension LateStep {
     let matrix = try expansion.known(LateBindings(scope: scope, facts: facts))
     let instances: [Instance]
     var budget = MatrixBudget()
-    do throws(MatrixFault) {
+    do throws(MatrixFailure) {
       instances = try matrix.instances(&budget)
     } catch {
       throw ExpansionFailure(message: "the matrix \(error.message)")
@@ -127,7 +127,7 @@ extension LateStep {
   package var matrix: ValueMap? { scope.matrix }
 }
 
-extension WaitModel.Kind {
+extension ProbeModel.Kind {
   fileprivate func action(_ target: Action) -> Action {
     guard case .script(let script) = target else { return target }
     let text = script.string

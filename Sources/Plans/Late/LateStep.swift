@@ -12,7 +12,7 @@ package final class LateStep: Sendable {
   /// It is known already that it will not run, and why: `if: params.branch == 'main' is false`.
   package let skipReason: String?
   /// What it waits for besides its dependencies: `tcp localhost:5432`.
-  package let waits: [String]
+  package let probes: [String]
   package let parts: LateParts
   package let scope: LateScope
 
@@ -27,7 +27,7 @@ package final class LateStep: Sendable {
     let all = parts.expansion?.parts ?? parts
     let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
     condition = open.isEmpty ? nil : open.joined(separator: ", ")
-    waits = all.waits.map(\.shown)
+    probes = all.probes.map(\.shown)
   }
 
   /// Variables whose values are not known, as they are written.
@@ -41,10 +41,10 @@ package final class LateStep: Sendable {
   private var settings: LateSettings? { (parts.expansion?.parts ?? parts).settings }
 
   /// For tests and samples of other modules.
-  package init(condition: String? = nil, skipReason: String? = nil, waits: [String] = []) {
+  package init(condition: String? = nil, skipReason: String? = nil, probes: [String] = []) {
     self.condition = condition
     self.skipReason = skipReason
-    self.waits = waits
+    self.probes = probes
     parts = LateParts()
     scope = LateScope()
   }
@@ -65,7 +65,7 @@ package struct LateParts: Sendable {
   /// Of a nested pipeline: what it gives back, in the scope of its own steps.
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
-  package var waits: [LateWait] = []
+  package var probes: [LateProbe] = []
   /// It is in a pipeline that is given something that is not known yet.
   package var hasLateInputs = false
 
@@ -73,7 +73,7 @@ package struct LateParts: Sendable {
 
   package var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && waits.isEmpty && !hasLateInputs && input == nil
+      && probes.isEmpty && !hasLateInputs && input == nil
   }
 }
 
@@ -121,10 +121,10 @@ package final class LateExpansion: Sendable {
 }
 
 /// One condition of `wait_for`.
-package struct LateWait: Sendable {
-  package let model: WaitModel
+package struct LateProbe: Sendable {
+  package let model: ProbeModel
 
-  package init(model: WaitModel) {
+  package init(model: ProbeModel) {
     self.model = model
   }
 
@@ -238,6 +238,6 @@ package protocol RunFacts {
   func secret(_ name: String) -> String?
   /// The name of a secret that the text holds.
   func secret(heldBy text: String) -> String?
-  func hashFiles(_ patterns: [String]) throws(FaultWords) -> String
-  func exists(_ path: String) throws(FaultWords) -> Bool
+  func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String
+  func exists(_ path: String) throws(UnlocatedFailure) -> Bool
 }

@@ -14,7 +14,7 @@ package enum Combinations {
 }
 
 /// Why there are no combinations.
-package struct MatrixFault: Error {
+package struct MatrixFailure: Error {
   package let message: String
 }
 
@@ -39,7 +39,7 @@ package struct KnownMatrix {
   }
 
   /// In order: the last axis changes fastest; what is included comes last.
-  package func instances(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
+  package func instances(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Instance] {
     var instances = try product(&budget)
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
     for entry in included { try add(entry, to: &instances, &search, &budget) }
@@ -55,14 +55,14 @@ package struct KnownMatrix {
       && !texts.contains { $0.utf8.contains(UInt8(ascii: ",")) }
   }
 
-  private func checkNames(of instances: [Instance]) throws(MatrixFault) {
+  private func checkNames(of instances: [Instance]) throws(MatrixFailure) {
     var suffixes: Set<String> = []
     for instance in instances where !suffixes.insert(instance.suffix).inserted {
-      throw MatrixFault(message: "has two instances \(quoted(instance.suffix))")
+      throw MatrixFailure(message: "has two instances \(quoted(instance.suffix))")
     }
   }
 
-  private func product(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Instance] {
+  private func product(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Instance] {
     guard !axes.isEmpty else { return [] }
     let numbers = try combinations(&budget)
     try budget.spend(values: numbers.count * axes.count)
@@ -84,7 +84,7 @@ package struct KnownMatrix {
   }
 
   /// The numbers of those that are not excluded.
-  private func combinations(_ budget: inout MatrixBudget) throws(MatrixFault) -> [Int] {
+  private func combinations(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Int] {
     let count =
       axes.contains { $0.values.isEmpty }
       ? 0
@@ -102,19 +102,19 @@ package struct KnownMatrix {
     return rest
   }
 
-  private func check(count: Int, beforeExclude: Bool = false) throws(MatrixFault) {
+  private func check(count: Int, beforeExclude: Bool = false) throws(MatrixFailure) {
     let limit = beforeExclude ? Self.maxCombinationCount : Self.maxInstanceCount
     guard count > limit else { return }
     let number = count == .max ? "far too many" : "\(count)"
     let what = beforeExclude ? "combinations before 'exclude'" : "instances"
-    throw MatrixFault(message: "has \(number) \(what); \(limit) is the limit")
+    throw MatrixFailure(message: "has \(number) \(what); \(limit) is the limit")
   }
 
   /// Extends the instances whose axes it agrees with; is one of its own if there are none.
   private func add(
     _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
     _ budget: inout MatrixBudget
-  ) throws(MatrixFault) {
+  ) throws(MatrixFailure) {
     let shared = entry.names.filter(axisNames.contains)
     let matching = try originals.indices(of: entry, by: shared, &budget)
     try budget.spend(values: max(matching.count, 1) * entry.count)
@@ -150,7 +150,7 @@ private struct InstanceSearch {
 
   package mutating func indices(
     of entry: ValueMap, by names: [String], _ budget: inout MatrixBudget
-  ) throws(MatrixFault) -> [Int] {
+  ) throws(MatrixFailure) -> [Int] {
     let wanted = names.map { entry[$0] }
     if let table = tables[names] { return table[wanted] ?? [] }
     try budget.spend(comparisons: instances.count * max(names.count, 1))

@@ -23,7 +23,7 @@ struct Exclusion {
   /// The numbers of the combinations that agree with none of the entries.
   package func rest(
     without entries: [ValueMap], _ budget: inout MatrixBudget
-  ) throws(MatrixFault) -> [Int] {
+  ) throws(MatrixFailure) -> [Int] {
     let sets = namedSets(entries)
     try budget.spend(comparisons: count * sets.reduce(0) { $0 + max($1.axes.count, 1) })
     var isExcluded = [Bool](repeating: false, count: count)

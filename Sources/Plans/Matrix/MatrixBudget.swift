@@ -9,22 +9,22 @@ package struct MatrixBudget {
   /// Of instances: one for each axis, and for each name that `include` adds.
   private var values = 1_500_000
 
-  package mutating func spend(comparisons count: Int) throws(MatrixFault) {
+  package mutating func spend(comparisons count: Int) throws(MatrixFailure) {
     try Self.spend(
       count, of: &comparisons,
       "needs more than 16,000,000 comparisons for 'exclude' and 'include'")
   }
 
-  package mutating func spend(values count: Int) throws(MatrixFault) {
+  package mutating func spend(values count: Int) throws(MatrixFailure) {
     try Self.spend(count, of: &values, "leads to more than 1,500,000 instance values")
   }
 
   private static func spend(
     _ count: Int, of rest: inout Int, _ words: String
-  ) throws(MatrixFault) {
+  ) throws(MatrixFailure) {
     guard count <= rest else {
       rest = 0
-      throw MatrixFault(message: "\(words), which is the limit")
+      throw MatrixFailure(message: "\(words), which is the limit")
     }
     rest -= count
   }

@@ -5,7 +5,7 @@ import Diagnostics
 package import Expressions
 
 /// Why the outputs of a step cannot be used.
-package struct OutputFault: Error, Hashable, Sendable {
+package struct OutputFailure: Error, Hashable, Sendable {
   /// With the line where one is at fault: `line 3 of OPRUN_OUTPUT: 'a' is given twice, …`.
   package let message: String
 
@@ -15,7 +15,7 @@ package struct OutputFault: Error, Hashable, Sendable {
 /// The values in a file of outputs, in order. Without declarations any name may be given.
 package func readOutputs(
   _ bytes: [UInt8], declared: [OutputDeclaration]?
-) throws(OutputFault) -> ValueMap {
+) throws(OutputFailure) -> ValueMap {
   guard bytes.count <= OutputFile.byteLimit else { throw OutputMessage.tooLarge() }
   var file = OutputFile(bytes, declared: declared)
   return try file.read()
@@ -41,7 +41,7 @@ package struct OutputFile {
     }
   }
 
-  package mutating func read() throws(OutputFault) -> ValueMap {
+  package mutating func read() throws(OutputFailure) -> ValueMap {
     while let text = try nextLine() {
       let text = text.last == UInt8(ascii: "\r") ? text.dropLast() : text
       if !text.isEmpty { try readEntry(text) }
@@ -50,7 +50,7 @@ package struct OutputFile {
   }
 
   /// Without its line break; nil at the end of the file.
-  private mutating func nextLine() throws(OutputFault) -> ArraySlice<UInt8>? {
+  private mutating func nextLine() throws(OutputFailure) -> ArraySlice<UInt8>? {
     guard place < bytes.count else { return nil }
     let rest = bytes[place...]
     let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
@@ -62,7 +62,7 @@ package struct OutputFile {
     return text
   }
 
-  private mutating func readEntry(_ text: ArraySlice<UInt8>) throws(OutputFault) {
+  private mutating func readEntry(_ text: ArraySlice<UInt8>) throws(OutputFailure) {
     let first = line
     let equals = text.firstIndex(of: UInt8(ascii: "="))
     let arrows = startOfArrows(in: text)
@@ -87,7 +87,7 @@ package struct OutputFile {
   /// The lines up to the one that is the word, and behind that one.
   private mutating func hereDocument(
     after word: ArraySlice<UInt8>, _ name: String
-  ) throws(OutputFault) -> ArraySlice<UInt8> {
+  ) throws(OutputFailure) -> ArraySlice<UInt8> {
     let first = line
     guard !word.isEmpty else { throw OutputMessage.noWord(name, first) }
     let start = place
@@ -101,7 +101,7 @@ package struct OutputFile {
     throw OutputMessage.noEnd(name, first)
   }
 
-  private func check(_ name: String, _ line: Int) throws(OutputFault) {
+  private func check(_ name: String, _ line: Int) throws(OutputFailure) {
     var copy = name
     guard copy.withUTF8(isIdentifier) else { throw OutputMessage.badName(line) }
     if let first = lines[name] { throw OutputMessage.duplicate(name, first: first, line) }
@@ -112,11 +112,11 @@ package struct OutputFile {
 
   private func value(
     of text: ArraySlice<UInt8>, _ name: String, isJSON: Bool, _ line: Int
-  ) throws(OutputFault) -> Value {
+  ) throws(OutputFailure) -> Value {
     let type = types?[name]
     guard isJSON || type ?? .string != .string else { return .string(string(text)) }
     let value: Value
-    do throws(JSONFault) {
+    do throws(JSONFailure) {
       value = try JSONReader.value(of: text)
     } catch {
       throw OutputMessage.noJSON(name, type, error, line)

@@ -5,50 +5,50 @@ import Diagnostics
 import Expressions
 
 enum OutputMessage {
-  package static func tooLarge() -> OutputFault {
-    OutputFault(message: "OPRUN_OUTPUT is larger than 1 MiB, which is the limit")
+  package static func tooLarge() -> OutputFailure {
+    OutputFailure(message: "OPRUN_OUTPUT is larger than 1 MiB, which is the limit")
   }
 
-  private static func fault(_ words: String, _ line: Int) -> OutputFault {
-    OutputFault(message: "line \(line) of OPRUN_OUTPUT: \(words)")
+  private static func fault(_ words: String, _ line: Int) -> OutputFailure {
+    OutputFailure(message: "line \(line) of OPRUN_OUTPUT: \(words)")
   }
 
-  package static func notUTF8(_ line: Int) -> OutputFault { fault("the text is not UTF-8", line) }
+  package static func notUTF8(_ line: Int) -> OutputFailure { fault("the text is not UTF-8", line) }
 
-  package static func nul(_ line: Int) -> OutputFault {
+  package static func nul(_ line: Int) -> OutputFailure {
     fault("an output cannot contain the character '\\u{0}'", line)
   }
 
-  static func noEntry(_ line: Int) -> OutputFault {
+  static func noEntry(_ line: Int) -> OutputFailure {
     fault("wanted name=value, name<<END or name:json=value", line)
   }
 
-  package static func badName(_ line: Int) -> OutputFault {
+  package static func badName(_ line: Int) -> OutputFailure {
     fault(
       "the name of an output is a letter or '_', then letters, digits, '_' and '-', at most 128 "
         + "in all", line)
   }
 
-  static func duplicate(_ name: String, first: Int, _ line: Int) -> OutputFault {
+  static func duplicate(_ name: String, first: Int, _ line: Int) -> OutputFailure {
     fault("'\(name)' is given twice, first on line \(first)", line)
   }
 
-  static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFault {
+  static func undeclared(_ name: String, suggestion: String?, _ line: Int) -> OutputFailure {
     let help = suggestion.map { " (did you mean \(quoted($0))?)" } ?? ""
     return fault("'\(name)' is not declared in 'outputs' of the step\(help)", line)
   }
 
-  static func noWord(_ name: String, _ line: Int) -> OutputFault {
+  static func noWord(_ name: String, _ line: Int) -> OutputFailure {
     fault("the word that ends '\(name)' is missing after '<<'", line)
   }
 
-  static func noEnd(_ name: String, _ line: Int) -> OutputFault {
+  static func noEnd(_ name: String, _ line: Int) -> OutputFailure {
     fault("'\(name)' begins here, but the line that ends it is missing", line)
   }
 
   static func noJSON(
-    _ name: String, _ type: OutputType?, _ fault: JSONFault, _ line: Int
-  ) -> OutputFault {
+    _ name: String, _ type: OutputType?, _ fault: JSONFailure, _ line: Int
+  ) -> OutputFailure {
     let wanted = type.map { "must be \($0.words), but its text is not JSON" } ?? "is not JSON"
     return self.fault(
       "'\(name)' \(wanted): \(fault.reason) at byte \(fault.offset + 1)", line)
@@ -56,7 +56,7 @@ enum OutputMessage {
 
   package static func wrongType(
     _ name: String, _ type: OutputType, found: String, _ line: Int
-  ) -> OutputFault {
+  ) -> OutputFailure {
     fault("'\(name)' must be \(type.words), not \(found)", line)
   }
 }

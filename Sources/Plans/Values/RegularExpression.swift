@@ -4,7 +4,7 @@
 import CPCRE2
 
 /// Why a text is no pattern that can be used.
-package struct PatternFault: Error, Hashable {
+package struct PatternFailure: Error, Hashable {
   package let reason: String
   /// In bytes from the start of the pattern; nil if no single place is at fault.
   package var offset: Int?
@@ -16,9 +16,9 @@ package final class RegularExpression: @unchecked Sendable {
   fileprivate let code: OpaquePointer
 
   /// Throws if the text is no pattern, or too large, or the patterns of `matcher` are in all.
-  package init(_ pattern: String, _ matcher: PatternMatcher) throws(PatternFault) {
+  package init(_ pattern: String, _ matcher: PatternMatcher) throws(PatternFailure) {
     guard pattern.utf8.count <= PatternLimit.byteCount else {
-      throw PatternFault(
+      throw PatternFailure(
         reason: "it is longer than \(PatternLimit.byteCount) bytes, which is the limit")
     }
     self.pattern = pattern
@@ -28,7 +28,7 @@ package final class RegularExpression: @unchecked Sendable {
   deinit { pcre2_code_free_8(code) }
 
   /// Whether all of the text matches. Throws if that takes more than the limits allow.
-  package func matches(_ text: String, _ matcher: PatternMatcher) throws(PatternFault) -> Bool {
+  package func matches(_ text: String, _ matcher: PatternMatcher) throws(PatternFailure) -> Bool {
     // Nothing can be given a text with a NUL.
     if text.utf8.contains(0) { return false }
     return try matcher.match(self, text)
@@ -73,10 +73,10 @@ package final class PatternMatcher {
     PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_DOTALL
     | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C
 
-  fileprivate func compile(_ pattern: String) throws(PatternFault) -> OpaquePointer {
+  fileprivate func compile(_ pattern: String) throws(PatternFailure) -> OpaquePointer {
     byteCount += pattern.utf8.count
     guard byteCount <= PatternLimit.totalByteCount else {
-      throw PatternFault(
+      throw PatternFailure(
         reason: "all patterns together are longer than 64 KiB, which is the limit")
     }
     let context = pcre2_compile_context_create_8(nil)
@@ -95,22 +95,22 @@ package final class PatternMatcher {
     compiledByteCount += size
     guard compiledByteCount <= PatternLimit.compiledByteCount else {
       pcre2_code_free_8(code)
-      throw PatternFault(
+      throw PatternFailure(
         reason: "all patterns together take more than 16 MiB, which is the limit")
     }
     return code
   }
 
-  private static func fault(_ error: Int32, at offset: Int) -> PatternFault {
+  private static func fault(_ error: Int32, at offset: Int) -> PatternFailure {
     if error == PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP {
-      return PatternFault(
+      return PatternFailure(
         reason: "parentheses are nested more than \(PatternLimit.nesting) levels deep, "
           + "which is the limit", offset: offset)
     }
     if error == PCRE2_ERROR_PATTERN_TOO_LARGE {
-      return PatternFault(reason: "it takes more than 64 KiB, which is the limit")
+      return PatternFailure(reason: "it takes more than 64 KiB, which is the limit")
     }
-    return PatternFault(reason: words(of: error), offset: offset)
+    return PatternFailure(reason: words(of: error), offset: offset)
   }
 
   /// The library's own words, which are in lower case.
@@ -125,13 +125,13 @@ extension PatternMatcher {
   /// First with a few steps for each byte, which nearly always are enough and need not be counted.
   fileprivate func match(
     _ expression: RegularExpression, _ text: String
-  ) throws(PatternFault) -> Bool {
+  ) throws(PatternFailure) -> Bool {
     let few = UInt32(clamping: 100 + 4 * text.utf8.count)
     var result = match(expression, text, steps: min(few, PatternLimit.steps))
     if result == PCRE2_ERROR_MATCHLIMIT, few < PatternLimit.steps {
       longMatchCount += 1
       guard longMatchCount <= PatternLimit.longMatches else {
-        throw PatternFault(
+        throw PatternFailure(
           reason: "more than \(PatternLimit.longMatches) values take long to match, "
             + "which is the limit")
       }
@@ -141,11 +141,11 @@ extension PatternMatcher {
     case 0...: return true
     case PCRE2_ERROR_NOMATCH: return false
     case PCRE2_ERROR_MATCHLIMIT:
-      throw PatternFault(
+      throw PatternFailure(
         reason: "matching takes more than \(PatternLimit.steps) steps, which is the limit")
     case PCRE2_ERROR_HEAPLIMIT, PCRE2_ERROR_NOMEMORY, PCRE2_ERROR_DEPTHLIMIT:
-      throw PatternFault(reason: "matching takes more than 32 MiB, which is the limit")
-    default: throw PatternFault(reason: Self.words(of: result))
+      throw PatternFailure(reason: "matching takes more than 32 MiB, which is the limit")
+    default: throw PatternFailure(reason: Self.words(of: result))
     }
   }
 

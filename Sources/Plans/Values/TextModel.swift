@@ -177,20 +177,20 @@ package struct OutputModel: Sendable {
 }
 
 /// What few steps have. A class, so that looking at it copies nothing.
-package final class ExtraModel: Sendable {
+package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
-  package let waits: [WaitModel]
+  package let probes: [ProbeModel]
 
-  package init(condition: Expression?, matrix: MatrixModel?, waits: [WaitModel]) {
+  package init(condition: Expression?, matrix: MatrixModel?, probes: [ProbeModel]) {
     self.condition = condition
     self.matrix = matrix
-    self.waits = waits
+    self.probes = probes
   }
 
-  package var isEmpty: Bool { condition == nil && matrix == nil && waits.isEmpty }
+  package var isEmpty: Bool { condition == nil && matrix == nil && probes.isEmpty }
   /// Whether something besides a matrix may be left for the run.
-  package var decidesLate: Bool { condition != nil || !waits.isEmpty }
+  package var decidesLate: Bool { condition != nil || !probes.isEmpty }
 }
 
 /// One instance of the step for each combination of the axes.
@@ -265,7 +265,7 @@ package struct AxisModel: Sendable {
 }
 
 /// One condition of `wait_for`.
-package struct WaitModel: Sendable {
+package struct ProbeModel: Sendable {
   package enum Kind {
     case file, tcp, http, command
   }

@@ -31,15 +31,15 @@ package final class Console: RunObserver {
     switch event.kind {
     case .started(let operation, _):
       ledger.start(operation, at: event.time)
-    case .outputGrew(let operation, let trial, let byteCount):
+    case .outputGrew(let operation, let role, let byteCount):
       let start = ledger.running(operation)?.start ?? event.time
-      output.grew(Stream(operation: operation, trial: trial), to: byteCount, start: start)
-    case .ended(let operation, let trial, let end):
-      let stream = Stream(operation: operation, trial: trial)
+      output.grew(Stream(operation: operation, role: role), to: byteCount, start: start)
+    case .ended(let operation, let role, let end):
+      let stream = Stream(operation: operation, role: role)
       let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
-      ledger.end(operation, TrialEnd(trial: trial, end: end, log: log), at: event.time)
+      ledger.end(operation, CommandResult(role: role, end: end, log: log), at: event.time)
       if end.outputByteCount > 0 { output.ended(stream) }
-      if mode != .quiet { lines.writeHookFailure(operation, trial, end) }
+      if mode != .quiet { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
       if mode != .quiet, let settled { lines.write(settled) }

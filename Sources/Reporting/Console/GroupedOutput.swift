@@ -68,7 +68,7 @@ struct GroupedOutput: StepOutput {
 
   private mutating func openNext() {
     for (stream, identity) in waiting {
-      do throws(UnreadableLog) {
+      do throws(LogReadFailure) {
         showWhole(stream, try operations.log(of: stream, writtenTo: identity))
       } catch {
         screen.writeUnreadable(operations.logPath(of: stream), error)

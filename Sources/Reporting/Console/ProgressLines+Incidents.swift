@@ -35,8 +35,8 @@ extension ProgressLines {
   }
 
   /// A hook's failure is told as it happens: it never hides how its step ended.
-  func writeHookFailure(_ operation: OperationID, _ trial: Trial, _ end: CommandEnd) {
-    guard case .hook(let kind, _) = trial, !end.isSuccess else { return }
+  func writeHookFailure(_ operation: OperationID, _ role: CommandRole, _ end: CommandEnd) {
+    guard case .hook(let kind, _) = role, !end.isSuccess else { return }
     begin(.warning, operation)
     sink.write(kind.keyText)
     sink.write(" hook: ")

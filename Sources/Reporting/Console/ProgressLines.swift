@@ -72,7 +72,7 @@ struct ProgressLines {
   private func writeSuccess(_ settled: SettledOperation) {
     guard let last = settled.record?.last else { return sink.write("done") }
     sink.write(elapsed: last.end.duration)
-    sink.write(attemptOf: last.trial, limit: 0)
+    sink.write(attemptOf: last.role, limit: 0)
   }
 
   private func writeFailure(_ settled: SettledOperation) {
@@ -82,7 +82,7 @@ struct ProgressLines {
     } else if let last = settled.record?.last {
       let settings = operations.step(settled.operation).settings
       sink.write(last.end, limit: settings.timeout, columns: endColumns)
-      sink.write(attemptOf: last.trial, limit: settings.retry.limit)
+      sink.write(attemptOf: last.role, limit: settings.retry.limit)
     } else {
       sink.write(failureWithoutCommand: settled, nil)
     }

@@ -10,7 +10,7 @@ import Scheduling
 /// One command's output: an attempt of a step, or one of its hooks.
 struct Stream: Hashable {
   let operation: OperationID
-  let trial: Trial
+  let role: CommandRole
 }
 
 final class RunOperations {
@@ -70,12 +70,12 @@ extension RunOperations {
   func logPath(of stream: Stream) -> String { directory.path(of: logName(of: stream)) }
 
   /// Of a command that runs, or whose end is being told; nil if it has written none.
-  func log(of stream: Stream) -> LogFile? { directory.logs.log(of: stream.operation, stream.trial) }
+  func log(of stream: Stream) -> LogFile? { directory.logs.log(of: stream.operation, stream.role) }
 
   /// Of a command whose end was told.
   func log(
     of stream: Stream, writtenTo identity: FileIdentity?
-  ) throws(UnreadableLog) -> LogFile {
+  ) throws(LogReadFailure) -> LogFile {
     guard let identity else { throw .neverWritten }
     return try directory.log(logName(of: stream), writtenTo: identity)
   }
@@ -83,12 +83,12 @@ extension RunOperations {
   private func logName(of stream: Stream) -> String {
     let id = id(stream.operation) ?? RunDirectory.runHookName
     let name = masker?.name(id, number: stream.operation.index) ?? id
-    return RunDirectory.logName(of: name, stream.trial)
+    return RunDirectory.logName(of: name, stream.role)
   }
 
   /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.
   func title(of stream: Stream) -> String {
-    switch stream.trial {
+    switch stream.role {
     case .attempt(1): name(stream.operation)
     case .attempt(let number): "\(name(stream.operation)) (attempt \(number))"
     case .hook(let kind, _): "\(name(stream.operation)) (\(kind.key))"

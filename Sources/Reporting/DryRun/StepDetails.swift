@@ -26,7 +26,7 @@ struct StepDetails {
     let spec = plan.graph[operation]
     add("name", settings.name)
     add("if", (late?.condition).map(joinedLines))
-    for target in late?.waits ?? [] { add("wait_for", target) }
+    for target in late?.probes ?? [] { add("wait_for", target) }
     if plan.standsForOthers(operation) { return lines }
     add("working_dir", settings.workingDirectory)
     add("env", environment)

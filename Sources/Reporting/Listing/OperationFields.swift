@@ -55,9 +55,9 @@ struct OperationFields {
       sink.write(field: "skipped")
       sink.write(json: reason)
     }
-    if !late.waits.isEmpty {
+    if !late.probes.isEmpty {
       sink.write(field: "wait_for")
-      sink.write(jsonList: late.waits) { sink.write(json: $0) }
+      sink.write(jsonList: late.probes) { sink.write(json: $0) }
     }
   }
 

@@ -150,7 +150,7 @@ extension Screen {
     messages.writeNewline()
   }
 
-  func writeUnreadable(_ path: String, _ error: UnreadableLog) {
+  func writeUnreadable(_ path: String, _ error: LogReadFailure) {
     turnToMessages()
     write(.warning)
     messages.write(" cannot read the log '")

@@ -27,7 +27,7 @@ struct FailureBlock {
     if let reason = longReason(of: failure) { writeLines(of: reason) }
     if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
-      writeLog(Stream(operation: failure.operation, trial: decisive.trial), decisive.log)
+      writeLog(Stream(operation: failure.operation, role: decisive.role), decisive.log)
     }
     if blocked.count > 0 { writeBlocked(blocked) }
   }
@@ -45,7 +45,7 @@ struct FailureBlock {
     sink.write("  ")
     writeEnd(failure, step.settings)
     sink.write("  ")
-    sink.write(oneLine(operations.plan.sources.place(of: step.span)))
+    sink.write(oneLine(operations.plan.sources.location(of: step.span)))
     sink.writeNewline()
   }
 
@@ -62,7 +62,7 @@ struct FailureBlock {
       sink.write(decisive.end, limit: nil, columns: .max)
     } else {
       sink.write(decisive.end, limit: settings.timeout, columns: .max)
-      sink.write(attemptOf: decisive.trial, limit: settings.retry.limit)
+      sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
   }
 
@@ -96,7 +96,7 @@ struct FailureBlock {
   /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     var command = failure.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
-    if case .hook(let kind, let index)? = failure.decisive?.trial {
+    if case .hook(let kind, let index)? = failure.decisive?.role {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }
       command = hooks[index - 1].shown
@@ -112,7 +112,7 @@ struct FailureBlock {
   }
 
   private func writeLog(_ stream: Stream, _ identity: FileIdentity?) {
-    do throws(UnreadableLog) {
+    do throws(LogReadFailure) {
       let log = try operations.log(of: stream, writtenTo: identity)
       let tail = LogTail(
         of: log, limit: Self.tailLength, columns: screen.columns - 4, buffer: screen.scratch)

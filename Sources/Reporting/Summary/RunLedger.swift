@@ -19,14 +19,14 @@ struct SettledOperation {
   var command: String?
 
   /// The command whose end decided; nil if none ran.
-  var decisive: TrialEnd? {
+  var decisive: CommandResult? {
     if case .hook = cause { record?.failedHook } else { record?.last }
   }
 }
 
 /// One command's end.
-struct TrialEnd {
-  let trial: Trial
+struct CommandResult {
+  let role: CommandRole
   let end: CommandEnd
   /// What its output was written to; nil if there was none.
   var log: FileIdentity?
@@ -49,8 +49,8 @@ struct RunLedger {
   /// An operation between its first start and its end.
   struct Running {
     let start: Nanoseconds
-    var last: TrialEnd?
-    var failedHook: TrialEnd?
+    var last: CommandResult?
+    var failedHook: CommandResult?
   }
 
   private let operations: RunOperations
@@ -90,12 +90,12 @@ struct RunLedger {
     commands[operation] = command
   }
 
-  mutating func end(_ operation: OperationID, _ command: TrialEnd, at time: Nanoseconds) {
+  mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {
     work += command.end.duration
     guard operation.rawValue >= 0 else { return }
     // What cannot be started may end without a start.
     start(operation, at: time)
-    if case .hook = command.trial {
+    if case .hook = command.role {
       if !command.end.isSuccess { running[operation]?.failedHook = command }
     } else {
       running[operation]?.last = command

@@ -169,8 +169,8 @@ extension Outcome {
 }
 
 extension Stream {
-  fileprivate init(_ operation: OperationID, _ command: TrialEnd) {
-    self.init(operation: operation, trial: command.trial)
+  fileprivate init(_ operation: OperationID, _ command: CommandResult) {
+    self.init(operation: operation, role: command.role)
   }
 }
 

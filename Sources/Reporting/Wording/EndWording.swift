@@ -97,8 +97,8 @@ extension Outcome {
 
 extension ByteSink {
   /// ` (attempt 2 of 3)`; nothing for the first of one.
-  func write(attemptOf trial: Trial, limit: Int) {
-    guard case .attempt(let number) = trial, number > 1 || limit > 0 else { return }
+  func write(attemptOf role: CommandRole, limit: Int) {
+    guard case .attempt(let number) = role, number > 1 || limit > 0 else { return }
     write(" (attempt ")
     write(decimal: number)
     if limit > 0 {

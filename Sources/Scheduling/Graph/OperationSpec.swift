@@ -26,7 +26,7 @@ package struct Claim: Hashable, Sendable {
   }
 }
 
-/// A lane with a width.
+/// A queue: a width that its running operations share.
 package struct QueueSpec: Hashable, Sendable {
   package var name: String
   /// At most this many operations run at once; 0 starts nothing.

@@ -2,7 +2,7 @@
 
 /// Ready operations of one queue that claim the same: if its first cannot start, none of it can.
 struct Lane: Sendable {
-  enum Place: Equatable {
+  enum State: Equatable {
     /// Nothing in it is ready; or it claims nothing and needs no place.
     case idle
     /// Among its queue's candidates.
@@ -18,7 +18,7 @@ struct Lane: Sendable {
   /// Where to park for each of the claims.
   let lines: [Int]
   var ready = ReadyList()
-  var place = Place.idle
+  var state = State.idle
   /// The room that it was called out of and has not answered since.
   var calledFrom: Int?
   /// Starts that took from a pool past this lane since its own last start.

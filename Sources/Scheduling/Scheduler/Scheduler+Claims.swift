@@ -41,7 +41,7 @@ extension Scheduler {
   /// There is more to take in the pool.
   mutating func callLanes(to pool: Int) {
     if let lane = pools[pool].reservedFor {
-      if obstacle(of: lane) == nil, lanes[lane].place != .candidate { makeCandidate(lane) }
+      if obstacle(of: lane) == nil, lanes[lane].state != .candidate { makeCandidate(lane) }
     } else {
       for room in pools[pool].rooms { call(from: room) }
     }

@@ -53,7 +53,7 @@ extension Scheduler {
       answerCall(lane)
       return
     }
-    switch lanes[lane].place {
+    switch lanes[lane].state {
     case .idle:
       makeCandidate(lane)
     case .candidate:
@@ -78,7 +78,7 @@ extension Scheduler {
     setAside(lane)
     guard let rank = rank(ofLane: lane) else { return }
     let queue = lanes[lane].queue
-    lanes[lane].place = .candidate
+    lanes[lane].state = .candidate
     queues[queue].candidates.insert(rank, &lanePlaces)
     refresh(queue)
   }
@@ -86,14 +86,14 @@ extension Scheduler {
   mutating func park(_ lane: Int, in line: Int) {
     setAside(lane)
     guard let rank = rank(ofLane: lane) else { return }
-    lanes[lane].place = .parked(line: line)
+    lanes[lane].state = .parked(line: line)
     lines[line].lanes.insert(rank, &lanePlaces)
     lineChanged(line)
     answerCall(lane)
   }
 
   private mutating func setAside(_ lane: Int) {
-    switch lanes[lane].place {
+    switch lanes[lane].state {
     case .idle: return
     case .candidate:
       let queue = lanes[lane].queue
@@ -103,7 +103,7 @@ extension Scheduler {
       lines[line].lanes.remove(at: Int(lanePlaces[lane]), &lanePlaces)
       lineChanged(line)
     }
-    lanes[lane].place = .idle
+    lanes[lane].state = .idle
   }
 
   func hasRoom(_ queue: Int) -> Bool {

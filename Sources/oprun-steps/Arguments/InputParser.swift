@@ -14,8 +14,8 @@ struct InputParser {
 
   static func parse(
     _ words: ArraySlice<String>, of step: BuiltinStep, environment: (String) -> String?
-  ) throws(UsageError) -> Inputs {
-    try withoutActuallyEscaping(environment) { (lookUp) throws(UsageError) in
+  ) throws(UsageFailure) -> Inputs {
+    try withoutActuallyEscaping(environment) { (lookUp) throws(UsageFailure) in
       var parser = InputParser(environment: lookUp, rest: words, inputs: Inputs(step))
       try parser.readWords()
       if !parser.inputs.wantsHelp { try parser.checkWhole() }
@@ -26,7 +26,7 @@ struct InputParser {
   /// Names of files that are there already, whatever their bytes are.
   private static let filesToRead: Set = ["from", "images"]
 
-  private mutating func readWords() throws(UsageError) {
+  private mutating func readWords() throws(UsageFailure) {
     while let word = rest.popFirst(), !inputs.wantsHelp {
       if word == "--help" || word == "-h" {
         inputs.wantsHelp = true
@@ -40,7 +40,7 @@ struct InputParser {
   }
 
   /// `--to thumbs/`, `--to=thumbs/`, `--resume=false`, `--resume`.
-  private mutating func readOption(_ word: String) throws(UsageError) {
+  private mutating func readOption(_ word: String) throws(UsageFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let attached = parts.count > 1 ? String(parts[1]) : nil
     if parts[0] == Self.fromEnvironment { return try readFromEnvironment(attached) }
@@ -56,7 +56,7 @@ struct InputParser {
     try add(text, to: key)
   }
 
-  private mutating func readFromEnvironment(_ attached: String?) throws(UsageError) {
+  private mutating func readFromEnvironment(_ attached: String?) throws(UsageFailure) {
     let text = attached ?? rest.popFirst() ?? ""
     let parts = text.split(separator: "=", maxSplits: 1)
     guard parts.count == 2 else { throw .wrongVariable(text, inputs.step) }
@@ -67,13 +67,13 @@ struct InputParser {
     try add(value, to: key)
   }
 
-  private func key(_ flag: String) throws(UsageError) -> BuiltinKey {
+  private func key(_ flag: String) throws(UsageFailure) -> BuiltinKey {
     let name = String(flag.map { $0 == "-" ? "_" : $0 })
     guard let key = inputs.step.key(name) else { throw .unknownOption(flag, of: inputs.step) }
     return key
   }
 
-  private mutating func add(_ text: String, to key: BuiltinKey) throws(UsageError) {
+  private mutating func add(_ text: String, to key: BuiltinKey) throws(UsageFailure) {
     guard let value = key.type.value(of: text) else {
       throw .wrongValue(text, for: key, inputs.step)
     }
@@ -83,16 +83,16 @@ struct InputParser {
     inputs.add(value, to: key)
   }
 
-  private func checkWhole() throws(UsageError) {
+  private func checkWhole() throws(UsageFailure) {
     let step = inputs.step
     for key in step.keys where key.isRequired && !inputs.isGiven(key.name) {
       throw .missingKey(key, step)
     }
     for group in step.groups {
-      if let fault = group.fault(in: inputs.isGiven) { throw UsageError(fault, step: step.name) }
+      if let fault = group.fault(in: inputs.isGiven) { throw UsageFailure(fault, step: step.name) }
     }
     for rule in step.rules {
-      if let fault = rule.fault(in: inputs) { throw UsageError(fault, step) }
+      if let fault = rule.fault(in: inputs) { throw UsageFailure(fault, step) }
     }
   }
 }

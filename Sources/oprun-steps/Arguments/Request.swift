@@ -29,7 +29,8 @@ enum Request {
   static let names = steps.map(\.name) + ["help"]
 
   /// `words` without the program's name.
-  init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageError) {
+  init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageFailure)
+  {
     guard let first = words.first else { throw .nothingToDo }
     guard PathText.isWhole(first) else { throw .undecodable(first) }
     switch first {
@@ -44,12 +45,12 @@ enum Request {
     }
   }
 
-  private static func step(named name: String) throws(UsageError) -> BuiltinStep {
+  private static func step(named name: String) throws(UsageFailure) -> BuiltinStep {
     guard let step = steps.first(where: { $0.name == name }) else { throw .unknownStep(name) }
     return step
   }
 
-  private static func checkOperands(of inputs: Inputs) throws(UsageError) {
+  private static func checkOperands(of inputs: Inputs) throws(UsageFailure) {
     if inputs.step.name == cache.name {
       guard inputs.operands == ["stat"] || inputs.operands == ["clear"] else {
         throw .wrongCacheAction(inputs.operands)

@@ -30,10 +30,10 @@ extension Program {
   }
 
   /// Before anything is done: whether the manifest can have the name that it was given.
-  func checkManifest(_ inputs: Inputs) throws(UsageError) {
+  func checkManifest(_ inputs: Inputs) throws(UsageFailure) {
     guard let path = inputs.text("manifest") else { return }
     do throws(SystemError) { try Files.checkReplaceable(path) } catch {
-      throw UsageError("the manifest: \(error.message)", step: inputs.step.name)
+      throw UsageFailure("the manifest: \(error.message)", step: inputs.step.name)
     }
   }
 

@@ -18,7 +18,7 @@ struct ItemFailure: Error, Hashable, Sendable {
     self.retryAfter = retryAfter
   }
 
-  init(_ fault: ImageFault) {
+  init(_ fault: ImageFailure) {
     self.init(fault.message)
     isOfContent = fault.isOfContent
   }

@@ -8,7 +8,7 @@ import Synchronization
 
 extension Program {
   func confinement() -> Int32 {
-    let found = Mutex<Result<ImageAnswer, ImageFault>>(.failure(.cancelled))
+    let found = Mutex<Result<ImageAnswer, ImageFailure>>(.failure(.cancelled))
     do throws(SystemError) {
       let workers = try Workers.start(count: 1, readable: [], modules: [])
       let request = ImageRequest(job: .tryConfinement, limits: ImageLimits())

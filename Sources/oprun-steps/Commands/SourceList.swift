@@ -10,20 +10,20 @@ struct SourceList {
   private let text: String
 
   /// Reads the whole file; it can be a link or a pipe.
-  init(_ path: String, of step: BuiltinStep) throws(UsageError) {
+  init(_ path: String, of step: BuiltinStep) throws(UsageFailure) {
     self.path = path
     self.step = step
     do throws(SystemError) {
       text = try Files.namedText(of: path == "-" ? "/dev/stdin" : path, upTo: 256 << 20)
     } catch {
-      throw UsageError("the list: \(error.message)", step: step.name)
+      throw UsageFailure("the list: \(error.message)", step: step.name)
     }
   }
 
   /// Throws with all lines that are wrong. Empty ones and those with `#` do not count.
   func sources(
     headers: [(name: String, value: String)]
-  ) throws(UsageError) -> [Source] {
+  ) throws(UsageFailure) -> [Source] {
     // Editors of Windows begin a text with it.
     let text = text.first == "\u{feff}" ? text.dropFirst() : text[...]
     var sources: [Source] = []
@@ -92,11 +92,11 @@ struct ListMistakes {
   }
 
   /// Nil if there is none.
-  func error(_ step: BuiltinStep) -> UsageError? {
+  func error(_ step: BuiltinStep) -> UsageFailure? {
     guard count > 0 else { return nil }
     let rest = count - lines.count
     let more = rest > 0 ? ["… and \(rest) more"] : []
     let head = "the list has \(count) wrong line\(count == 1 ? "" : "s")"
-    return UsageError(([head] + lines + more).joined(separator: "\n  "), step: step.name)
+    return UsageFailure(([head] + lines + more).joined(separator: "\n  "), step: step.name)
   }
 }

@@ -26,7 +26,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     }
     do throws(ItemFailure) {
       let source = try end.result.get()
-      let image = try image { () throws(ImageFault) in
+      let image = try image { () throws(ImageFailure) in
         try SourceImage(source.path, reading: batch.settings.reading.formats)
       }
       let format = image.format
@@ -68,10 +68,10 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
       PathPattern.Values(
         name: item.name, ext: result.format.fileExtension, box: result.box, index: item.index))
     let owner = ResizeItem(label: item.name, name: item.name, index: item.index) {
-      _ throws(ImageFault) in
+      _ throws(ImageFailure) in
       throw .noFile
     }
-    try image { () throws(ImageFault) in try batch.processing.claim(path, for: owner) }
+    try image { () throws(ImageFailure) in try batch.processing.claim(path, for: owner) }
     return path
   }
 
@@ -95,9 +95,9 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
   }
 
   private func image<Value>(
-    _ body: () throws(ImageFault) -> Value
+    _ body: () throws(ImageFailure) -> Value
   ) throws(ItemFailure) -> Value {
-    do throws(ImageFault) { return try body() } catch { throw ItemFailure(error) }
+    do throws(ImageFailure) { return try body() } catch { throw ItemFailure(error) }
   }
 }
 

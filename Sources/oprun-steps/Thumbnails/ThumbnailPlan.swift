@@ -27,7 +27,7 @@ struct ThumbnailPlan: Sendable {
   /// The same URL twice is one item, unless `{index}` makes two results of it.
   init(
     _ sources: [Source], _ settings: ResizeSettings, _ step: BuiltinStep
-  ) throws(UsageError) {
+  ) throws(UsageFailure) {
     var known: [Source: Int] = [:]
     var takers: [String: Source] = [:]
     for (index, source) in sources.enumerated() {

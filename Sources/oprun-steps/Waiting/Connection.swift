@@ -5,7 +5,7 @@ import Diagnostics
 import Glibc
 
 /// Why something is not ready yet, for people.
-struct Obstacle: Error, Hashable {
+struct ProbeFailure: Error, Hashable {
   let words: String
 
   init(_ words: String) { self.words = words }
@@ -21,19 +21,19 @@ struct Connection: ~Copyable {
   let descriptor: Int32
 
   /// Tries each address of the host; the last one's obstacle counts.
-  init(to host: String, _ port: String, deadline: Int64) throws(Obstacle) {
+  init(to host: String, _ port: String, deadline: Int64) throws(ProbeFailure) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
     var list: UnsafeMutablePointer<addrinfo>?
     let result = getaddrinfo(host, port, &hints, &list)
     guard result == 0 else {
-      throw Obstacle(gai_strerror(result).map { String(cString: $0) } ?? "no address")
+      throw ProbeFailure(gai_strerror(result).map { String(cString: $0) } ?? "no address")
     }
     defer { freeaddrinfo(list) }
-    var obstacle = Obstacle("no address")
+    var obstacle = ProbeFailure("no address")
     var next = list
     while let entry = next {
-      do throws(Obstacle) {
+      do throws(ProbeFailure) {
         descriptor = try Connection.connected(to: entry.pointee, deadline)
         return
       } catch { obstacle = error }
@@ -44,10 +44,11 @@ struct Connection: ~Copyable {
 
   deinit { close(descriptor) }
 
-  private static func connected(to entry: addrinfo, _ deadline: Int64) throws(Obstacle) -> Int32 {
+  private static func connected(to entry: addrinfo, _ deadline: Int64) throws(ProbeFailure) -> Int32
+  {
     let flags = Int32(CLINUX_CLOSE_ON_EXEC_SOCKET)
     let descriptor = socket(entry.ai_family, entry.ai_socktype | flags, entry.ai_protocol)
-    guard descriptor >= 0 else { throw Obstacle(errno: errno) }
+    guard descriptor >= 0 else { throw ProbeFailure(errno: errno) }
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     var error: Int32 = 0
     if connect(descriptor, entry.ai_addr, entry.ai_addrlen) != 0 {
@@ -55,7 +56,7 @@ struct Connection: ~Copyable {
       if error == EINPROGRESS {
         guard wait(for: descriptor, POLLOUT, deadline) else {
           close(descriptor)
-          throw Obstacle("no answer")
+          throw ProbeFailure("no answer")
         }
         var length = socklen_t(MemoryLayout<Int32>.size)
         getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
@@ -63,7 +64,7 @@ struct Connection: ~Copyable {
     }
     guard error == 0 else {
       close(descriptor)
-      throw Obstacle(errno: error)
+      throw ProbeFailure(errno: error)
     }
     return descriptor
   }

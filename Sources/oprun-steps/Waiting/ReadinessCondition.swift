@@ -40,7 +40,7 @@ enum ReadinessCondition: Hashable, Sendable {
 }
 
 private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int64) -> String? {
-  do throws(Obstacle) {
+  do throws(ProbeFailure) {
     _ = try Connection(to: host, port, deadline: deadline)
     return nil
   } catch { return error.words }

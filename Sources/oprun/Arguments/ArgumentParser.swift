@@ -7,12 +7,12 @@ struct ArgumentParser {
   private let options: [Option]
   private var rest: ArraySlice<String>
   private var invocation: Invocation
-  private var mistakes: [UsageError] = []
+  private var mistakes: [UsageFailure] = []
 
   static func parse(
     _ words: ArraySlice<String>, of command: Command,
-    environment: (String) throws(UsageError) -> String?
-  ) throws(UsageError) -> Invocation {
+    environment: (String) throws(UsageFailure) -> String?
+  ) throws(UsageFailure) -> Invocation {
     var parser = ArgumentParser(words, of: command)
     parser.readWords()
     if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
@@ -23,7 +23,7 @@ struct ArgumentParser {
       parser.check(given)
       parser.checkOperands()
     }
-    if let mistake = UsageError.all(parser.mistakes) { throw mistake }
+    if let mistake = UsageFailure.all(parser.mistakes) { throw mistake }
     return parser.invocation
   }
 
@@ -40,7 +40,7 @@ struct ArgumentParser {
         invocation.operands += rest
         return
       }
-      do throws(UsageError) {
+      do throws(UsageFailure) {
         try read(word)
       } catch {
         mistakes.append(error)
@@ -48,7 +48,7 @@ struct ArgumentParser {
     }
   }
 
-  private mutating func read(_ word: String) throws(UsageError) {
+  private mutating func read(_ word: String) throws(UsageFailure) {
     if word.hasPrefix("--") {
       try readLong(word)
     } else if word.hasPrefix("-"), word != "-" {
@@ -59,7 +59,7 @@ struct ArgumentParser {
   }
 
   /// `--jobs 4`, `--jobs=4`, `--dry-run`.
-  private mutating func readLong(_ word: String) throws(UsageError) {
+  private mutating func readLong(_ word: String) throws(UsageFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let flag = String(parts[0])
     let attached = parts.count > 1 ? String(parts[1]) : nil
@@ -79,7 +79,7 @@ struct ArgumentParser {
   }
 
   /// `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
-  private mutating func readLetters(_ word: String) throws(UsageError) {
+  private mutating func readLetters(_ word: String) throws(UsageFailure) {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = options.first(where: { $0.letter == letter }) else {
@@ -102,7 +102,7 @@ struct ArgumentParser {
 
   private mutating func take(
     _ attached: String?, for option: Option, _ kind: ValueKind
-  ) throws(UsageError) {
+  ) throws(UsageFailure) {
     guard let text = attached ?? rest.popFirst() else {
       throw .missingValue(of: option, kind, command)
     }
@@ -114,11 +114,11 @@ struct ArgumentParser {
 
   /// An empty variable counts as unset.
   private mutating func readEnvironment(
-    _ environment: (String) throws(UsageError) -> String?
-  ) throws(UsageError) {
+    _ environment: (String) throws(UsageFailure) -> String?
+  ) throws(UsageFailure) {
     for option in command.options
     where !option.isRepeatable && !invocation.hasValue(for: option) {
-      do throws(UsageError) {
+      do throws(UsageFailure) {
         guard let text = try environment(option.variable), !text.isEmpty else { continue }
         try take(text, for: option)
       } catch {
@@ -128,7 +128,7 @@ struct ArgumentParser {
   }
 
   /// What the variable of an option holds.
-  private mutating func take(_ text: String, for option: Option) throws(UsageError) {
+  private mutating func take(_ text: String, for option: Option) throws(UsageFailure) {
     if let kind = option.value {
       guard let value = kind.value(of: text) else {
         throw .wrongValue(text, for: kind, from: option.variable, command)
@@ -167,6 +167,6 @@ struct ArgumentParser {
   }
 
   private func isAssignment(_ text: String) -> Bool {
-    text.firstIndex(of: "=").map { UsageError.isParameterName(text[..<$0]) } ?? false
+    text.firstIndex(of: "=").map { UsageFailure.isParameterName(text[..<$0]) } ?? false
   }
 }

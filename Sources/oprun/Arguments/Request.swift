@@ -10,9 +10,9 @@ enum Request {
 
   /// `words` without the program's name.
   init(
-    _ words: [String], environment: (String) throws(UsageError) -> String?,
+    _ words: [String], environment: (String) throws(UsageFailure) -> String?,
     fileExists: (String) -> Bool
-  ) throws(UsageError) {
+  ) throws(UsageFailure) {
     guard let first = words.first else { throw .nothingToDo }
     switch first {
     case Options.version.flag: self = .version
@@ -43,7 +43,7 @@ enum Request {
     return .help(invocation.command, file: file)
   }
 
-  private static func topic(_ words: ArraySlice<String>) throws(UsageError) -> Command? {
+  private static func topic(_ words: ArraySlice<String>) throws(UsageFailure) -> Command? {
     guard let name = words.first, !name.hasPrefix("-") else { return nil }
     if words.count > 1 { throw .extraOperand(words[words.startIndex + 1], of: .help) }
     guard let command = Command.named(name) else {

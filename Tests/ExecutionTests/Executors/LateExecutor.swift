@@ -50,9 +50,9 @@ final class LateExecutor: Executor {
 
   /// From 1.
   private func number(of command: Command) -> Int {
-    switch command.key.trial {
+    switch command.key.role {
     case .attempt(let number): number
-    case .probe: command.key.look
+    case .probe: command.key.repetition
     case .hook: 1
     }
   }
@@ -94,7 +94,7 @@ final class LateExecutor: Executor {
   private func write(_ text: String, to name: String, of key: CommandKey? = nil) -> Int {
     guard let file = try? directory.make(name) else { return 0 }
     let log = LogFile(owning: file)
-    if let key { directory.logs.add(log, of: key.operation, key.trial) }
+    if let key { directory.logs.add(log, of: key.operation, key.role) }
     return Glibc.write(file, text, text.utf8.count)
   }
 

@@ -108,7 +108,7 @@ import Testing
         == "0:+a 0:+b 1:-a=0 1:a=succeeded 1:+c 1:-b=0 1:b=succeeded 2:-c=0 2:c=succeeded 2:end=0")
   }
 
-  @Test func `looks at a condition again, whatever an earlier look says later`() throws {
+  @Test func `looks at a condition again, whatever an earlier probe says later`() throws {
     let run = try LateRun(
       """
       steps:
@@ -119,7 +119,7 @@ import Testing
     #expect(run.timeline() == "1:a? 9:+a 10:-a=0 10:a=succeeded 10:end=0")
   }
 
-  @Test func `gives up waiting although a look is never answered`() throws {
+  @Test func `gives up waiting although a probe is never answered`() throws {
     let run = try LateRun(
       """
       steps:

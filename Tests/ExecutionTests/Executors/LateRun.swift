@@ -62,10 +62,10 @@ private final class Chronicle: RunObserver {
   private func word(_ event: RunEvent.Kind) -> String? {
     switch event {
     case .began, .appended, .resolved, .orphansFound, .outOfReach: nil
-    case .started(let operation, let trial): "+\(name(operation, trial))"
-    case .outputGrew(let operation, let trial, let count): "\(name(operation, trial))>\(count)"
-    case .ended(let operation, let trial, let end):
-      "-\(name(operation, trial))=\(text(end.status))\(end.timedOut ? "!" : "")"
+    case .started(let operation, let role): "+\(name(operation, role))"
+    case .outputGrew(let operation, let role, let count): "\(name(operation, role))>\(count)"
+    case .ended(let operation, let role, let end):
+      "-\(name(operation, role))=\(text(end.status))\(end.timedOut ? "!" : "")"
     case .waiting(let operation, _): "\(id(operation))?"
     case .published(let operation, let outputs):
       "\(id(operation)){\(outputs.map { "\($0.name)=\($0.json)" }.joined(separator: ","))}"
@@ -81,8 +81,8 @@ private final class Chronicle: RunObserver {
     operation == CommandKey.runOperation ? "@run" : plan.steps[operation.index].id
   }
 
-  private func name(_ operation: OperationID, _ trial: Trial) -> String {
-    switch trial {
+  private func name(_ operation: OperationID, _ role: CommandRole) -> String {
+    switch role {
     case .attempt: id(operation)
     case .hook(let kind, let index): "\(id(operation)).\(kind).\(index)"
     case .probe(let index): "\(id(operation)).wait.\(index)"

@@ -143,7 +143,7 @@ func fuzzPipeline(_ bytes: [UInt8]) throws(FuzzFinding) {
 /// Reads a file of outputs.
 func fuzzOutputs(_ bytes: [UInt8]) throws(FuzzFinding) {
   for declared in [nil, [OutputDeclaration(name: "a", type: .string)]] as [[OutputDeclaration]?] {
-    do throws(OutputFault) {
+    do throws(OutputFailure) {
       let values = try readOutputs(bytes, declared: declared)
       _ = Value.map(values).json
     } catch {

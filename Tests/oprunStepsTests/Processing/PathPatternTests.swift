@@ -13,7 +13,7 @@ private func path(
 }
 
 private func fault(_ pattern: String) -> String {
-  do throws(InputFault) {
+  do throws(StepInputFailure) {
     _ = try PathPattern(pattern)
     return "none"
   } catch { return error.message + (error.help.map { "; \($0)" } ?? "") }

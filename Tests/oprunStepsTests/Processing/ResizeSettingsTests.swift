@@ -5,10 +5,10 @@ import Testing
 
 @testable import oprun_steps
 
-private func settings(_ words: String...) -> Result<ResizeSettings, UsageError> {
-  Result { () throws(UsageError) in
+private func settings(_ words: String...) -> Result<ResizeSettings, UsageFailure> {
+  Result { () throws(UsageFailure) in
     let request = try Request(["resize", "--from=a.jpg"] + words)
-    guard case .perform(let inputs) = request else { throw UsageError("no step") }
+    guard case .perform(let inputs) = request else { throw UsageFailure("no step") }
     return try ResizeSettings(inputs)
   }
 }
@@ -16,7 +16,7 @@ private func settings(_ words: String...) -> Result<ResizeSettings, UsageError> 
 /// Of the results of one image.
 private func paths(_ words: String...) throws -> [String] {
   let request = try Request(["resize", "--from=a.jpg"] + words)
-  guard case .perform(let inputs) = request else { throw UsageError("no step") }
+  guard case .perform(let inputs) = request else { throw UsageFailure("no step") }
   let settings = try ResizeSettings(inputs)
   return settings.results(for: .png).map {
     settings.pattern.path(

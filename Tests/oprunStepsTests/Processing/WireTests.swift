@@ -29,9 +29,9 @@ struct WireTests {
     let answers: [ImageAnswer] = [
       .done([]), .done([ImageFacts(size: Size(1, 2), frames: 3, bytes: 4)]),
       .confinement(layers: 7, landlockVersion: 3, refusals: [1, 0, 13]),
-      .ready(layers: 5), .fault(ImageFault("")), .fault(ImageFault("×")),
-      .fault(ImageFault("eight by")),
-      .fault(ImageFault("a longer message, with ümlauts", isOfContent: true)),
+      .ready(layers: 5), .fault(ImageFailure("")), .fault(ImageFailure("×")),
+      .fault(ImageFailure("eight by")),
+      .fault(ImageFailure("a longer message, with ümlauts", isOfContent: true)),
     ]
     for answer in answers { #expect(ImageAnswer(numbers: answer.numbers) == answer) }
   }
@@ -60,8 +60,8 @@ struct WireTests {
   }
 
   @Test func `a long text is cut`() {
-    let fault = ImageAnswer.fault(ImageFault(String(repeating: "x", count: 5000)))
-    let cut = ImageAnswer.fault(ImageFault(String(repeating: "x", count: 2048)))
+    let fault = ImageAnswer.fault(ImageFailure(String(repeating: "x", count: 5000)))
+    let cut = ImageAnswer.fault(ImageFailure(String(repeating: "x", count: 2048)))
     #expect(ImageAnswer(numbers: fault.numbers) == cut)
   }
 }

@@ -65,7 +65,7 @@ struct ImageFacts: Hashable, Sendable {
 }
 
 /// Why an image could not be processed, in words without its name.
-struct ImageFault: Error, Hashable, Sendable {
+struct ImageFailure: Error, Hashable, Sendable {
   let message: String
   /// Whether what is in the file is, or may be, at fault, whoever reads it.
   var isOfContent = false
@@ -82,5 +82,5 @@ enum ImageAnswer: Hashable, Sendable {
   case done([ImageFacts])
   /// The errno of each attempt; 0 is a hole.
   case confinement(layers: Int, landlockVersion: Int, refusals: [Int])
-  case fault(ImageFault)
+  case fault(ImageFailure)
 }

@@ -5,13 +5,13 @@ import CConfinement
 import CLinux
 import Diagnostics
 
-extension ImageFault {
-  static func notAnImage(_ found: String, wanted: [ImageFormat]) -> ImageFault {
-    ImageFault("found \(found), wanted \(list(wanted))", isOfContent: true)
+extension ImageFailure {
+  static func notAnImage(_ found: String, wanted: [ImageFormat]) -> ImageFailure {
+    ImageFailure("found \(found), wanted \(list(wanted))", isOfContent: true)
   }
 
-  static func formatNotAllowed(_ format: ImageFormat, wanted: [ImageFormat]) -> ImageFault {
-    ImageFault(
+  static func formatNotAllowed(_ format: ImageFormat, wanted: [ImageFormat]) -> ImageFailure {
+    ImageFailure(
       "found \(article(format)) image, wanted \(list(wanted)); "
         + "'formats: \(format.fileExtension)' allows it", isOfContent: true)
   }
@@ -24,87 +24,88 @@ extension ImageFault {
     inWords(formats.map(\.label))
   }
 
-  static func tooManyBytes(_ found: Int, most: Int) -> ImageFault {
-    ImageFault("has \(found) bytes, wanted at most \(most)", isOfContent: true)
+  static func tooManyBytes(_ found: Int, most: Int) -> ImageFailure {
+    ImageFailure("has \(found) bytes, wanted at most \(most)", isOfContent: true)
   }
 
-  static func tooManyPixels(_ size: Size, frames: Int, most: Int) -> ImageFault {
+  static func tooManyPixels(_ size: Size, frames: Int, most: Int) -> ImageFailure {
     let found = frames > 1 ? "\(frames) frames of \(size.words)" : size.words
-    return ImageFault("has \(found) pixels, wanted at most \(most) in all", isOfContent: true)
+    return ImageFailure("has \(found) pixels, wanted at most \(most) in all", isOfContent: true)
   }
 
-  static func sideTooLong(_ size: Size, most: Int) -> ImageFault {
-    ImageFault("has \(size.words) pixels, wanted at most \(most) on a side", isOfContent: true)
+  static func sideTooLong(_ size: Size, most: Int) -> ImageFailure {
+    ImageFailure("has \(size.words) pixels, wanted at most \(most) on a side", isOfContent: true)
   }
 
-  static func resultTooLarge(_ size: Size, most: Int) -> ImageFault {
-    ImageFault("would become \(size.words) pixels, wanted at most \(most) in all")
+  static func resultTooLarge(_ size: Size, most: Int) -> ImageFailure {
+    ImageFailure("would become \(size.words) pixels, wanted at most \(most) in all")
   }
 
-  static func resultTooLarge(_ size: Size, for format: ImageFormat) -> ImageFault {
-    ImageFault(
+  static func resultTooLarge(_ size: Size, for format: ImageFormat) -> ImageFailure {
+    ImageFailure(
       "would become \(size.words) pixels, wanted at most \(format.mostPixels) for \(format.label)")
   }
 
-  static func tooManyScans(most: Int) -> ImageFault {
-    ImageFault("is a progressive JPEG of more than \(most) scans", isOfContent: true)
+  static func tooManyScans(most: Int) -> ImageFailure {
+    ImageFailure("is a progressive JPEG of more than \(most) scans", isOfContent: true)
   }
 
   /// `details` is what the decoder said; it can quote the file.
-  static func cannotDecode(_ format: ImageFormat, _ details: String) -> ImageFault {
-    ImageFault("cannot be read as \(format.label): \(printable(details))", isOfContent: true)
+  static func cannotDecode(_ format: ImageFormat, _ details: String) -> ImageFailure {
+    ImageFailure("cannot be read as \(format.label): \(printable(details))", isOfContent: true)
   }
 
-  static func cannotEncode(_ format: ImageFormat, _ details: String) -> ImageFault {
-    ImageFault("cannot be written as \(format.label): \(printable(details))")
+  static func cannotEncode(_ format: ImageFormat, _ details: String) -> ImageFailure {
+    ImageFailure("cannot be written as \(format.label): \(printable(details))")
   }
 
-  static func noSpace(_ format: ImageFormat) -> ImageFault {
+  static func noSpace(_ format: ImageFormat) -> ImageFailure {
     .cannotEncode(format, "no space left on device")
   }
 
-  static func noLibrary(_ reason: String) -> ImageFault {
-    ImageFault("libvips cannot be used: \(printable(reason))")
+  static func noLibrary(_ reason: String) -> ImageFailure {
+    ImageFailure("libvips cannot be used: \(printable(reason))")
   }
 
-  static func noCodec(_ format: ImageFormat) -> ImageFault {
-    ImageFault("this libvips does not know \(format.label)")
+  static func noCodec(_ format: ImageFormat) -> ImageFailure {
+    ImageFailure("this libvips does not know \(format.label)")
   }
 
   static let tooSlow = "took longer than allowed"
 
-  static func timedOut(milliseconds: Int) -> ImageFault {
+  static func timedOut(milliseconds: Int) -> ImageFailure {
     let seconds = milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
-    return ImageFault("\(tooSlow): more than \(seconds)", isOfContent: true)
+    return ImageFailure("\(tooSlow): more than \(seconds)", isOfContent: true)
   }
 
-  static func outOfProcessorTime(seconds: Int) -> ImageFault {
-    ImageFault("\(tooSlow): more than \(seconds)s of processor time", isOfContent: true)
+  static func outOfProcessorTime(seconds: Int) -> ImageFailure {
+    ImageFailure("\(tooSlow): more than \(seconds)s of processor time", isOfContent: true)
   }
 
-  static func workerDied(signal: Int32) -> ImageFault {
-    ImageFault("the process that decoded it was killed by \(signalName(signal))", isOfContent: true)
+  static func workerDied(signal: Int32) -> ImageFailure {
+    ImageFailure(
+      "the process that decoded it was killed by \(signalName(signal))", isOfContent: true)
   }
 
-  static func workerExited(status: Int32) -> ImageFault {
-    ImageFault("the process that decoded it ended with status \(status)", isOfContent: true)
+  static func workerExited(status: Int32) -> ImageFailure {
+    ImageFailure("the process that decoded it ended with status \(status)", isOfContent: true)
   }
 
-  static func zygoteDied(_ times: Int) -> ImageFault {
-    ImageFault("the process that starts those for images has died \(times) times")
+  static func zygoteDied(_ times: Int) -> ImageFailure {
+    ImageFailure("the process that starts those for images has died \(times) times")
   }
 
-  static func pathIsTaken(_ path: String, by owner: String) -> ImageFault {
-    ImageFault("would be written to \(quoted(path)), as \(quoted(owner)) is")
+  static func pathIsTaken(_ path: String, by owner: String) -> ImageFailure {
+    ImageFailure("would be written to \(quoted(path)), as \(quoted(owner)) is")
   }
 
-  static let isFolder = ImageFault(
+  static let isFolder = ImageFailure(
     "is a folder, wanted a file; 'FOLDER/*' takes the files in it")
-  static let noFile = ImageFault("is no file")
-  static let workerSpokeNonsense = ImageFault("the process that decoded it gave a wrong answer")
-  static let cancelled = ImageFault("cancelled")
+  static let noFile = ImageFailure("is no file")
+  static let workerSpokeNonsense = ImageFailure("the process that decoded it gave a wrong answer")
+  static let cancelled = ImageFailure("cancelled")
 
-  static func system(_ error: SystemError) -> ImageFault { ImageFault(error.message) }
+  static func system(_ error: SystemError) -> ImageFailure { ImageFailure(error.message) }
 
   /// One line without control characters, of a bearable length.
   private static func printable(_ text: String) -> String {

@@ -205,7 +205,7 @@ extension ImageAnswer {
       self = .confinement(layers: layers, landlockVersion: version, refusals: refusals)
     case 2:
       guard let isOfContent = wire.number(in: 0...1), let message = wire.text() else { return nil }
-      self = .fault(ImageFault(message, isOfContent: isOfContent == 1))
+      self = .fault(ImageFailure(message, isOfContent: isOfContent == 1))
     case 3:
       guard let layers = wire.number() else { return nil }
       self = .ready(layers: layers)

@@ -10,7 +10,7 @@ struct ComposeStep {
   let limits: ImageLimits
   let reading: ReadingSettings
 
-  init(_ inputs: Inputs) throws(UsageError) {
+  init(_ inputs: Inputs) throws(UsageFailure) {
     let step = inputs.step
     files = try FilePatterns.files(inputs.texts("images"), of: "images", step)
     target = inputs.text("to") ?? ""

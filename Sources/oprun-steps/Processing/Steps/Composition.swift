@@ -7,11 +7,11 @@ import Glibc
 import OperationKit
 
 /// What was wrong with a composition.
-enum CompositionFault: Error {
+enum CompositionFailure: Error {
   /// With some images; all of them are told.
-  case images([(file: String, fault: ImageFault)])
+  case images([(file: String, fault: ImageFailure)])
   case noRoom
-  case whole(ImageFault)
+  case whole(ImageFailure)
 }
 
 struct Composition: Sendable {
@@ -24,7 +24,7 @@ struct Composition: Sendable {
   /// image is wrong with the whole.
   func write(
     _ result: ResultSpec, to path: String, laidOut options: Layout.Options
-  ) throws(CompositionFault) -> ImageResult {
+  ) throws(CompositionFailure) -> ImageResult {
     let measuring = files.map { file in operation(on: file) { .measure(format: $0) } }
     processing.queue.addOperations(measuring, waitUntilFinished: true)
     let sizes = measuring.map { operation in try? operation.result.get().first?.size }
@@ -62,7 +62,7 @@ struct Composition: Sendable {
   private func operation(
     on file: String, _ canvas: Canvas? = nil, job: @escaping @Sendable (ImageFormat) -> ImageJob
   ) -> WorkerOperation {
-    WorkerOperation(limits, processing.workers) { () throws(ImageFault) in
+    WorkerOperation(limits, processing.workers) { () throws(ImageFailure) in
       let image = try SourceImage(file, reading: reading.formats)
       return WorkerQuestion(
         job: job(image.format), image: image, descriptors: canvas.map { [$0.descriptor] } ?? [])
@@ -78,7 +78,7 @@ struct Composition: Sendable {
 
   /// What is wrong with the pixels of an image shows only when it is drawn: those that could be measured
   /// are, though nothing will come of it, so that all that is wrong is told at once.
-  private func faultsOfPixels(_ sizes: [Size?], _ options: Layout.Options) -> [Int: ImageFault] {
+  private func faultsOfPixels(_ sizes: [Size?], _ options: Layout.Options) -> [Int: ImageFailure] {
     let measured = sizes.indices.filter { sizes[$0] != nil }
     guard let layout = Layout(of: sizes.compactMap { $0 }, options),
       layout.canvas.width * layout.canvas.height <= limits.pixels,
@@ -90,20 +90,20 @@ struct Composition: Sendable {
   }
 
   /// By the number of the file.
-  private func faults(of operations: [WorkerOperation], on numbers: [Int]) -> [Int: ImageFault] {
-    var faults: [Int: ImageFault] = [:]
+  private func faults(of operations: [WorkerOperation], on numbers: [Int]) -> [Int: ImageFailure] {
+    var faults: [Int: ImageFailure] = [:]
     for (number, operation) in zip(numbers, operations) {
       if case .failure(let fault) = operation.result { faults[number] = fault }
     }
     return faults
   }
 
-  private func images(_ faults: [Int: ImageFault]) -> CompositionFault {
+  private func images(_ faults: [Int: ImageFailure]) -> CompositionFailure {
     .images(faults.sorted { $0.key < $1.key }.map { (files[$0.key], $0.value) })
   }
 
-  private func facts(of writing: WorkerOperation) throws(CompositionFault) -> ImageFacts {
-    do throws(ImageFault) {
+  private func facts(of writing: WorkerOperation) throws(CompositionFailure) -> ImageFacts {
+    do throws(ImageFailure) {
       guard let facts = try writing.result.get().first else { throw .workerSpokeNonsense }
       return facts
     } catch { throw .whole(error) }
@@ -111,7 +111,7 @@ struct Composition: Sendable {
 
   private func whole<Value>(
     _ body: () throws(SystemError) -> Value
-  ) throws(CompositionFault) -> Value {
+  ) throws(CompositionFailure) -> Value {
     do throws(SystemError) { return try body() } catch { throw .whole(.system(error)) }
   }
 }

@@ -9,7 +9,7 @@ enum FilePatterns {
   /// `photo[1].jpg`.
   static func files(
     _ words: [String], of key: String, _ step: BuiltinStep
-  ) throws(UsageError) -> [String] {
+  ) throws(UsageFailure) -> [String] {
     var files: [String] = []
     for word in words {
       guard word.contains(where: { "*?[".contains($0) }) else {

@@ -28,7 +28,7 @@ final class ImageProcessing: Sendable {
   }
 
   /// Each path belongs to one item of a step, which may write it again.
-  func claim(_ path: String, for item: ResizeItem) throws(ImageFault) {
+  func claim(_ path: String, for item: ResizeItem) throws(ImageFailure) {
     let owner = owners.withLock { owners in
       let owner = owners[path, default: (item.index, item.label)]
       owners[path] = owner
@@ -51,7 +51,7 @@ struct ResizeItem: Sendable {
   /// From 1 on.
   let index: Int
   /// Opens the image; called when the operation starts, after what it depends on.
-  let source: @Sendable ([ImageFormat]) throws(ImageFault) -> SourceImage
+  let source: @Sendable ([ImageFormat]) throws(ImageFailure) -> SourceImage
 }
 
 /// Ends when all results have their names, or it has failed.
@@ -61,7 +61,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     var ticket: Int?
     var started: Int64 = 0
     var ended: Int64 = 0
-    var result: Result<[ImageResult], ImageFault>?
+    var result: Result<[ImageResult], ImageFailure>?
   }
 
   private let item: ResizeItem
@@ -78,7 +78,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   }
 
   /// After the end; an operation that was cancelled before it started has the fault `cancelled`.
-  var result: Result<[ImageResult], ImageFault> {
+  var result: Result<[ImageResult], ImageFailure> {
     state.withLock { $0.result } ?? .failure(.cancelled)
   }
 
@@ -89,7 +89,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
 
   override func main() {
     state.withLock { $0.started = monotonicTime() }
-    do throws(ImageFault) {
+    do throws(ImageFailure) {
       try ask()
     } catch { end(.failure(error)) }
   }
@@ -99,10 +99,10 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     if let ticket = state.withLock({ $0.ticket }) { processing.workers.cancel(ticket) }
   }
 
-  private func ask() throws(ImageFault) {
+  private func ask() throws(ImageFailure) {
     let source = try item.source(settings.reading.formats)
     let results = settings.results(for: source.format)
-    let files = try results.map { (result) throws(ImageFault) in try file(for: result) }
+    let files = try results.map { (result) throws(ImageFailure) in try file(for: result) }
     let job = ImageJob.resize(
       format: source.format, allFrames: settings.allFrames, results)
     let ticket = processing.workers.perform(
@@ -116,7 +116,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     if isCancelled { processing.workers.cancel(ticket) }
   }
 
-  private func file(for result: ResultSpec) throws(ImageFault) -> ResultFile {
+  private func file(for result: ResultSpec) throws(ImageFailure) -> ResultFile {
     let path = settings.pattern.path(
       PathPattern.Values(
         name: item.name, ext: result.format.fileExtension, box: result.box, index: item.index))
@@ -125,7 +125,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func take(
-    _ answer: Result<ImageAnswer, ImageFault>, _ source: SourceImage, _ files: [ResultFile]
+    _ answer: Result<ImageAnswer, ImageFailure>, _ source: SourceImage, _ files: [ResultFile]
   ) {
     let result = published(answer, files)
     // Who waits for the end may end the program: nothing may be left to do then.
@@ -134,8 +134,8 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   }
 
   private func published(
-    _ answer: Result<ImageAnswer, ImageFault>, _ files: [ResultFile]
-  ) -> Result<[ImageResult], ImageFault> {
+    _ answer: Result<ImageAnswer, ImageFailure>, _ files: [ResultFile]
+  ) -> Result<[ImageResult], ImageFailure> {
     switch answer {
     case .failure(let fault): return .failure(fault)
     case .success(.done(let facts)) where facts.count == files.count:
@@ -147,7 +147,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     }
   }
 
-  private func end(_ result: Result<[ImageResult], ImageFault>) {
+  private func end(_ result: Result<[ImageResult], ImageFailure>) {
     state.withLock { state in
       state.result = result
       state.ended = monotonicTime()

@@ -16,7 +16,7 @@ struct ResizeSettings: Hashable, Sendable {
   let pattern: PathPattern
   let reading: ReadingSettings
 
-  init(_ inputs: Inputs) throws(UsageError) {
+  init(_ inputs: Inputs) throws(UsageFailure) {
     let step = inputs.step
     fit = inputs.choice("fit")
     boxes = inputs.boxes
@@ -33,7 +33,7 @@ struct ResizeSettings: Hashable, Sendable {
 
   private static func format(
     _ inputs: Inputs, _ pattern: PathPattern
-  ) throws(UsageError) -> ImageFormat? {
+  ) throws(UsageFailure) -> ImageFormat? {
     let word = inputs.text("format") ?? "same"
     let asked = ImageFormat(word: word)
     guard let ext = pattern.writtenExtension else { return asked }
@@ -94,9 +94,9 @@ extension Color {
 
 extension PathPattern {
   /// A folder that is there counts as one, with a slash or without.
-  static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageError) -> PathPattern {
-    do throws(InputFault) {
+  static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageFailure) -> PathPattern {
+    do throws(StepInputFailure) {
       return try .ofResults(!text.hasSuffix("/") && Files.isFolder(text) ? text + "/" : text)
-    } catch { throw UsageError(error, step) }
+    } catch { throw UsageFailure(error, step) }
   }
 }

@@ -9,14 +9,14 @@ struct ResizeStep {
   let settings: ResizeSettings
   let files: [String]
 
-  init(_ inputs: Inputs) throws(UsageError) {
+  init(_ inputs: Inputs) throws(UsageFailure) {
     settings = try ResizeSettings(inputs)
     files = try FilePatterns.files(inputs.texts("from"), of: "from", inputs.step)
     try checkPaths(inputs.step)
   }
 
   /// What each file will be called is known before anything is written.
-  private func checkPaths(_ step: BuiltinStep) throws(UsageError) {
+  private func checkPaths(_ step: BuiltinStep) throws(UsageFailure) {
     var owners: [String: String] = [:]
     var sources: [FileIdentity: String] = [:]
     var paths: [String] = []
@@ -46,7 +46,7 @@ struct ResizeStep {
     let file = files[index]
     let item = ResizeItem(
       label: PathText.shown(file), name: fileName(ofPath: file).name, index: index + 1
-    ) { (formats) throws(ImageFault) in try SourceImage(file, reading: formats) }
+    ) { (formats) throws(ImageFailure) in try SourceImage(file, reading: formats) }
     return ResizeOperation(item, settings, processing)
   }
 }

@@ -8,7 +8,7 @@ final class SourceImage: Sendable {
   let format: ImageFormat
 
   /// Refuses what is no image by its first bytes, before a worker hears of it.
-  convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFault) {
+  convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFailure) {
     // A FIFO without a writer would hold up the opening.
     let descriptor = PathText.withName(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else {
@@ -17,9 +17,9 @@ final class SourceImage: Sendable {
     try self.init(owning: descriptor, reading: formats)
   }
 
-  init(owning descriptor: Int32, reading formats: [ImageFormat]) throws(ImageFault) {
+  init(owning descriptor: Int32, reading formats: [ImageFormat]) throws(ImageFailure) {
     self.descriptor = descriptor
-    do throws(ImageFault) {
+    do throws(ImageFailure) {
       format = try SourceImage.format(of: descriptor, reading: formats)
     } catch {
       close(descriptor)
@@ -31,7 +31,7 @@ final class SourceImage: Sendable {
 
   private static func format(
     of descriptor: Int32, reading formats: [ImageFormat]
-  ) throws(ImageFault) -> ImageFormat {
+  ) throws(ImageFailure) -> ImageFormat {
     var status = stat()
     fstat(descriptor, &status)
     guard status.st_mode & S_IFMT == S_IFREG else {

@@ -12,12 +12,12 @@ struct WorkerQuestion: Sendable {
 /// Ends when the answer is there. What it asks is found out when it starts: after what it depends on.
 final class WorkerOperation: AsyncOperation, @unchecked Sendable {
   // what changes is under a lock
-  typealias Question = @Sendable () throws(ImageFault) -> WorkerQuestion
+  typealias Question = @Sendable () throws(ImageFailure) -> WorkerQuestion
 
   private let question: Question
   private let limits: ImageLimits
   private let workers: Workers
-  private let outcome = Guarded<Result<[ImageFacts], ImageFault>>(.failure(.cancelled))
+  private let outcome = Guarded<Result<[ImageFacts], ImageFailure>>(.failure(.cancelled))
   private let ticket = Guarded<Int?>(nil)
 
   init(_ limits: ImageLimits, _ workers: Workers, _ question: @escaping Question) {
@@ -27,10 +27,10 @@ final class WorkerOperation: AsyncOperation, @unchecked Sendable {
   }
 
   /// After the end.
-  var result: Result<[ImageFacts], ImageFault> { outcome.withLock { $0 } }
+  var result: Result<[ImageFacts], ImageFailure> { outcome.withLock { $0 } }
 
   override func main() {
-    do throws(ImageFault) {
+    do throws(ImageFailure) {
       let question = try question()
       let descriptors = (question.image.map { [$0.descriptor] } ?? []) + question.descriptors
       let number = workers.perform(
@@ -49,7 +49,7 @@ final class WorkerOperation: AsyncOperation, @unchecked Sendable {
     if let number = ticket.withLock({ $0 }) { workers.cancel(number) }
   }
 
-  private func take(_ answer: Result<ImageAnswer, ImageFault>) {
+  private func take(_ answer: Result<ImageAnswer, ImageFailure>) {
     switch answer {
     case .failure(let fault): end(.failure(fault))
     case .success(.done(let facts)): end(.success(facts))
@@ -57,7 +57,7 @@ final class WorkerOperation: AsyncOperation, @unchecked Sendable {
     }
   }
 
-  private func end(_ result: Result<[ImageFacts], ImageFault>) {
+  private func end(_ result: Result<[ImageFacts], ImageFailure>) {
     outcome.withLock { $0 = result }
     if case .failure(let fault) = result { finish(fault) } else { finish() }
   }

@@ -8,16 +8,16 @@ enum Composing {
   /// Scales an image to the size of its place and puts it there. It stands upright and whole.
   static func draw(
     _ image: OpenedImage, in cell: Cell, of canvas: Int32, width: Int
-  ) throws(ImageFault) {
-    do throws(VipsError) {
+  ) throws(ImageFailure) {
+    do throws(VipsFailure) {
       let scaled = try Picture(
         reading: image.descriptor, allFrames: false, scaledTo: cell.size,
         changingColors: image.needsColorChange)
       let picture = try scaled.inBytes(gray: false).withAlpha()
-      let isWhole = try picture.pixels { (pixels) throws(VipsError) in
+      let isWhole = try picture.pixels { (pixels) throws(VipsFailure) in
         write(pixels, of: cell, to: canvas, width: width)
       }
-      guard isWhole else { throw VipsError(details: "the canvas cannot be written") }
+      guard isWhole else { throw VipsFailure(details: "the canvas cannot be written") }
     } catch {
       throw image.fault(of: error)
     }
@@ -38,7 +38,7 @@ enum Composing {
   /// What nothing was drawn on is transparent, and takes the colour of the background.
   static func encode(
     _ canvas: Int32, _ size: Size, _ result: ResultSpec, to output: Int32
-  ) throws(ImageFault) -> ImageFacts {
+  ) throws(ImageFailure) -> ImageFacts {
     let length = size.width * size.height * 4
     guard Picture.canWrite(result.format) else { throw .noCodec(result.format) }
     guard let map = mmap(nil, length, PROT_READ, MAP_SHARED, canvas, 0), map != MAP_FAILED else {
@@ -48,7 +48,7 @@ enum Composing {
     // A worker that died may have begun to write.
     ftruncate(output, 0)
     lseek(output, 0, SEEK_SET)
-    do throws(VipsError) {
+    do throws(VipsFailure) {
       let pixels = UnsafeRawBufferPointer(start: map, count: length)
       var picture = try Picture(pixels: pixels, size: size)
       let isOpaque = result.background.alpha == 255 || !result.format.holdsTransparency

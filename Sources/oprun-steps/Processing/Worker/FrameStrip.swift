@@ -14,12 +14,12 @@ struct FrameStrip {
     self.frames = frames
   }
 
-  func placed(background: Color) throws(VipsError) -> Picture {
+  func placed(background: Color) throws(VipsFailure) -> Picture {
     guard placement.scaled != placement.canvas else { return picture }
     let source = try picture.inBytes(gray: false).withAlpha()
     let canvas = placement.canvas
     let size = Size(canvas.width, canvas.height * frames)
-    let strip = try source.pixels { (pixels) throws(VipsError) in
+    let strip = try source.pixels { (pixels) throws(VipsFailure) in
       let memory = [UInt8](unsafeUninitializedCapacity: size.width * size.height * 4) {
         target, count in
         fill(target, with: background)

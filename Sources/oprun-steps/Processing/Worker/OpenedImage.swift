@@ -14,12 +14,12 @@ struct OpenedImage {
   /// Checks everything that can be checked without decoding: RELIABILITY V1 to V3.
   init(
     _ descriptor: Int32, as format: ImageFormat, allFrames: Bool, within limits: ImageLimits
-  ) throws(ImageFault) {
+  ) throws(ImageFailure) {
     self.descriptor = descriptor
     self.format = format
     guard Picture.canRead(format) else { throw .noCodec(format) }
     try OpenedImage.checkFile(descriptor, format, limits)
-    do throws(VipsError) {
+    do throws(VipsFailure) {
       let header = try Picture(reading: descriptor, as: format, allFrames: false)
       let isTurned = header.orientation >= 5
       let (width, height) = (header.width, header.frameHeight)
@@ -33,13 +33,13 @@ struct OpenedImage {
     try check(limits)
   }
 
-  func fault(of error: VipsError) -> ImageFault {
+  func fault(of error: VipsFailure) -> ImageFailure {
     OpenedImage.fault(of: error, reading: descriptor, format)
   }
 
   private static func fault(
-    of error: VipsError, reading descriptor: Int32, _ format: ImageFormat
-  ) -> ImageFault {
+    of error: VipsFailure, reading descriptor: Int32, _ format: ImageFormat
+  ) -> ImageFailure {
     let better = format == .png ? BrokenPNG.reason(of: descriptor) : nil
     return .cannotDecode(format, better ?? error.details)
   }
@@ -49,7 +49,7 @@ struct OpenedImage {
 
   private static func checkFile(
     _ descriptor: Int32, _ format: ImageFormat, _ limits: ImageLimits
-  ) throws(ImageFault) {
+  ) throws(ImageFailure) {
     let length = Int(lseek(descriptor, 0, SEEK_END))
     defer { lseek(descriptor, 0, SEEK_SET) }
     guard length <= limits.bytes else { throw .tooManyBytes(length, most: limits.bytes) }
@@ -61,7 +61,7 @@ struct OpenedImage {
     if ScanCount.exceeds(limits.scans, in: bytes) { throw .tooManyScans(most: limits.scans) }
   }
 
-  private func check(_ limits: ImageLimits) throws(ImageFault) {
+  private func check(_ limits: ImageLimits) throws(ImageFailure) {
     guard max(size.width, size.height) <= limits.side else {
       throw .sideTooLong(size, most: limits.side)
     }

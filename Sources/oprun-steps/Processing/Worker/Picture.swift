@@ -4,7 +4,7 @@ import BuiltinSteps
 import CLate
 
 /// What libvips said.
-struct VipsError: Error {
+struct VipsFailure: Error {
   let details: String
   /// Whether it can only have happened while writing.
   var isOfEncoder = false
@@ -13,7 +13,7 @@ struct VipsError: Error {
   static func forget() { cvips_forget_messages() }
 
   /// Takes the messages, so that the next failure begins with none.
-  static func take() -> VipsError {
+  static func take() -> VipsFailure {
     let text = cvips_messages().map { String(cString: $0) } ?? ""
     cvips_forget_messages()
     // "gifload_source: bad frame\n…": the first line says it best, without where it was said. That a
@@ -23,7 +23,7 @@ struct VipsError: Error {
     let line = first.map(String.init) ?? "the decoder does not say why"
     let parts = line.split(separator: ":", maxSplits: 1)
     let isWhere = parts.count == 2 && !(parts.first ?? "").contains(" ")
-    return VipsError(details: isWhere ? String(parts[1].drop { $0 == " " }) : line)
+    return VipsFailure(details: isWhere ? String(parts[1].drop { $0 == " " }) : line)
   }
 }
 
@@ -31,7 +31,7 @@ struct VipsError: Error {
 final class Picture {
   private let image: UnsafeMutablePointer<VipsImage>
 
-  private init(_ made: UnsafeMutablePointer<VipsImage>?) throws(VipsError) {
+  private init(_ made: UnsafeMutablePointer<VipsImage>?) throws(VipsFailure) {
     guard let made else { throw .take() }
     image = made
   }
@@ -86,7 +86,7 @@ final class Picture {
   /// Reads the header; pixels follow on demand. `shrink` is used by formats that can.
   init(
     reading descriptor: Int32, as format: ImageFormat, allFrames: Bool, shrink: Int = 1
-  ) throws(VipsError) {
+  ) throws(VipsFailure) {
     let source = try Picture.source(descriptor)
     defer { cvips_release(source) }
     let pages: Int32 = allFrames ? -1 : 1
@@ -107,7 +107,7 @@ final class Picture {
   /// Decoded no larger than needed, scaled, turned upright, in sRGB.
   init(
     reading descriptor: Int32, allFrames: Bool, scaledTo size: Size, changingColors: Bool
-  ) throws(VipsError) {
+  ) throws(VipsFailure) {
     let source = try Picture.source(descriptor)
     defer { cvips_release(source) }
     let options = allFrames ? "n=-1,fail_on=truncated" : "fail_on=truncated"
@@ -119,42 +119,42 @@ final class Picture {
 
   private static func source(
     _ descriptor: Int32
-  ) throws(VipsError) -> UnsafeMutablePointer<VipsSource> {
+  ) throws(VipsFailure) -> UnsafeMutablePointer<VipsSource> {
     guard let source = cvips_source(descriptor) else { throw .take() }
     return source
   }
 
   /// Pixels of somebody else, four bands of eight bits, which must outlive the picture.
-  convenience init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsError) {
+  convenience init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsFailure) {
     try self.init(
       cvips_around_pixels(
         pixels.baseAddress, pixels.count, Int32(size.width), Int32(size.height)))
   }
 
-  convenience init(copying pixels: [UInt8], size: Size) throws(VipsError) {
+  convenience init(copying pixels: [UInt8], size: Size) throws(VipsFailure) {
     try self.init(cvips_of_pixels(pixels, pixels.count, Int32(size.width), Int32(size.height)))
   }
 
   // MARK: Changing
 
-  func scaled(to size: Size, changingColors: Bool) throws(VipsError) -> Picture {
+  func scaled(to size: Size, changingColors: Bool) throws(VipsFailure) -> Picture {
     try Picture(
       cvips_thumbnail_image(
         image, Int32(size.width), Int32(size.height), changingColors ? "srgb" : nil))
   }
 
   /// Decodes everything now.
-  func inMemory() throws(VipsError) -> Picture {
+  func inMemory() throws(VipsFailure) -> Picture {
     try Picture(cvips_decoded(image))
   }
 
-  func part(left: Int, top: Int, _ size: Size) throws(VipsError) -> Picture {
+  func part(left: Int, top: Int, _ size: Size) throws(VipsFailure) -> Picture {
     try Picture(
       cvips_extract(image, Int32(left), Int32(top), Int32(size.width), Int32(size.height)))
   }
 
   /// Eight bits, grey or sRGB.
-  func inBytes(gray: Bool) throws(VipsError) -> Picture {
+  func inBytes(gray: Bool) throws(VipsFailure) -> Picture {
     var picture = self
     let wanted = gray && bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
     if cvips_interpretation(image) != wanted {
@@ -164,11 +164,11 @@ final class Picture {
     return try Picture(cvips_to_bytes(picture.image))
   }
 
-  func withAlpha() throws(VipsError) -> Picture {
+  func withAlpha() throws(VipsFailure) -> Picture {
     hasAlpha ? self : try Picture(cvips_with_alpha(image))
   }
 
-  func flattened(onto color: Color) throws(VipsError) -> Picture {
+  func flattened(onto color: Color) throws(VipsFailure) -> Picture {
     guard hasAlpha else { return self }
     let (red, green, blue) = (Double(color.red), Double(color.green), Double(color.blue))
     guard bands < 3 else { return try Picture(cvips_flatten(image, red, green, blue)) }
@@ -176,7 +176,7 @@ final class Picture {
   }
 
   /// Laid onto a canvas of one colour; the picture is not grey.
-  func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsError) -> Picture {
+  func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsFailure) -> Picture {
     let channels = [color.red, color.green, color.blue, color.alpha].map(Double.init)
     return try Picture(
       cvips_embed(
@@ -194,15 +194,15 @@ final class Picture {
 
   /// All pixels, row by row.
   func pixels<Result>(
-    _ body: (UnsafeRawBufferPointer) throws(VipsError) -> Result
-  ) throws(VipsError) -> Result {
+    _ body: (UnsafeRawBufferPointer) throws(VipsFailure) -> Result
+  ) throws(VipsFailure) -> Result {
     var size = 0
     guard let memory = cvips_pixels(image, &size) else { throw .take() }
     defer { cvips_free(memory) }
     return try body(UnsafeRawBufferPointer(start: memory, count: size))
   }
 
-  func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsError) {
+  func write(to descriptor: Int32, _ result: ResultSpec) throws(VipsFailure) {
     guard let target = cvips_target(descriptor) else { throw .take() }
     defer { cvips_release(target) }
     let (quality, strip) = (Int32(result.quality), Int32(result.strip ? 1 : 0))
@@ -221,7 +221,7 @@ final class Picture {
       }
     if failed != 0 { throw .take() }
     if result.format.module == .heif, !WrittenHEIF.hasContent(descriptor) {
-      throw VipsError(details: "its encoder had not enough memory", isOfEncoder: true)
+      throw VipsFailure(details: "its encoder had not enough memory", isOfEncoder: true)
     }
   }
 }

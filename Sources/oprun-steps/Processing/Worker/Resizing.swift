@@ -9,8 +9,8 @@ struct Resizing {
   let limits: ImageLimits
 
   /// Writes each result to its descriptor.
-  func perform(writingTo outputs: ArraySlice<Int32>) throws(ImageFault) -> [ImageFacts] {
-    let placements = try results.map { (result) throws(ImageFault) in try placement(of: result) }
+  func perform(writingTo outputs: ArraySlice<Int32>) throws(ImageFailure) -> [ImageFacts] {
+    let placements = try results.map { (result) throws(ImageFailure) in try placement(of: result) }
     for result in results where !Picture.canWrite(result.format) { throw .noCodec(result.format) }
     let shared = try decodedOnce(for: placements)
     var facts: [ImageFacts] = []
@@ -20,7 +20,7 @@ struct Resizing {
       lseek(output, 0, SEEK_SET)
       let picture = try scaled(to: placement.scaled, from: shared, allFrames: keepsFrames(result))
       let finished = try finish(picture, placement, result)
-      do throws(VipsError) {
+      do throws(VipsFailure) {
         try finished.write(to: output, result)
       } catch {
         throw fault(of: error, writing: result.format, to: output)
@@ -37,7 +37,7 @@ struct Resizing {
     image.frames > 1 && result.format.holdsSeveralFrames
   }
 
-  private func placement(of result: ResultSpec) throws(ImageFault) -> Placement {
+  private func placement(of result: ResultSpec) throws(ImageFailure) -> Placement {
     let placement = Placement(of: image.size, in: result.box, fit: result.fit)
     let frames = keepsFrames(result) ? image.frames : 1
     // What is cut off is never computed, but it is counted in coordinates, which end somewhere.
@@ -54,9 +54,9 @@ struct Resizing {
   }
 
   /// The decoded image, if several results are made of it and it is not too large to be kept.
-  private func decodedOnce(for placements: [Placement]) throws(ImageFault) -> Picture? {
+  private func decodedOnce(for placements: [Placement]) throws(ImageFailure) -> Picture? {
     guard placements.count > 1 else { return nil }
-    return try decoding { () throws(VipsError) in
+    return try decoding { () throws(VipsFailure) in
       let picture = try Picture(
         reading: image.descriptor, as: image.format, allFrames: image.frames > 1,
         shrink: shrink(for: placements))
@@ -78,9 +78,9 @@ struct Resizing {
 
   private func scaled(
     to size: Size, from shared: Picture?, allFrames: Bool
-  ) throws(ImageFault) -> Picture {
+  ) throws(ImageFailure) -> Picture {
     image.rewind()
-    return try decoding { () throws(VipsError) in
+    return try decoding { () throws(VipsFailure) in
       guard let shared else {
         return try Picture(
           reading: image.descriptor, allFrames: allFrames, scaledTo: size,
@@ -95,8 +95,8 @@ struct Resizing {
 
   private func finish(
     _ scaled: Picture, _ placement: Placement, _ result: ResultSpec
-  ) throws(ImageFault) -> Picture {
-    try decoding { () throws(VipsError) in
+  ) throws(ImageFailure) -> Picture {
+    try decoding { () throws(VipsFailure) in
       var picture = try scaled.inBytes(gray: true)
       if keepsFrames(result) {
         return try FrameStrip(picture, placement: placement, frames: image.frames)
@@ -112,8 +112,8 @@ struct Resizing {
 
   /// Work is done on demand: what is wrong with the image shows only when it is written.
   private func fault(
-    of error: VipsError, writing format: ImageFormat, to output: Int32
-  ) -> ImageFault {
+    of error: VipsFailure, writing format: ImageFormat, to output: Int32
+  ) -> ImageFailure {
     let isTooLarge = errno == EFBIG
     if FullDisk.holds(output) { return .noSpace(format) }
     return isTooLarge || error.isOfEncoder
@@ -121,9 +121,9 @@ struct Resizing {
   }
 
   private func decoding<Value>(
-    _ body: () throws(VipsError) -> Value
-  ) throws(ImageFault) -> Value {
-    do throws(VipsError) { return try body() } catch {
+    _ body: () throws(VipsFailure) -> Value
+  ) throws(ImageFailure) -> Value {
+    do throws(VipsFailure) { return try body() } catch {
       throw image.fault(of: error)
     }
   }
@@ -131,7 +131,7 @@ struct Resizing {
 
 extension Picture {
   /// Cut from the scaled picture, or laid onto a background.
-  func placed(_ placement: Placement, background: Color) throws(VipsError) -> Picture {
+  func placed(_ placement: Placement, background: Color) throws(VipsFailure) -> Picture {
     let (scaled, canvas) = (placement.scaled, placement.canvas)
     if scaled.width >= canvas.width, scaled.height >= canvas.height {
       return try part(left: placement.left, top: placement.top, placement.canvas)

@@ -50,19 +50,19 @@ struct Worker {
 
   private func answer(_ numbers: [Int64], _ descriptors: [Int32]) -> ImageAnswer {
     guard let request = ImageRequest(numbers: numbers) else {
-      return .fault(ImageFault("the request was not understood"))
+      return .fault(ImageFailure("the request was not understood"))
     }
-    VipsError.forget()
+    VipsFailure.forget()
     _ = confinement_limit_cpu(UInt32(clamping: request.limits.processorSeconds))
-    do throws(ImageFault) {
+    do throws(ImageFailure) {
       return try perform(request, descriptors)
     } catch { return .fault(error) }
   }
 
   private func perform(
     _ request: ImageRequest, _ descriptors: [Int32]
-  ) throws(ImageFault) -> ImageAnswer {
-    func image(_ format: ImageFormat, allFrames: Bool = false) throws(ImageFault) -> OpenedImage {
+  ) throws(ImageFailure) -> ImageAnswer {
+    func image(_ format: ImageFormat, allFrames: Bool = false) throws(ImageFailure) -> OpenedImage {
       if let obstacle { throw .noLibrary(obstacle) }
       guard let first = descriptors.first, readable.contains(format) else {
         throw .formatNotAllowed(format, wanted: readable)

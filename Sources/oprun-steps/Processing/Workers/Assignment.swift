@@ -1,7 +1,7 @@
 // A request on its way through the workers, and how it can end.
 
 /// What came of a request. It is told once, on the workers' own thread: do little there.
-typealias AnswerHandler = @Sendable (Result<ImageAnswer, ImageFault>) -> Void
+typealias AnswerHandler = @Sendable (Result<ImageAnswer, ImageFailure>) -> Void
 
 /// A request that was handed in.
 struct Assignment: Sendable {

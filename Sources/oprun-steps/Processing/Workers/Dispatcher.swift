@@ -83,7 +83,7 @@ struct Dispatcher: ~Copyable {
   private mutating func assign() {
     while !waiting.isEmpty, active.count < count {
       let assignment = waiting.removeFirst()
-      do throws(ImageFault) {
+      do throws(ImageFailure) {
         if let worker = idle.popLast() {
           try hand(assignment, to: worker)
         } else {
@@ -98,7 +98,7 @@ struct Dispatcher: ~Copyable {
   /// A worker that died while it had nothing to do is replaced.
   private mutating func hand(
     _ assignment: Assignment, to worker: WorkerProcess
-  ) throws(ImageFault) {
+  ) throws(ImageFailure) {
     var worker = worker
     if !send(assignment, to: worker) {
       bury(worker)
@@ -191,7 +191,7 @@ struct Dispatcher: ~Copyable {
   // MARK: A zygote that was killed
 
   /// A worker; if the zygote is gone, of another one.
-  private mutating func fork() throws(ImageFault) -> WorkerProcess {
+  private mutating func fork() throws(ImageFailure) -> WorkerProcess {
     do throws(SystemError) {
       if let worker = try zygote.fork() { return worker }
       while replacements < Self.mostReplacements {

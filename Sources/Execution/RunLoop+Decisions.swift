@@ -1,0 +1,165 @@
+// What becomes of operations that are at their gate: late expressions are given the facts of the run.
+
+import Diagnostics
+import Expressions
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+extension RunLoop {
+  /// Nil if it is put off until files are hashed.
+  func decision(about operation: OperationID, _ question: Question) -> Decision? {
+    hashing.begin(operation)
+    valueBudget = ValueBudget()
+    let decision = decisionNow(about: operation, question)
+    if hashing.isAwaited(by: operation) {
+      refusals[operation] = nil
+      return nil
+    }
+    hashing.decided(operation)
+    return decision
+  }
+
+  private func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
+    let step = machine.steps[operation]
+    guard let late = step.late else { return question == .join ? .join : .run(ReadyStep(step)) }
+    do throws(EvaluationFailure) {
+      switch question {
+      case .entry: return try entry(of: operation, step, late)
+      case .conditionsHold: return .run(resolve(late, step, of: operation))
+      case .join: return try joining(operation, late)
+      }
+    } catch {
+      if machine.plan.groups[operation] != nil { return .fail(words(of: error)) }
+      // The step fails when its turn comes, as any step that cannot be started.
+      return .run(resolve(late, step, of: operation, [.attempt: error]))
+    }
+  }
+
+  private func entry(
+    of operation: OperationID, _ step: PlannedStep, _ late: LateStep
+  ) throws(EvaluationFailure) -> Decision {
+    if case .skips(let reason, let group) = try late.verdict(self) {
+      return group.map { .skipGroup($0, reason) } ?? .skip(reason)
+    }
+    if late.expands { return expansion(of: operation, step, late) }
+    let resolved = resolve(late, step, of: operation)
+    if refusals[operation]?[.attempt] == nil {
+      let probes = try late.probes(shell: step.settings.shell, self)
+      if !probes.isEmpty { return .wait(probes, resolved) }
+    }
+    return .run(resolved)
+  }
+
+  /// Of members that did not succeed no outputs can be expected.
+  private func joining(
+    _ group: OperationID, _ late: LateStep
+  ) throws(EvaluationFailure) -> Decision {
+    let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
+    let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
+    if isWhole || ending.isAllowed {
+      let given = try late.outputs(self, isPartial: !isWhole)
+      if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
+    }
+    return .join
+  }
+
+  private func expansion(
+    of operation: OperationID, _ step: PlannedStep, _ late: LateStep
+  ) -> Decision {
+    do throws(ExpansionFailure) {
+      return .expand(
+        try late.instances(of: step, self).map { NewOperation(step: $0.step, spec: $0.spec) })
+    } catch {
+      return .fail(error.message)
+    }
+  }
+
+  /// Puts in what is known now, and keeps what cannot run.
+  private func resolve(
+    _ late: LateStep, _ step: PlannedStep, of operation: OperationID,
+    _ failures: [StepPart: EvaluationFailure] = [:]
+  ) -> ReadyStep {
+    let resolved = late.resolved(step.work, step.settings, self)
+    let all = failures.merging(resolved.failures) { first, _ in first }
+    refuse(all, of: operation)
+    if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
+    guard let action = resolved.action else {
+      preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")
+    }
+    return ReadyStep(action, resolved.settings)
+  }
+
+  private func refuse(_ failures: [StepPart: EvaluationFailure], of operation: OperationID) {
+    if !failures.isEmpty { refusals[operation] = failures.mapValues { words(of: $0) } }
+  }
+
+  /// The run's own settings, with what is known only now; nil if files are hashed before.
+  func resolveRun() -> StepSettings? {
+    guard let late = machine.plan.late else { return machine.plan.settings }
+    hashing.begin(CommandKey.runOperation)
+    valueBudget = ValueBudget()
+    let resolved = late.resolved(.none, machine.plan.settings, self)
+    refuse(resolved.failures, of: CommandKey.runOperation)
+    if hashing.isAwaited(by: CommandKey.runOperation) {
+      refusals[CommandKey.runOperation] = nil
+      return nil
+    }
+    hashing.decided(CommandKey.runOperation)
+    return resolved.settings
+  }
+
+  /// `pipeline.yml:7: the message; the way out`.
+  private func words(of failure: EvaluationFailure) -> String {
+    let diagnostic = failure.diagnostic(in: machine.plan.sources)
+    let position = machine.plan.sources.position(of: diagnostic.primary.span)
+    let help = failure.words.help.map { "; \($0)" } ?? ""
+    return "\(position.path):\(position.line): \(failure.words.message)\(help)"
+  }
+}
+
+extension RunLoop: RunFacts {
+  func ending(of operation: OperationID) -> Ending? { machine.scheduler.ending(of: operation) }
+
+  func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }
+
+  func instances(of operation: OperationID) -> [(OperationID, ValueMap)]? {
+    guard let group = machine.plan.groups[operation] else { return nil }
+    if case .nested = group.kind { return nil }
+    let members = machine.groups.members(of: operation)
+    if group.combinations.count == members.count {
+      return Array(zip(members, group.combinations))
+    }
+    return members.map { ($0, machine.steps[$0].late?.matrix ?? ValueMap()) }
+  }
+
+  func keptList(of group: OperationID) -> Value? { lists[group] }
+
+  func keep(_ list: Value, of group: OperationID) {
+    if ending(of: group) != nil { lists[group] = list }
+  }
+
+  func runMember(_ name: String) -> String? {
+    switch name {
+    case "id": options.runID
+    case "pipeline": machine.plan.name
+    case "workspace": builder.workspace
+    default: nil
+    }
+  }
+
+  func secret(_ name: String) -> String? { options.secrets[name] }
+
+  func secret(heldBy text: String) -> String? { options.secrets.name(heldBy: text) }
+
+  func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String {
+    guard let digest = hashing.digest(of: patterns) else {
+      throw UnlocatedFailure("files are being hashed")
+    }
+    return try digest.get()
+  }
+
+  func exists(_ path: String) throws(UnlocatedFailure) -> Bool { access(path, F_OK) == 0 }
+}

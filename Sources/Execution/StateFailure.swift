@@ -1,0 +1,82 @@
+// Why the state directory cannot be used, in words, and what to do about it.
+
+import Diagnostics
+import Glibc
+
+/// Nothing may run: what a run keeps would not be safe, or cannot be kept.
+package struct StateFailure: Error, Hashable, Sendable {
+  package let message: String
+  package let help: String?
+
+  init(_ message: String, help: String? = nil) {
+    self.message = message
+    self.help = help
+  }
+
+  init(_ error: SystemError) { self.init(error.message) }
+
+  static func foreignFolder(_ path: String, owner: uid_t) -> StateFailure {
+    StateFailure(
+      "the state directory \(quoted(path)) belongs to \(userName(owner)), wanted \(userName(geteuid())), "
+        + "the user that runs oprun", help: anotherPlace)
+  }
+
+  static func foreignLink(_ path: String, owner: uid_t) -> StateFailure {
+    StateFailure(
+      "the state directory \(quoted(path)) is a link owned by \(userName(owner)), wanted a folder or a link "
+        + "owned by \(userName(geteuid())), the user that runs oprun", help: anotherPlace)
+  }
+
+  /// A folder that was made a moment ago has another mode only if modes are not kept there.
+  static func openToOthers(_ path: String, mode: mode_t, isNew: Bool) -> StateFailure {
+    let digits = String(mode & 0o7777, radix: 8)
+    let found = "others can write to the state directory \(quoted(path)) (mode 0\(digits))"
+    if isNew {
+      return StateFailure("\(found), and its file system does not store modes", help: anotherPlace)
+    }
+    return StateFailure(
+      "\(found), wanted only \(userName(geteuid()))",
+      help: "run chmod go-w \(quoted(path)), or \(anotherPlace)")
+  }
+
+  /// What stands there cannot be opened as a folder.
+  static func unusable(_ path: String, _ status: stat, _ error: SystemError) -> StateFailure {
+    let kind = FileKind(status.st_mode)
+    if kind == .folder { return StateFailure(error) }
+    return StateFailure(
+      "the state directory \(quoted(path)) is \(kind.words), wanted a folder", help: anotherPlace)
+  }
+
+  private static let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
+}
+
+/// `user 1000`.
+func userName(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
+
+/// What a path may lead to.
+enum FileKind {
+  case regular, folder, link, fifo, socket, device
+
+  init(_ mode: mode_t) {
+    switch mode & S_IFMT {
+    case S_IFREG: self = .regular
+    case S_IFDIR: self = .folder
+    case S_IFLNK: self = .link
+    case S_IFIFO: self = .fifo
+    case S_IFSOCK: self = .socket
+    default: self = .device
+    }
+  }
+
+  /// `a link`.
+  var words: String {
+    switch self {
+    case .regular: "a file"
+    case .folder: "a folder"
+    case .link: "a link"
+    case .fifo: "a FIFO"
+    case .socket: "a socket"
+    case .device: "a device"
+    }
+  }
+}

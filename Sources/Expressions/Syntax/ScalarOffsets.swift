@@ -1,0 +1,41 @@
+// Remembers how far a scalar was walked, so that many errors in one long text cost one walk, and not
+// one each. Knows nothing of how scalars are written.
+
+import Diagnostics
+
+/// Of one scalar at a time, the one that was asked for last.
+final class ScalarOffsets {
+  /// A byte of what a scalar reads as, and where it is written.
+  package struct Mark {
+    package let index: Int
+    package let offset: Int
+  }
+
+  /// Bytes between two marks.
+  private static let distance = 512
+
+  private var span: Span?
+  private var marks: [Mark] = []
+
+  package func turn(to span: Span) {
+    if self.span == span { return }
+    self.span = span
+    marks = []
+  }
+
+  /// The last one that is not behind `index`.
+  package func mark(before index: Int) -> Mark? {
+    var low = 0
+    var high = marks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if marks[middle].index <= index { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? nil : marks[low - 1]
+  }
+
+  package func note(_ index: Int, _ offset: Int) {
+    if let last = marks.last, index < last.index + Self.distance { return }
+    marks.append(Mark(index: index, offset: offset))
+  }
+}

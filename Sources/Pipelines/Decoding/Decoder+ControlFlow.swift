@@ -1,0 +1,126 @@
+// What few steps have: a condition, a matrix, conditions to wait for.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+extension Decoder {
+  mutating func controlFlow(from fields: Fields<StepKey>) -> ControlFlowModel {
+    let controlFlow = ControlFlowModel(
+      condition: fields[.condition].flatMap { condition($0, StepKey.condition.row) },
+      matrix: fields[.matrix].flatMap { matrix($0, fields) },
+      probes: fields[.waitFor].map { probes($0) } ?? [])
+    if !fields.holds(.matrix) {
+      for key in [StepKey.maxParallel, .failFast] {
+        if let value = fields[key] {
+          report(keyNode(of: value)) { DecodingMessage.needsMatrix(key.row.key, at: $0) }
+        }
+      }
+    }
+    return controlFlow
+  }
+
+  private mutating func matrix(_ value: NodeIndex, _ fields: Fields<StepKey>) -> MatrixModel? {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else {
+      reportType(value, StepKey.matrix.row)
+      return nil
+    }
+    var matrix = MatrixModel(span: span(keyNode(of: value)))
+    for (name, pair) in pairs(of: map, owner: "in 'matrix'") {
+      switch name {
+      case "include": matrix.included = combinations(pair.value, name)
+      case "exclude": matrix.excluded = combinations(pair.value, name)
+      default:
+        checkName(name, of: pair, what: "the name of an axis")
+        if let axis = axis(name, pair) { matrix.axes.append(axis) }
+      }
+    }
+    if matrix.axes.isEmpty, matrix.included == nil, log.isEmpty {
+      report(map) { DecodingMessage.empty("matrix", at: $0) }
+    }
+    matrix.maxParallel = fields[.maxParallel].flatMap {
+      integer($0, StepKey.maxParallel.row, in: 1...1_000_000)
+    }
+    matrix.isFailFast =
+      fields[.failFast].flatMap { boolean($0, StepKey.failFast.row) } ?? false
+    matrix.findWrittenNames()
+    return matrix
+  }
+
+  private mutating func axis(_ name: String, _ pair: Pair) -> AxisModel? {
+    let row = KeyRow(named: name, .either([.list(.anything), .expression]))
+    let node = tree.resolve(pair.value)
+    let isExpression = tree.nodes[node].isScalar && tree.nodes[node].hasExpression
+    guard isExpression || tree.nodes[node].kind == .list else {
+      reportType(pair.value, row)
+      return nil
+    }
+    guard let values = anyValue(pair.value) else { return nil }
+    if case .template(let template) = values, template.single == nil {
+      report(node) { DecodingMessage.textForList(name, at: $0) }
+      return nil
+    }
+    return AxisModel(name: name, span: span(pair.key), values: values)
+  }
+
+  /// A list of maps, or an expression that gives one.
+  private mutating func combinations(_ value: NodeIndex, _ key: String) -> ValueModel? {
+    let row = KeyRow(named: key, .either([.list(.map(.anything)), .expression]))
+    let node = tree.resolve(value)
+    if tree.nodes[node].isScalar, tree.nodes[node].hasExpression { return anyValue(value) }
+    guard tree.nodes[node].kind == .list else {
+      reportType(value, row)
+      return nil
+    }
+    for item in items(of: node) where tree.nodes[tree.resolve(item)].kind != .map {
+      reportType(item, KeyRow(named: key, .list(.map(.anything))))
+      return nil
+    }
+    return anyValue(value)
+  }
+
+  // MARK: Waits
+
+  private mutating func probes(_ value: NodeIndex) -> [ProbeModel] {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, StepKey.waitFor.row)
+      return []
+    }
+    return items(of: list).compactMap { probe($0) }
+  }
+
+  private mutating func probe(_ item: NodeIndex) -> ProbeModel? {
+    let map = tree.resolve(item)
+    guard tree.nodes[map].kind == .map else {
+      reportType(item, StepKey.waitFor.row)
+      return nil
+    }
+    let fields = readFields(of: map, WaitKey.table) { _, _ in "in 'wait_for'" }
+    let present = probeKinds.filter { fields.holds($0.key) }
+    guard let (key, kind) = present.first, present.count == 1 else {
+      log.report(at: firstKeySpan(of: map)) { DecodingMessage.oneWait(at: $0) }
+      return nil
+    }
+    let every = fields[.every].flatMap { duration($0, WaitKey.every.row) }
+    let timeout = fields[.timeout].flatMap { duration($0, WaitKey.timeout.row) }
+    guard let value = fields[key] else { return nil }
+    let target =
+      kind == .command
+      ? command(value, key) : filledTemplate(value, key.row).map { .script($0) }
+    if case .script(.plain(let text))? = target, let wanted = kind.wanted(insteadOf: text) {
+      log.report(at: span(value)) {
+        DecodingMessage.badCondition(key.row.key, wanted: wanted, found: text, at: $0)
+      }
+    }
+    return target.map {
+      ProbeModel(kind: kind, target: $0, every: every ?? 1_000_000_000, timeout: timeout)
+    }
+  }
+}
+
+private let probeKinds: [(key: WaitKey, kind: ProbeModel.Kind)] = [
+  (.file, .file), (.tcp, .tcp), (.http, .http), (.command, .command),
+]

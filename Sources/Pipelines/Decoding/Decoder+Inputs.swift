@@ -1,0 +1,149 @@
+// What a file takes in and gives back: params, included files, files of variables, outputs.
+
+import Diagnostics
+import Expressions
+import Plans
+
+extension Decoder {
+  mutating func decodeInputs(_ fields: Fields<PipelineKey>) {
+    model.includes = fields[.include].map { paths($0, PipelineKey.include.row) } ?? []
+    model.dotenv = fields[.dotenv].map { paths($0, PipelineKey.dotenv.row) } ?? []
+    if let value = fields[.params] { decodeParams(value) }
+    if let value = fields[.outputs] { decodeOutputs(value) }
+  }
+
+  private mutating func paths(_ value: NodeIndex, _ row: KeyRow) -> [Reference] {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, row)
+      return []
+    }
+    return items(of: list).compactMap { item in
+      filledText(item, row.itemRow).map { Reference(name: $0, span: span(tree.resolve(item))) }
+    }
+  }
+
+  private mutating func decodeOutputs(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    let row = PipelineKey.outputs.row
+    guard tree.nodes[map].kind == .map else { return reportType(value, row) }
+    for (name, pair) in pairs(of: map, owner: "in 'outputs'") {
+      checkName(name, of: pair, what: "the name of an output")
+      if let text = template(pair.value, row.valueRow(name)) {
+        model.outputs.append(OutputModel(name: name, span: span(pair.key), value: text))
+      }
+    }
+  }
+
+  // MARK: Params
+
+  private mutating func decodeParams(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.params.row) }
+    var variables: [String: Span] = [:]
+    for (name, pair) in pairs(of: map, owner: "in 'params'") {
+      checkName(name, of: pair, what: "the name of a parameter")
+      var param = ParamModel(name: name, span: span(pair.key))
+      let node = tree.resolve(pair.value)
+      if tree.nodes[node].kind == .map {
+        decodeParam(node, into: &param)
+      } else {
+        decodeBareDefault(pair.value, into: &param)
+      }
+      if let first = variables.updateValue(param.span, forKey: param.variable) {
+        report(pair.key) { DecodingMessage.sameVariable(param.variable, first: first, at: $0) }
+      }
+      model.params.append(param)
+    }
+  }
+
+  /// `retries: 3`: the type is that of the default.
+  private mutating func decodeBareDefault(_ value: NodeIndex, into param: inout ParamModel) {
+    guard let constant = constantValue(value, KeyRow(named: param.name, .anything)) else { return }
+    param.defaultValue = constant
+    switch constant {
+    case .bool: param.kind = .bool
+    case .number(let number): param.kind = number == number.rounded() ? .int : .number
+    case .list: param.kind = .list
+    case .string, .map: param.kind = .string
+    case .null:
+      param.defaultValue = nil
+      reportType(value, KeyRow(named: param.name, .either([.constant, .object(.param)])))
+    }
+  }
+
+  private mutating func decodeParam(_ map: NodeIndex, into param: inout ParamModel) {
+    let name = param.name
+    let fields = readFields(of: map, ParamKey.table) { _, _ in "in parameter \(quoted(name))" }
+    param.kind = fields[.type].flatMap { choice($0, ParamKey.type.row, paramKinds) } ?? .string
+    param.description = fields[.description].flatMap { text($0, ParamKey.description.row) }
+    param.pattern = fields[.pattern].flatMap { pattern($0) }
+    param.choices = fields[.choices].flatMap { choices($0, of: param) }
+    param.defaultValue = fields[.defaultValue].flatMap { member($0, of: param, "default") }
+    let required = fields[.required].flatMap { boolean($0, ParamKey.required.row) }
+    if required == true, let value = fields[.defaultValue] {
+      report(keyNode(of: value)) { DecodingMessage.defaultOfRequired(at: $0) }
+    }
+    param.isRequired = required ?? !fields.holds(.defaultValue)
+    if let value = fields[.defaultValue], let refusal = param.refusal(patterns) {
+      report(tree.resolve(value)) { DecodingMessage.badDefault(refusal, at: $0) }
+    }
+  }
+
+  private mutating func pattern(_ value: NodeIndex) -> RegularExpression? {
+    guard log.hasRoom(at: span(value)), let text = filledText(value, ParamKey.pattern.row) else {
+      return nil
+    }
+    do throws(PatternFailure) {
+      return try RegularExpression(text, patterns)
+    } catch {
+      let node = tree.resolve(value)
+      log.report(at: error.offset.map { place(ofByte: $0, in: node) } ?? span(node)) {
+        DecodingMessage.badPattern(text, error.reason, at: $0)
+      }
+      return nil
+    }
+  }
+
+  /// Of a text that is written as it is on one line; else the place of the whole text.
+  private func place(ofByte offset: Int, in node: NodeIndex) -> Span {
+    guard !tree.nodes[node].isInArena else { return span(node) }
+    let place = Int(tree.textSpan(node).start) + offset
+    return Span(start: place, end: place + 1)
+  }
+
+  /// Each comparison in an expression looks through them.
+  private static let maxChoiceCount = 1000
+
+  private mutating func choices(_ value: NodeIndex, of param: ParamModel) -> [Value]? {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, ParamKey.choices.row)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty("enum", at: $0) } }
+    if items.count > Self.maxChoiceCount {
+      report(items[Self.maxChoiceCount]) { DecodingMessage.tooManyChoices(at: $0) }
+    }
+    return items.prefix(Self.maxChoiceCount).compactMap { member($0, of: param, "enum") }
+  }
+
+  /// A value of the parameter's type. Where text is wanted any scalar is taken as it is written.
+  private mutating func member(
+    _ value: NodeIndex, of param: ParamModel, _ key: String
+  ) -> Value? {
+    let row = KeyRow(named: key, param.kind.valueType)
+    if param.kind == .string { return text(value, row).map { .string($0) } }
+    guard let constant = constantValue(value, row) else { return nil }
+    guard param.kind.holds(constant) else {
+      reportType(value, row)
+      return nil
+    }
+    return constant
+  }
+}
+
+private let paramKinds: [String: ParamModel.Kind] = [
+  "string": .string, "int": .int, "number": .number, "bool": .bool, "list": .list,
+]

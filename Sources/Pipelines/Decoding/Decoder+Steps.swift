@@ -1,0 +1,234 @@
+// One step: its id, what it runs, what it waits for. The rest, which few steps have, is elsewhere.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Keys that make the plainest step; the others take a longer way.
+private let plainKeys =
+  Fields<StepKey>.bit(.id) | Fields<StepKey>.bit(.run) | Fields<StepKey>.bit(.dependsOn)
+
+/// Keys about when the step runs.
+private let placementKeys =
+  Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
+  | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
+
+/// Keys of `ControlFlowModel`.
+private let controlFlowKeys =
+  Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
+  | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
+
+/// Keys that are no settings of the command.
+private let otherKeys =
+  plainKeys | placementKeys | controlFlowKeys
+  | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
+
+extension Decoder {
+  mutating func decodeStep(_ item: NodeIndex) {
+    let node = tree.resolve(item)
+    guard tree.nodes[node].kind == .map else {
+      let found = found(node)
+      report(item) {
+        DecodingMessage.wrongType("steps", wanted: "a list of maps", found: found, at: $0)
+      }
+      return
+    }
+    guard model.steps.count < PipelineModel.maxStepCount else {
+      return report(item) { DecodingMessage.tooManySteps(at: $0) }
+    }
+    let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
+    reportMissing(in: fields)
+    var step = StepModel(
+      id: WrittenText(identify(fields)), action: action(from: fields),
+      firstDependency: Int32(truncatingIfNeeded: model.dependencies.count))
+    if let list = fields[.dependsOn] { decodeDependencies(list) }
+    if fields.holdsMore(than: plainKeys) {
+      step.attributes = Int32(truncatingIfNeeded: model.attributes.count)
+      model.attributes.append(attributes(from: fields))
+    }
+    model.steps.append(step)
+  }
+
+  /// How messages call the step: by its id if it has one.
+  func owner(of fields: Fields<StepKey>) -> String {
+    guard let id = fields[.id], tree.nodes[tree.resolve(id)].isScalar else { return "in a step" }
+    return "in step \(quoted(tree.string(tree.resolve(id))))"
+  }
+
+  private mutating func reportMissing(in fields: Fields<StepKey>) {
+    let hasAction = fields.holds(.run) || fields.holds(.uses)
+    if hasAction, fields.holds(.id) {
+      if fields.isWritten(.uses), let run = fields[.run] {
+        report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
+      }
+      return
+    }
+    let missing = (fields.holds(.id) ? [] : ["id"]) + (hasAction ? [] : ["run"])
+    let owner = owner(of: fields)
+    log.report(at: firstKeySpan(of: fields.map)) {
+      DecodingMessage.missing(missing, owner, at: $0)
+    }
+  }
+
+  /// Where something is missing: the first key of a map, or the map itself if it is empty.
+  func firstKeySpan(of map: NodeIndex) -> Span {
+    tree.next(after: map) > map + 1 ? span(map + 1) : span(map)
+  }
+
+  /// Where the step's id stands; an empty place if there is none.
+  private mutating func identify(_ fields: Fields<StepKey>) -> Span {
+    guard let value = fields[.id], let node = scalar(value, StepKey.id.row) else {
+      let start = Int(firstKeySpan(of: fields.map).start)
+      return Span(start: start, end: start)
+    }
+    if !tree.withBytes(of: node, isIdentifier) {
+      let id = tree.string(node)
+      report(node) { DecodingMessage.badID(id, what: "the id of a step", at: $0) }
+    } else if tree.nodes[node].isInArena {
+      report(node) { DecodingMessage.escapedID(at: $0) }
+    }
+    return tree.textSpan(node)
+  }
+
+  /// Most scripts stand in the file as they are, and stay there for now.
+  private mutating func run(_ value: NodeIndex) -> ActionModel {
+    let node = tree.nodes[value]
+    if node.isScalar, !node.isInArena, !node.hasExpression, !isNull(value) {
+      let span = tree.textSpan(value)
+      if span.start < span.end {
+        return .written(start: span.start, byteCount: span.end - span.start)
+      }
+    }
+    guard let action = command(value, StepKey.run) else { return .none }
+    model.actions.append(action)
+    return .kept(Int32(truncatingIfNeeded: model.actions.count - 1))
+  }
+
+  private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
+    if let value = fields[.uses] {
+      guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
+      if case .file = uses.kind { refuseCommandKeys(fields) }
+      model.uses.append(uses)
+      return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
+    }
+    if let with = fields[.with], fields.holds(.run) {
+      report(keyNode(of: with)) { DecodingMessage.withWithoutUses(at: $0) }
+    }
+    return fields[.run].map { run($0) } ?? .none
+  }
+
+  /// The steps of a nested pipeline say for themselves how they run.
+  private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where !key.isOfNested {
+      if let value = fields[key] {
+        report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
+      }
+    }
+  }
+
+  private mutating func attributes(from fields: Fields<StepKey>) -> AttributesModel {
+    AttributesModel(
+      label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
+      settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
+      placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
+      controlFlow: fields.holdsMore(than: ~controlFlowKeys)
+        ? number(of: controlFlow(from: fields)) : -1)
+  }
+
+  private mutating func number(of settings: [Setting]) -> Int32 {
+    guard !settings.isEmpty else { return -1 }
+    let hash = settings.hashValue
+    if let number = settingsNumbers[hash], model.settings[Int(number)] == settings { return number }
+    let number = Int32(truncatingIfNeeded: model.settings.count)
+    settingsNumbers[hash] = number
+    model.settings.append(settings)
+    return number
+  }
+
+  private mutating func number(of placement: PlacementModel) -> Int32 {
+    guard !placement.isEmpty else { return -1 }
+    model.placements.append(placement)
+    return Int32(truncatingIfNeeded: model.placements.count - 1)
+  }
+
+  private mutating func number(of controlFlow: ControlFlowModel) -> Int32 {
+    guard !controlFlow.isEmpty else { return -1 }
+    model.controlFlows.append(controlFlow)
+    return Int32(truncatingIfNeeded: model.controlFlows.count - 1)
+  }
+}
+
+// What it waits for.
+extension Decoder {
+  private mutating func decodeDependencies(_ value: NodeIndex) {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      return reportDependencyList(list)
+    }
+    var item = list + 1
+    let end = tree.next(after: list)
+    while item < end {
+      decodeDependency(item)
+      item = tree.next(after: item)
+    }
+  }
+
+  private mutating func reportDependencyList(_ node: NodeIndex) {
+    let isName = tree.nodes[node].isScalar && !isNull(node)
+    let help = isName ? "write a list: [\(printable(tree.string(node)))]" : nil
+    reportType(node, StepKey.dependsOn.row, help: help)
+  }
+
+  private mutating func decodeDependency(_ item: NodeIndex) {
+    let node = tree.resolve(item)
+    switch tree.nodes[node].kind {
+    case .map: decodeDependencyMap(node)
+    case .list, .alias: reportType(node, StepKey.dependsOn.row)
+    case .plain, .quoted, .block:
+      if isNull(node) { return reportType(node, StepKey.dependsOn.row) }
+      if tree.nodes[node].hasExpression {
+        return reportExpression(node, StepKey.dependsOn.row)
+      }
+      append(node, condition: .ok, .implicit)
+    }
+  }
+
+  private mutating func decodeDependencyMap(_ map: NodeIndex) {
+    let fields = readFields(of: map, DependencyKey.table) { _, _ in "in 'depends_on'" }
+    let condition = fields[.when].flatMap { choice($0, DependencyKey.when.row, edgeConditions) }
+    let isOptional = fields[.optional].flatMap { boolean($0, DependencyKey.optional.row) }
+    guard fields.holds(.step) else {
+      log.report(at: firstKeySpan(of: map)) {
+        DecodingMessage.missing(["step"], "in 'depends_on'", at: $0)
+      }
+      return
+    }
+    guard let step = fields[.step], let node = scalar(step, DependencyKey.step.row) else { return }
+    var traits: DependencyModel.Traits = []
+    if isOptional == true { traits.insert(.optional) }
+    if condition == nil { traits.insert(.implicit) }
+    if let value = fields[.match], choice(value, DependencyKey.match.row, ["matrix": true]) != nil {
+      traits.insert(.matched)
+    }
+    append(node, condition: condition ?? .ok, traits)
+  }
+
+  private mutating func append(
+    _ node: NodeIndex, condition: EdgeCondition, _ traits: DependencyModel.Traits
+  ) {
+    guard model.dependencies.count < PipelineModel.maxDependencyCount else {
+      return report(node) { DecodingMessage.tooManyDependencies(at: $0) }
+    }
+    if tree.nodes[node].isInArena {
+      return report(node) { DecodingMessage.escapedID(at: $0) }
+    }
+    model.dependencies.append(
+      DependencyModel(
+        step: WrittenText(tree.textSpan(node)), condition: condition, traits: traits))
+  }
+}
+
+private let edgeConditions: [String: EdgeCondition] = [
+  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done,
+]

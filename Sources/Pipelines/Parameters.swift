@@ -1,0 +1,120 @@
+// The values of a pipeline's parameters: from the command line, then the environment, then defaults.
+
+import Diagnostics
+import Expressions
+import Plans
+
+/// What is known of parameters.
+struct Parameters {
+  /// Null for one that is not required and was not given; missing if it is not known.
+  private(set) var values: [String: Value] = [:]
+  /// What is wrong with what was given, for the command line.
+  private(set) var faults = ParameterFaults()
+  private let patterns = PatternMatcher()
+
+  /// `demandsAll`: a required one that is missing is a fault.
+  init(
+    _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
+    undecodable: [String: TextDecodingFailure], demandsAll: Bool
+  ) {
+    let names = Set(params.map(\.name))
+    let suggester = Suggester()
+    for argument in arguments where !names.contains(argument.name) {
+      faults.append(
+        ParameterMessage.unknown(
+          argument.name, among: params.isEmpty ? nil : params.lazy.map(\.name), suggester))
+    }
+    let given = Dictionary(arguments.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
+    for param in params {
+      let given =
+        given[param.name].map { ("--param \(param.name)", $0) }
+        ?? environment[param.variable].map { (param.variable, $0) }
+      if let (origin, text) = given {
+        take(text, from: origin, for: param)
+      } else if let text = undecodable[param.variable] {
+        faults.append(
+          ParameterMessage.refused(
+            param.name, "must be UTF-8, not '\(text.shown)'", param.variable))
+      } else if let value = param.defaultValue {
+        values[param.name] = value
+      } else if !param.isRequired {
+        values[param.name] = .null
+      } else if demandsAll {
+        faults.append(ParameterMessage.missing(param))
+      }
+    }
+  }
+
+  private mutating func take(_ text: String, from origin: String, for param: ParamModel) {
+    guard let value = param.value(of: text) else {
+      faults.append(
+        ParameterMessage.refused(
+          param.name, "must be \(param.kind.words), not \(quoted(text))",
+          origin))
+      return
+    }
+    if let refusal = param.refusal(of: value, patterns) {
+      faults.append(ParameterMessage.refused(param.name, refusal, origin))
+    }
+    values[param.name] = value
+  }
+}
+
+/// As many as are shown, and how many more there are.
+package struct ParameterFaults: Hashable, Sendable {
+  package private(set) var messages: [String] = []
+  /// Beyond those in `messages`.
+  package private(set) var omittedCount = 0
+
+  package static let limit = 20
+
+  package init() {}
+
+  package var isEmpty: Bool { messages.isEmpty }
+
+  /// The message is made only if it is kept.
+  mutating func append(_ message: @autoclosure () -> String) {
+    if messages.count < Self.limit { messages.append(message()) } else { omittedCount += 1 }
+  }
+}
+
+enum ParameterMessage {
+  /// `known` is nil if there are none.
+  static func unknown(
+    _ name: String, among known: (some Sequence<String>)?, _ suggester: Suggester
+  ) -> String {
+    let help =
+      known.map { known in
+        suggester.closest(to: name, among: known).map { ", did you mean \(quoted($0))?" } ?? ""
+      } ?? ", the pipeline has no parameters"
+    return "unknown parameter \(quoted(name))\(help)"
+  }
+
+  static func missing(_ param: ParamModel) -> String {
+    "parameter \(quoted(param.name)) is required: pass --param \(param.name)=… or set "
+      + param.variable
+  }
+
+  static func refused(_ name: String, _ refusal: String, _ origin: String) -> String {
+    "parameter \(quoted(name)) \(refusal) (from \(printable(origin)))"
+  }
+}
+
+extension ParamModel.Kind {
+  /// What a value in the file must be.
+  var valueType: ValueType {
+    switch self {
+    case .string: .text
+    case .int: .wholeNumber
+    case .number: .number
+    case .bool: .boolean
+    case .list: .constantList
+    }
+  }
+}
+
+extension PipelineModel {
+  var paramsByName: [String: ParamModel] {
+    Dictionary(params.lazy.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+}

@@ -1,0 +1,146 @@
+// What expressions can be given before anything runs.
+
+import Expressions
+import Plans
+import Scheduling
+
+/// Where oprun runs, and what it was started with.
+package struct HostFacts: Sendable {
+  package var name = ""
+  package var operatingSystem = "linux"
+  package var architecture = ""
+  package var processorCount = 1
+
+  package init() {}
+
+  static let memberTypes: [(String, ExpressionType)] = [
+    ("name", .string), ("os", .string), ("arch", .string), ("cpus", .number),
+  ]
+
+  var value: Value {
+    .map(
+      ValueMap([
+        ("name", .string(name)), ("os", .string(operatingSystem)),
+        ("arch", .string(architecture)), ("cpus", .number(Double(processorCount))),
+      ]))
+  }
+}
+
+/// How much text values may still make of expressions in one plan, and how many variables its steps
+/// may still have, each that is shared counted once.
+final class PlanBudget {
+  let values = ValueBudget()
+  private var byteCount = 64 << 20
+  private var variables = 4_000_000
+  /// Parameters of pipelines that are used, for each use.
+  private var inputs = 500_000
+
+  /// False once it is spent.
+  func allows(_ byteCount: Int) -> Bool {
+    self.byteCount -= byteCount
+    return self.byteCount >= 0
+  }
+
+  func allows(variables count: Int) -> Bool {
+    variables -= count
+    return !hasTooManyVariables
+  }
+
+  func allows(inputs count: Int) -> Bool {
+    inputs -= count
+    return inputs >= 0
+  }
+
+  var hasTooManyVariables: Bool { variables < 0 }
+}
+
+/// What the expressions of one pipeline can be given.
+private final class PipelineValues {
+  let inputs: PipelineInputs
+  let budget: PlanBudget
+  let host: Value
+  /// What oprun inherited; nil while planning is not for a run: variables are known later then.
+  let inherited: [String: String]?
+  let secretHeld: (@Sendable (String) -> String?)?
+
+  init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
+    self.inputs = inputs
+    self.budget = budget
+    host = options.host.value
+    secretHeld = options.secretHeld
+    inherited = options.demandsAllParameters ? options.environment : nil
+  }
+}
+
+/// The values of one pipeline, and of one instance of a step.
+struct KnownValues: ExpressionBindings {
+  private let pipeline: PipelineValues
+  /// Nil if there is no matrix, or it is not known.
+  let matrix: ValueMap?
+  /// Members of the matrix that stand in the file as literals.
+  private let writtenNames: Set<String>
+
+  init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
+    self.init(PipelineValues(inputs: inputs, options, budget), nil, [])
+  }
+
+  private init(_ pipeline: PipelineValues, _ matrix: ValueMap?, _ writtenNames: Set<String>) {
+    self.pipeline = pipeline
+    self.matrix = matrix
+    self.writtenNames = writtenNames
+  }
+
+  func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
+    KnownValues(pipeline, matrix, writtenNames)
+  }
+
+  var budget: PlanBudget { pipeline.budget }
+
+  var valueBudget: ValueBudget? { pipeline.budget.values }
+
+  func member(_ name: String, of root: ContextRoot) -> Resolution {
+    switch root {
+    case .params:
+      if let value = pipeline.inputs.params[name] { return .known(value) }
+      return pipeline.inputs.paramTypes[name] == nil ? .missing : .later
+    case .env: return variable(name)
+    case .matrix: return matrix == nil ? .later : .known(matrix?[name] ?? .null)
+    case .host: return member(name, of: pipeline.host)
+    case .steps, .run, .secrets: return .later
+    }
+  }
+
+  func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
+    root == .matrix && writtenNames.contains(name)
+  }
+
+  func value(of root: ContextRoot) -> Resolution {
+    switch root {
+    case .params:
+      let values = pipeline.inputs.paramTypes.names.map { ($0, pipeline.inputs.params[$0]) }
+      guard values.allSatisfy({ $0.1 != nil }) else { return .later }
+      return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
+    case .matrix: return matrix.map { .known(.map($0)) } ?? .later
+    case .host: return .known(pipeline.host)
+    case .env, .steps, .run, .secrets: return .later
+    }
+  }
+
+  func secret(heldBy text: String) -> String? { pipeline.secretHeld?(text) }
+
+  private func member(_ name: String, of value: Value) -> Resolution {
+    guard case .map(let map) = value, let member = map[name] else { return .missing }
+    return .known(member)
+  }
+
+  private func variable(_ name: String) -> Resolution {
+    switch pipeline.inputs.variable(name)?.value {
+    case .plain(let text): return .known(.string(text))
+    case .template: return .later
+    case nil: break
+    }
+    if pipeline.inputs.secretVariables[name] != nil { return .later }
+    guard let inherited = pipeline.inherited else { return .later }
+    return .known(inherited[name].map { .string($0) } ?? .null)
+  }
+}

@@ -1,0 +1,214 @@
+// What is left for the run of the steps of a plan: conditions, commands, settings, matrices that are not
+// known yet, and what their names stand for. docs/design-planning.md, “Late steps”.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+extension PlanBuilder {
+  mutating func lateParts(
+    _ operation: Int, at address: StepAddress, _ values: KnownValues, _ settings: PlannedSettings,
+    _ command: StepCommand
+  ) throws(EvaluationFailure) -> LateParts? {
+    let pipeline = planner.pipelines[address.pipeline]
+    if let group = planner.group(operation) { return try groupParts(group, operation, at: address) }
+    let controlFlow = pipeline.controlFlow(of: address.step)
+    if settings.late == nil, controlFlow?.decidesLate != true, pipeline.parent == nil,
+      case .known = command
+    {
+      _ = try lateInput(values, settings, command, [])
+      return nil
+    }
+    var parts = LateParts()
+    parts.conditions = try conditions(of: operation, at: address)
+    if case .late(let command) = command { parts.command = command }
+    parts.shell = settings.settings.shell
+    parts.settings = settings.late
+    parts.probes = try probes(of: controlFlow, settings, values)
+    parts.input = try lateInput(values, settings, command, parts.probes)
+    parts.hasLateInputs = lateInputs(of: pipeline) != nil
+    return parts.isEmpty ? nil : parts
+  }
+
+  private func probes(
+    of controlFlow: ControlFlowModel?, _ settings: PlannedSettings, _ values: KnownValues
+  ) throws(EvaluationFailure) -> [LateProbe] {
+    var probes: [LateProbe] = []
+    for probe in controlFlow?.probes ?? [] {
+      let target: CommandModel
+      if probe.kind != .command, case .script(let text) = probe.target {
+        let folded = try values.foldArgument(text)
+        if let known = folded.plain { try probe.check(known) }
+        target = .script(folded)
+      } else {
+        target = try values.fold(probe.target, for: settings.settings.shell)
+      }
+      probes.append(
+        LateProbe(
+          model: ProbeModel(
+            kind: probe.kind, target: target, every: probe.every, timeout: probe.timeout)))
+    }
+    return probes
+  }
+
+  private mutating func groupParts(
+    _ group: GroupDraft, _ operation: Int, at address: StepAddress
+  ) throws(EvaluationFailure) -> LateParts? {
+    var parts = LateParts()
+    if let pipeline = group.pipeline {
+      parts.outputs = try planner.values(at: StepAddress(pipeline: pipeline, step: 0))
+        .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
+      parts.outputScope = pipelineScope(pipeline)
+    }
+    guard group.isExpanding,
+      let matrix = planner.pipelines[address.pipeline].controlFlow(of: address.step)?.matrix
+    else { return parts.isEmpty ? nil : parts }
+    parts.expansion = try expansion(of: matrix, operation, at: address)
+    // A condition that names the matrix is that of each instance.
+    parts.conditions = try conditions(of: operation, at: address).filter {
+      !$0.expression.uses(.matrix)
+    }
+    return parts
+  }
+
+  private mutating func expansion(
+    of matrix: MatrixModel, _ operation: Int, at address: StepAddress
+  ) throws(EvaluationFailure) -> LateExpansion {
+    let values = planner.values(at: address)
+    var axes: [AxisModel] = []
+    for axis in matrix.axes {
+      axes.append(
+        AxisModel(name: axis.name, span: axis.span, values: try values.fold(axis.values)))
+    }
+    let settings = try sharedSettings[address.pipeline].settings(of: address.step, values)
+    var parts = LateParts()
+    parts.conditions = try conditions(of: operation, at: address)
+    let command = try command(at: address, planner.pipelines[address.pipeline], values, settings)
+    if case .late(let late) = command { parts.command = late }
+    parts.shell = settings.settings.shell
+    parts.settings = settings.late
+    parts.probes = try probes(
+      of: planner.pipelines[address.pipeline].controlFlow(of: address.step), settings, values)
+    parts.input = try lateInput(values, settings, command, parts.probes)
+    var spec = planner.graph[OperationID(operation)]
+    spec.isGated = true
+    if let pool = planner.groups[operation]?.pool {
+      spec.claims.append(Claim(pool, amount: 1_000_000))
+    }
+    return LateExpansion(
+      axes: axes,
+      included: try matrix.included.map { model throws(EvaluationFailure) in
+        try values.fold(model)
+      },
+      excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
+        try values.fold(model)
+      }, spec: spec, work: command.work, parts: parts)
+  }
+
+  /// Of the steps that the operation is in, the outermost first, then its own. What is known to be
+  /// true is left out.
+  private mutating func conditions(
+    of operation: Int, at address: StepAddress
+  ) throws(EvaluationFailure) -> [LateCondition] {
+    var result: [LateCondition] = []
+    let pipeline = planner.pipelines[address.pipeline]
+    if let parent = pipeline.parent {
+      let group = pipeline.group
+      result = try conditions(of: group, at: parent).map { condition in
+        LateCondition(
+          expression: condition.expression, written: condition.written, scope: condition.scope,
+          group: condition.group ?? numbers[group])
+      }
+    }
+    guard let condition = pipeline.controlFlow(of: address.step)?.condition else { return result }
+    let values = planner.values(at: address)
+    if try condition.valueIfKnown(with: values) == .bool(true) { return result }
+    result.append(
+      LateCondition(
+        expression: try condition.folded(with: values), written: condition.description,
+        scope: scope(of: operation, at: address),
+        group: nil))
+    return result
+  }
+}
+
+// What names stand for.
+extension PlanBuilder {
+  mutating func scope(of operation: Int, at address: StepAddress) -> LateScope {
+    if let latestScope, latestScope.operation == operation { return latestScope.scope }
+    if let known = scopes[operation] { return known }
+    let pipeline = planner.pipelines[address.pipeline]
+    let scope = LateScope(
+      planner.dependencies(at: address, numbers),
+      matrix: address.instance.map { planner.instances[$0].values },
+      writtenNames: pipeline.controlFlow(of: address.step)?.matrix?.writtenNames ?? [],
+      inputs: lateInputs(of: pipeline))
+    latestScope = (operation, scope)
+    if address.isGroup { scopes[operation] = scope }
+    return scope
+  }
+
+  /// Of a nested pipeline with inputs that are known later, or in one.
+  private mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
+    guard let parent = pipeline.parent else { return nil }
+    let params = pipeline.model.params.compactMap { param in
+      pipeline.inputs.lateParams[param.name].map { LateInput(param: param, value: $0) }
+    }
+    if params.isEmpty, lateInputs(of: planner.pipelines[parent.pipeline]) == nil { return nil }
+    return LateInputs(params, from: scope(of: pipeline.group, at: parent))
+  }
+
+  /// For what a nested pipeline gives back: all its steps have ended.
+  private mutating func pipelineScope(_ number: Int) -> LateScope {
+    let pipeline = planner.pipelines[number]
+    var dependencies = LateDependencies()
+    for step in pipeline.model.steps.indices {
+      dependencies.steps[pipeline.id(of: step, planner.text)] =
+        numbers[pipeline.operation(of: step)]
+    }
+    return LateScope(dependencies, inputs: lateInputs(of: pipeline))
+  }
+}
+
+extension Planner {
+  /// What the names in `depends_on` stand for, and the operations that are meant.
+  fileprivate func dependencies(at address: StepAddress, _ numbers: Renumbering) -> LateDependencies
+  {
+    let pipeline = pipelines[address.pipeline]
+    let range = pipeline.model.dependencyRange(of: address.step)
+    var found = LateDependencies(count: range.count)
+    for number in range {
+      let dependency = pipeline.model.dependencies[number]
+      let name = text.string(dependency.step.span)
+      // Nearly always a step, by its name.
+      if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
+      {
+        guard let target = numbers[pipeline.operation(of: step)] else { continue }
+        found.all.append(target)
+        found.steps[name] = target
+        continue
+      }
+      let targets = targets(of: dependency, at: address)
+      for target in targets {
+        if let number = numbers[target] { found.all.append(number) }
+      }
+      if dependency.traits.contains(.matched), !pipeline.pairs(dependency, with: address.step) {
+        found.matches[name] = targets.compactMap { target in
+          guard let number = numbers[target] else { return nil }
+          let values = self.address(of: target).instance.map { instances[$0].values } ?? ValueMap()
+          return MatchedInstance(operation: number, values: values)
+        }
+      } else {
+        found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
+      }
+    }
+    if pipeline.model.isSequence, address.step > 0,
+      let previous = numbers[pipeline.operation(of: address.step - 1)],
+      !found.all.contains(previous)
+    {
+      found.all.append(previous)
+    }
+    return found
+  }
+}

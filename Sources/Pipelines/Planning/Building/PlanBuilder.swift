@@ -1,0 +1,233 @@
+// The plan itself: steps with everything put in that is known. What is left for later is LateBuilding.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Builds the steps of the operations that were kept.
+struct PlanBuilder {
+  let planner: Planner
+  private let sources: SourceMap
+  let numbers: Renumbering
+  var sharedSettings: [SharedSettings]
+  /// Of operations that stand for others.
+  var scopes: [Int: LateScope] = [:]
+  /// Of the operation that was asked about last.
+  var latestScope: (operation: Int, scope: LateScope)?
+  /// The condition that was looked at last, and whether it is known to be true.
+  private var latestCondition: (expression: Expression, isTrue: Bool)?
+  private(set) var gated: [OperationID] = []
+  private(set) var groups: [OperationID: GroupPlan] = [:]
+  var log: DiagnosticLog
+
+  init(_ planner: Planner, _ sources: SourceMap, _ isKept: [Bool]?) {
+    self.planner = planner
+    self.sources = sources
+    numbers = Renumbering(isKept)
+    sharedSettings = planner.pipelines.map { SharedSettings($0) }
+    log = planner.log
+  }
+
+  /// Of no use if anything was logged.
+  mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
+    let steps = steps()
+    let root = planner.pipelines[0]
+    let options = planner.options
+    var graph = isKept.map(planner.graph.subgraph) ?? planner.graph
+    for operation in gated { graph.setGated(operation) }
+    let run = runSettings(of: root)
+    return Plan(
+      name: root.model.name ?? FilePath(path: path).name, sources: sources, steps: steps,
+      graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
+      failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
+      timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
+      secrets: planner.models.secrets, groups: groups,
+      parameters: root.model.params.map(\.described))
+  }
+
+  /// For the run's own hooks.
+  private mutating func runSettings(of root: PipelineUse) -> (
+    settings: StepSettings, late: LateStep?
+  ) {
+    var draft = SettingsDraft(root)
+    draft.setHooks(root.model.hooks)
+    let values = planner.values(at: StepAddress(pipeline: 0, step: 0))
+    do throws(EvaluationFailure) {
+      let planned = try draft.settings(
+        label: nil, values, try draft.foldedEnvironment(values))
+      var parts = LateParts()
+      parts.settings = planned.late
+      return (planned.settings, parts.isEmpty ? nil : LateStep(parts, in: LateScope()))
+    } catch {
+      log.report(error.diagnostic(in: planner.text))
+      return (StepSettings(), nil)
+    }
+  }
+
+  private mutating func steps() -> [PlannedStep] {
+    var steps: [PlannedStep] = []
+    steps.reserveCapacity(planner.operationCount)
+    for operation in 0..<planner.operationCount {
+      guard let id = numbers[operation] else { continue }
+      do throws(EvaluationFailure) {
+        let command = try plainCommand(operation)
+        if let command, let step = try plainStep(operation, command) {
+          steps.append(step)
+          continue
+        }
+        let address = planner.address(of: operation)
+        steps.append(try step(operation, at: address, command))
+        if steps[steps.count - 1].late != nil || address.isGroup { gated.append(id) }
+        if planner.budget.hasTooManyVariables {
+          log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
+          return steps
+        }
+      } catch {
+        log.report(error.diagnostic(in: planner.text))
+      }
+      if let group = planner.group(operation) { groups[id] = groupPlan(group) }
+    }
+    return steps
+  }
+
+  private func groupPlan(_ group: GroupDraft) -> GroupPlan {
+    var members: [OperationID] = []
+    var combinations: [ValueMap] = []
+    members.reserveCapacity(group.members.count)
+    if case .matrix = group.kind { combinations.reserveCapacity(group.members.count) }
+    for member in group.members {
+      guard let id = numbers[member] else { continue }
+      members.append(id)
+      if let instance = planner.addresses[member].instance {
+        combinations.append(planner.instances[instance].values)
+      }
+    }
+    return GroupPlan(
+      kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
+  }
+
+  /// The script of a step that says no more than id, script and when it runs, in a pipeline without
+  /// groups: as most. Nil for any other.
+  private func plainCommand(_ operation: Int) throws(EvaluationFailure) -> StepCommand? {
+    guard planner.addresses.isEmpty, let settings = sharedSettings[0].plainSettings else {
+      return nil
+    }
+    let pipeline = planner.pipelines[0]
+    let step = pipeline.model.steps[operation]
+    guard step.attributes < 0 || pipeline.model.attributes[Int(step.attributes)].isPlain else {
+      return nil
+    }
+    switch step.action {
+    case .uses: return nil
+    case .written(let start, let byteCount): return script(at: start, byteCount)
+    case .kept(let number):
+      let values = planner.values(at: StepAddress(pipeline: 0, step: operation))
+      return try fold(pipeline.model.actions[Int(number)], values, settings)
+    }
+  }
+
+  /// Nil while something is left of it for the run.
+  private mutating func plainStep(
+    _ operation: Int, _ command: StepCommand
+  ) throws(EvaluationFailure) -> PlannedStep? {
+    let pipeline = planner.pipelines[0]
+    guard case .known(let action) = command, let settings = sharedSettings[0].plainSettings,
+      try isSureToRun(pipeline.controlFlow(of: operation))
+    else { return nil }
+    let id = pipeline.model.steps[operation].id.span
+    return PlannedStep(
+      id: planner.text.string(id), span: id, work: .known(action), settings: settings.settings)
+  }
+
+  private mutating func isSureToRun(_ controlFlow: ControlFlowModel?) throws(EvaluationFailure)
+    -> Bool
+  {
+    guard let controlFlow else { return true }
+    guard controlFlow.matrix == nil, controlFlow.probes.isEmpty,
+      let condition = controlFlow.condition
+    else {
+      return false
+    }
+    if let latestCondition, latestCondition.expression.isWritten(as: condition) {
+      return latestCondition.isTrue
+    }
+    let values = planner.values(at: StepAddress(pipeline: 0, step: 0))
+    let isTrue = try condition.valueIfKnown(with: values) == .bool(true)
+    latestCondition = (condition, isTrue)
+    return isTrue
+  }
+
+  private mutating func step(
+    _ operation: Int, at address: StepAddress, _ plainCommand: StepCommand?
+  ) throws(EvaluationFailure) -> PlannedStep {
+    let pipeline = planner.pipelines[address.pipeline]
+    let values = planner.values(at: address)
+    let settings = try sharedSettings[address.pipeline].settings(of: address.step, values)
+    let command =
+      if let plainCommand { plainCommand } else {
+        try self.command(at: address, pipeline, values, settings)
+      }
+    let parts = try lateParts(operation, at: address, values, settings, command)
+    return PlannedStep(
+      id: planner.id(of: operation), span: pipeline.model.steps[address.step].id.span,
+      work: work(of: operation, command), settings: settings.settings,
+      late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
+  }
+
+  /// A group runs nothing. One without members, or whose members are not known yet, shows what each
+  /// of them would run.
+  private func work(of operation: Int, _ command: StepCommand) -> Work {
+    guard let group = planner.group(operation) else { return command.work }
+    guard group.members.isEmpty, let shown = command.work.shown else { return .none }
+    return .late(shown: shown)
+  }
+
+  /// Most scripts stand in the file as they are.
+  func command(
+    at address: StepAddress, _ pipeline: PipelineUse, _ values: KnownValues,
+    _ settings: PlannedSettings
+  ) throws(EvaluationFailure) -> StepCommand {
+    switch pipeline.model.steps[address.step].action {
+    case .written(let start, let byteCount): return script(at: start, byteCount)
+    case .kept(let number): return try fold(pipeline.model.actions[Int(number)], values, settings)
+    case .uses(let number):
+      let uses = pipeline.model.uses[Int(number)]
+      if case .file = uses.kind { return .none }
+      return try fold(.uses(uses), values, settings)
+    }
+  }
+
+  private func script(at start: UInt32, _ byteCount: UInt32) -> StepCommand {
+    let span = Span(start: Int(start), end: Int(start) + Int(byteCount))
+    return .known(.script(ScriptText(span, in: sources)))
+  }
+
+  private func fold(
+    _ command: CommandModel, _ values: KnownValues, _ settings: PlannedSettings
+  ) throws(EvaluationFailure) -> StepCommand {
+    let shell = settings.settings.shell
+    if case .script(let text) = command {
+      let folded = try values.foldScript(text, for: shell)
+      return folded.plain.map { .known(.script(ScriptText($0))) } ?? .late(.script(folded))
+    }
+    let folded = try values.fold(command, for: shell)
+    return folded.constant.map { .known($0) } ?? .late(folded)
+  }
+}
+
+/// What a step runs.
+enum StepCommand {
+  case known(Action)
+  case late(CommandModel)
+  /// The steps of another pipeline run in its place.
+  case none
+
+  var work: Work {
+    switch self {
+    case .known(let action): .known(action)
+    case .late(let command): command.work
+    case .none: .none
+    }
+  }
+}

@@ -1,0 +1,249 @@
+// The settings of steps with all defaults filled in; steps that say the same share one instance.
+
+import Expressions
+import Plans
+import Scheduling
+
+/// Settings of which parts are known later. A class, so that many steps share it.
+final class PlannedSettings {
+  let settings: StepSettings
+  /// Nil if all is known.
+  let late: LateSettings?
+  /// What commands read from their input, if it holds expressions.
+  let input: Template?
+
+  init(settings: StepSettings, late: LateSettings?, input: Template?) {
+    self.settings = settings
+    self.late = late
+    self.input = input
+  }
+}
+
+/// Builds each different `StepSettings` of a pipeline once.
+struct SharedSettings {
+  private let model: PipelineModel
+  private let defaults: SettingsDraft
+  /// Of every step that adds no variable, once it is made.
+  private var environment: FoldedEnvironment?
+  private var built: [PlannedSettings?]
+  private var plain: PlannedSettings?
+  /// What every step has holds expressions: instances of a matrix may differ in it.
+  private let defaultsDiffer: Bool
+
+  init(_ pipeline: PipelineUse) {
+    model = pipeline.model
+    defaultsDiffer =
+      model.defaultSettings.contains(where: \.hasExpression)
+      || model.workingDirectory?.template != nil
+      || pipeline.inputs.environment.contains { $0.value.template != nil }
+    var draft = SettingsDraft(pipeline)
+    for setting in model.defaultSettings { draft.apply(setting) }
+    draft.addsVariables = false
+    defaults = draft
+    built = Array(repeating: nil, count: model.settings.count)
+  }
+
+  /// Of a step of the pipeline; `values` are of its instance if it has a matrix.
+  mutating func settings(
+    of step: Int, _ values: KnownValues
+  ) throws(EvaluationFailure) -> PlannedSettings {
+    let number = model.steps[step].attributes
+    guard number >= 0 else { return try plain(values) }
+    let attributes = model.attributes[Int(number)]
+    let isShared = attributes.label == nil && !differs(attributes, values)
+    if isShared, attributes.settings < 0 { return try plain(values) }
+    if isShared, let known = built[Int(attributes.settings)] { return known }
+    var draft = defaults
+    if attributes.settings >= 0 {
+      for setting in model.settings[Int(attributes.settings)] { draft.apply(setting) }
+    }
+    let settings = try draft.settings(
+      label: attributes.label, values, try environment(for: draft, values))
+    if isShared { built[Int(attributes.settings)] = settings }
+    return settings
+  }
+
+  /// Of a step that sets nothing, once they are made and if all of them are known.
+  var plainSettings: PlannedSettings? {
+    plain?.late == nil && plain?.input == nil ? plain : nil
+  }
+
+  /// Whether instances of one step may have different settings.
+  private func differs(_ attributes: AttributesModel, _ values: KnownValues) -> Bool {
+    guard values.matrix != nil else { return false }
+    return defaultsDiffer
+      || attributes.settings >= 0
+        && model.settings[Int(attributes.settings)].contains(where: \.hasExpression)
+  }
+
+  private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
+    let isShared = values.matrix == nil || !defaultsDiffer
+    if isShared, let plain { return plain }
+    let settings = try defaults.settings(
+      label: nil, values, try environment(for: defaults, values))
+    if isShared { plain = settings }
+    return settings
+  }
+
+  private mutating func environment(
+    for draft: SettingsDraft, _ values: KnownValues
+  ) throws(EvaluationFailure) -> FoldedEnvironment {
+    if draft.addsVariables || defaultsDiffer && values.matrix != nil {
+      return try draft.foldedEnvironment(values)
+    }
+    if let environment { return environment }
+    let folded = try defaults.foldedEnvironment(values)
+    environment = folded
+    return folded
+  }
+}
+
+/// Variables with everything put in that is known.
+struct FoldedEnvironment {
+  var known: [EnvironmentVariable] = []
+  var late: [VariableModel] = []
+}
+
+/// Settings in the making: the pipeline's words, then the defaults', then a step's own.
+struct SettingsDraft {
+  private var environment: [VariableModel]
+  /// To those that it was made with.
+  var addsVariables = false
+  private var baseDirectory: Text?
+  private var workingDirectory: Text?
+  private var shell: [String]
+  private var standardInput: Text?
+  private var timeout: Nanoseconds?
+  private var retry = RetryPolicy()
+  private var allowFailure = AllowFailure.never
+  private var allowFailureIf: Expression?
+  private var stop = StopSequence()
+  private var logLimit = StepSettings.defaultLogLimit
+  private var nice: Int32 = 0
+  private var orphans = OrphanAction.kill
+  private var hooks: [HookKind: [CommandModel]] = [:]
+  private var outputs: [OutputDeclaration]?
+
+  init(_ pipeline: PipelineUse) {
+    environment = pipeline.inputVariables + pipeline.inputs.environment
+    baseDirectory = pipeline.model.workingDirectory
+    shell = pipeline.model.shell ?? StepSettings.defaultShell
+  }
+
+  /// Variables are added; anything else takes the place of what was there.
+  mutating func apply(_ setting: Setting) {
+    switch setting {
+    case .environment(let variables):
+      environment = merged(environment, variables)
+      addsVariables = true
+    case .workingDirectory(let path): workingDirectory = path
+    case .shell(let words): shell = words
+    case .standardInput(let text): standardInput = text
+    case .timeout(let duration): timeout = duration
+    case .retry(let policy): retry = policy
+    case .allowFailure(let allowed):
+      allowFailure = allowed
+      allowFailureIf = nil
+    case .allowFailureIf(let condition): allowFailureIf = condition
+    case .stop(let sequence): stop = sequence
+    case .logLimit(let limit): logLimit = limit
+    case .nice(let level): nice = level
+    case .orphans(let action): orphans = action
+    case .hook(let kind, let commands): hooks[kind] = commands
+    case .outputs(let declared): outputs = declared
+    }
+  }
+
+  mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
+
+  /// With everything put in that is known.
+  func settings(
+    label: Text?, _ values: KnownValues, _ environment: FoldedEnvironment
+  ) throws(EvaluationFailure) -> PlannedSettings {
+    var late = LateSettings()
+    late.environment = environment.late
+    let directory = try foldedDirectory(values, &late)
+    let input = try standardInput.map { text throws(EvaluationFailure) in try values.fold(text) }
+    late.standardInput = input?.template
+    let hooks = try foldedHooks(values, &late)
+    let allowed = try foldedAllowance(values, &late)
+    let label = try label.map { text throws(EvaluationFailure) in try values.fold(text).shown }
+    let settings = StepSettings(
+      name: label, environment: environment.known, workingDirectory: directory, shell: shell,
+      standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
+      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+    return PlannedSettings(
+      settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
+  }
+
+  func foldedEnvironment(
+    _ values: KnownValues
+  ) throws(EvaluationFailure) -> FoldedEnvironment {
+    var folded = FoldedEnvironment()
+    guard values.budget.allows(variables: environment.count) else { return folded }
+    folded.known.reserveCapacity(environment.count)
+    for variable in environment {
+      let value = try values.fold(variable.value)
+      switch value {
+      case .plain(let text):
+        folded.known.append(EnvironmentVariable(name: variable.name, value: text))
+      case .template:
+        folded.late.append(VariableModel(name: variable.name, span: variable.span, value: value))
+      }
+    }
+    return folded
+  }
+
+  private func foldedDirectory(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> String? {
+    var paths: [Text] = []
+    for path in [baseDirectory, workingDirectory] {
+      if let path { paths.append(try values.fold(path)) }
+    }
+    if paths.contains(where: { $0.template != nil }) { late.workingDirectory = paths }
+    return paths.reduce(nil) { joined($0, $1.shown) }
+  }
+
+  private func foldedHooks(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> Hooks {
+    var result = Hooks()
+    for (kind, commands) in hooks {
+      var folded: [CommandModel] = []
+      for command in commands {
+        folded.append(try values.fold(command, for: shell))
+      }
+      let works = folded.map(\.work)
+      result[kind] = works
+      if works.contains(where: { $0.known == nil }) { late.hooks[kind] = folded }
+    }
+    return result
+  }
+
+  private func foldedAllowance(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> AllowFailure {
+    guard let allowFailureIf else { return allowFailure }
+    let folded = try allowFailureIf.folded(with: values)
+    if case .bool(let isAllowed)? = folded.constant { return isAllowed ? .always : .never }
+    late.allowFailure = folded
+    return .never
+  }
+}
+
+/// One value for each name: the last one, in the place of the first.
+private func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [VariableModel] {
+  if base.isEmpty { return added }
+  var result = base
+  var indices: [String: Int] = [:]
+  for (index, variable) in base.enumerated() { indices[variable.name] = index }
+  for variable in added {
+    if let index = indices[variable.name] {
+      result[index] = variable
+    } else {
+      result.append(variable)
+    }
+  }
+  return result
+}

@@ -1,0 +1,191 @@
+// The parts of a plan: the root pipeline, and each use of a nested one. docs/design-planning.md,
+// “Pipeline uses”.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// One pipeline with its own steps, parameters and variables. A class, so that looking at a step
+/// copies nothing.
+final class PipelineUse {
+  let model: PipelineModel
+  let index: StepIndex
+  /// Before the ids of its steps: `deploy/`; empty for the root pipeline.
+  let prefix: String
+  /// The operation of another pipeline that it stands for; nil for the root pipeline.
+  let parent: StepAddress?
+  let inputs: PipelineInputs
+  /// For each step, the operation that others wait for; empty: the step's own number.
+  var operations: [Int32] = []
+  /// The operation that stands for all of it; −1 for the root pipeline.
+  var group = -1
+  /// Of steps that were asked about and say so: what they give.
+  var outputTypes: [Int: ExpressionType] = [:]
+  private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
+    model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
+    uniquingKeysWith: { first, _ in first })
+  /// What its steps give and how they ended, by the number of their settings.
+  var stepTypes: [Int32: ExpressionType] = [:]
+  /// The expression that was found right last, and names nothing of a step: it is right in all.
+  var checked: (kind: ScopeKind, expression: Expression)?
+  /// Of the step that was asked about last, if it has many: its dependencies by name.
+  var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
+
+  init(
+    model: PipelineModel, index: StepIndex, prefix: String, parent: StepAddress?,
+    inputs: PipelineInputs
+  ) {
+    self.model = model
+    self.index = index
+    self.prefix = prefix
+    self.parent = parent
+    self.inputs = inputs
+  }
+
+  func id(of step: Int, _ text: SourceText) -> String {
+    text.string(model.steps[step].id.span)
+  }
+
+  /// `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
+  var inputVariables: [VariableModel] {
+    model.params.compactMap { param in
+      inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
+        VariableModel(name: $0.name, span: param.span, value: .plain($0.value))
+      }
+    }
+  }
+
+  func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
+
+  /// Whether `match: matrix` gives each instance of a step exactly one of the other step: every axis
+  /// of that one is an axis of its own.
+  func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
+    guard let target = index.find(dependency.step.span) else { return true }
+    let own = Set(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
+    return controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+  }
+
+  /// A number of the model's settings; −1 is none.
+  func settings(ofStep step: Int) -> Int32 {
+    let attributes = model.steps[step].attributes
+    return attributes < 0 ? -1 : model.attributes[Int(attributes)].settings
+  }
+
+  func controlFlow(of step: Int) -> ControlFlowModel? {
+    let attributes = model.steps[step].attributes
+    guard attributes >= 0 else { return nil }
+    let controlFlow = model.attributes[Int(attributes)].controlFlow
+    return controlFlow < 0 ? nil : model.controlFlows[Int(controlFlow)]
+  }
+}
+
+/// Which step of which pipeline an operation comes from.
+struct StepAddress: Hashable {
+  private let pipelineNumber: Int32
+  private let stepNumber: Int32
+  /// −1 is none.
+  private var instanceNumber: Int32 = -1
+  /// It stands for several others.
+  var isGroup = false
+
+  init(pipeline: Int, step: Int) {
+    pipelineNumber = Int32(pipeline)
+    stepNumber = Int32(step)
+  }
+
+  func isOfSameStep(as other: StepAddress) -> Bool {
+    pipelineNumber == other.pipelineNumber && stepNumber == other.stepNumber
+  }
+
+  var pipeline: Int { Int(pipelineNumber) }
+  var step: Int { Int(stepNumber) }
+
+  /// A number of `Planner.instances`, if the step has a matrix that is known.
+  var instance: Int? {
+    get { instanceNumber < 0 ? nil : Int(instanceNumber) }
+    set { instanceNumber = newValue.map { Int32($0) } ?? -1 }
+  }
+}
+
+/// What a pipeline's expressions may name besides steps.
+struct PipelineInputs {
+  /// Of the whole plan.
+  let budget: PlanBudget
+  /// Known ones; what is not here is known later, or not there.
+  var params: [String: Value] = [:]
+  /// Given by the using step, with expressions that are not known yet.
+  var lateParams: [String: ValueModel] = [:]
+  /// Those of them that are made of secrets: they are used as secrets are.
+  var secretParams: Set<String> = []
+  /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
+  var secretVariables: [String: Bool] = [:]
+  /// What oprun inherits is known, and parameters are given.
+  var isForRun = true
+  /// In file order.
+  var paramTypes = OrderedMap<ExpressionType>()
+  /// From `dotenv` files and `env`, later ones over earlier ones.
+  var environment: [VariableModel] = []
+  /// Numbers in `environment` by name.
+  var environmentNumbers: [String: Int] = [:]
+  /// Those that a run knows before its plan, though they are not known now.
+  private var openVariables: Set<String> = []
+
+  /// Inherited variables that are no text.
+  var undecodable: [String: TextDecodingFailure] = [:]
+
+  /// Whether what it names is a secret, or made of one.
+  func isSecret(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .secrets: true
+    case .params: reference.member.map(secretParams.contains) ?? false
+    case .env: reference.member.map { secretVariables[$0] != nil } ?? false
+    case .steps, .matrix, .run, .host: false
+    }
+  }
+
+  mutating func add(_ variable: VariableModel) {
+    if let template = variable.value.template, isOpen(template) {
+      openVariables.insert(variable.name)
+    } else {
+      openVariables.remove(variable.name)
+    }
+    if let number = environmentNumbers[variable.name] {
+      environment[number] = variable
+    } else {
+      environmentNumbers[variable.name] = environment.count
+      environment.append(variable)
+    }
+  }
+
+  /// Whether the variable has a value that only what a run is started with keeps unknown.
+  func isOpen(_ name: String) -> Bool { openVariables.contains(name) }
+
+  private func isOpen(_ template: Template) -> Bool {
+    !isForRun
+      && template.expressions.allSatisfy { expression in
+        !expression.looksAtFiles && expression.references.allSatisfy(isOpen)
+      }
+  }
+
+  private func isOpen(_ reference: Expression.Reference) -> Bool {
+    switch reference.root {
+    case .host: true
+    case .env: reference.member.map(isOpenOrKnown) ?? false
+    case .params: reference.member.map { lateParams[$0] == nil } ?? lateParams.isEmpty
+    case .steps, .run, .secrets, .matrix: false
+    }
+  }
+
+  private func isOpenOrKnown(_ name: String) -> Bool {
+    switch variable(name)?.value {
+    case .plain: true
+    case .template: isOpen(name)
+    case nil: secretVariables[name] == nil
+    }
+  }
+
+  func variable(_ name: String) -> VariableModel? {
+    environmentNumbers[name].map { environment[$0] }
+  }
+}

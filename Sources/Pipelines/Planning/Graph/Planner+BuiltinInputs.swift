@@ -1,0 +1,108 @@
+// The inputs of built-in steps, against the table that their program has too.
+
+import BuiltinSteps
+import Diagnostics
+import Expressions
+import Plans
+
+extension Planner {
+  /// Reports a name that is no built-in step, unknown inputs, wrong values and missing ones. Values
+  /// that are known later are checked by the program.
+  mutating func checkInputs(of uses: UsesModel, _ values: KnownValues) {
+    guard case .builtIn(let name) = uses.kind else { return }
+    guard let step = BuiltinStep.named(name) else {
+      return log.report(at: uses.span) {
+        PlanningMessage.unknownBuiltIn(name, known: BuiltinStep.all.map(\.name), at: $0)
+      }
+    }
+    var inputs = Inputs(step)
+    // Those that are known later, and those that are reported.
+    var open: Set<String> = []
+    for member in uses.with where !take(member, into: &inputs, values) { open.insert(member.name) }
+    let given = Set(uses.with.map(\.name))
+    for key in step.keys where key.isRequired && !given.contains(key.name) {
+      open.insert(key.name)
+      log.report(at: uses.span) { PlanningMessage.missingKey(key.name, of: name, at: $0) }
+    }
+    for group in step.groups {
+      if let fault = group.fault(in: given.contains) {
+        open.formUnion(group.keys)
+        log.report(at: uses.span) { PlanningMessage.badKeys(fault, of: name, at: $0) }
+      }
+    }
+    for rule in step.rules where open.isDisjoint(with: rule.keys) {
+      guard let fault = rule.fault(in: inputs) else { continue }
+      open.insert(fault.key)
+      let address = uses.with.first { $0.name == fault.key }
+      log.report(at: address?.valueSpan ?? uses.span) {
+        Diagnostic(fault.message, at: $0, help: fault.help)
+      }
+    }
+  }
+
+  /// Whether the value is known and right.
+  private mutating func take(
+    _ member: MemberModel, into inputs: inout Inputs, _ values: KnownValues
+  ) -> Bool {
+    guard let key = inputs.step.key(member.name) else {
+      let step = inputs.step
+      log.report(at: member.span) {
+        PlanningMessage.unknownKey(
+          member.name, of: step.name, known: step.keys.map(\.name), at: $0)
+      }
+      return false
+    }
+    // What cannot be folded is reported with the step.
+    guard let value = (try? values.fold(member.value))?.constant else { return false }
+    if let fault = key.type.fault(in: value, showing: key.disclosure) {
+      log.report(at: member.valueSpan ?? member.span) {
+        PlanningMessage.badKey(member.name, wanted: key.type.inSentence, found: fault, at: $0)
+      }
+      return false
+    }
+    for value in key.type.values(in: value) { inputs.add(value, to: key) }
+    return true
+  }
+}
+
+extension BuiltinType {
+  /// What is there instead of what is wanted; nil if the value is right.
+  fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> String? {
+    switch (self, value) {
+    case (.list(let item), .list(let values)):
+      if values.isEmpty { return "an empty list" }
+      return values.lazy.compactMap { item.fault(in: $0, showing: disclosure) }.first
+    case (.list(let item), _): return item.fault(in: value, showing: disclosure)
+    case (.map, .map(let map)):
+      return map.values.first { $0.text == nil }.map {
+        disclosure == .everything ? $0.json : $0.type.words
+      }
+    case (.map, _): return disclosure == .everything ? value.json : value.type.words
+    case (.text, _), (.boolean, _), (.integer, _), (.duration, _), (.size, _), (.sha256, _),
+      (.url, _), (.server, _), (.color, _), (.choice, _):
+      guard let text = value.text else { return value.json }
+      return self.value(of: text) == nil ? quoted(disclosure.shown(text)) : nil
+    }
+  }
+
+  /// Of a value without a fault.
+  fileprivate func values(in value: Value) -> [BuiltinValue] {
+    switch (self, value) {
+    case (.list(let item), .list(let values)): values.flatMap(item.values)
+    case (.map, .map(let map)):
+      zip(map.names, map.values).compactMap { name, value in
+        value.text.map { .pair(name: name, value: $0) }
+      }
+    default: value.text.flatMap(self.value).map { [$0] } ?? []
+    }
+  }
+
+  fileprivate var inSentence: String {
+    switch self {
+    case .map: "a map of names to strings"
+    case .list(let item): "\(item.wanted), or a list of such values"
+    case .text, .boolean, .integer, .duration, .size, .sha256, .url, .server, .color, .choice:
+      wanted
+    }
+  }
+}

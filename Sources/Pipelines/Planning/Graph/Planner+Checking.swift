@@ -1,0 +1,243 @@
+// Names and types of all expressions, before any value is known.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+extension Planner {
+  mutating func checkExpressions() {
+    for pipeline in pipelines { checkPipeline(pipeline) }
+  }
+
+  private mutating func checkPipeline(_ pipeline: PipelineUse) {
+    for variable in pipeline.inputs.environment {
+      check(variable.value, in: scope(pipeline, .pipelineVariables))
+    }
+    if let directory = pipeline.model.workingDirectory {
+      check(directory, in: scope(pipeline, .pipeline))
+    }
+    for (_, commands) in pipeline.model.hooks {
+      for command in commands { check(command, in: scope(pipeline, .pipeline)) }
+    }
+    for output in pipeline.model.outputs {
+      check(output.member.value, in: scope(pipeline, .pipelineOutputs))
+    }
+    guard pipeline.model.needsChecks else { return }
+    for step in pipeline.model.steps.indices { check(step, of: pipeline) }
+  }
+
+  private func scope(
+    _ pipeline: PipelineUse, _ kind: ScopeKind, step: Int? = nil,
+    matrix: ExpressionType.Members? = nil
+  ) -> StepScope {
+    StepScope(
+      pipeline: pipeline, text: text, kind: kind, step: step, matrix: matrix,
+      suggester: log.suggester)
+  }
+
+  private mutating func check(_ step: Int, of pipeline: PipelineUse) {
+    let attributes = pipeline.model.steps[step].attributes
+    let stepAttributes =
+      attributes < 0 ? AttributesModel() : pipeline.model.attributes[Int(attributes)]
+    let controlFlow = pipeline.controlFlow(of: step)
+    let matrix = controlFlow?.matrix.map { matrixTypes($0, of: pipeline) }
+    let texts = scope(pipeline, .step, step: step, matrix: matrix)
+    if let label = stepAttributes.label { check(label, in: texts) }
+    let own =
+      stepAttributes.settings < 0 ? [] : pipeline.model.settings[Int(stepAttributes.settings)]
+    for setting in pipeline.model.defaultSettings + own { check(setting, in: texts) }
+    switch pipeline.model.steps[step].action {
+    case .written: break
+    case .kept(let number): check(pipeline.model.actions[Int(number)], in: texts)
+    case .uses(let number): check(.uses(pipeline.model.uses[Int(number)]), in: texts)
+    }
+    if stepAttributes.placement >= 0,
+      case .template(let mutex)? = pipeline.model.placements[
+        Int(stepAttributes.placement)
+      ].mutex
+    {
+      check(.template(mutex), in: texts)
+    }
+    if let controlFlow { check(controlFlow, of: step, pipeline, matrix) }
+  }
+
+  private mutating func check(
+    _ controlFlow: ControlFlowModel, of step: Int, _ pipeline: PipelineUse,
+    _ matrix: ExpressionType.Members?
+  ) {
+    if let condition = controlFlow.condition {
+      let scope = scope(pipeline, .condition, step: step, matrix: matrix)
+      checkOnce(condition, in: scope) { condition.checkCondition(in: scope, $0, log: &$1) }
+    }
+    if let model = controlFlow.matrix {
+      let scope = scope(pipeline, .matrix, step: step)
+      for axis in model.axes {
+        check(axis.values, in: scope, wanted: .list)
+      }
+      for entries in [model.included, model.excluded] {
+        if let entries { check(entries, in: scope, wanted: .list) }
+      }
+    }
+    for probe in controlFlow.probes {
+      check(probe.target, in: scope(pipeline, .step, step: step, matrix: matrix))
+    }
+  }
+
+  // MARK: Values
+
+  private mutating func check(_ value: Text, in scope: StepScope) {
+    guard case .template(let template) = value else { return }
+    template.forEachExpression { expression in
+      checkOnce(expression, in: scope) { expression.checkText(in: scope, $0, log: &$1) }
+    }
+  }
+
+  /// Steps often say the same: what was right in one is right in the next, unless it names what is of
+  /// the step itself.
+  private mutating func checkOnce(
+    _ expression: Expression, in scope: StepScope,
+    _ check: (SourceText, inout DiagnosticLog) -> Void
+  ) {
+    let pipeline = scope.pipeline
+    if let checked = pipeline.checked, checked.kind == scope.kind,
+      checked.expression.isWritten(as: expression)
+    {
+      return
+    }
+    check(text, &log)
+    if log.isEmpty, !expression.isOfStep { pipeline.checked = (scope.kind, expression) }
+  }
+
+  private mutating func check(
+    _ value: ValueModel, in scope: StepScope, wanted: ExpressionType.Kinds? = nil
+  ) {
+    switch value {
+    case .constant: break
+    case .template(let template):
+      if let single = template.single {
+        if let wanted {
+          single.check(for: wanted, in: scope, text, log: &log)
+        } else {
+          single.check(in: scope, text, log: &log)
+        }
+      } else {
+        template.checkText(in: scope, text, log: &log)
+      }
+    case .list(let items): for item in items { check(item, in: scope) }
+    case .map(let members): for member in members { check(member.value, in: scope) }
+    }
+  }
+
+  private mutating func check(_ command: CommandModel, in scope: StepScope) {
+    switch command {
+    case .script(let script): check(script, in: scope)
+    case .arguments(let words): for word in words { check(word, in: scope) }
+    case .uses(let uses):
+      let inputs = StepScope(
+        pipeline: scope.pipeline, text: text,
+        kind: scope.step == nil ? .pipelineVariables : .stepVariables,
+        step: scope.step, matrix: scope.matrix, suggester: log.suggester)
+      let params = uses.model.map { self.params(ofModel: $0) } ?? [:]
+      for member in uses.with { check(member, for: params[member.name], in: inputs) }
+      checkInputs(of: uses, KnownValues(inputs: scope.pipeline.inputs, options, budget))
+    }
+  }
+
+  /// What a pipeline file is given has the type of its parameter; other names are reported already.
+  private mutating func check(
+    _ member: MemberModel, for param: ParamModel?, in scope: StepScope
+  ) {
+    guard let param else { return check(member.value, in: scope) }
+    if case .template(let template) = member.value, template.single == nil, param.kind != .string {
+      log.report(at: member.span) {
+        PlanningMessage.textForInput(member.name, wanted: param.kind.words, at: $0)
+      }
+    }
+    check(member.value, in: scope, wanted: param.type.kinds)
+  }
+
+  private mutating func check(_ setting: Setting, in scope: StepScope) {
+    switch setting {
+    case .environment(let variables):
+      let variableScope = StepScope(
+        pipeline: scope.pipeline, text: text, kind: .stepVariables, step: scope.step,
+        matrix: scope.matrix, suggester: log.suggester)
+      for variable in variables { check(variable.value, in: variableScope) }
+    case .workingDirectory(let path): check(path, in: scope)
+    case .standardInput(let input): check(input, in: scope)
+    case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
+    case .hook(_, let commands):
+      for command in commands { check(command, in: scope) }
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
+    }
+  }
+
+  // MARK: Matrices
+
+  /// What the members of a matrix are, as far as it is written.
+  private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
+    -> ExpressionType.Members
+  {
+    var types = OrderedMap<ExpressionType>()
+    for axis in matrix.axes { types[axis.name] = axis.itemType }
+    for entry in matrix.included?.entries ?? [] {
+      for member in entry {
+        let type = member.value.constant.map { ExpressionType(of: $0) } ?? .any
+        types[member.name] = types[member.name]?.union(type) ?? type.optional
+      }
+    }
+    let isWritten = matrix.included.map { $0.isWrittenOut } ?? true
+    return ExpressionType.Members(
+      names: types.names, types: isWritten ? types.values : types.names.map { _ in .any },
+      isOpen: !isWritten)
+  }
+}
+
+extension AxisModel {
+  fileprivate var itemType: ExpressionType {
+    guard case .list(let items) = values else { return .any }
+    let types = items.prefix(64).map { $0.constant.map { ExpressionType(of: $0) } ?? .any }
+    guard items.count <= 64, let first = types.first else { return .any }
+    return types.dropFirst().reduce(first) { $0.union($1) }
+  }
+}
+
+extension ValueModel {
+  fileprivate var isWrittenOut: Bool { if case .list = self { true } else { false } }
+
+  fileprivate var entries: [[MemberModel]] {
+    guard case .list(let items) = self else { return [] }
+    return items.compactMap { if case .map(let members) = $0 { members } else { nil } }
+  }
+}
+
+extension PipelineModel {
+  /// Whether any step may hold an expression, or inputs: most files have none.
+  fileprivate var needsChecks: Bool {
+    !controlFlows.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
+      || (settings + [defaultSettings]).contains {
+        $0.contains { $0.hasExpression || $0.usesSteps }
+      }
+      || attributes.contains { $0.label?.template != nil }
+      || placements.contains { $0.mutex?.template != nil }
+  }
+}
+
+extension Setting {
+  /// Whether it is a hook with a built-in step.
+  fileprivate var usesSteps: Bool {
+    guard case .hook(_, let commands) = self else { return false }
+    return commands.contains { if case .uses = $0 { true } else { false } }
+  }
+
+  var hasExpression: Bool {
+    switch self {
+    case .environment(let variables): variables.contains { $0.value.template != nil }
+    case .workingDirectory(let text), .standardInput(let text): text.template != nil
+    case .allowFailureIf: true
+    case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
+    }
+  }
+}

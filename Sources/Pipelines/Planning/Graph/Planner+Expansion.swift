@@ -1,0 +1,243 @@
+// Steps that become several operations: instances of a matrix, steps of a nested pipeline. The
+// operations of a group come before the group's own. docs/design-planning.md, “Groups”.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+extension Planner {
+  mutating func expand(pipeline: Int, depth: Int) {
+    for step in pipelines[pipeline].model.steps.indices {
+      if !isWithinLimits { return }
+      let address = StepAddress(pipeline: pipeline, step: step)
+      guard let matrix = pipelines[pipeline].controlFlow(of: step)?.matrix else {
+        add(address, depth: depth)
+        continue
+      }
+      switch combinations(of: matrix, at: address) {
+      case .known(let combinations):
+        let first = instances.count
+        if first == 0 { instances = combinations } else { instances += combinations }
+        let kind = GroupPlan.Kind.matrix
+        var draft = groupDraft(kind, matrix, at: address)
+        draft.members = combinations.indices.map { index in
+          var address = address
+          address.instance = first + index
+          return add(address, depth: depth)
+        }
+        addGroup(draft, at: address)
+      case .later(let axes):
+        refuseNested(at: address, matrix)
+        addGroup(groupDraft(.expanding(axes), matrix, at: address), at: address)
+      case .invalid: add(address, depth: depth)
+      }
+    }
+  }
+
+  /// Adds one operation, or those of the pipeline that the step uses; returns the one that stands
+  /// for the step.
+  @discardableResult
+  private mutating func add(_ address: StepAddress, depth: Int) -> Int {
+    if let uses = uses(at: address), case .file(let path) = uses.kind, let model = uses.model {
+      return addNested(uses, model: model, path: path, at: address, depth: depth)
+    }
+    addresses.append(address)
+    if address.instance == nil { setOperation(addresses.count - 1, at: address) }
+    return addresses.count - 1
+  }
+
+  /// Others wait for the last operation that stands for a step: the group, where there is one.
+  private mutating func setOperation(_ operation: Int, at address: StepAddress) {
+    if pipelines[address.pipeline].operations.isEmpty {
+      let count = pipelines[address.pipeline].model.steps.count
+      pipelines[address.pipeline].operations = [Int32](repeating: -1, count: count)
+    }
+    pipelines[address.pipeline].operations[address.step] = Int32(truncatingIfNeeded: operation)
+  }
+
+  private mutating func addGroup(_ draft: GroupDraft, at address: StepAddress) {
+    var address = address
+    address.isGroup = true
+    groups[addresses.count] = draft
+    addresses.append(address)
+    setOperation(addresses.count - 1, at: address)
+  }
+
+  private mutating func groupDraft(
+    _ kind: GroupPlan.Kind, _ matrix: MatrixModel, at address: StepAddress
+  ) -> GroupDraft {
+    var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
+    if let width = matrix.maxParallel {
+      let id =
+        pipelines[address.pipeline].prefix + pipelines[address.pipeline].id(of: address.step, text)
+      draft.pool = queuesAndPools.addPool(named: "\(id).max_parallel", width: width)
+    }
+    return draft
+  }
+
+  func uses(at address: StepAddress) -> UsesModel? {
+    let pipeline = pipelines[address.pipeline]
+    guard case .uses(let number) = pipeline.model.steps[address.step].action else { return nil }
+    return pipeline.model.uses[Int(number)]
+  }
+
+  // MARK: Nested pipelines
+
+  private mutating func addNested(
+    _ uses: UsesModel, model: Int, path: String, at address: StepAddress, depth: Int
+  ) -> Int {
+    let parent = pipelines[address.pipeline]
+    let suffix = address.instance.map { instances[$0].suffix } ?? ""
+    let id = parent.prefix + parent.id(of: address.step, text) + suffix
+    let inputs = nestedInputs(uses, model: model, at: address)
+    checkNested(models[model])
+    let pipeline = addPipeline(model: model, prefix: id + "/", parent: address, inputs)
+    if isWithinLimits { expand(pipeline: pipeline, depth: depth + 1) }
+    var draft = GroupDraft(kind: .nested(path: path))
+    draft.pipeline = pipeline
+    // Of a step that stands for others, the operation that does: what is in a group ends before it.
+    draft.members = pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
+    addGroup(draft, at: address)
+    pipelines[pipeline].group = addresses.count - 1
+    return addresses.count - 1
+  }
+
+  private mutating func nestedInputs(
+    _ uses: UsesModel, model number: Int, at address: StepAddress
+  ) -> PipelineInputs {
+    let model = models[number]
+    guard budget.allows(inputs: model.params.count) else {
+      log.report(at: uses.span) { PlanningMessage.tooManyInputs(at: $0) }
+      return PipelineInputs(budget)
+    }
+    var inputs = PipelineInputs(model, options: options, budget)
+    let known = values(at: address)
+    let params = params(ofModel: number)
+    for member in uses.with {
+      guard let param = params[member.name] else {
+        let suggester = log.suggester
+        log.report(at: member.span) {
+          let close = suggester.closest(to: member.name, among: model.params.lazy.map(\.name))
+          return PlanningMessage.unknownInput(member.name, suggestion: close, at: $0)
+        }
+        continue
+      }
+      do throws(EvaluationFailure) {
+        let value = try known.fold(member.value)
+        if value.holdsSecrets(pipelines[address.pipeline].inputs.isSecret) {
+          inputs.secretParams.insert(param.name)
+        }
+        // Where the type is known to be wrong, the check says the same of this place.
+        give(value, to: param, at: member.value.single?.span(in: text) ?? member.span, &inputs)
+      } catch {
+        report(error)
+      }
+    }
+    let given = Set(uses.with.map(\.name))
+    for param in model.params where !given.contains(param.name) {
+      if param.isRequired, param.defaultValue == nil {
+        log.report(at: uses.span) { PlanningMessage.missingInput(param.name, at: $0) }
+      }
+      inputs.params[param.name] = param.defaultValue ?? .null
+    }
+    inputs.addVariables(of: model, options: options, log: &log)
+    return inputs
+  }
+
+  private mutating func give(
+    _ value: ValueModel, to param: ParamModel, at span: Span, _ inputs: inout PipelineInputs
+  ) {
+    guard let constant = value.constant else {
+      inputs.lateParams[param.name] = value
+      return
+    }
+    if let refusal = param.fault(of: constant) {
+      log.report(at: span) { PlanningMessage.badInput(param.name, refusal, at: $0) }
+    }
+    inputs.params[param.name] = constant
+  }
+
+  /// What a pipeline says of its whole run has no meaning for a part of another run.
+  private mutating func checkNested(_ model: PipelineModel) {
+    for key in [
+      PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel,
+      .onComplete,
+    ] {
+      if let span = model.written[key] {
+        log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }
+      }
+    }
+  }
+
+  private mutating func refuseNested(at address: StepAddress, _ matrix: MatrixModel) {
+    guard let uses = uses(at: address), case .file = uses.kind, !hasOpenMatrix(address) else {
+      return
+    }
+    log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
+  }
+}
+
+// Matrices.
+extension Planner {
+  private mutating func combinations(of matrix: MatrixModel, at address: StepAddress)
+    -> Combinations
+  {
+    do throws(EvaluationFailure) {
+      return try combinations(of: matrix, values(at: address), at: address)
+    } catch {
+      report(error)
+      return .invalid
+    }
+  }
+
+  private mutating func combinations(
+    of matrix: MatrixModel, _ values: KnownValues, at address: StepAddress
+  ) throws(EvaluationFailure) -> Combinations {
+    var known: [(name: String, values: [Value])] = []
+    var later: [String] = []
+    for axis in matrix.axes {
+      let folded = try values.fold(axis.values)
+      switch folded.constant {
+      case .list(let items)?: known.append((axis.name, items))
+      case nil: later.append("\(axis.name): \(folded.shown)")
+      case .null?, .bool?, .number?, .string?, .map?:
+        // Where the type is known to be wrong, the check says the same of this place.
+        let span = axis.values.templates.first?.expressions.first?.span(in: text) ?? axis.span
+        log.report(at: span) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
+        return .invalid
+      }
+    }
+    let included = try matrix.included.map { model throws(EvaluationFailure) in
+      try values.fold(model)
+    }
+    let excluded = try matrix.excluded.map { model throws(EvaluationFailure) in
+      try values.fold(model)
+    }
+    if let included, included.constant == nil { later.append("include: \(included.shown)") }
+    if let excluded, excluded.constant == nil { later.append("exclude: \(excluded.shown)") }
+    guard later.isEmpty else { return .later(later.joined(separator: ", ")) }
+    let matrixValues = KnownMatrix(
+      axes: known, included: included?.maps ?? [], excluded: excluded?.maps ?? [])
+    do throws(MatrixFailure) {
+      return .known(try matrixValues.instances(&matrixBudget))
+    } catch {
+      let id = pipelines[address.pipeline].id(of: address.step, text)
+      log.report(at: matrix.span) { PlanningMessage.badMatrix(id, error.message, at: $0) }
+      return .invalid
+    }
+  }
+}
+
+extension ValueModel {
+  /// The expression that is all of it.
+  fileprivate var single: Expression? {
+    if case .template(let template) = self { template.single } else { nil }
+  }
+
+  /// The maps of a list that is known.
+  fileprivate var maps: [ValueMap] {
+    guard case .list(let items)? = constant else { return [] }
+    return items.compactMap { if case .map(let map) = $0 { map } else { nil } }
+  }
+}

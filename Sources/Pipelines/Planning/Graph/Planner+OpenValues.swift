@@ -1,0 +1,46 @@
+// Values that are not known here, but when a run begins: they hang on parameters that were not given,
+// and variables that are not looked at while listing.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+extension Planner {
+  /// Whether nothing but that is in the way of the value.
+  func isOpen(_ value: ValueModel, at address: StepAddress) -> Bool {
+    value.templates.allSatisfy { isOpen($0, at: address) }
+  }
+
+  func isOpen(_ template: Template, at address: StepAddress) -> Bool {
+    template.expressions.allSatisfy { expression in
+      !expression.looksAtFiles && expression.references.allSatisfy { isOpen($0, at: address) }
+    }
+  }
+
+  /// Of a step with a matrix that is not known.
+  func hasOpenMatrix(_ address: StepAddress) -> Bool {
+    guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
+      return false
+    }
+    return (matrix.axes.map(\.values) + [matrix.included, matrix.excluded].compactMap { $0 })
+      .allSatisfy { isOpen($0, at: address) }
+  }
+
+  private func isOpen(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
+    switch reference.root {
+    case .host: return true
+    case .env:
+      let secrets = pipelines[address.pipeline].inputs.secretVariables
+      return reference.member.map { secrets[$0] == nil } ?? true
+    case .steps, .run, .secrets: return false
+    case .matrix: return address.instance != nil || hasOpenMatrix(address)
+    case .params:
+      let pipeline = pipelines[address.pipeline]
+      guard let parent = pipeline.parent else { return true }
+      let late = pipeline.inputs.lateParams
+      let values = reference.member.map { [late[$0]] } ?? Array(late.values)
+      return values.allSatisfy { $0.map { isOpen($0, at: parent) } ?? true }
+    }
+  }
+}

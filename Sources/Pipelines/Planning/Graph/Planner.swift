@@ -1,0 +1,147 @@
+// From models to plan: steps become operations, names are looked up, expressions are checked and
+// folded, steps are selected.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Makes a plan, in turns: expand, connect, check; then select and build.
+struct Planner {
+  let models: [PipelineModel]
+  let text: SourceText
+  let options: PlanningOptions
+  var pipelines: [PipelineUse] = []
+  /// Where each operation comes from; empty: operation `i` is step `i` of the only pipeline.
+  var addresses: [StepAddress] = []
+  var instances: [Instance] = []
+  /// By the number of the group's operation.
+  var groups: [Int: GroupDraft] = [:]
+  /// Of all operations.
+  var graph = Graph()
+  /// Edges that count only if the dependency is selected: `from << 32 | to`.
+  var optionalEdges: Set<UInt64> = []
+  var queuesAndPools: QueuesAndPools
+  let instanceIndex = InstanceIndex()
+  let budget: PlanBudget
+  /// Of all matrices.
+  var matrixBudget = MatrixBudget()
+  var log: DiagnosticLog
+  private var indices: [StepIndex?]
+  private var pipelineValues: [KnownValues] = []
+  /// Parameters by name, of the models that were asked for.
+  private var paramTables: [Int: [String: ParamModel]] = [:]
+
+  /// Reports everything that is wrong to `log`, which it goes on with.
+  init(
+    _ models: [PipelineModel], _ text: SourceText, _ inputs: PipelineInputs,
+    options: PlanningOptions,
+    log: DiagnosticLog
+  ) {
+    self.models = models
+    self.text = text
+    self.options = options
+    budget = inputs.budget
+    self.log = log
+    queuesAndPools = QueuesAndPools(models, options: options)
+    indices = Array(repeating: nil, count: models.count)
+    checkSecrets()
+    addPipeline(model: 0, prefix: "", parent: nil, inputs)
+    if models.contains(where: \.hasGroups) { expand(pipeline: 0, depth: 0) }
+    guard isWithinLimits else {
+      self.log.report(at: models[0].steps[0].id.span) { PlanningMessage.tooMuch(at: $0) }
+      return
+    }
+    addOperations()
+    addEdges()
+    if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
+    checkExpressions()
+  }
+
+  /// Nested pipelines multiply, each with variables and settings of its own.
+  static let maxPipelineCount = 10_000
+
+  var isWithinLimits: Bool {
+    // The first pipeline is the file that is run.
+    operationCount <= PipelineModel.maxStepCount && pipelines.count - 1 <= Self.maxPipelineCount
+  }
+
+  var operationCount: Int { addresses.isEmpty ? models[0].steps.count : addresses.count }
+
+  func address(of operation: Int) -> StepAddress {
+    addresses.isEmpty ? StepAddress(pipeline: 0, step: operation) : addresses[operation]
+  }
+
+  /// Most operations are none.
+  func group(_ operation: Int) -> GroupDraft? {
+    address(of: operation).isGroup ? groups[operation] : nil
+  }
+
+  func id(of operation: Int) -> String {
+    let address = address(of: operation)
+    let pipeline = pipelines[address.pipeline]
+    var id = pipeline.id(of: address.step, text)
+    if !pipeline.prefix.isEmpty { id = pipeline.prefix + id }
+    if let instance = address.instance { id += instances[instance].suffix }
+    return id
+  }
+
+  @discardableResult
+  mutating func addPipeline(
+    model: Int, prefix: String, parent: StepAddress?, _ inputs: PipelineInputs
+  ) -> Int {
+    let index = indices[model] ?? StepIndex(models[model], text, log: &log)
+    indices[model] = index
+    pipelines.append(
+      PipelineUse(
+        model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs))
+    pipelineValues.append(KnownValues(inputs: inputs, options, budget))
+    return pipelines.count - 1
+  }
+
+  /// What a step's expressions can be given now.
+  func values(at address: StepAddress) -> KnownValues {
+    let values = pipelineValues[address.pipeline]
+    guard let instance = address.instance else { return values }
+    let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix
+    return values.with(instances[instance].values, writtenNames: matrix?.writtenNames ?? [])
+  }
+
+  mutating func params(ofModel model: Int) -> [String: ParamModel] {
+    if let known = paramTables[model] { return known }
+    let table = models[model].paramsByName
+    paramTables[model] = table
+    return table
+  }
+
+  /// Reports why an expression has no value.
+  mutating func report(_ failure: EvaluationFailure) {
+    log.report(failure.diagnostic(in: text))
+  }
+
+  private mutating func addOperations() {
+    let edgeCount = models.reduce(0) { $0 + $1.dependencies.count }
+    graph.reserveCapacity(operations: operationCount, edges: edgeCount)
+    var specs = SharedSpecs(self)
+    for operation in 0..<operationCount { graph.append(specs.spec(of: operation, in: &self)) }
+  }
+}
+
+/// A group in the making.
+struct GroupDraft {
+  var kind: GroupPlan.Kind
+  var members: [Int] = []
+  var isFailFast = false
+  /// How many instances may run at once, as a pool.
+  var pool: PoolID?
+  /// Of a nested pipeline: its pipeline.
+  var pipeline: Int?
+}
+
+extension PipelineModel {
+  /// Whether a step stands for several operations.
+  fileprivate var hasGroups: Bool {
+    controlFlows.contains { $0.matrix != nil }
+      || uses.contains { if case .file = $0.kind { true } else { false } }
+  }
+}

@@ -1,0 +1,195 @@
+// Queues, resources and mutexes as the scheduler knows them, and what each step asks of them.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// Turns what steps say about when they run into `OperationSpec`s.
+struct QueuesAndPools {
+  private(set) var queues: [QueueSpec]
+  private(set) var pools: [PoolSpec] = []
+  private var queueIDs: [String: QueueID] = ["default": .default]
+  private var resourceIDs: [String: PoolID] = [:]
+  private var mutexIDs: [String: PoolID] = [:]
+  /// Resources whose size is not known, because it was wrong.
+  private var unsized: Set<String> = []
+
+  /// The first model is the pipeline; nested ones may add queues and resources, not change them.
+  init(_ models: [PipelineModel], options: PlanningOptions) {
+    func width(_ width: QueueWidth?) -> Int {
+      if case .count(let count) = width { count } else { max(1, options.processorCount) }
+    }
+    queues = [QueueSpec(name: "default", width: options.maxParallel ?? width(models[0].width))]
+    for queue in models.flatMap(\.queues) where queueIDs[queue.name] == nil {
+      queueIDs[queue.name] = QueueID(queues.count)
+      queues.append(
+        QueueSpec(
+          name: queue.name, width: width(queue.width), isSuspended: queue.startsSuspended))
+    }
+    for resource in models.flatMap(\.resources) where resourceIDs[resource.name] == nil {
+      resourceIDs[resource.name] = PoolID(pools.count)
+      pools.append(PoolSpec(name: resource.name, capacity: resource.capacity ?? 0))
+      if resource.capacity == nil { unsized.insert(resource.name) }
+    }
+  }
+
+  /// What an operation asks for; reports names that are not there and amounts beyond the pool.
+  mutating func spec(
+    for placement: PlacementModel, mutex: String?, log: inout DiagnosticLog
+  ) -> OperationSpec {
+    var spec = OperationSpec()
+    spec.priority = placement.priority ?? 0
+    spec.expected = placement.expected
+    if let queue = placement.queue { spec.queue = find(queue, log: &log) }
+    for claim in placement.claims ?? [] { add(claim, to: &spec, log: &log) }
+    if let mutex {
+      spec.claims.append(Claim(pool(ofMutex: mutex), amount: 1_000_000))
+    }
+    return spec
+  }
+
+  private func find(_ queue: Reference, log: inout DiagnosticLog) -> QueueID {
+    if let id = queueIDs[queue.name] { return id }
+    let suggester = log.suggester
+    log.report(at: queue.span) { _ in
+      let known = queues.lazy.map(\.name)
+      return PlanningMessage.unknownQueue(
+        queue, suggestion: suggester.closest(to: queue.name, among: known))
+    }
+    return .default
+  }
+
+  private func add(_ claim: ClaimModel, to spec: inout OperationSpec, log: inout DiagnosticLog) {
+    guard let pool = resourceIDs[claim.resource.name] else {
+      let (name, suggester) = (claim.resource.name, log.suggester)
+      return log.report(at: claim.resource.span) { _ in
+        let known = pools.lazy.map(\.name).filter { resourceIDs[$0] != nil }
+        return PlanningMessage.unknownResource(
+          claim.resource, suggestion: suggester.closest(to: name, among: known))
+      }
+    }
+    let capacity = pools[pool.index].capacity
+    if claim.amount > capacity {
+      guard !unsized.contains(claim.resource.name) else { return }
+      return log.report(at: claim.amountSpan) { _ in
+        PlanningMessage.overCapacity(claim, capacity: capacity)
+      }
+    }
+    if claim.amount > 0 { spec.claims.append(Claim(pool, amount: claim.amount)) }
+  }
+
+  private mutating func pool(ofMutex name: String) -> PoolID {
+    if let id = mutexIDs[name] { return id }
+    let id = PoolID(pools.count)
+    mutexIDs[name] = id
+    pools.append(PoolSpec(name: name, capacity: 1_000_000))
+    return id
+  }
+}
+
+extension QueuesAndPools {
+  /// A pool that as many operations may have a share of.
+  mutating func addPool(named name: String, width: Int) -> PoolID {
+    pools.append(PoolSpec(name: name, capacity: Int64(width) * 1_000_000))
+    return PoolID(pools.count - 1)
+  }
+}
+
+/// What operations ask of the scheduler; those of steps that say the same are made once.
+struct SharedSpecs {
+  private var plain: [OperationSpec?]
+  private var placed: [[OperationSpec?]]
+  /// Of the instances before, if all of that step have the same.
+  private var last: (address: StepAddress, spec: OperationSpec)?
+
+  init(_ planner: Planner) {
+    plain = Array(repeating: nil, count: planner.pipelines.count)
+    placed = planner.pipelines.map { Array(repeating: nil, count: $0.model.placements.count) }
+  }
+
+  mutating func spec(of operation: Int, in planner: inout Planner) -> OperationSpec {
+    let address = planner.address(of: operation)
+    if address.instance != nil, let last, last.address.isOfSameStep(as: address) {
+      return last.spec
+    }
+    let pipeline = planner.pipelines[address.pipeline]
+    let group = planner.group(operation)
+    if let group, !group.isExpanding { return groupSpec }
+    let attributes = pipeline.model.steps[address.step].attributes
+    let number = attributes < 0 ? -1 : Int(pipeline.model.attributes[Int(attributes)].placement)
+    var spec =
+      number < 0
+      ? plainSpec(address, &planner) : placedSpec(number, address, &planner)
+    if address.instance != nil, !planner.queuesAndPools.pools.isEmpty,
+      let pool = planner.groups[pipeline.operation(of: address.step)]?.pool
+    {
+      spec.claims.append(Claim(pool, amount: 1_000_000))
+    }
+    let isShared =
+      number < 0 ? plain[address.pipeline] != nil : placed[address.pipeline][number] != nil
+    if address.instance != nil, isShared { last = (address, spec) }
+    return spec
+  }
+
+  /// A group runs nothing: it takes no time, and no slot.
+  private var groupSpec: OperationSpec {
+    var spec = OperationSpec()
+    spec.expected = 0
+    spec.isGated = true
+    return spec
+  }
+
+  private mutating func plainSpec(_ address: StepAddress, _ planner: inout Planner) -> OperationSpec
+  {
+    if let known = plain[address.pipeline] { return known }
+    let defaults = planner.pipelines[address.pipeline].model.defaultPlacement
+    let spec = planner.spec(of: defaults, at: address)
+    if defaults.mutex?.template == nil { plain[address.pipeline] = spec }
+    return spec
+  }
+
+  private mutating func placedSpec(
+    _ number: Int, _ address: StepAddress, _ planner: inout Planner
+  ) -> OperationSpec {
+    if let known = placed[address.pipeline][number] { return known }
+    let pipeline = planner.pipelines[address.pipeline]
+    let placement = pipeline.model.placements[number].filled(from: pipeline.model.defaultPlacement)
+    let spec = planner.spec(of: placement, at: address)
+    if placement.mutex?.template == nil { placed[address.pipeline][number] = spec }
+    return spec
+  }
+}
+
+extension Planner {
+  fileprivate mutating func spec(of placement: PlacementModel, at address: StepAddress)
+    -> OperationSpec
+  {
+    var mutex: String?
+    do throws(EvaluationFailure) {
+      if let text = placement.mutex {
+        switch try values(at: address).fold(text) {
+        case .plain(let name): mutex = name
+        case .template(let template) where isOpen(template, at: address):
+          mutex = template.description
+        case .template(let template):
+          let span = template.expressions.first?.span(in: self.text) ?? template.origin.span
+          log.report(at: span) { PlanningMessage.lateMutex(at: $0) }
+        }
+      }
+    } catch {
+      report(error)
+    }
+    return queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
+  }
+}
+
+extension PlacementModel {
+  /// What is not written is taken from the defaults.
+  func filled(from defaults: PlacementModel) -> PlacementModel {
+    PlacementModel(
+      queue: queue ?? defaults.queue, priority: priority ?? defaults.priority,
+      mutex: mutex ?? defaults.mutex, claims: claims ?? defaults.claims,
+      expected: expected ?? defaults.expected)
+  }
+}

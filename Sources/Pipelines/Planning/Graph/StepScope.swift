@@ -1,0 +1,287 @@
+// The names that expressions may use, by where they stand.
+
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// What stands where: each kind of place has names of its own.
+enum ScopeKind {
+  /// The pipeline's own variables, directory and hooks: no step has run.
+  case pipeline
+  /// A pipeline's own variables: secrets too.
+  case pipelineVariables
+  /// What a pipeline gives back: all its steps have ended.
+  case pipelineOutputs
+  /// A step's texts.
+  case step
+  /// A step's variables, and inputs of what it uses: secrets too.
+  case stepVariables
+  case condition
+  /// The axes of a matrix, which make the instances.
+  case matrix
+
+  var allowsSecrets: Bool { self == .pipelineVariables || self == .stepVariables }
+  var isInStep: Bool { ![.pipeline, .pipelineVariables, .pipelineOutputs].contains(self) }
+}
+
+struct StepScope: ExpressionScope {
+  let pipeline: PipelineUse
+  let text: SourceText
+  let kind: ScopeKind
+  /// Of the pipeline, if the place is in one.
+  let step: Int?
+  /// Types of matrix members; nil if the step has no matrix.
+  let matrix: ExpressionType.Members?
+  let suggester: Suggester
+
+  static let runMembers: [(String, ExpressionType)] = [
+    ("id", .string), ("pipeline", .string), ("workspace", .string),
+  ]
+
+  var allowsStatusFunctions: Bool { kind == .condition }
+
+  func objection(to root: ContextRoot) -> UnlocatedFailure? {
+    switch root {
+    case .params, .env, .host: nil
+    case .run: nil
+    case .secrets: kind.allowsSecrets ? nil : ScopeMessage.secretsOutside
+    case .steps:
+      kind == .pipeline || kind == .pipelineVariables ? ScopeMessage.stepsTooEarly : nil
+    case .matrix:
+      kind == .matrix ? ScopeMessage.matrixInMatrix : matrix == nil ? ScopeMessage.noMatrix : nil
+    }
+  }
+
+  func member(_ name: String, of root: ContextRoot) -> ScopeMember {
+    switch root {
+    case .params:
+      pipeline.inputs.secretParams.contains(name) && !kind.allowsSecrets
+        ? .refused(ScopeMessage.secretsOutside)
+        : pipeline.inputs.paramTypes[name].map { .known($0) } ?? .unknown
+    case .env: variable(name)
+    case .steps: stepMember(name)
+    case .matrix: matrixMember(name)
+    case .run: known(Self.runMembers, name)
+    case .host: known(HostFacts.memberTypes, name)
+    case .secrets: pipeline.secretTypes[name].map { .known($0) } ?? .unknown
+    }
+  }
+
+  func suggestion(for name: String, of root: ContextRoot) -> String? {
+    suggester.closest(to: name, among: names(of: root))
+  }
+
+  private func names(of root: ContextRoot) -> [String] {
+    switch root {
+    case .params: pipeline.inputs.paramTypes.names
+    case .env: pipeline.inputs.environment.map(\.name)
+    case .steps: dependencyNames
+    case .matrix: matrix?.names ?? []
+    case .run: Self.runMembers.map(\.0)
+    case .host: HostFacts.memberTypes.map(\.0)
+    case .secrets: pipeline.model.secrets.map(\.name)
+    }
+  }
+
+  func type(of root: ContextRoot) -> ExpressionType? {
+    switch root {
+    case .params: pipeline.inputs.secretParams.isEmpty ? .map(inputTypes) : nil
+    case .matrix: matrix.map { ExpressionType(.map, members: $0) }
+    case .host: .map(HostFacts.memberTypes)
+    case .run: .map(Self.runMembers)
+    case .env, .steps, .secrets: nil
+    }
+  }
+
+  private var inputTypes: [(String, ExpressionType)] {
+    Array(zip(pipeline.inputs.paramTypes.names, pipeline.inputs.paramTypes.values))
+  }
+
+  private func matrixMember(_ name: String) -> ScopeMember {
+    guard let matrix else { return .unknown }
+    return matrix[name].map { .known($0) } ?? (matrix.isOpen ? .known(.any) : .unknown)
+  }
+
+  private func known(_ members: [(String, ExpressionType)], _ name: String) -> ScopeMember {
+    members.first { $0.0 == name }.map { .known($0.1) } ?? .unknown
+  }
+
+  /// Any variable may be inherited; whether it is, nobody knows before.
+  private func variable(_ name: String) -> ScopeMember {
+    switch pipeline.inputs.variable(name)?.value {
+    case .plain: .known(.string)
+    case .template(let template) where template.isBroken: .known(.string)
+    case .template where pipeline.inputs.isOpen(name): .known(.string)
+    case .template: .refused(ScopeMessage.lateVariable(name))
+    case nil: inheritedVariable(name)
+    }
+  }
+
+  /// One that is declared as a secret is that secret.
+  private func inheritedVariable(_ name: String) -> ScopeMember {
+    switch pipeline.inputs.secretVariables[name] {
+    case .some where !kind.allowsSecrets: .refused(ScopeMessage.secretVariable(name))
+    case true: .known(.string)
+    case false: .known(.string.optional)
+    case nil:
+      pipeline.inputs.undecodable[name] == nil
+        ? .known(.string.optional) : .refused(ScopeMessage.undecodable(name))
+    }
+  }
+}
+
+// Steps.
+extension StepScope {
+  /// Names as `depends_on` has them; all steps, where all have ended.
+  private var dependencyNames: [String] {
+    guard let step else { return pipeline.model.steps.map { text.string($0.id.span) } }
+    return pipeline.model.dependencyRange(of: step).map {
+      text.string(pipeline.model.dependencies[$0].step.span)
+    }
+  }
+
+  private func stepMember(_ name: String) -> ScopeMember {
+    guard let step else {
+      return pipeline.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
+    }
+    if let dependency = dependency(named: name, of: step) {
+      let edge = pipeline.model.dependencies[dependency]
+      let target = pipeline.index.find(edge.step.span) ?? instanceStep(name)
+      let isMatched = edge.traits.contains(.matched)
+      let isOne =
+        name.utf8.contains(UInt8(ascii: "[")) || isMatched && pipeline.pairs(edge, with: step)
+      return .known(
+        target.map { type(ofStep: $0, isOne: isOne, hasOutcome: isOne || !isMatched) } ?? .any)
+    }
+    guard let other = pipeline.index.find(name) else { return .unknown }
+    return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
+  }
+
+  private func dependency(named name: String, of step: Int) -> Int? {
+    let range = pipeline.model.dependencyRange(of: step)
+    guard range.count > 16 else {
+      var name = name
+      return name.withUTF8 { name in
+        range.first { areEqual(text[pipeline.model.dependencies[$0].step.span], name) }
+      }
+    }
+    if pipeline.dependencies.step != step {
+      let names = range.lazy.map { (text.string(pipeline.model.dependencies[$0].step.span), $0) }
+      pipeline.dependencies = (step, Dictionary(names, uniquingKeysWith: { first, _ in first }))
+    }
+    return pipeline.dependencies.numbers[name]
+  }
+
+  /// Of `test[os=linux]`: `test`.
+  private func instanceStep(_ name: String) -> Int? {
+    name.firstIndex(of: "[").flatMap { pipeline.index.find(String(name[..<$0])) }
+  }
+
+  /// Of some instances of a step there is no outcome.
+  private func type(
+    ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
+  ) -> ExpressionType {
+    let hasMatrix = pipeline.controlFlow(of: step)?.matrix != nil
+    if hasOutcome, !hasMatrix, let known = plainType(ofStep: step) { return known }
+    let outputs = outputType(ofStep: step)
+    let isList = hasMatrix && !isOne
+    let item = ExpressionType.map([
+      ("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs),
+    ])
+    let given = ("outputs", isList ? .list(of: item) : outputs)
+    return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
+  }
+
+  /// Of a step that runs a command, once.
+  private func plainType(ofStep step: Int) -> ExpressionType? {
+    if case .uses = pipeline.model.steps[step].action { return nil }
+    let settings = pipeline.settings(ofStep: step)
+    if settings < 0 { return Self.openStep }
+    if let known = pipeline.stepTypes[settings] { return known }
+    let type = ExpressionType.map([
+      ("outputs", outputType(ofStep: step)), ("outcome", Self.outcome),
+    ])
+    pipeline.stepTypes[settings] = type
+    return type
+  }
+
+  private static let outcome = ExpressionType.string(Outcome.allCases.map(\.word))
+
+  /// Of a step that does not say what it gives, as most.
+  private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", outcome)])
+
+  private func outputType(ofStep step: Int) -> ExpressionType {
+    if let known = pipeline.outputTypes[step] { return known }
+    let type = declaredType(ofStep: step)
+    if type.members != nil { pipeline.outputTypes[step] = type }
+    return type
+  }
+
+  private func declaredType(ofStep step: Int) -> ExpressionType {
+    if case .uses(let number) = pipeline.model.steps[step].action,
+      case .file = pipeline.model.uses[Int(number)].kind
+    {
+      let outputs = pipeline.model.uses[Int(number)].outputs
+      return outputs.map { .map($0.map { ($0, .any) }) } ?? .openMap
+    }
+    let settings = pipeline.settings(ofStep: step)
+    guard settings >= 0 else { return .openMap }
+    for case .outputs(let declared) in pipeline.model.settings[Int(settings)] {
+      return .map(declared.map { ($0.name, $0.type.expressionType) })
+    }
+    return .openMap
+  }
+}
+
+extension OutputType {
+  fileprivate var expressionType: ExpressionType {
+    switch self {
+    case .string: .string
+    case .int, .number: .number
+    case .bool: .bool
+    case .list: ExpressionType(.list)
+    case .map: .openMap
+    case .json: .any
+    }
+  }
+}
+
+/// Why a name cannot be used where it stands.
+enum ScopeMessage {
+  static let secretsOutside = UnlocatedFailure(
+    "secrets can be used only in 'env' and 'with'",
+    help: "assign the value to a variable in 'env', and use that variable")
+
+  static func secretVariable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "variable '\(name)' is a secret, and secrets can be used only in 'env' and 'with'",
+      help: "every command has the variable: write \"$\(name)\" in a script")
+  }
+
+  static let stepsTooEarly = UnlocatedFailure("no step has run yet when this value is needed")
+  static let noMatrix = UnlocatedFailure("this step has no 'matrix'")
+  static let matrixInMatrix = UnlocatedFailure("a matrix cannot refer to itself")
+
+  static func lateVariable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of variable '\(name)' is known only to the command",
+      help: "write the expression itself here")
+  }
+
+  static func undecodable(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "the value of variable '\(name)' is not UTF-8",
+      help: "a command can use the variable as it is; expressions work on text")
+  }
+
+  static let itself = UnlocatedFailure(
+    "a step cannot refer to its own outputs or outcome",
+    help: "its hooks find OPRUN_STATUS in their environment")
+
+  static func noDependency(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "step '\(name)' may not have ended yet: this step does not depend on it",
+      help: "add '\(name)' to 'depends_on'")
+  }
+}

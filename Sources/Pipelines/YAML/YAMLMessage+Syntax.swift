@@ -1,0 +1,149 @@
+// What libyaml says of a text it cannot read, in words that help. The texts it compares are those of
+// libyaml 0.2; one that is not known here is passed on as it is.
+
+import Diagnostics
+
+extension YAMLMessage {
+  static func syntax(
+    _ fault: EventStream.Failure, text: UnsafeBufferPointer<UInt8>, base: Int
+  ) -> Diagnostic {
+    SyntaxFault(fault, text: text, base: base).diagnostic
+  }
+}
+
+private struct SyntaxFault {
+  let fault: EventStream.Failure
+  let text: UnsafeBufferPointer<UInt8>
+  let base: Int
+  let place: Span
+  /// Where the list, map or quote begins that is in trouble.
+  let opening: Span
+  let character: UInt8?
+
+  init(_ fault: EventStream.Failure, text: UnsafeBufferPointer<UInt8>, base: Int) {
+    var offsets = CharacterOffsets(text, isASCII: fault.isByteOffset)
+    let offset = min(offsets.byteOffset(of: fault.mark), text.count)
+    let opening = min(offsets.byteOffset(of: fault.contextMark), text.count)
+    self.fault = fault
+    self.text = text
+    self.base = base
+    place = Span(start: base + offset, end: base + min(offset + 1, text.count))
+    self.opening = Span(start: base + opening, end: base + min(opening + 1, text.count))
+    character = offset < text.count ? text[offset] : nil
+  }
+
+  var diagnostic: Diagnostic {
+    if let stray = textBehindQuote { return stray }
+    return switch fault.problem {
+    case let problem where problem.contains("tab character"): tab
+    case "found character that cannot start any token": badStart
+    case "found unexpected end of stream": unclosedQuote
+    case "found unexpected document indicator": unclosedQuote
+    case "did not find expected ',' or ']'": unclosed("list", with: "]")
+    case "did not find expected ',' or '}'": unclosed("map", with: "}")
+    case "did not find expected key": badIndentation("map", expected: "a key")
+    case "did not find expected '-' indicator": badIndentation("list", expected: "'- '")
+    case "mapping values are not allowed in this context": strayColon
+    case "block sequence entries are not allowed in this context": strayDash
+    case "could not find expected ':'": missingColon
+    case "found unknown escape character": badEscape
+    case "did not find expected <document start>":
+      Diagnostic("unexpected content: the pipeline above this is complete", at: place)
+    case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
+    default: Diagnostic("this is not valid YAML: \(printable(fault.problem))", at: place)
+    }
+  }
+
+  /// `'a' == 'b'`: libyaml looks for a key, or takes `&&` for an anchor.
+  private var textBehindQuote: Diagnostic? {
+    let problems = ["did not find expected key", "alphabetic or numeric character"]
+    guard problems.contains(where: fault.problem.contains) else { return nil }
+    let start = Int(place.start) - base
+    let signs = [UInt8](" \t&*".utf8)
+    guard let last = text[..<min(start, text.count)].last(where: { !signs.contains($0) }),
+      last == UInt8(ascii: "'") || last == UInt8(ascii: "\"")
+    else { return nil }
+    return Diagnostic(
+      "a quoted string ends with its quote, and nothing may follow it", at: place,
+      help: "put the whole string in quotes, and double the single quotes in it: 'it''s'")
+  }
+
+  private var tab: Diagnostic {
+    Diagnostic(
+      "a tab cannot be used for indentation", at: place, help: "use spaces")
+  }
+
+  private var badStart: Diagnostic {
+    if character == UInt8(ascii: "\t") { return tab }
+    let name = character.map { String(UnicodeScalar($0)) } ?? ""
+    return Diagnostic(
+      "an unquoted string cannot start with \(quoted(name))", at: place,
+      help: "put the string in quotes")
+  }
+
+  private var unclosedQuote: Diagnostic {
+    Diagnostic("this quote is never closed", at: opening)
+  }
+
+  private func unclosed(_ what: String, with bracket: String) -> Diagnostic {
+    if character == nil {
+      return Diagnostic("this \(what) is never closed with '\(bracket)'", at: opening)
+    }
+    return Diagnostic(
+      "expected ',' or '\(bracket)' in the \(what)", at: place,
+      secondary: [.init(opening, "the \(what) begins here")],
+      help: isExpression
+        ? "put the string with '${{' in quotes: between brackets, '{' begins a map" : nil)
+  }
+
+  /// The place is the brace of `${{`.
+  private var isExpression: Bool {
+    let start = Int(place.start) - base
+    return character == UInt8(ascii: "{") && start > 0 && text[start - 1] == UInt8(ascii: "$")
+  }
+
+  private func badIndentation(_ what: String, expected: String) -> Diagnostic {
+    Diagnostic(
+      "expected \(expected) at the indentation of the \(what) around it", at: place,
+      secondary: [.init(opening, "the \(what) begins here")],
+      help: "indent this line like the lines around it")
+  }
+
+  private var strayColon: Diagnostic {
+    Diagnostic(
+      "a ':' is not allowed here", at: place,
+      help: "put a string that contains ': ' in quotes, or correct the indentation")
+  }
+
+  private var strayDash: Diagnostic {
+    Diagnostic(
+      "a list item is not allowed here", at: place,
+      help: "begin the list on a line of its own, indented")
+  }
+
+  private var missingColon: Diagnostic {
+    Diagnostic(
+      "expected ':' after this key", at: restOfLine(from: opening),
+      help: "a key is followed by ': ', a list item begins with '- '")
+  }
+
+  /// libyaml's mark is at the backslash.
+  private var badEscape: Diagnostic {
+    let start = Int(place.start) - base
+    let rest = String(decoding: text[start...].prefix(5), as: UTF8.self)
+    let escape = String(String.UnicodeScalarView(rest.unicodeScalars.prefix(2)))
+    return Diagnostic(
+      "unknown escape \(quoted(escape)) in a double-quoted string",
+      at: Span(start: Int(place.start), end: Int(place.start) + escape.utf8.count),
+      help: "write '\\\\' for a backslash, or use single quotes")
+  }
+
+  private func restOfLine(from span: Span) -> Span {
+    let start = Int(span.start) - base
+    var end = start
+    while end < text.count, text[end] != UInt8(ascii: "\n"), text[end] != UInt8(ascii: "\r") {
+      end += 1
+    }
+    return Span(start: base + start, end: base + max(end, start + 1))
+  }
+}

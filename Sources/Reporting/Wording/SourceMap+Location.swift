@@ -1,0 +1,12 @@
+// Where a span is, as messages say it.
+
+import Diagnostics
+
+extension SourceMap {
+  /// `file:line`; empty without a file.
+  func location(of span: Span) -> String {
+    guard !files.isEmpty else { return "" }
+    let position = position(of: span)
+    return "\(position.path):\(position.line)"
+  }
+}

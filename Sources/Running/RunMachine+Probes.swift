@@ -1,0 +1,113 @@
+// `wait_for`: conditions that are looked at again and again, without a slot.
+
+import Plans
+import Scheduling
+
+/// An operation that waits for conditions, one after the other.
+struct Probing {
+  /// With the values that are known while it waits.
+  let step: ReadyStep
+  let probes: [Probe]
+  /// The one that is waited for.
+  var index = 0
+  /// Probes of this condition that were started.
+  var repetition = 0
+  /// The command of the last probe runs.
+  var isRunning = false
+  /// An event said that the operation waits.
+  var isReported = false
+  /// What the last probe that failed said.
+  var obstacle: String?
+  /// Counts the conditions: timers of an earlier one are void.
+  var phase = 0
+
+  var probe: Probe { probes[index] }
+
+  /// The last probe's.
+  func key(for operation: OperationID) -> CommandKey {
+    CommandKey(operation: operation, role: .probe(index + 1), repetition: repetition)
+  }
+}
+
+extension RunMachine {
+  /// Conditions that hold already are met by the first probe; no event tells of them.
+  mutating func probe(_ operation: OperationID, for probing: Probing, at now: Nanoseconds) {
+    guard probing.index < probing.probes.count else {
+      return ask(.conditionsHold, about: operation)
+    }
+    var probing = probing
+    probing.phase += 1
+    if let timeout = probing.probe.timeout {
+      set(.probeLimit, at: now + timeout, operation, probing)
+    }
+    startProbe(operation, probing, at: now)
+  }
+
+  /// Between two attempts to find room for a probe, while as many commands run as may.
+  private static let probeDelay: Nanoseconds = 50_000_000
+
+  private mutating func startProbe(
+    _ operation: OperationID, _ probing: Probing, at now: Nanoseconds
+  ) {
+    var probing = probing
+    probing.isRunning = hasRoom
+    if probing.isRunning { probing.repetition += 1 }
+    setGate(of: operation, to: .waiting(probing))
+    guard probing.isRunning else {
+      return set(.probeDue, at: now + RunMachine.probeDelay, operation, probing)
+    }
+    probeCount += 1
+    perform(.start(probing.key(for: operation)))
+  }
+
+  /// A probe that says nothing leaves what an earlier one has said.
+  mutating func probeEnded(
+    _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
+  ) {
+    guard case .waiting(var probing) = gates[key.operation], probing.isRunning,
+      key == probing.key(for: key.operation)
+    else { preconditionFailure("a probe ended that was not running") }
+    probing.isRunning = false
+    setGate(of: key.operation, to: .waiting(probing))
+    if end.status == .exited(0) {
+      probing.index += 1
+      probing.repetition = 0
+      probing.isReported = false
+      probing.obstacle = nil
+      return self.probe(key.operation, for: probing, at: now)
+    }
+    probing.obstacle = lastWords ?? probing.obstacle
+    if case .notStarted(let reason, _) = end.status { probing.obstacle = reason }
+    if !probing.isReported {
+      probing.isReported = true
+      say(.waiting(key.operation, probing.probe.words))
+    }
+    setGate(of: key.operation, to: .waiting(probing))
+    set(.probeDue, at: now + probing.probe.every, key.operation, probing)
+  }
+
+  mutating func fireProbe(_ timer: Timer, at now: Nanoseconds) {
+    guard case .waiting(let probing) = gates[timer.operation], probing.phase == timer.phase else {
+      return
+    }
+    if timer.purpose == .probeDue { return startProbe(timer.operation, probing, at: now) }
+    let words = probing.probe.words + (probing.obstacle.map { ": \($0)" } ?? "")
+    let settings = probing.step.settings
+    if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
+      let isAllowed = settings.allowFailure == .always
+      setGate(of: timer.operation, to: nil)
+      return end(
+        timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
+    }
+    // Hooks run in a slot, as all commands do.
+    steps.resolve(timer.operation, as: probing.step)
+    setGate(of: timer.operation, to: .expired(words))
+    scheduler.resume(timer.operation)
+  }
+
+  private mutating func set(
+    _ purpose: Timer.Purpose, at time: Nanoseconds, _ operation: OperationID, _ probing: Probing
+  ) {
+    timers.set(Timer(at: time, operation: operation, purpose: purpose, phase: probing.phase))
+  }
+}

@@ -1,0 +1,138 @@
+// What can be wrong with a command line, in words. All wording of this phase is here.
+
+import BuiltinSteps
+import Diagnostics
+
+/// A mistake on the command line. Exit status 2.
+struct UsageFailure: Error, Hashable {
+  let message: String
+  var help: String?
+  /// The step whose help tells more; nil for the program's own.
+  var step: String?
+
+  init(_ message: String, help: String? = nil, step: String? = nil) {
+    self.message = message
+    self.help = help
+    self.step = step
+  }
+
+  init(_ fault: StepInputFailure, _ step: BuiltinStep) {
+    self.init(fault.message, help: fault.help, step: step.name)
+  }
+
+  /// All lines of it.
+  var text: String {
+    let program = BuiltinStep.program
+    let advice = help.map { "  help: \($0)\n" } ?? ""
+    return
+      "\(program): \(message)\n\(advice)try '\(program)\(step.map { " \($0)" } ?? "") --help'\n"
+  }
+
+  static func undecodable(_ word: String) -> UsageFailure {
+    let option = word.prefix { $0 != "=" }
+    let name = option.dropFirst(2).map { $0 == "-" ? "_" : $0 }
+    // The step may be unknown as well, so a key of any step counts.
+    let mayBeShown = BuiltinStep.all.allSatisfy { step in
+      (step.key(String(name))?.disclosure ?? .everything) == .everything
+    }
+    let shown = mayBeShown ? word : "\(option)=\(maskedValue)"
+    return UsageFailure("the argument \(quoted(PathText.shown(shown))) is not UTF-8")
+  }
+
+  static let nothingToDo = UsageFailure(
+    "needs the name of a step, as in '\(BuiltinStep.program) download'")
+
+  static func unknownStep(_ name: String) -> UsageFailure {
+    UsageFailure(
+      "unknown step \(quoted(name))",
+      help: suggestion(for: name, among: Request.names).map { "did you mean '\($0)'?" })
+  }
+
+  static func unknownOption(_ flag: String, of step: BuiltinStep) -> UsageFailure {
+    UsageFailure(
+      "unknown option \(quoted("--" + flag))",
+      help: suggestion(for: flag, among: step.keys.map(\.option))
+        .map { "did you mean '--\($0)'?" },
+      step: step.name)
+  }
+
+  static func missingValue(of key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
+    UsageFailure("'--\(key.option)' needs a value: \(key.type.wanted)", step: step.name)
+  }
+
+  static func wrongValue(_ text: String, for key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
+    var help: String?
+    if case .choice(let words) = key.type {
+      help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
+    }
+    return UsageFailure(
+      "'--\(key.option)' wants \(key.type.wanted), found \(quoted(key.disclosure.shown(text)))",
+      help: help,
+      step: step.name)
+  }
+
+  static func givenTwice(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
+    UsageFailure(
+      "'--\(key.option)' is given twice",
+      help: step.key("\(key.name)s").map { "'--\($0.option)' takes several" }, step: step.name)
+  }
+
+  static func missingKey(_ key: BuiltinKey, _ step: BuiltinStep) -> UsageFailure {
+    UsageFailure("'--\(key.option)' is needed: \(key.type.wanted)", step: step.name)
+  }
+
+  static func wrongVariable(_ text: String, _ step: BuiltinStep) -> UsageFailure {
+    UsageFailure(
+      "'\(InputParser.fromEnvironment)' wants 'option=VARIABLE', found \(quoted(withoutCredentials(text)))",
+      step: step.name)
+  }
+
+  static func unsetVariable(
+    _ variable: String, of key: BuiltinKey, _ step: BuiltinStep
+  ) -> UsageFailure {
+    // Who writes the value in the place of the variable should not find it in a log.
+    let isName = variable.utf8.allSatisfy { $0 == 0x5f || isLetterOrDigit($0) }
+    let shown = isName ? variable : key.disclosure.shown(variable)
+    return UsageFailure(
+      "the variable \(quoted(shown)) for '--\(key.option)' is not set", step: step.name)
+  }
+
+  static func unwantedOperand(_ word: String, _ step: BuiltinStep) -> UsageFailure {
+    UsageFailure(
+      "'\(step.name)' takes options alone, found \(quoted(withoutCredentials(word)))",
+      step: step.name)
+  }
+
+  static func oneFileForMany(_ path: String, _ count: Int, _ step: String) -> UsageFailure {
+    UsageFailure(
+      "'--to' is one file for \(count) items, found \(quoted(path))",
+      help: "name a folder, as 'out/', or a pattern, as 'out/{index}.{ext}'", step: step)
+  }
+
+  static func sameTarget(_ path: String, _ step: String) -> UsageFailure {
+    UsageFailure(
+      "two items would be written to \(quoted(path))",
+      help: "tell them apart in '--to', for instance by '{index}'", step: step)
+  }
+
+  static func partIsTarget(_ path: String, _ part: String, _ step: String) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(path)) is written to \(quoted(part)) first, which is another item's name",
+      help: "tell them apart in '--to', for instance by '{index}'", step: step)
+  }
+
+  static func wrongCacheAction(_ words: [String]) -> UsageFailure {
+    UsageFailure(
+      "'cache' wants 'stat' or 'clear', found "
+        + (words.isEmpty ? "nothing" : words.map(quoted).joined(separator: " ")),
+      help: words.count > 1
+        ? nil
+        : words.first.flatMap { suggestion(for: $0, among: ["stat", "clear"]) }
+          .map { "did you mean '\($0)'?" },
+      step: "cache")
+  }
+}
+
+private func isLetterOrDigit(_ byte: UInt8) -> Bool {
+  (0x30...0x39).contains(byte) || (0x61...0x7a).contains(byte | 0x20)
+}

@@ -1,0 +1,95 @@
+// From the inputs of a step to what downloads need: sources, settings, the cache.
+
+import BuiltinSteps
+import Diagnostics
+
+extension Inputs {
+  /// What `url`, `urls` or `list` name, in their order; the headers go with each.
+  func sources(
+    headers: [(name: String, value: String)]
+  ) throws(UsageFailure) -> [Source] {
+    if let path = text("list") {
+      return try SourceList(path, of: step).sources(headers: headers)
+    }
+    let urls = texts("url") + texts("urls")
+    let hashes = texts("sha256")
+    var sources: [Source] = []
+    for (index, url) in urls.enumerated() {
+      let expected = hashes.isEmpty ? nil : Digest(hashes[index])
+      guard let source = Source(url, headers: headers, expected: expected) else {
+        throw UsageFailure(ItemFailure.badURL(url).message, step: step.name)
+      }
+      sources.append(source)
+    }
+    return sources
+  }
+
+  func transferSettings() throws(UsageFailure) -> TransferSettings {
+    var settings = TransferSettings()
+    settings.headers = pairs("headers")
+    for header in settings.headers {
+      guard isToken(header.name), header.value.unicodeScalars.allSatisfy({ escape($0) == nil })
+      else {
+        throw UsageFailure(
+          "'--headers' wants 'Name: value', found "
+            + quoted(isToken(header.name) ? "\(header.name): \(maskedValue)" : maskedValue),
+          step: step.name)
+      }
+    }
+    settings.policy.allowsPrivate = isOn("allow_private")
+    settings.policy.allowedHosts = Set(
+      texts("allow").compactMap { HostAndPort($0)?.authority })
+    settings.connectTimeout = timeLimit("connect_timeout")
+    settings.limits = TransferLimits(
+      stall: timeLimit("stall_timeout"), total: timeLimit("timeout"))
+    settings.maxBytes = size("max_bytes")
+    switch text("proxy") {
+    case "environment"?, nil:
+      settings.policy.proxies = Proxies.endpoints(Proxies.variables.compactMap(environmentValue))
+    case "none"?: settings.proxy = ""
+    case let url?:
+      guard Proxies.isProxy(url) else {
+        throw UsageFailure(
+          "'--proxy' wants the URL of a proxy, 'environment' or 'none', found "
+            + quoted(shownURL(url)), step: step.name)
+      }
+      settings.proxy = url
+      settings.policy.proxies = Proxies.endpoints([url])
+    }
+    return settings
+  }
+
+  private func isToken(_ text: String) -> Bool {
+    text.utf8.allSatisfy { byte in
+      (0x21...0x7e).contains(byte) && !"()<>@,;:\\\"/[]?={}".utf8.contains(byte)
+    }
+  }
+
+  var retryPolicy: RetryPolicy {
+    RetryPolicy(limit: integer("retries"), delay: max(1_000_000, duration("retry_delay")))
+  }
+
+  var cacheLimits: CacheLimits {
+    CacheLimits(size: size("cache_size"), age: Int(duration("cache_age") / 1_000_000_000))
+  }
+
+  /// Throws if there is no folder for it, or one that must not be used.
+  func openCache(
+    warn: @escaping @Sendable (String) -> Void
+  ) throws(SystemError) -> Cache {
+    guard let path = text("cache_dir") ?? CacheFolder.usual else {
+      throw SystemError("no folder for the cache: set 'cache_dir' or HOME", errno: 0)
+    }
+    return try Cache(CacheFolder(path), cacheLimits, warn: warn)
+  }
+
+  /// With the thread that drives the transfers; nil if the system has none to give.
+  func downloader(
+    _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter
+  ) -> Downloader? {
+    guard let loop = TransferLoop(keeping: 2 * integer("max_parallel")) else { return nil }
+    let fetcher = Fetcher(loop: loop, settings: settings, meter: meter)
+    return Downloader(
+      fetcher: fetcher, cache: cache, maxAge: Int(duration("max_age") / 1_000_000_000))
+  }
+}

@@ -1,0 +1,167 @@
+// `download`: files over HTTP, each to a place of its own.
+
+import BuiltinSteps
+import Diagnostics
+import OperationKit
+
+/// What is to be downloaded, and where to.
+private struct DownloadPlan: Sendable {
+  /// A source, and the items that want it; the first gets it, the others a copy.
+  struct Order: Sendable {
+    let source: Source
+    var items: [Int]
+  }
+
+  var orders: [Order] = []
+  var targets: [String] = []
+  var results: [ItemResult] = []
+  var folder = ""
+}
+
+/// Where downloads go.
+private enum DownloadTarget {
+  /// With a slash at the end; it gets the names of the URLs.
+  case folder(String)
+  case pattern(PathPattern)
+
+  var folder: String {
+    switch self {
+    case .folder(let path): path
+    case .pattern(let pattern): pattern.folder
+    }
+  }
+
+  func path(of source: Source, index: Int) -> String {
+    let (name, ext) = fileName(ofPath: source.path)
+    switch self {
+    case .folder(let path): return path + (ext.isEmpty ? name : "\(name).\(ext)")
+    case .pattern(let pattern):
+      return pattern.path(PathPattern.Values(name: name, ext: ext, box: Box(), index: index))
+    }
+  }
+}
+
+extension Program {
+  func download(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
+    let started = monotonicTime()
+    let settings = try inputs.transferSettings()
+    let plan = try downloadPlan(inputs, headers: settings.headers)
+    let meter = Meter()
+    let progress = BatchProgress(
+      total: plan.results.count, noun: "file", output: errors, meter: meter)
+    guard var downloader = inputs.downloader(settings, usableCache(inputs, progress), meter) else {
+      say("no thread for the downloads")
+      return ExitStatus.internalError
+    }
+    downloader.mayResume = inputs.isOn("resume")
+    let results = run(plan, inputs, downloader, progress)
+    progress.close()
+    downloader.cache?.sweepNowAndThen()
+    return end(inputs, results, noun: "file", folder: plan.folder, since: started)
+  }
+
+  /// Without one, nothing is remembered; only what was to be kept there needs it.
+  private func usableCache(_ inputs: Inputs, _ progress: BatchProgress) -> Cache? {
+    do throws(SystemError) {
+      return try inputs.openCache { progress.tell($0) }
+    } catch {
+      progress.tell("\(error.message); going on without it")
+      return nil
+    }
+  }
+
+  private func downloadPlan(
+    _ inputs: Inputs, headers: [(name: String, value: String)]
+  ) throws(UsageFailure) -> DownloadPlan {
+    let sources = try inputs.sources(headers: headers)
+    let place = try downloadPlace(inputs, itemCount: sources.count)
+    var plan = DownloadPlan()
+    plan.folder = place.folder
+    var orders: [Source: Int] = [:]
+    var takers: [String: Source] = [:]
+    for (index, source) in sources.enumerated() {
+      let path = place.path(of: source, index: index + 1)
+      if let taker = takers.updateValue(source, forKey: path) {
+        if taker == source { continue }
+        throw .sameTarget(path, "download")
+      }
+      let item = plan.results.count
+      plan.targets.append(path)
+      plan.results.append(ItemResult(origin: source.shown))
+      if let order = orders[source] {
+        plan.orders[order].items.append(item)
+      } else {
+        orders[source] = plan.orders.count
+        plan.orders.append(DownloadPlan.Order(source: source, items: [item]))
+      }
+    }
+    for path in plan.targets {
+      for other in PartFile.names(beside: path) where takers[other] != nil {
+        throw .partIsTarget(path, other, "download")
+      }
+    }
+    return plan
+  }
+
+  private func downloadPlace(
+    _ inputs: Inputs, itemCount: Int
+  ) throws(UsageFailure) -> DownloadTarget {
+    let text = inputs.text("to") ?? ""
+    if text.hasSuffix("/") { return .folder(text) }
+    if Files.isFolder(text) { return .folder(text + "/") }
+    let pattern = try PathPattern.ofResults(text, inputs.step)
+    if itemCount > 1, !pattern.pieces.contains(where: \.isField) {
+      throw .oneFileForMany(text, itemCount, inputs.step.name)
+    }
+    return .pattern(pattern)
+  }
+
+  private func run(
+    _ plan: DownloadPlan, _ inputs: Inputs, _ downloader: Downloader, _ progress: BatchProgress
+  ) -> [ItemResult] {
+    let queue = OperationQueue()
+    queue.name = "download"
+    queue.maxConcurrentOperationCount = inputs.integer("max_parallel")
+    let feed = SourceFeed(
+      hosts: plan.orders.map(\.source.host), perHost: inputs.integer("per_host"),
+      window: 4 * inputs.integer("max_parallel") + 16)
+    let results = Guarded(plan.results)
+    let keepsInCache = inputs.isOn("cache")
+    let policy = inputs.retryPolicy
+    feed.run { number in
+      let order = plan.orders[number]
+      let task = DownloadTask(policy, number, of: feed) { () throws(ItemFailure) in
+        let target = plan.targets[order.items[0]]
+        return try downloader.download(order.source, to: target, keepsInCache: keepsInCache)
+      } whenOver: { end in
+        for (place, item) in order.items.enumerated() {
+          let result = plan.result(of: item, end, isFirst: place == 0)
+          results.withLock { $0[item] = result }
+          progress.ended(result)
+        }
+        feed.downloaded(number)
+        feed.finished(number)
+      }
+      queue.addOperation(DownloadOperation(task))
+    }
+    return results.withLock { $0 }
+  }
+}
+
+extension DownloadPlan {
+  /// The first item of a source has it; the others get a copy now.
+  fileprivate func result(of item: Int, _ end: DownloadTask.End, isFirst: Bool) -> ItemResult {
+    var result = results[item]
+    result.attemptCount = isFirst ? end.attemptCount : 0
+    result.receivedByteCount = isFirst ? end.receivedByteCount : 0
+    result.milliseconds = Int(end.nanoseconds / 1_000_000)
+    do throws(ItemFailure) {
+      let acquired = try end.result.get()
+      if !isFirst { try copy(acquired.path, acquired.digest, to: targets[item]) }
+      result.files = [ItemFile(path: targets[item], byteCount: acquired.size)]
+      result.isCached = acquired.isCached || !isFirst
+      result.note = acquired.note
+    } catch { result.error = error.message }
+    return result
+  }
+}

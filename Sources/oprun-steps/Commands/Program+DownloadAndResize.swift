@@ -1,0 +1,44 @@
+// `download-and-resize`: images over HTTP, and smaller ones of each.
+
+import BuiltinSteps
+import Diagnostics
+import OperationKit
+
+extension Program {
+  func downloadAndResize(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
+    let started = monotonicTime()
+    let transfers = try inputs.transferSettings()
+    let settings = try ResizeSettings(inputs)
+    let plan = try ThumbnailPlan(
+      inputs.sources(headers: transfers.headers), settings, inputs.step)
+    do throws(SystemError) {
+      // Before there is a second thread. The keys of kept results need libvips' version: what starts
+      // workers, and all of them, have what is loaded now.
+      _ = Picture.load()
+      let workers = try Workers.start(settings.reading, modules: settings.modules)
+      defer { workers.stop() }
+      let meter = Meter()
+      let progress = BatchProgress(
+        total: plan.results.count, noun: "image", output: errors, meter: meter)
+      workers.whenTroubled { progress.tell($0) }
+      let cache = try inputs.openCache { progress.tell($0) }
+      guard let downloader = inputs.downloader(transfers, cache, meter) else {
+        say("no thread for the downloads")
+        return ExitStatus.internalError
+      }
+      let batch = ThumbnailBatch(
+        plan, inputs, settings,
+        ThumbnailBatch.Machinery(
+          processing: ImageProcessing(workers), downloader: downloader, cache: cache,
+          progress: progress))
+      let results = batch.run()
+      progress.close()
+      cache.sweepNowAndThen()
+      return end(
+        inputs, results, noun: "image", folder: settings.pattern.folder, since: started)
+    } catch {
+      say(error.message)
+      return ExitStatus.failure
+    }
+  }
+}

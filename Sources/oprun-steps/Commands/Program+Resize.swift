@@ -1,0 +1,59 @@
+// `resize`: images of files into smaller ones.
+
+import BuiltinSteps
+import Diagnostics
+import OperationKit
+
+extension Program {
+  func resize(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
+    let started = monotonicTime()
+    let step = try ResizeStep(inputs)
+    // Several workers share what is loaded before they start; a single one loads it meanwhile.
+    if step.files.count > 1 { _ = Picture.load() }
+    guard let workers = startWorkers(step.settings.reading, modules: step.settings.modules) else {
+      return ExitStatus.internalError
+    }
+    defer { workers.stop() }
+    let progress = BatchProgress(
+      total: step.files.count, noun: "image", output: errors, meter: Meter())
+    workers.whenTroubled { progress.tell($0) }
+    let results = Guarded(step.files.map { ItemResult(origin: PathText.shown($0)) })
+    let processing = ImageProcessing(workers)
+    let operations = step.files.indices.lazy.map { index in
+      let operation = step.operation(on: index, processing)
+      operation.completionBlock = { [unowned operation] in
+        let result = ItemResult(origin: PathText.shown(step.files[index]), operation)
+        results.withLock { $0[index] = result }
+        progress.ended(result)
+      }
+      return operation as Operation
+    }
+    processing.queue.addOperations(from: operations, keeping: 4 * workers.count + 16)
+    processing.queue.waitUntilAllOperationsAreFinished()
+    progress.close()
+    return end(
+      inputs, results.withLock { $0 }, noun: "image", folder: step.settings.pattern.folder,
+      since: started)
+  }
+
+  /// Before there is a second thread. Nil if it was told why not.
+  func startWorkers(_ reading: ReadingSettings, modules: [CodecModule]) -> Workers? {
+    do throws(SystemError) {
+      return try Workers.start(reading, modules: modules)
+    } catch {
+      say(error.message)
+      return nil
+    }
+  }
+}
+
+extension ItemResult {
+  init(origin: String, _ operation: ResizeOperation) {
+    self.init(origin: origin)
+    milliseconds = operation.milliseconds
+    switch operation.result {
+    case .success(let results): files = results.map(ItemFile.init)
+    case .failure(let fault): error = fault.message
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// `wait`: until files, servers and commands are ready, each looked at again and again.
+
+import BuiltinSteps
+import Diagnostics
+import Glibc
+import OperationKit
+
+extension Program {
+  func wait(_ inputs: Inputs) -> Int32 {
+    let started = monotonicTime()
+    let conditions = readinessConditions(inputs)
+    let every = max(1_000_000, inputs.duration("every"))
+    // Without time there is one look, which may take what a look takes.
+    let timeout = inputs.duration("timeout")
+    let probes = Probes(
+      every: timeout > 0 ? every : nil, deadline: started + (timeout > 0 ? timeout : longestLook))
+    var loop: TransferLoop?
+    if conditions.contains(where: \.needsTransfers) {
+      guard let made = TransferLoop(keeping: conditions.count) else {
+        say("no thread for the connections")
+        return ExitStatus.internalError
+      }
+      loop = made
+    }
+    let obstacles = Guarded([String?](repeating: nil, count: conditions.count))
+    let look: @Sendable (Int) -> Void = { [output, loop] index in
+      let obstacle = probes.obstacle(of: conditions[index], loop)
+      obstacles.withLock { $0[index] = obstacle }
+      guard obstacle == nil else { return }
+      let time = shownDuration(monotonicTime() - started)
+      output.write("\(conditions[index].words) after \(time)\n")
+    }
+    if conditions.count == 1 {
+      look(0)
+    } else {
+      let queue = OperationQueue()
+      queue.maxConcurrentOperationCount = conditions.count
+      for index in conditions.indices { queue.addOperation { look(index) } }
+      queue.waitUntilAllOperationsAreFinished()
+    }
+    var status = ExitStatus.success
+    for (condition, obstacle) in zip(conditions, obstacles.withLock { $0 }) {
+      guard let obstacle else { continue }
+      let time = shownDuration(timeout)
+      say("not ready after \(time): \(condition.words): \(obstacle)")
+      status = ExitStatus.failure
+    }
+    return status
+  }
+
+  private func readinessConditions(_ inputs: Inputs) -> [ReadinessCondition] {
+    let servers = inputs.texts("tcp").compactMap(HostAndPort.init).map {
+      ReadinessCondition.tcp(host: $0.host, port: String($0.port))
+    }
+    return inputs.texts("file").map(ReadinessCondition.file) + servers
+      + inputs.texts("http").map(ReadinessCondition.http)
+      + inputs.texts("command").map(ReadinessCondition.command)
+  }
+}
+
+/// How often a condition is looked at, and for how long.
+private struct Probes: Sendable {
+  /// In nanoseconds; nil for a single look.
+  let every: Int64?
+  let deadline: Int64
+
+  /// Nil once it is ready; after the deadline, what was in the way the last time.
+  func obstacle(of condition: ReadinessCondition, _ loop: TransferLoop?) -> String? {
+    var last: String?
+    while true {
+      guard let obstacle = condition.obstacle(loop, deadline: deadline) else { return nil }
+      let left = deadline - monotonicTime()
+      // A look that the deadline has cut short says less than one before it.
+      guard left > 0, let every else { return last ?? obstacle }
+      last = obstacle
+      usleep(UInt32(clamping: min(every, left) / 1000))
+    }
+  }
+}

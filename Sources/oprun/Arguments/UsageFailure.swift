@@ -1,0 +1,172 @@
+// What can be wrong with a command line, in words. All wording of this phase is here.
+
+import Diagnostics
+
+/// A mistake on the command line or in a variable of the environment. Exit status 2.
+struct UsageFailure: Error, Hashable {
+  let message: String
+  var help: String?
+  /// The command whose help tells more; nil for oprun's own.
+  var command: String?
+  /// Other mistakes of the same command line.
+  var others: [UsageFailure] = []
+
+  init(_ message: String, help: String? = nil, command: String? = nil) {
+    self.message = message
+    self.help = help
+    self.command = command
+  }
+
+  /// `value` is what stands behind it, if it may belong to it.
+  static func unknownOption(
+    _ flag: String, value: String? = nil, of command: Command
+  ) -> UsageFailure {
+    let known = (command.options + [Options.help, Options.version]).map(\.flag)
+    return UsageFailure(
+      "unknown option \(quoted(flag))",
+      help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" }
+        ?? parameterHelp(flag, value, command),
+      command: command.name)
+  }
+
+  private static func parameterHelp(
+    _ flag: String, _ value: String?, _ command: Command
+  ) -> String? {
+    let name = flag.dropFirst(2)
+    guard command.takesParameters, flag.hasPrefix("--"), isParameterName(name) else { return nil }
+    return settingParameter("\(name)=\(value ?? "VALUE")")
+  }
+
+  private static func settingParameter(_ assignment: String) -> String {
+    let shown = assignment.contains(" ") ? quoted(assignment) : printable(assignment)
+    return "a parameter is set with --param \(shown)"
+  }
+
+  /// `name=value` in the place of a step: no id of a step is like that.
+  static func parameterAsOperand(_ text: String, of command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(text)) is no step", help: settingParameter(text), command: command.name)
+  }
+
+  static func isParameterName(_ text: some StringProtocol) -> Bool {
+    guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
+    else { return false }
+    return text.unicodeScalars.allSatisfy {
+      $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9" ~= $0))
+    }
+  }
+
+  static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' says nothing without '\(flag)'", help: "add '\(flag)'",
+      command: command.name)
+  }
+
+  /// The first of several, with the others.
+  static func all(_ mistakes: [UsageFailure]) -> UsageFailure? {
+    guard var first = mistakes.first else { return nil }
+    first.others = Array(mistakes.dropFirst())
+    return first
+  }
+
+  static func missingValue(of option: Option, _ kind: ValueKind, _ command: Command) -> UsageFailure
+  {
+    UsageFailure("'\(option.flag)' needs a value: \(kind.wanted)", command: command.name)
+  }
+
+  static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageFailure {
+    UsageFailure("'\(option.flag)' takes no value, found \(quoted(found))", command: command.name)
+  }
+
+  /// `source` is the flag or the variable that the value came from.
+  static func wrongValue(
+    _ text: String, for kind: ValueKind, from source: String, _ command: Command
+  ) -> UsageFailure {
+    var help: String?
+    if case .choice(let words, let later) = kind {
+      if later.contains(text) {
+        return UsageFailure("'\(source) \(text)' is not supported yet", command: command.name)
+      }
+      help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
+    }
+    return UsageFailure(
+      "'\(source)' wants \(kind.wanted), found \(quoted(text))", help: help, command: command.name)
+  }
+
+  static func wrongSwitch(_ text: String, from variable: String, _ command: Command) -> UsageFailure
+  {
+    UsageFailure("'\(variable)' wants 1 or 0, found \(quoted(text))", command: command.name)
+  }
+
+  static func undecodable(_ argument: TextDecodingFailure) -> UsageFailure {
+    UsageFailure("the argument '\(argument.shown)' is not UTF-8", help: forBytes)
+  }
+
+  static func undecodable(_ value: TextDecodingFailure, of variable: String) -> UsageFailure {
+    UsageFailure("'\(variable)' is not UTF-8, found '\(value.shown)'", help: forBytes)
+  }
+
+  private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
+
+  static func missingOperand(of command: Command) -> UsageFailure {
+    UsageFailure("'oprun \(command.name)' needs a pipeline file", command: command.name)
+  }
+
+  static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
+    let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
+    return UsageFailure(
+      "'oprun \(command.name)' takes \(wanted), but found \(quoted(operand))",
+      command: command.name)
+  }
+
+  /// A step that is not in the pipeline, or not among the selected ones.
+  static func unknownStep(
+    _ id: String, for option: Option, among ids: some Sequence<String>
+  ) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' wants the id of a step that runs, found \(quoted(id))",
+      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" },
+      command: Command.run.name)
+  }
+
+  /// A step that has instances, or the steps of another pipeline.
+  static func severalStatuses(_ id: String, for option: Option) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' wants a step with one command, but \(quoted(id)) stands for several",
+      command: Command.run.name)
+  }
+
+  static func notBuilt(_ name: String) -> UsageFailure {
+    UsageFailure("'oprun \(name)' is not supported yet")
+  }
+
+  static func unknownCommand(_ name: String) -> UsageFailure {
+    UsageFailure(
+      "unknown command \(quoted(name)), and there is no such file",
+      help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
+  }
+
+  static func unknownTopic(_ name: String) -> UsageFailure {
+    UsageFailure(
+      "unknown command \(quoted(name))",
+      help: closestCommand(to: name).map { "did you mean 'oprun help \($0)'?" })
+  }
+
+  static func closestCommand(to name: String) -> String? {
+    suggestion(for: name, among: Command.all.map(\.name) + Command.later)
+  }
+
+  static let nothingToDo = UsageFailure("needs a pipeline file, as in 'oprun pipeline.yml'")
+}
+
+extension ValueKind {
+  var wanted: String {
+    switch self {
+    case .count: "a whole number of at least 0"
+    case .duration: "a duration such as 250ms, 30s or 1h30m"
+    case .assignment: "a name and a value, as in name=value"
+    case .choice(let words, _): inWords(words)
+    case .text(_, let wanted): wanted
+    }
+  }
+}

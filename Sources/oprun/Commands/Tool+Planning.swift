@@ -1,0 +1,154 @@
+// What commands share: a file name in, a plan out, or the reason why there is none.
+
+import Diagnostics
+import Execution
+import Glibc
+import Masking
+import Pipelines
+import Plans
+import Processors
+import Reporting
+
+extension Tool {
+  /// What messages call standard input.
+  static let standardInputName = "<stdin>"
+
+  /// The bytes of a pipeline file; nil if they cannot be had, which was said.
+  func read(_ path: String) -> [UInt8]? {
+    do throws(InputFailure) {
+      return try readPipelineFile(path)
+    } catch {
+      say(error.message, help: error.help)
+      return nil
+    }
+  }
+
+  /// A plan, or the exit status that stands for the failure that was said.
+  func plan(_ path: String, _ options: PlanningOptions) -> Result<Plan, ReportedFailure> {
+    guard var pipeline = load(path, options) else {
+      return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
+    }
+    let reading = readSecrets(of: &pipeline)
+    return plan(path, pipeline, options, reading)
+  }
+
+  /// The pipeline in a file; nil if the file cannot be had, which was said.
+  func load(_ path: String, _ options: PlanningOptions) -> LoadedPipeline? {
+    guard let bytes = read(path) else { return nil }
+    let name = path == "-" ? Self.standardInputName : path
+    return LoadedPipeline(path: name, bytes: bytes, files: options.files)
+  }
+
+  /// What can be had of the secrets. From now on nothing that is written holds one.
+  func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
+    let sources = pipeline.secrets
+    if !sources.isEmpty { closeMemory() }
+    let reading = SecretReading(sources) { name in
+      getenv(name).map { Array(UnsafeRawBufferPointer(start: $0, count: strlen($0))) }
+    }
+    guard let masker = reading.secrets.masker else { return reading }
+    output.masker = masker
+    errors.masker = masker
+    hideBeforeCutting(masker.mask)
+    pipeline.renewMessages()
+    return reading
+  }
+
+  func plan(
+    _ path: String, _ pipeline: LoadedPipeline, _ options: PlanningOptions,
+    _ reading: SecretReading
+  ) -> Result<Plan, ReportedFailure> {
+    do throws(PlanningFailure) {
+      return .success(try pipeline.plan(options.refusing(reading.secrets)))
+    } catch {
+      return .failure(ReportedFailure(status: explain(error, path)))
+    }
+  }
+
+  /// What a listing is made with: parameters may be unknown.
+  func listingOptions(_ invocation: Invocation) -> PlanningOptions {
+    var options = PlanningOptions()
+    options.processorCount = availableProcessorCount
+    options.demandsAllParameters = false
+    setParameters(of: &options, invocation)
+    return options
+  }
+
+  func setParameters(of options: inout PlanningOptions, _ invocation: Invocation) {
+    options.parameters = invocation.assignments(Options.param).map {
+      ParameterArgument(name: $0.name, value: $0.value)
+    }
+    setSurroundings(of: &options)
+  }
+
+  /// What planning may look at besides the file.
+  func setSurroundings(of options: inout PlanningOptions) {
+    let inherited = inheritedEnvironment()
+    options.environment = inherited.values
+    options.undecodable = inherited.undecodable
+    options.files = .system
+    options.host = hostFacts()
+  }
+
+  func hostFacts() -> HostFacts {
+    var facts = HostFacts()
+    facts.processorCount = availableProcessorCount
+    var system = utsname()
+    guard uname(&system) == 0 else { return facts }
+    facts.name = text(of: system.nodename)
+    facts.architecture = text(of: system.machine)
+    facts.operatingSystem = text(of: system.sysname).lowercased()
+    return facts
+  }
+
+  /// The text in a field of fixed size.
+  private func text<Field>(of field: Field) -> String {
+    withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+
+  private func explain(_ failure: PlanningFailure, _ path: String) -> Int32 {
+    switch failure {
+    case .invalid(let diagnostics, let sources):
+      errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
+      return ExitStatus.invalidPipeline
+    case .emptySelection(let message):
+      say(message)
+      return ExitStatus.emptySelection
+    case .badParameters(let faults):
+      for message in faults.messages { say(message) }
+      if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
+      let file = path == "-" ? "FILE" : oneLine(path)
+      errors.write("try 'oprun run \(file) --help'\n")
+      return ExitStatus.usage
+    }
+  }
+
+  func isColored(_ descriptor: Int32, _ choice: ColorChoice) -> Bool {
+    choice.isOn(isTerminal: Terminal.isTerminal(descriptor), environment: environmentValue)
+  }
+
+  func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
+    var options = DrawingOptions()
+    options.usesASCII = invocation.isOn(Options.ascii)
+    options.isVerbose = invocation.isOn(Options.verbose)
+    options.isColored = isColored(
+      STDOUT_FILENO, invocation.choice(Options.color, default: ColorChoice.auto))
+    options.columns = Terminal.width(of: STDOUT_FILENO) ?? options.columns
+    return options
+  }
+}
+
+extension PlanningOptions {
+  /// No value that holds one of them gets into a command.
+  func refusing(_ secrets: Secrets) -> PlanningOptions {
+    guard secrets.masker != nil else { return self }
+    var options = self
+    options.secretHeld = secrets.name(heldBy:)
+    return options
+  }
+}
+
+/// There is no plan; why was said.
+struct ReportedFailure: Error {
+  let status: Int32
+}

@@ -1,0 +1,145 @@
+// `oprun run`: a pipeline runs, or shows what would run.
+
+import Diagnostics
+import Execution
+import Glibc
+import Pipelines
+import Plans
+import Processors
+import Reporting
+import Scheduling
+
+extension Tool {
+  func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    let options = planningOptions(invocation)
+    guard var pipeline = load(invocation.operands[0], options) else {
+      return ExitStatus.invalidPipeline
+    }
+    let reading = readSecrets(of: &pipeline)
+    switch plan(invocation.operands[0], pipeline, options, reading) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      try checkStatusSource(invocation, plan)
+      guard !invocation.isOn(Options.dryRun) else {
+        keepUntilExit((pipeline, plan))
+        return dryRun(plan, invocation)
+      }
+      return complete(reading).map { run(plan, invocation, $0) } ?? ExitStatus.usage
+    }
+  }
+
+  private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
+    guard let id = invocation.text(Options.exitCodeFrom) else { return }
+    guard let operation = plan.operation(named: id) else {
+      throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
+    }
+    if plan.groups[operation] != nil { throw .severalStatuses(id, for: Options.exitCodeFrom) }
+  }
+
+  private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
+    var options = PlanningOptions(
+      processorCount: availableProcessorCount,
+      maxParallel: invocation.count(Options.jobs),
+      failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
+      timeout: invocation.duration(Options.timeout),
+      selection: Array(invocation.operands.dropFirst()))
+    setParameters(of: &options, invocation)
+    return options
+  }
+
+  private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
+    let dryRun = DryRun(plan, options: drawingOptions(invocation))
+    dryRun.write(to: output)
+    let wouldRun = dryRun.forecast.runCount > 0
+    return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
+  }
+
+  /// Nil if one is missing or cannot be used, which was said.
+  private func complete(_ reading: SecretReading) -> Secrets? {
+    do throws(SecretFailure) {
+      return try reading.complete()
+    } catch {
+      for message in error.messages.prefix(ParameterFaults.limit) { say(message) }
+      let more = error.messages.count - ParameterFaults.limit
+      if more > 0 { say("… and \(more) more") }
+      return nil
+    }
+  }
+
+  private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+    let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
+    do throws(StateFailure) {
+      let (id, directory) = try state.makeRun()
+      var options = RunOptions(runID: id, directory: directory)
+      options.secrets = secrets
+      let host = hostFacts()
+      options.host = RunHost(name: host.name, processorCount: host.processorCount)
+      return run(plan, invocation, options)
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
+    }
+  }
+
+  private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
+    var screenOptions = ScreenOptions()
+    screenOptions.color = invocation.choice(Options.color, default: .auto)
+    screenOptions.usesASCII = invocation.isOn(Options.ascii)
+    screenOptions.masker = options.secrets.masker
+    screenOptions.backlogFolder = options.directory
+    let screen = Screen(
+      output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
+      environment: environmentValue)
+    let mode = invocation.choice(Options.output, default: OutputMode.grouped)
+    let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
+    let watch = StatusWatch(
+      invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
+    var options = options
+    options.isStrict = invocation.isOn(Options.strict)
+    if screen.hasColoredOutput { options.environment = colorVariables }
+    do throws(SystemError) {
+      let end = try Execution.run(
+        plan, options, observers: [watch, console], outlets: screen.outlets)
+      return watch.status ?? end.exitStatus
+    } catch {
+      say(error.message)
+      return ExitStatus.internalError
+    }
+  }
+}
+
+/// Programs whose output goes to a log do not see the terminal behind it.
+private let colorVariables = [
+  EnvironmentVariable(name: "CLICOLOR_FORCE", value: "1"),
+  EnvironmentVariable(name: "FORCE_COLOR", value: "1"),
+]
+
+/// Remembers how one step's command ended.
+private final class StatusWatch: RunObserver {
+  private let watched: OperationID?
+  private(set) var status: Int32?
+
+  init(_ watched: OperationID?) { self.watched = watched }
+
+  func observe(_ event: RunEvent) {
+    if case .ended(watched, .attempt, let end) = event.kind { status = end.shellStatus }
+  }
+}
+
+extension CommandEnd {
+  /// As a shell would tell it: 128 and the number of the signal.
+  fileprivate var shellStatus: Int32 {
+    switch status {
+    case .exited(let status): status
+    case .signalled(let signal): 128 + signal
+    case .notStarted(_, let status): status
+    case .outputsRefused, .abandoned, .lost: 1
+    }
+  }
+}
+
+extension Plan {
+  fileprivate func operation(named id: String) -> OperationID? {
+    steps.firstIndex { $0.id == id }.map { OperationID($0) }
+  }
+}
