@@ -105,7 +105,8 @@ struct Lexer {
     case UInt8(ascii: "&") where follows("&"): return token(.and, byteCount: 2)
     case UInt8(ascii: "|") where follows("|"): return token(.or, byteCount: 2)
     default:
-      let range = characterRange()
+      let isMatch = byte == UInt8(ascii: "=") && follows("~")
+      let range = isMatch ? place..<place + 2 : characterRange()
       let character = String(decoding: content[range], as: UTF8.self)
       let rest = content[range.upperBound...]
       let beforeBraces = rest.starts(with: (character == "$" ? "{{" : "{").utf8)
