@@ -30,6 +30,9 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
+  /// The steps of included files that say whether each waits for the one before it, the innermost
+  /// file first.
+  var sequences: [(steps: Range<Int>, isOn: Bool)] = []
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
@@ -49,6 +52,17 @@ struct PipelineModel {
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
+
+  var hasSequence: Bool { isSequence || !sequences.isEmpty }
+
+  /// The first step of the sequence that a step is in; nil if it is in none.
+  func sequenceStart(of step: Int) -> Int? {
+    if sequences.isEmpty { return isSequence ? 0 : nil }
+    guard let nearest = sequences.first(where: { $0.steps.contains(step) }) else {
+      return isSequence ? 0 : nil
+    }
+    return nearest.isOn ? nearest.steps.lowerBound : nil
+  }
 
   /// The range in `dependencies` of a step's own.
   func dependencyRange(of step: Int) -> Range<Int> {
@@ -179,6 +193,8 @@ struct ClaimModel {
 enum Setting: Hashable {
   case environment([VariableModel])
   case workingDirectory(Text)
+  /// Where relative working directories begin: of steps of included files.
+  case baseDirectory(Text)
   case shell([String])
   case standardInput(Text)
   case timeout(Nanoseconds)

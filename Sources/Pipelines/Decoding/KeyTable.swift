@@ -61,11 +61,14 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   static var allowsExtensions: Bool { get }
   /// By what other tools call them.
   static var elsewhere: [String: Self] { get }
+  /// Keys that have no counterpart here, by the tool whose they are.
+  static var foreign: [String: ForeignFile] { get }
 }
 
 extension ObjectKey {
   package static var allowsExtensions: Bool { false }
   package static var elsewhere: [String: Self] { [:] }
+  package static var foreign: [String: ForeignFile] { [:] }
 }
 
 /// Finds a key by its bytes: no text is made of the keys of a file.

@@ -203,7 +203,7 @@ extension Planner {
         found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
-    if pipeline.model.isSequence, address.step > 0,
+    if let start = pipeline.model.sequenceStart(of: address.step), address.step > start,
       let previous = numbers[pipeline.operation(of: address.step - 1)],
       !found.all.contains(previous)
     {
