@@ -1,6 +1,7 @@
 // From the words of a command line to the command that they ask for.
 
 import Diagnostics
+import Expressions
 import Glibc
 import Pipelines
 import Reporting
@@ -13,8 +14,20 @@ struct Tool {
   func perform() -> Int32 {
     let status = answer()
     output.flush()
+    let isCut = output.hasFailed && status == ExitStatus.success
+    // A reader that has seen enough is no fault.
+    if isCut, output.errorNumber != EPIPE {
+      say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
+    }
     errors.flush()
-    return output.hasFailed && status == ExitStatus.success ? ExitStatus.cannotWrite : status
+    return isCut ? ExitStatus.cannotWrite : status
+  }
+
+  /// Without its words nothing can be done, not even the version be told from a mistake.
+  func refuseUnreadableCommandLine() -> Int32 {
+    say("cannot read the command line: '/proc' is not mounted", help: "mount -t proc proc /proc")
+    errors.flush()
+    return ExitStatus.internalError
   }
 
   private func answer() -> Int32 {
@@ -60,8 +73,9 @@ struct Tool {
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
-    let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
-    errors.write("try '\(command)'\n")
+    let file = error.file.flatMap { access($0, F_OK) == 0 ? wordForHelp($0) : nil }
+    let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
+    errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
 
   /// A message that is not about a place in a file.
@@ -71,6 +85,12 @@ struct Tool {
     errors.writeNewline()
     if let help { errors.write("  help: \(messageLine(help))\n") }
   }
+}
+
+/// A path within a command line that is quoted as a whole; nil of one that would need quotes itself.
+func wordForHelp(_ path: String) -> String? {
+  let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
+  return isPlain ? path : nil
 }
 
 /// Leaves a value to the end of the process, which comes soon: to free what a large file was made into,

@@ -15,6 +15,8 @@ package final class ByteSink {
   /// Nobody reads any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
+  /// Of the write that failed, where there is no outlet.
+  package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
@@ -130,6 +132,7 @@ package final class ByteSink {
       } else if errno == EAGAIN {
         _ = waitUntilWritable()
       } else if errno != EINTR {
+        errorNumber = errno
         isSilent = true
       }
     }
