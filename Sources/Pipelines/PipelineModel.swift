@@ -30,6 +30,9 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
+  /// What runs when nothing is named; nil: every step that is not manual.
+  var defaultSteps: [Reference]?
+  var hasManualSteps = false
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
@@ -97,6 +100,7 @@ struct StepModel {
 /// What a step sets beyond id, command and edges; −1 is nothing.
 struct AttributesModel {
   var label: Text?
+  var isManual = false
   /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
   /// A number of `PipelineModel.placements`.

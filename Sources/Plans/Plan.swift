@@ -28,6 +28,10 @@ package struct Plan: Sendable {
   package let secrets: [SecretSource]
   /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
   package let groups: [OperationID: GroupPlan]
+  /// Of the few operations of which the file says more than the run needs.
+  package let remarks: [OperationID: StepRemark]
+  /// Steps of the file itself that do not run because none was named.
+  package let leftOut: [String]
   /// The pipeline's params, in file order.
   package let parameters: [ParameterDescription]
 
@@ -35,6 +39,7 @@ package struct Plan: Sendable {
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
+    remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = []
   ) {
     self.name = name
@@ -49,8 +54,20 @@ package struct Plan: Sendable {
     self.late = late
     self.secrets = secrets
     self.groups = groups
+    self.remarks = remarks
+    self.leftOut = leftOut
     self.parameters = parameters
   }
+}
+
+/// What a file says of a step besides what it does: listings show it.
+package struct StepRemark: Hashable, Sendable {
+  /// It runs only when it is named or needed.
+  package var isManual = false
+  /// `default` names it.
+  package var isDefault = false
+
+  package init() {}
 }
 
 /// Where the value of a secret is when a run starts.

@@ -134,6 +134,15 @@ let topLevelExamples = TableExamples(
     "env": variables, "shell": shells, "working_dir": directories, "timeout": timeouts,
     "max_parallel": widths("max_parallel"),
     "sequence": booleans("sequence"),
+    "default": KeyExamples(
+      ["[z]", "[z, z]"],
+      refused: [
+        ("[]", "'default' must not be empty"),
+        ("z", "'default' must be a list of ids, not 'z'"),
+        ("{shell: bash}", "'default' must be a list of ids, not a map"),
+        ("[{step: z}]", "'default' must be a list of ids, not a map"),
+        ("[Z]", "'default' names 'Z', which does not exist"),
+      ]),
     "queues": KeyExamples(
       ["{net: {max_parallel: 2}, b: {}}", "{}"],
       refused: [
@@ -221,6 +230,7 @@ let stepExamples = TableExamples(
     "run": commands, "env": variables, "shell": shells, "working_dir": directories,
     "timeout": timeouts,
     "name": KeyExamples(["Some words"], refused: [("[a]", "'name' \(text) a list")]),
+    "manual": booleans("manual"),
     "depends_on": KeyExamples(
       ["[]", "[z]", "[{step: z}]", "\n      - z", "['z']"],
       refused: [

@@ -71,7 +71,26 @@ extension Decoder {
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
     model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
+    model.defaultSteps = fields[.default].flatMap { defaultSteps($0) }
     model.isSequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) } ?? false
+  }
+
+  private mutating func defaultSteps(_ value: NodeIndex) -> [Reference]? {
+    let row = PipelineKey.default.row
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      let isID = tree.nodes[list].isScalar && !isNull(list)
+      let isMap = tree.nodes[list].kind == .map
+      let help = isID ? "write a list: [\(printable(tree.string(list)))]" : nil
+      reportType(value, row, help: isMap ? "did you mean 'defaults'?" : help)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty(row.key, at: $0) } }
+    return items.compactMap { item in
+      guard let name = text(item, row) else { return nil }
+      return Reference(name: name, span: span(tree.resolve(item)))
+    }
   }
 
   private mutating func decodeCommands(_ fields: Fields<PipelineKey>) {

@@ -23,6 +23,7 @@ private let controlFlowKeys =
 private let otherKeys =
   plainKeys | placementKeys | controlFlowKeys
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
+  | Fields<StepKey>.bit(.manual)
 
 extension Decoder {
   mutating func decodeStep(_ item: NodeIndex) {
@@ -128,8 +129,11 @@ extension Decoder {
   }
 
   private mutating func attributes(from fields: Fields<StepKey>) -> AttributesModel {
-    AttributesModel(
+    let isManual = fields[.manual].flatMap { boolean($0, StepKey.manual.row) } ?? false
+    if isManual { model.hasManualSteps = true }
+    return AttributesModel(
       label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
+      isManual: isManual,
       settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
       placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
       controlFlow: fields.holdsMore(than: ~controlFlowKeys)

@@ -8,7 +8,7 @@ package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
   case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
-  case onSuccess, onFailure, onCancel, onComplete
+  case onSuccess, onFailure, onCancel, onComplete, manual
 
   package var row: KeyRow {
     switch self {
@@ -19,6 +19,7 @@ package enum StepKey: UInt8, ObjectKey {
     case .dependsOn: IdentityRows.dependsOn
     case .name: IdentityRows.name
     case .condition: IdentityRows.condition
+    case .manual: IdentityRows.manual
     case .priority: SchedulingRows.priority
     case .queue: SchedulingRows.queue
     case .mutex: SchedulingRows.mutex
@@ -54,7 +55,7 @@ package enum StepKey: UInt8, ObjectKey {
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,
-      .outputs, .cache, .waitFor:
+      .outputs, .cache, .waitFor, .manual:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
@@ -100,6 +101,11 @@ extension StepKey {
     }
     static var with: KeyRow {
       KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
+    }
+    static var manual: KeyRow {
+      KeyRow(
+        "manual", .boolean, "Runs only when it is named, or needed by a step that runs.",
+        default: "false")
     }
     static var condition: KeyRow {
       KeyRow(

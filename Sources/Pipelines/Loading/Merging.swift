@@ -70,6 +70,7 @@ extension PipelineModel {
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: isSequence = other.isSequence
+    case .default: defaultSteps = other.defaultSteps
     case .defaults:
       // Its lists are of the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
@@ -94,6 +95,7 @@ extension PipelineModel {
       settings: settings.count, placements: placements.count, uses: uses.count,
       controlFlows: controlFlows.count
     )
+    if other.hasManualSteps { hasManualSteps = true }
     for var step in other.steps {
       step.firstDependency = moved(step.firstDependency, by: base.dependencies)
       step.attributes = moved(step.attributes, by: base.attributes)
@@ -123,8 +125,8 @@ extension PipelineKey {
   /// What it holds is one thing, of which two files cannot each say their own.
   fileprivate var isSingle: Bool {
     switch self {
-    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults, .mutex,
-      .onSuccess, .onFailure, .onCancel, .onComplete:
+    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults,
+      .default, .mutex, .onSuccess, .onFailure, .onCancel, .onComplete:
       true
     case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
       .include,

@@ -26,6 +26,7 @@ package struct DryRun {
   private static let widestName = 40
   private static let widestReason = 32
   private static let narrowestCommand = 24
+  private static let longestList = 8
 
   package init(_ plan: Plan, options: DrawingOptions) {
     self.plan = plan
@@ -43,6 +44,17 @@ package struct DryRun {
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
     }
     writeVerdict(to: sink)
+    writeLeftOut(to: sink)
+  }
+
+  private func writeLeftOut(to sink: ByteSink) {
+    guard !plan.leftOut.isEmpty else { return }
+    let shown = plan.leftOut.prefix(Self.longestList).joined(separator: ", ")
+    let more = plan.leftOut.count - Self.longestList
+    sink.write("not run unless named: ")
+    sink.write(oneLine(shown))
+    if more > 0 { sink.write(" and \(more) more") }
+    sink.writeNewline()
   }
 }
 

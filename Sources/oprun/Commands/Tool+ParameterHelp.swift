@@ -12,6 +12,7 @@ extension Tool {
     var options = PlanningOptions()
     setSurroundings(of: &options)
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     switch plan(file, options) {
     case .failure(let exit): return exit.status
     case .success(let plan):

@@ -42,8 +42,31 @@ struct PlanBuilder {
       graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
-      secrets: planner.models.secrets, groups: groups,
+      secrets: planner.models.secrets, groups: groups, remarks: remarks(),
+      leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described))
+  }
+
+  private func remarks() -> [OperationID: StepRemark] {
+    var remarks: [OperationID: StepRemark] = [:]
+    for pipeline in planner.pipelines where pipeline.leavesOut {
+      for step in pipeline.model.steps.indices where pipeline.isManual(step) {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isManual = true
+      }
+      guard pipeline.model.defaultSteps != nil else { continue }
+      for step in pipeline.usualSteps {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isDefault = true
+      }
+    }
+    return remarks
+  }
+
+  private func leftOut(of root: PipelineUse) -> [String] {
+    root.model.steps.indices
+      .filter { numbers[root.operation(of: $0)] == nil }
+      .map { root.id(of: $0, planner.text) }
   }
 
   /// For the run's own hooks.
