@@ -9,6 +9,7 @@ import Scheduling
 /// The file's content. Steps are kept small, and what few of them have is kept aside.
 struct PipelineModel {
   var name: String?
+  var description: String?
   /// Where the keys that a file has once at most are written.
   var written: [PipelineKey: Span] = [:]
   var includes: [Reference] = []
@@ -46,6 +47,7 @@ struct PipelineModel {
   var attributes: [AttributesModel] = []
   /// Each different one once.
   var settings: [[Setting]] = []
+  var descriptions: [String] = []
   var placements: [PlacementModel] = []
   /// What few steps have: conditions, matrices, waits.
   var controlFlows: [ControlFlowModel] = []
@@ -101,6 +103,8 @@ struct StepModel {
 struct AttributesModel {
   var label: Text?
   var isManual = false
+  /// A number of `PipelineModel.descriptions`.
+  var description: Int32 = -1
   /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
   /// A number of `PipelineModel.placements`.

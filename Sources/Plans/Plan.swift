@@ -9,6 +9,8 @@ package import Scheduling
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
   package let name: String
+  /// What it is for, in the words of the file.
+  package let description: String?
   package let sources: SourceMap
   package let steps: [PlannedStep]
   /// Edges, queues, priorities, claims: all that the scheduler needs.
@@ -36,13 +38,15 @@ package struct Plan: Sendable {
   package let parameters: [ParameterDescription]
 
   package init(
-    name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
+    name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
+    graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
     remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = []
   ) {
     self.name = name
+    self.description = description
     self.sources = sources
     self.steps = steps
     self.graph = graph
@@ -66,8 +70,9 @@ package struct StepRemark: Hashable, Sendable {
   package var isManual = false
   /// `default` names it.
   package var isDefault = false
+  package let description: String?
 
-  package init() {}
+  package init(description: String? = nil) { self.description = description }
 }
 
 /// Where the value of a secret is when a run starts.

@@ -17,9 +17,8 @@ extension Decoder {
     decodeSteps(fields, readSteps: readSteps)
     if let version = fields[.version] { checkVersion(version) }
     model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
-    for key in [PipelineKey.description, .schema] {
-      if let value = fields[key] { _ = text(value, key.row) }
-    }
+    model.description = fields[.description].flatMap { text($0, PipelineKey.description.row) }
+    if let value = fields[.schema] { _ = text(value, PipelineKey.schema.row) }
     for key in PipelineKey.allCases {
       if let value = fields[key] { model.written[key] = span(keyNode(of: value)) }
     }
@@ -95,7 +94,7 @@ extension Decoder {
 
   private mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
     model.environment =
-      fields[.env].flatMap { environment($0, PipelineKey.env.row) } ?? []
+      fields[.env].flatMap { writtenEnvironment($0, PipelineKey.env.row) } ?? []
     model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
     model.workingDirectory = fields[.workingDir].flatMap {
       filledTemplate($0, PipelineKey.workingDir.row)

@@ -24,7 +24,8 @@ package enum PipelineKey: UInt8, ObjectKey {
         example: "{retries: 3, target: {type: string, enum: [dev, prod]}}")
     case .env:
       KeyRow(
-        "env", .map(.template, names: .variable), "Environment variables for every step.",
+        "env", .variables,
+        "Environment variables for every step; of maps in a list, a later one wins.",
         example: "{LC_ALL: C, VERBOSE: 1}")
     case .dotenv:
       KeyRow(
@@ -105,7 +106,7 @@ extension PipelineKey {
     }
     static var `default`: KeyRow {
       KeyRow(
-        "default", .filledList(.identifier),
+        "default", .filledList(.stepID),
         "Steps that run, with everything they need, when none is named; by default every step that "
           + "is not `manual`.", example: "[build, test]")
     }

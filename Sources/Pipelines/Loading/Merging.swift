@@ -60,6 +60,7 @@ extension PipelineModel {
     }
     // Of the file that is merged last: the one that includes the others.
     name = other.name
+    description = other.description
   }
 
   private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
@@ -93,7 +94,7 @@ extension PipelineModel {
     let base = (
       dependencies: dependencies.count, actions: actions.count, attributes: attributes.count,
       settings: settings.count, placements: placements.count, uses: uses.count,
-      controlFlows: controlFlows.count
+      controlFlows: controlFlows.count, descriptions: descriptions.count
     )
     if other.hasManualSteps { hasManualSteps = true }
     for var step in other.steps {
@@ -107,6 +108,7 @@ extension PipelineModel {
       steps.append(step)
     }
     for var added in other.attributes {
+      added.description = moved(added.description, by: base.descriptions)
       added.settings = moved(added.settings, by: base.settings)
       added.placement = moved(added.placement, by: base.placements)
       added.controlFlow = moved(added.controlFlow, by: base.controlFlows)
@@ -117,6 +119,7 @@ extension PipelineModel {
     settings += other.settings
     placements += other.placements
     uses += other.uses
+    descriptions += other.descriptions
     controlFlows += other.controlFlows
   }
 }

@@ -38,6 +38,11 @@ package struct DryRun {
   package func write(to sink: ByteSink) {
     var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
     let layout = measure(rails)
+    if let description = plan.description {
+      sink.write("description: ")
+      sink.write(joinedLines(description))
+      sink.writeNewline()
+    }
     for entry in forecast.entries {
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)

@@ -48,6 +48,10 @@ struct OperationFields {
   }
 
   private func write(_ remark: StepRemark, to sink: ByteSink) {
+    if let description = remark.description {
+      sink.write(field: "description")
+      sink.write(json: description)
+    }
     if remark.isManual {
       sink.write(field: "manual")
       sink.write("true")

@@ -38,7 +38,8 @@ struct PlanBuilder {
     for operation in gated { graph.setGated(operation) }
     let run = runSettings(of: root)
     return Plan(
-      name: root.model.name ?? FilePath(path: path).name, sources: sources, steps: steps,
+      name: root.model.name ?? FilePath(path: path).name, description: root.model.description,
+      sources: sources, steps: steps,
       graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
@@ -49,6 +50,14 @@ struct PlanBuilder {
 
   private func remarks() -> [OperationID: StepRemark] {
     var remarks: [OperationID: StepRemark] = [:]
+    for pipeline in planner.pipelines where !pipeline.model.descriptions.isEmpty {
+      for step in pipeline.model.steps.indices {
+        guard let description = pipeline.description(of: step),
+          let operation = numbers[pipeline.operation(of: step)]
+        else { continue }
+        remarks[operation] = StepRemark(description: description)
+      }
+    }
     for pipeline in planner.pipelines where pipeline.leavesOut {
       for step in pipeline.model.steps.indices where pipeline.isManual(step) {
         guard let operation = numbers[pipeline.operation(of: step)] else { continue }

@@ -70,6 +70,13 @@ final class PipelineUse {
     return attributes >= 0 && model.attributes[Int(attributes)].isManual
   }
 
+  func description(of step: Int) -> String? {
+    let attributes = model.steps[step].attributes
+    guard attributes >= 0 else { return nil }
+    let description = model.attributes[Int(attributes)].description
+    return description < 0 ? nil : model.descriptions[Int(description)]
+  }
+
   /// What a step of a sequence waits for: manual steps before it if they run, and the one before
   /// them.
   func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
