@@ -17,7 +17,9 @@ extension Tool {
     }
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
-    case .failure(let exit): return exit.status
+    case .failure(let exit):
+      if exit.status == ExitStatus.emptySelection { sayWhatElse(invocation) }
+      return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
       guard !invocation.isOn(Options.dryRun) else {
@@ -66,8 +68,15 @@ extension Tool {
     }
   }
 
+  /// What was given is meant from where oprun was started.
+  private func stateDirectory(_ invocation: Invocation) -> String {
+    guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
+    guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
+    return start + "/" + path
+  }
+
   private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
-    let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
+    let state = StateDirectory(path: stateDirectory(invocation))
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
