@@ -34,6 +34,9 @@ enum Options {
     variable: "OPRUN_OUTPUT_MODE",
     summary:
       "how to show the output of steps; grouped by default")
+  static let events = Option(
+    "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
+    summary: "write what happens to FILE, fd:N or - as JSON")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")
