@@ -34,8 +34,9 @@ struct EventStreamTests {
       - {id: killed, run: kill -9 $$, allow_failure: true}
       - {id: late, run: sleep 10, timeout: 20ms, stop: {grace: 0s}, allow_failure: true}
       - {id: no, if: "false", run: "true"}
-      - {id: waits, wait_for: [{command: test -e there, every: 10ms}], run: "true"}
-      - {id: makes, run: sleep 0.05; touch there}
+      - id: waits
+        wait_for: [{command: "test -e tried || { touch tried; exit 1; }", every: 10ms}]
+        run: "true"
       - {id: bad-hook, run: "true", on_success: exit 7}
       - {id: victim, depends_on: [bad-hook], run: "true"}
     on_complete: echo over
@@ -93,7 +94,7 @@ struct EventStreamTests {
       { until test -e over; do sleep 0.01; done; cat; } <slow >events.ndjson & reader=$!
       oprun pipeline.yml --output quiet --events slow & run=$!
       until test -e .oprun/runs/*/. ; do sleep 0.01; done
-      until grep -q '^State:.S' /proc/$run/status && ! pgrep -P $run true; do sleep 0.05; done
+      until grep -q '^State:.S' /proc/$run/status && ! pgrep -P $run true >/dev/null; do sleep 0.05; done
       touch over; wait $run; echo $?; wait $reader; grep -c step_finished events.ndjson
       tail -n 1 events.ndjson | cut -d , -f 1,3-
       """)

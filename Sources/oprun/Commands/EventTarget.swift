@@ -10,9 +10,6 @@ struct EventTarget {
   /// Of a regular file, which keeps what it is given; nil for what somebody reads.
   let fileName: String?
 
-  /// The steps' own oprun, if they start one, must not write over the same file.
-  static func forgetVariable() { unsetenv(Options.events.variable) }
-
   /// Whether the words name standard output, which then belongs to the events.
   static func isStandardOutput(_ words: String) -> Bool {
     words == "-" || number(words) == STDOUT_FILENO

@@ -11,7 +11,7 @@ import Scheduling
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
-    try checkEvents(invocation)
+    try RunRecorders.check(invocation)
     let options = planningOptions(invocation)
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
@@ -27,17 +27,6 @@ extension Tool {
       }
       return complete(reading).map { run(plan, invocation, $0) } ?? ExitStatus.usage
     }
-  }
-
-  /// Standard output holds either events or the output of steps.
-  private func checkEvents(_ invocation: Invocation) throws(UsageFailure) {
-    guard let words = invocation.text(Options.events) else { return }
-    EventTarget.forgetVariable()
-    try EventTarget.check(words)
-    guard EventTarget.isStandardOutput(words), let mode = invocation.text(Options.output),
-      mode != OutputMode.quiet.rawValue
-    else { return }
-    throw .eventsAmongOutput(mode)
   }
 
   private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
@@ -80,34 +69,27 @@ extension Tool {
 
   private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
     let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
-    let target: EventTarget?
-    do throws(SystemError) {
-      target = try invocation.text(Options.events).map(EventTarget.init)
-    } catch {
-      say(error.message)
-      return ExitStatus.cannotWrite
-    }
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
-      let events = target.map {
-        EventStream(
-          $0.descriptor, fileName: $0.fileName, plan: plan, directory: directory,
-          masker: secrets.masker)
-      }
-      return run(plan, invocation, options, events)
+      return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
     }
   }
 
-  private func run(
-    _ plan: Plan, _ invocation: Invocation, _ options: RunOptions, _ events: EventStream?
-  ) -> Int32 {
+  private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
+    let recorders: RunRecorders
+    do throws(SystemError) {
+      recorders = try RunRecorders(invocation, plan, options)
+    } catch {
+      say(error.message)
+      return ExitStatus.cannotWrite
+    }
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
@@ -126,8 +108,9 @@ extension Tool {
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
       let end = try Execution.run(
-        plan, options, observers: [watch] + (events.map { [$0] } ?? []) + [console],
-        outlets: (events?.outlet.map { [$0] } ?? []) + screen.outlets)
+        plan, options, observers: [watch] + recorders.observers + [console],
+        outlets: recorders.outlets + screen.outlets)
+      for warning in recorders.warnings { say(warning) }
       return watch.status ?? end.exitStatus
     } catch {
       say(error.message)
