@@ -14,9 +14,9 @@ struct OperationFields {
   }
 
   /// What it is called and is, what it belongs to, and what is decided late: the first fields.
-  func writeStep(_ operation: OperationID, to sink: ByteSink) {
+  func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
-    sink.write(field: "id", isFirst: true)
+    sink.write(field: "id", isFirst: isFirst)
     sink.write(json: step.id)
     sink.write(field: "name")
     sink.write(json: step.settings.name ?? step.id)

@@ -31,8 +31,9 @@ struct Command: Sendable {
     options: [
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
       Options.failFast,
-      Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.color,
-      Options.ascii, Options.stateDirectory,
+      Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
+      Options.junit, Options.summary, Options.trace,
+      Options.color, Options.ascii, Options.stateDirectory,
     ])
 
   static let graph = Command(

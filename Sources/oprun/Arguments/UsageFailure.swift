@@ -136,6 +136,29 @@ struct UsageFailure: Error, Hashable {
       command: Command.run.name)
   }
 
+  /// `words` are those of `--events`, as the others'.
+  static func closedEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor that is open, found \(quoted(words))",
+      help: "in a shell: oprun FILE --events fd:3 3>events.ndjson", command: Command.run.name)
+  }
+
+  static func unwritableEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor to write to, but \(quoted(words)) is open for reading only",
+      command: Command.run.name)
+  }
+
+  static let eventsAmongMessages = UsageFailure(
+    "'--events' cannot use standard error, where messages go", help: "use a file, '-' or 'fd:3'",
+    command: Command.run.name)
+
+  static func eventsAmongOutput(_ mode: String) -> UsageFailure {
+    UsageFailure(
+      "'--output \(mode)' and '--events' cannot both write to standard output",
+      help: "write the events to a file, or leave '--output' out", command: Command.run.name)
+  }
+
   static func notBuilt(_ name: String, mayBeStep: Bool = false) -> UsageFailure {
     UsageFailure(
       "'oprun \(name)' is not supported yet",

@@ -11,6 +11,7 @@ import Scheduling
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    try RunRecorders.check(invocation)
     let options = planningOptions(invocation)
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
@@ -91,6 +92,13 @@ extension Tool {
   }
 
   private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
+    let recorders: RunRecorders
+    do throws(SystemError) {
+      recorders = try RunRecorders(invocation, plan, options)
+    } catch {
+      say(error.message)
+      return ExitStatus.cannotWrite
+    }
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
@@ -99,7 +107,8 @@ extension Tool {
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
-    let mode = invocation.choice(Options.output, default: OutputMode.grouped)
+    let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+    let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -108,7 +117,9 @@ extension Tool {
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
       let end = try Execution.run(
-        plan, options, observers: [watch, console], outlets: screen.outlets)
+        plan, options, observers: [watch] + recorders.observers + [console],
+        outlets: recorders.outlets + screen.outlets)
+      for warning in recorders.warnings { say(warning) }
       return watch.status ?? end.exitStatus
     } catch {
       say(error.message)
