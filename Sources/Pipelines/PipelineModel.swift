@@ -9,6 +9,7 @@ import Scheduling
 /// The file's content. Steps are kept small, and what few of them have is kept aside.
 struct PipelineModel {
   var name: String?
+  var description: String?
   /// Where the keys that a file has once at most are written.
   var written: [PipelineKey: Span] = [:]
   var includes: [Reference] = []
@@ -30,9 +31,12 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
-  /// The steps of included files that say whether each waits for the one before it, the innermost
-  /// file first.
-  var sequences: [(steps: Range<Int>, isOn: Bool)] = []
+  /// For the steps of included files, the first step of the sequence that they are in; −1 if their
+  /// file has none, `unsaid` if it does not say. Empty if no file says.
+  var sequenceStarts: [Int32] = []
+  /// What runs when nothing is named; nil: every step that is not manual.
+  var defaultSteps: [Reference]?
+  var hasManualSteps = false
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
@@ -46,6 +50,7 @@ struct PipelineModel {
   var attributes: [AttributesModel] = []
   /// Each different one once.
   var settings: [[Setting]] = []
+  var descriptions: [String] = []
   var placements: [PlacementModel] = []
   /// What few steps have: conditions, matrices, waits.
   var controlFlows: [ControlFlowModel] = []
@@ -53,15 +58,16 @@ struct PipelineModel {
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
 
-  var hasSequence: Bool { isSequence || !sequences.isEmpty }
+  static let unsaid: Int32 = -2
+
+  var hasSequence: Bool { isSequence || !sequenceStarts.isEmpty }
 
   /// The first step of the sequence that a step is in; nil if it is in none.
   func sequenceStart(of step: Int) -> Int? {
-    if sequences.isEmpty { return isSequence ? 0 : nil }
-    guard let nearest = sequences.first(where: { $0.steps.contains(step) }) else {
-      return isSequence ? 0 : nil
+    if step < sequenceStarts.count, sequenceStarts[step] != Self.unsaid {
+      return sequenceStarts[step] < 0 ? nil : Int(sequenceStarts[step])
     }
-    return nearest.isOn ? nearest.steps.lowerBound : nil
+    return isSequence ? 0 : nil
   }
 
   /// The range in `dependencies` of a step's own.
@@ -111,6 +117,9 @@ struct StepModel {
 /// What a step sets beyond id, command and edges; −1 is nothing.
 struct AttributesModel {
   var label: Text?
+  var isManual = false
+  /// A number of `PipelineModel.descriptions`.
+  var description: Int32 = -1
   /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
   /// A number of `PipelineModel.placements`.

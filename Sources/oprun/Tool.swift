@@ -33,13 +33,16 @@ struct Tool {
   private func answer() -> Int32 {
     do throws(UsageFailure) {
       let request = try Request(
-        try words(), environment: environmentText, fileExists: { access($0, F_OK) == 0 })
+        try words(), environment: environmentText, search: .system)
       switch request {
       case .version: return printVersion()
-      case .help(let command, let file):
+      case .help(let command, let invocation):
         writeHelp(of: command)
-        if let file { return writeParameters(of: file) }
-      case .perform(let invocation): return try perform(invocation)
+        guard let invocation, let file = invocation.operands.first else { break }
+        var entered = invocation
+        return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
+      case .perform(var invocation):
+        return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
     } catch {
@@ -73,7 +76,7 @@ struct Tool {
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
-    let file = error.file.flatMap { access($0, F_OK) == 0 ? wordForHelp($0) : nil }
+    let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
     let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
@@ -91,6 +94,11 @@ struct Tool {
 func wordForHelp(_ path: String) -> String? {
   let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
   return isPlain ? path : nil
+}
+
+private func isFile(_ path: String) -> Bool {
+  var status = stat()
+  return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }
 
 /// Leaves a value to the end of the process, which comes soon: to free what a large file was made into,

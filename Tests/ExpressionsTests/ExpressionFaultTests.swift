@@ -109,10 +109,10 @@ struct ExpressionFaultTests {
     (
       "params.version !~ '^v'",
       """
-      p:1:17: error: '~' has no meaning in an expression
+      p:1:16: error: '!~' has no meaning in an expression
        1 | params.version !~ '^v'
-         |                 ^
-        help: matches(text, pattern) compares with a regular expression
+         |                ^~
+        help: !matches(text, pattern) compares with a regular expression
 
       """
     ),

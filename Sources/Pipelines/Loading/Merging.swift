@@ -55,6 +55,7 @@ extension PipelineModel {
       take(key, from: other)
     }
     name = other.name
+    description = other.description
   }
 
   private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
@@ -65,6 +66,7 @@ extension PipelineModel {
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: isSequence = other.isSequence
+    case .default: defaultSteps = other.defaultSteps
     case .defaults:
       // Its lists are of the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
@@ -87,8 +89,9 @@ extension PipelineModel {
     let base = (
       dependencies: dependencies.count, actions: actions.count, attributes: attributes.count,
       settings: settings.count, placements: placements.count, uses: uses.count,
-      controlFlows: controlFlows.count
+      controlFlows: controlFlows.count, descriptions: descriptions.count
     )
+    if other.hasManualSteps { hasManualSteps = true }
     for var step in other.steps {
       step.firstDependency = moved(step.firstDependency, by: base.dependencies)
       step.attributes = moved(step.attributes, by: base.attributes)
@@ -100,21 +103,23 @@ extension PipelineModel {
       steps.append(step)
     }
     for var added in other.attributes {
+      added.description = moved(added.description, by: base.descriptions)
       added.settings = moved(added.settings, by: base.settings)
       added.placement = moved(added.placement, by: base.placements)
       added.controlFlow = moved(added.controlFlow, by: base.controlFlows)
       attributes.append(added)
     }
-    let stepCount = steps.count - other.steps.count
-    sequences += other.sequences.map { sequence in
-      let range = sequence.steps
-      return (range.lowerBound + stepCount..<range.upperBound + stepCount, sequence.isOn)
+    if !other.sequenceStarts.isEmpty {
+      let stepCount = steps.count - other.steps.count
+      fillSequenceStarts(upTo: stepCount)
+      sequenceStarts += other.sequenceStarts.map { moved($0, by: stepCount) }
     }
     dependencies += other.dependencies
     actions += other.actions
     settings += other.settings
     placements += other.placements
     uses += other.uses
+    descriptions += other.descriptions
     controlFlows += other.controlFlows
   }
 }
@@ -135,12 +140,20 @@ extension PipelineModel {
       }
       written[key] = nil
     }
-    if isSequenceSaid { sequences.append((0..<steps.count, isSequence)) }
+    if isSequenceSaid {
+      fillSequenceStarts(upTo: steps.count)
+      let start: Int32 = isSequence ? 0 : -1
+      sequenceStarts = sequenceStarts.map { $0 == Self.unsaid ? start : $0 }
+    }
     isSequence = false
     addToSteps(ownSettings, defaultPlacement)
     (shell, workingDirectory) = (nil, nil)
     (defaultSettings, defaultPlacement) = ([], PlacementModel())
     hooks = [:]
+  }
+
+  private mutating func fillSequenceStarts(upTo count: Int) {
+    sequenceStarts += Array(repeating: Self.unsaid, count: count - sequenceStarts.count)
   }
 
   private var ownSettings: [Setting] {
@@ -184,8 +197,8 @@ extension PipelineKey {
     case .params, .env, .dotenv, .secrets, .queues, .resources, .include, .steps, .outputs: .merged
     case .shell, .workingDir, .sequence, .defaults: .ownSteps
     case .version, .name, .description, .schema: .file
-    case .maxParallel, .failurePolicy, .timeout, .mutex, .onSuccess, .onFailure, .onCancel,
-      .onComplete:
+    case .maxParallel, .failurePolicy, .timeout, .default, .mutex, .onSuccess, .onFailure,
+      .onCancel, .onComplete:
       .run
     }
   }
