@@ -15,7 +15,7 @@ protocol Report {
 /// What a report is, and where it goes.
 package struct ReportTarget {
   package enum Form: Sendable {
-    case junit, trace, markdown
+    case junit, trace, markdown, html
     /// Markdown behind what the file holds already: the summary of a CI job belongs to many programs.
     case appendedMarkdown
   }
@@ -76,6 +76,7 @@ extension ReportTarget.Form {
     switch self {
     case .junit: JUnitReport()
     case .trace: TraceReport()
+    case .html: HTMLReport()
     case .markdown, .appendedMarkdown: MarkdownReport()
     }
   }
@@ -83,7 +84,7 @@ extension ReportTarget.Form {
   fileprivate var appends: Bool {
     switch self {
     case .appendedMarkdown: true
-    case .junit, .trace, .markdown: false
+    case .junit, .trace, .markdown, .html: false
     }
   }
 }

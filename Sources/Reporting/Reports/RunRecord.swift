@@ -108,6 +108,9 @@ extension RunRecord {
     }.filter { $0.count > 0 }
   }
 
+  /// From its first step to its last; empty if nothing ran.
+  var criticalPath: [OperationID] { ledger.criticalPath }
+
   /// In a few words, why the step ended as it did: `exit 1 after 3.4s`, `'unit' failed`.
   func reason(of step: StepRecord) -> String {
     let settled = step.settled

@@ -32,7 +32,7 @@ struct Command: Sendable {
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
       Options.failFast,
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
-      Options.junit, Options.summary, Options.trace,
+      Options.junit, Options.report, Options.summary, Options.trace,
       Options.color, Options.ascii, Options.stateDirectory,
     ])
 

@@ -42,6 +42,8 @@ enum Options {
   static let trace = Option(
     "trace", nil, .text("FILE", wanted: "a file"),
     summary: "write a trace for Perfetto or Chrome to FILE")
+  static let report = Option(
+    "report", nil, .text("FILE", wanted: "a file"), summary: "write a report in HTML to FILE")
   static let summary = Option(
     "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
   static let color = Option(

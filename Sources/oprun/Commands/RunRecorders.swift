@@ -11,7 +11,9 @@ struct RunRecorders {
   private let reports: ReportFiles?
 
   /// Each option that names a file to write.
-  private static let options = [Options.events, Options.junit, Options.summary, Options.trace]
+  private static let options = [
+    Options.events, Options.junit, Options.report, Options.summary, Options.trace,
+  ]
 
   /// To be called before anything else is opened. An oprun that a step starts does not write over the
   /// files of this one.
@@ -43,7 +45,8 @@ struct RunRecorders {
 
   private static func targets(_ invocation: Invocation) -> [ReportTarget] {
     let files: [(Option, ReportTarget.Form)] = [
-      (Options.junit, .junit), (Options.summary, .markdown), (Options.trace, .trace),
+      (Options.junit, .junit), (Options.report, .html), (Options.summary, .markdown),
+      (Options.trace, .trace),
     ]
     var targets = files.compactMap { option, form in
       invocation.text(option).map { ReportTarget(form, path: $0) }
