@@ -5,7 +5,7 @@ import Plans
 import Scheduling
 
 extension Plan {
-  /// `id  command`; with a name, `id  name`; then what is not usual about it.
+  /// Writes `id  command`; with a name, `id  name`; then what is not usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
     let widest = min(40, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
     for operation in operations {
@@ -28,7 +28,7 @@ extension Plan {
     }
   }
 
-  /// `(4 instances, if: params.deploy)`.
+  /// Notes such as `(4 instances, if: params.deploy)`.
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
@@ -36,7 +36,7 @@ extension Plan {
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 
-  /// A list of objects; the fields are documented in docs/command-line.md, "List as JSON".
+  /// Writes a list of objects; the fields are documented in docs/command-line.md, "List as JSON".
   package func writeJSONList(to sink: ByteSink) {
     let lines = StepLines(self)
     let fields = OperationFields(self)
