@@ -1,13 +1,13 @@
-// A command line, understood: a command, checked values of its options, operands.
+// A parsed command line: a command, checked values of its options, operands.
 
 import Scheduling
 
-/// Values are checked; defaults are not filled in.
+/// A command with its options and operands. Values are checked; defaults are not filled in.
 struct Invocation {
   let command: Command
   var operands: [String] = []
   var wantsHelp = false
-  /// More than one for repeatable options alone.
+  /// The values; more than one only for repeatable options.
   private var values: [String: [OptionValue]] = [:]
 
   init(_ command: Command) { self.command = command }
@@ -35,14 +35,14 @@ struct Invocation {
     if case .text(let text)? = value(of: option) { text } else { nil }
   }
 
-  /// In the order they were given.
+  /// The assignments in the order in which they were given.
   func assignments(_ option: Option) -> [(name: String, value: String)] {
     (values[option.name] ?? []).compactMap {
       if case .assignment(let name, let value) = $0 { (name, value) } else { nil }
     }
   }
 
-  /// The chosen word as the type that its words are the raw values of.
+  /// The chosen word as the type whose raw values are the words.
   func choice<Choice: RawRepresentable<String>>(_ option: Option, default choice: Choice) -> Choice
   {
     text(option).flatMap(Choice.init(rawValue:)) ?? choice

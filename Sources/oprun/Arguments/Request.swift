@@ -1,14 +1,15 @@
-// Which command a command line means.
+// Finds the command that a command line means.
 
 import Glibc
 
 enum Request {
   case version
-  /// Nil: oprun's own help. With a file, what its pipeline takes as well.
+  /// Help for a command; nil means oprun's own. If there is a file, the parameters of its pipeline
+  /// are included.
   case help(Command?, file: String?)
   case perform(Invocation)
 
-  /// `words` without the program's name.
+  /// Parses a command line. `words` does not include the program's name.
   init(
     _ words: [String], environment: (String) throws(UsageFailure) -> String?,
     fileExists: (String) -> Bool
@@ -30,12 +31,14 @@ enum Request {
     }
   }
 
-  /// A name without a dot and a slash is hardly a pipeline file.
+  /// Whether a word looks like a command: a name without a dot and a slash is hardly a pipeline
+  /// file.
   private static func looksLikeCommand(_ word: String) -> Bool {
     !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
   }
 
-  /// Help says no more of a file that is not there, and does not wait for standard input.
+  /// A request for help, which ignores a file that does not exist, and does not wait for standard
+  /// input.
   private static func help(_ invocation: Invocation, _ fileExists: (String) -> Bool) -> Request {
     guard invocation.command.takesParameters, let file = invocation.operands.first, file != "-",
       fileExists(file)

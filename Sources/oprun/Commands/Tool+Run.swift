@@ -54,7 +54,7 @@ extension Tool {
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
   }
 
-  /// Nil if one is missing or cannot be used, which was said.
+  /// The secrets; nil if one is missing or cannot be used, which has been reported.
   private func complete(_ reading: SecretReading) -> Secrets? {
     do throws(SecretFailure) {
       return try reading.complete()
@@ -127,7 +127,7 @@ private final class StatusWatch: RunObserver {
 }
 
 extension CommandEnd {
-  /// As a shell would tell it: 128 and the number of the signal.
+  /// The status as a shell would report it: 128 plus the number of the signal.
   fileprivate var shellStatus: Int32 {
     switch status {
     case .exited(let status): status
