@@ -7,6 +7,14 @@ struct Invocation {
   let command: Command
   var operands: [String] = []
   var wantsHelp = false
+  /// True if the command's name was written.
+  var isCommandNamed = true
+  /// True if the first operand is a file that was searched for.
+  var isFileFound = false
+  /// The directory of that file, in which everything happens, as a path from here; nil means here.
+  var directory: String?
+  /// The absolute path of where oprun was started, if that is another directory.
+  var startDirectory: String?
   /// The values; more than one only for repeatable options.
   private var values: [String: [OptionValue]] = [:]
 
