@@ -5,7 +5,7 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// What is written, in the order of the table.
+  /// The settings that are written, in the order of the table.
   mutating func settings(from fields: Fields<StepKey>) -> [Setting] {
     var settings = commandSettings(from: fields)
     let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
