@@ -15,10 +15,10 @@ package struct PlanningOptions: Sendable {
   package var failurePolicy: FailurePolicy?
   /// The time limit from `--timeout`, in place of the file's.
   package var timeout: Nanoseconds?
-  /// Ids of steps to run, with all that they need; empty means what the file says: its `default`, or
-  /// every step that is not manual.
+  /// The ids of the steps to run, along with everything they need; empty means what the file says:
+  /// its `default`, or every step that is not manual.
   package var selection: [String]
-  /// Where nothing is selected every step is in the plan: for listings.
+  /// True for listings: if nothing is selected, every step is in the plan.
   package var showsEveryStep = false
   /// The values for the pipeline's parameters. If one has several values, the last one wins.
   package var parameters: [ParameterArgument] = []
@@ -53,7 +53,7 @@ package enum PlanningFailure: Error {
   /// The file is at fault; the diagnostics are everything that was found, sorted by location. Exit
   /// status 3.
   case invalid([Diagnostic], SourceMap)
-  /// The selection names a step that is not there, or nothing is selected. Exit status 4.
+  /// The selection names a step that does not exist, or nothing is selected. Exit status 4.
   case emptySelection(message: String, help: String? = nil)
   /// Parameters have wrong values or none, one message for each. Exit status 2.
   case badParameters(ParameterFaults)

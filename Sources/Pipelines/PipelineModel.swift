@@ -31,7 +31,7 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
-  /// What runs when nothing is named; nil: every step that is not manual.
+  /// The steps that run when none is named; nil means every step that is not manual.
   var defaultSteps: [Reference]?
   var hasManualSteps = false
   var hooks: [HookKind: [CommandModel]] = [:]
@@ -103,7 +103,7 @@ struct StepModel {
 struct AttributesModel {
   var label: Text?
   var isManual = false
-  /// A number of `PipelineModel.descriptions`.
+  /// An index into `PipelineModel.descriptions`.
   var description: Int32 = -1
   /// An index into `PipelineModel.settings`.
   var settings: Int32 = -1

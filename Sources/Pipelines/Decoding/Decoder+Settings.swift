@@ -63,7 +63,7 @@ extension Decoder {
     return isList ? writtenEnvironment(value, row).map(lastValues) : variables(value, row)
   }
 
-  /// The same with every value of a name, for what sees the ones before it.
+  /// The same with every value of a name, because a value can use the ones before it.
   mutating func writtenEnvironment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .list else { return variables(value, row) }
@@ -136,7 +136,7 @@ extension PlacementModel {
   }
 }
 
-/// The last value of each name, in the place of the first.
+/// The last value of each name, in the position of the first.
 private func lastValues(_ variables: [VariableModel]) -> [VariableModel] {
   var result: [VariableModel] = []
   var places: [String: Int] = [:]

@@ -19,7 +19,7 @@ package final class ByteSink {
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
-  /// In place of the descriptor, where the output is wanted as text.
+  /// Used in place of the descriptor if the output is wanted as text.
   private var memory: [UInt8]?
 
   /// The masker. Setting it first passes on what was written before.
@@ -52,7 +52,7 @@ package final class ByteSink {
     return sink
   }
 
-  /// What was written into memory so far.
+  /// The text that was written into memory so far.
   var text: String {
     flush()
     return String(decoding: memory ?? [], as: UTF8.self)

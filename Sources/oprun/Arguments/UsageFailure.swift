@@ -136,7 +136,7 @@ struct UsageFailure: Error, Hashable {
       command: Command.run.name)
   }
 
-  /// `words` are those of `--events`, as the others'.
+  /// `words` is the value of `--events`, like that of the others.
   static func closedEventDescriptor(_ words: String) -> UsageFailure {
     UsageFailure(
       "'--events' wants a descriptor that is open, found \(quoted(words))",
@@ -193,7 +193,7 @@ struct UsageFailure: Error, Hashable {
         + "directory above", command: command.name)
   }
 
-  /// Of a file in a directory above, which nobody named.
+  /// The failure for a file in a directory above, which the command line does not name.
   static func foreignFile(_ path: String) -> UsageFailure {
     UsageFailure(
       "\(quoted(path)) belongs to another user and is not run unasked",

@@ -69,7 +69,7 @@ extension Tool {
     }
   }
 
-  /// What was given is meant from where oprun was started.
+  /// The state directory. A path on the command line is relative to where oprun was started.
   private func stateDirectory(_ invocation: Invocation) -> String {
     guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
     guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }

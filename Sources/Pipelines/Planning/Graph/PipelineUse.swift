@@ -57,7 +57,7 @@ final class PipelineUse {
     }
   }
 
-  /// Not all of its steps run when none is named.
+  /// True if not all of its steps run when none is named.
   var leavesOut: Bool { model.defaultSteps != nil || model.hasManualSteps }
 
   /// The steps that run when none is named, without what they need.

@@ -1,5 +1,5 @@
-// Which operations are in a plan: all, what the file says, or some that were named; and what they
-// need.
+// Selects the operations of a plan: all, those that the file selects, or some that were named; and
+// what they need.
 
 import Diagnostics
 import Expressions
