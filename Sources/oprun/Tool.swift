@@ -1,4 +1,4 @@
-// From the words of a command line to the command that they ask for.
+// Performs the command that the words of a command line request.
 
 import Diagnostics
 import Glibc
@@ -9,7 +9,7 @@ struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
 
-  /// Answers the exit status.
+  /// Performs the command; returns the exit status.
   func perform() -> Int32 {
     let status = answer()
     output.flush()
@@ -67,7 +67,7 @@ struct Tool {
     errors.write("try '\(command)'\n")
   }
 
-  /// A message that is not about a place in a file.
+  /// Prints a message that is not about a location in a file.
   func say(_ message: String, help: String? = nil) {
     errors.write("oprun: ")
     errors.write(messageLine(message))
@@ -76,8 +76,8 @@ struct Tool {
   }
 }
 
-/// Leaves a value to the end of the process, which comes soon: to free what a large file was made into,
-/// piece by piece, takes a tenth of the time that reading it took.
+/// Keeps a value until the end of the process, which comes soon: freeing the data of a large file
+/// piece by piece takes a tenth of the time that reading it took.
 func keepUntilExit(_ value: some Any) { _ = Unmanaged.passRetained(Kept(value: value)) }
 
 private final class Kept {
@@ -86,7 +86,7 @@ private final class Kept {
   init(value: some Any) { self.value = value }
 }
 
-/// Of a variable that stands for an option.
+/// The value of a variable that stands for an option.
 private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   guard let bytes = getenv(name) else { return nil }
   do throws(TextDecodingFailure) {

@@ -1,5 +1,5 @@
-// `include`: what several files say, as if it stood in one. What two of them say is an error that
-// shows both places.
+// `include`: merges several files as if they were one. A definition in two of them is an error that
+// shows both locations.
 
 import Diagnostics
 import Plans
@@ -16,7 +16,7 @@ struct Definitions {
 }
 
 extension PipelineModel {
-  /// Adds what another file says after what is here. `definitions` belong to this model: of what was
+  /// Appends the content of another file. `definitions` are those of this model, from what was
   /// merged before. Linear in the other model.
   mutating func merge(
     _ other: PipelineModel, _ definitions: inout Definitions, log: inout DiagnosticLog
@@ -32,7 +32,7 @@ extension PipelineModel {
     mergeSteps(other)
   }
 
-  /// The items whose names are not defined yet; from now on they are.
+  /// The items whose names are not defined yet; this defines them.
   private func fresh<Item: NamedModel>(
     _ items: [Item], _ what: String, _ places: inout [String: Span], _ log: inout DiagnosticLog
   ) -> [Item] {
@@ -47,7 +47,7 @@ extension PipelineModel {
     return fresh
   }
 
-  /// Keys that hold one thing. A file's own name and version say nothing of the whole.
+  /// Merges keys with a single value. A file's own name and version do not describe the whole.
   private mutating func mergeScalars(_ other: PipelineModel, _ log: inout DiagnosticLog) {
     for (key, span) in other.written.sorted(by: { $0.value.start < $1.value.start })
     where key.isSingle {
@@ -58,7 +58,7 @@ extension PipelineModel {
         take(key, from: other)
       }
     }
-    // Of the file that is merged last: the one that includes the others.
+    // It comes from the file that is merged last, which includes the others.
     name = other.name
     description = other.description
   }
@@ -73,7 +73,7 @@ extension PipelineModel {
     case .sequence: isSequence = other.isSequence
     case .default: defaultSteps = other.defaultSteps
     case .defaults:
-      // Its lists are of the other model; `mergeSteps` does not move them.
+      // Its lists refer to the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
       defaultPlacement = other.defaultPlacement
     case .onSuccess: hooks[.onSuccess] = other.hooks[.onSuccess]
@@ -125,7 +125,7 @@ extension PipelineModel {
 }
 
 extension PipelineKey {
-  /// What it holds is one thing, of which two files cannot each say their own.
+  /// Whether the key has a single value, which two files cannot both define.
   fileprivate var isSingle: Bool {
     switch self {
     case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults,
@@ -139,10 +139,10 @@ extension PipelineKey {
   }
 }
 
-/// What has a name of the user's in a file.
+/// A model with a name that the user chose in a file.
 protocol NamedModel {
   var name: String { get }
-  /// Where the name stands.
+  /// The location of the name.
   var span: Span { get }
 }
 

@@ -1,17 +1,17 @@
-// Files of variables, `.env`: `NAME=value` in lines. Knows nothing of pipelines.
+// Parses `.env` files: lines of the form `NAME=value`. It knows nothing about pipelines.
 
 import Expressions
 
-/// What is wrong with a file of variables. The text itself is not shown: it may be secret.
+/// What is wrong with an `.env` file. The text itself is not shown, because it may be secret.
 struct VariableFileFailure: Error, Hashable {
   let line: Int
   let message: String
 }
 
-/// The variables of a file, in order. Blank lines and lines that begin with `#` say nothing; `export `
-/// may stand before a name. In single quotes all is as it is; in double quotes `\n`, `\t`, `\"`, `\\`
-/// and `\$` are escapes; quoted values may go over several lines. Without quotes a value ends with
-/// its line, or before ` #`. Nothing is expanded.
+/// The variables of a file, in order. Blank lines and lines that begin with `#` are ignored;
+/// `export ` is allowed before a name. Text in single quotes is taken literally; in double quotes
+/// `\n`, `\t`, `\"`, `\\` and `\$` are escapes; quoted values may span several lines. An unquoted
+/// value ends with its line, or before ` #`. Nothing is expanded.
 func variables(in bytes: [UInt8]) throws(VariableFileFailure) -> [(String, String)] {
   var reader = VariableFileReader(bytes)
   return try reader.read()
