@@ -31,6 +31,9 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
+  /// The first step of the sequence that each step of an included file is in; −1 if its file has no
+  /// sequence, `unsaid` if it does not say. Empty if no file says.
+  var sequenceStarts: [Int32] = []
   /// The steps that run when none is named; nil means every step that is not manual.
   var defaultSteps: [Reference]?
   var hasManualSteps = false
@@ -54,6 +57,18 @@ struct PipelineModel {
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
+
+  static let unsaid: Int32 = -2
+
+  var hasSequence: Bool { isSequence || !sequenceStarts.isEmpty }
+
+  /// The first step of the sequence that a step is in; nil if it is in none.
+  func sequenceStart(of step: Int) -> Int? {
+    if step < sequenceStarts.count, sequenceStarts[step] != Self.unsaid {
+      return sequenceStarts[step] < 0 ? nil : Int(sequenceStarts[step])
+    }
+    return isSequence ? 0 : nil
+  }
 
   /// The range in `dependencies` of a step's own.
   func dependencyRange(of step: Int) -> Range<Int> {
@@ -187,6 +202,8 @@ struct ClaimModel {
 enum Setting: Hashable {
   case environment([VariableModel])
   case workingDirectory(Text)
+  /// Where relative working directories begin: of steps of included files.
+  case baseDirectory(Text)
   case shell([String])
   case standardInput(Text)
   case timeout(Nanoseconds)

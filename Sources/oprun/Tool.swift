@@ -1,6 +1,7 @@
 // Performs the command that the words of a command line request.
 
 import Diagnostics
+import Expressions
 import Glibc
 import Pipelines
 import Reporting
@@ -13,8 +14,20 @@ struct Tool {
   func perform() -> Int32 {
     let status = answer()
     output.flush()
+    let isCut = output.hasFailed && status == ExitStatus.success
+    // A reader that has seen enough is no fault.
+    if isCut, output.errorNumber != EPIPE {
+      say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
+    }
     errors.flush()
-    return output.hasFailed && status == ExitStatus.success ? ExitStatus.cannotWrite : status
+    return isCut ? ExitStatus.cannotWrite : status
+  }
+
+  /// Without its words nothing can be done, not even the version be told from a mistake.
+  func refuseUnreadableCommandLine() -> Int32 {
+    say("cannot read the command line: '/proc' is not mounted", help: "mount -t proc proc /proc")
+    errors.flush()
+    return ExitStatus.internalError
   }
 
   private func answer() -> Int32 {
@@ -63,8 +76,9 @@ struct Tool {
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
-    let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
-    errors.write("try '\(command)'\n")
+    let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
+    let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
+    errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
 
   /// Prints a message that is not about a location in a file.
@@ -74,6 +88,17 @@ struct Tool {
     errors.writeNewline()
     if let help { errors.write("  help: \(messageLine(help))\n") }
   }
+}
+
+/// Returns a path as it is written in a command line that is quoted as a whole; nil if it would need quotes.
+func wordForHelp(_ path: String) -> String? {
+  let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
+  return isPlain ? path : nil
+}
+
+private func isFile(_ path: String) -> Bool {
+  var status = stat()
+  return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }
 
 /// Keeps a value until the end of the process, which comes soon: freeing the data of a large file

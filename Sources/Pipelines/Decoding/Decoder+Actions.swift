@@ -95,10 +95,26 @@ extension Decoder {
   /// is a pipeline file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
     let members = inputs.map { self.inputs($0) } ?? []
-    guard let name = filledText(value, row), let members else { return nil }
+    guard let name = filledText(value, row), let members, checkIsNoAction(name, value) else {
+      return nil
+    }
     let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
     return UsesModel(
       kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
+  }
+
+  /// False, and reported, for what is used elsewhere: `owner/action@v4`, `docker://image`.
+  private mutating func checkIsNoAction(_ name: String, _ value: NodeIndex) -> Bool {
+    if name.hasPrefix("docker://") {
+      report(tree.resolve(value)) { DecodingMessage.container(name, at: $0) }
+      return false
+    }
+    let isFile = name.hasPrefix(".") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
+    guard !isFile, let slash = name.firstIndex(of: "/"), name[slash...].contains("@") else {
+      return true
+    }
+    report(tree.resolve(value)) { DecodingMessage.foreignAction(name, at: $0) }
+    return false
   }
 
   private mutating func inputs(_ value: NodeIndex) -> [MemberModel]? {

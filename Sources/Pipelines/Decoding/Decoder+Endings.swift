@@ -48,7 +48,9 @@ extension Decoder {
     {
       return factor
     }
-    reportType(value, RetryKey.backoff.row, help: "from 1 to 1000, at most three decimals")
+    reportType(
+      value, RetryKey.backoff.row,
+      help: "each delay is the one before times 'backoff', with at most three decimals")
     return nil
   }
 

@@ -31,8 +31,11 @@ extension Decoder {
     let node = tree.resolve(item)
     guard tree.nodes[node].kind == .map else {
       let found = found(node)
+      let isText = tree.nodes[node].isScalar && !isNull(node)
+      let help = isText ? DecodingMessage.stepOfText(tree.string(node)) : nil
       report(item) {
-        DecodingMessage.wrongType("steps", wanted: "a list of maps", found: found, at: $0)
+        DecodingMessage.wrongType(
+          "steps", wanted: "a list of maps", found: found, at: $0, help: help)
       }
       return
     }

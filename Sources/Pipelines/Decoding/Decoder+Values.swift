@@ -153,6 +153,7 @@ extension Decoder {
       return reportExpression(node, row)
     }
     let found = found(node)
+    let help = splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help
     report(node) {
       DecodingMessage.wrongType(
         row.key, wanted: row.type.words, found: found, at: $0, help: help)

@@ -15,6 +15,8 @@ struct Decoder {
   var model = PipelineModel()
   /// True if the file is included in another one, which may have the steps.
   var isPart = false
+  /// The other tool whose file this looks like, if any.
+  var foreignFile: ForeignFile?
   /// Indices into `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
   /// How many strings the model keeps, and their bytes: aliases could repeat them without end.
@@ -138,9 +140,18 @@ extension Decoder {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let name = tree.string(key)
+        if let text = splitText(before: key) {
+          if isFirstBareKey(key) {
+            report(key) { DecodingMessage.splitAtComma(name, owner, text, at: $0) }
+          }
+          continue
+        }
         let close =
           Key.elsewhere[name]?.row.key ?? suggestion(for: name, among: table.rows.lazy.map(\.key))
-        report(key) { DecodingMessage.unknownKey(name, owner, suggestion: close, at: $0) }
+        let foreign = close == nil ? Key.foreign[name] : nil
+        report(key) {
+          DecodingMessage.unknownKey(name, owner, suggestion: close, foreign: foreign, at: $0)
+        }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }
     }

@@ -61,11 +61,14 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   static var allowsExtensions: Bool { get }
   /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
+  /// Keys that have no counterpart here, by the tool whose they are.
+  static var foreign: [String: ForeignFile] { get }
 }
 
 extension ObjectKey {
   package static var allowsExtensions: Bool { false }
   package static var elsewhere: [String: Self] { [:] }
+  package static var foreign: [String: ForeignFile] { [:] }
 }
 
 /// Finds a key by its bytes: no string is made for the keys of a file.

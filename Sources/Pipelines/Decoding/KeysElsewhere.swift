@@ -26,4 +26,9 @@ extension PipelineKey {
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
     "dir": .workingDir, "timeout_sec": .timeout,
   ]
+
+  package static let foreign: [String: ForeignFile] = [
+    "schedule": .dagu, "handler_on": .dagu, "mail_on": .dagu, "max_active_runs": .dagu,
+    "trigger": .azure, "pool": .azure, "kind": .drone, "agents": .buildkite,
+  ]
 }

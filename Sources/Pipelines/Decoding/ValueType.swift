@@ -91,7 +91,8 @@ package indirect enum ValueType: Hashable, Sendable {
     case .identifier, .stepID, .dependency: "an id"
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
-    case .amount, .factor: "a number"
+    case .amount: "a number"
+    case .factor: "a number from 1 to 1000"
     case .duration, .durationOrZero: "a duration such as 30s"
     case .size: "a size such as 2M"
     case .choice(let names):

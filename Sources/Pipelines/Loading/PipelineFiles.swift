@@ -11,32 +11,42 @@ package struct PipelineFiles: Sendable {
   package let read:
     @Sendable (_ path: String, _ directory: String?) -> Result<[UInt8]?, InputFailure>
 
+  /// The same for all paths of one file.
+  let identity: @Sendable (_ path: String) -> String
+
   package init(
     read:
       @escaping @Sendable (_ path: String, _ directory: String?) -> Result<
         [UInt8]?, InputFailure
-      >
+      >,
+    identity: @escaping @Sendable (_ path: String) -> String = { $0 }
   ) {
     self.read = read
+    self.identity = identity
   }
 
   /// The file system.
-  package static let system = PipelineFiles { path, directory in
-    if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
-    if let directory, !lies(path, in: directory) {
-      return .failure(
-        InputFailure(
-          "\(quoted(path)) is a link that leaves the directory of the file that refers to it"))
-    }
-    do throws(InputFailure) {
-      return .success(try readPipelineFile(path))
-    } catch {
-      return .failure(error)
-    }
-  }
+  package static let system = PipelineFiles(read: readSystemFile) { realPath($0) ?? $0 }
 
   /// No file can be read.
   package static let none = PipelineFiles { _, _ in .success(nil) }
+}
+
+/// Reads a file of the file system.
+private func readSystemFile(
+  _ path: String, in directory: String?
+) -> Result<[UInt8]?, InputFailure> {
+  if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
+  if let directory, !lies(path, in: directory) {
+    return .failure(
+      InputFailure(
+        "\(quoted(path)) is a link that leaves the directory of the file that refers to it"))
+  }
+  do throws(InputFailure) {
+    return .success(try readPipelineFile(path))
+  } catch {
+    return .failure(error)
+  }
 }
 
 /// Whether a file is below a directory once all links are followed.

@@ -14,12 +14,14 @@ struct PipelineLoader {
   /// Nested pipelines by path.
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
-  private var open: [String] = []
-  /// The files that were included in the pipeline that is being read, and where.
-  private var included: [String: Span] = [:]
+  private var open: [OpenFile] = []
+  /// The files that were included in the pipeline that is being read, by identity.
+  private var included: Set<String> = []
   private var byteCount = 0
   /// The number of files named in `dotenv`, whether they exist or not.
   private var variableFileCount = 0
+  /// .env files with faults, which are reported once.
+  private var reportedVariableFiles: Set<String> = []
   /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
 
@@ -41,9 +43,9 @@ struct PipelineLoader {
   var isCutShort: Bool { log.isFull || lacksFile }
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
-    open.append(path)
+    open.append(OpenFile(path: path, identity: files.identity(path)))
     let outer = included
-    included = [:]
+    included = []
     defer {
       open.removeLast()
       included = outer
@@ -69,7 +71,7 @@ struct PipelineLoader {
   ) -> PipelineModel {
     byteCount += bytes.count
     let start = sources.add(path: path, bytes: bytes)
-    let model = Decoder.decode(bytes, start: start, isPart: isPart, log: &log)
+    let model = Decoder.decode(bytes, from: path, start: start, isPart: isPart, log: &log)
     if model == nil, isPart { lacksFile = true }
     return model ?? PipelineModel()
   }
@@ -85,18 +87,17 @@ struct PipelineLoader {
         lacksFile = true
         continue
       }
-      if let first = included[path] {
-        log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
-        continue
-      }
+      let identity = files.identity(path)
+      guard !included.contains(identity) else { continue }
       guard let bytes = read(path, reference, from: file, as: "included file") else {
         lacksFile = true
         continue
       }
-      included[path] = reference.span
-      open.append(path)
-      let part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
+      included.insert(identity)
+      open.append(OpenFile(path: path, identity: identity))
+      var part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
       open.removeLast()
+      part.keepOwnSettings(&log)
       result.merge(part, &definitions, log: &log)
     }
     result.merge(model, &definitions, log: &log)
@@ -150,16 +151,27 @@ struct PipelineLoader {
         log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
       case .success(let bytes?):
         byteCount += bytes.count
-        do throws(VariableFileFailure) {
-          for (name, value) in try variables(in: bytes) {
-            model.fileVariables.append(
-              VariableModel(name: name, span: reference.span, value: .plain(value)))
-          }
-        } catch {
-          log.report(at: reference.span) {
-            LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
-          }
+        let file = readVariables(bytes)
+        for variable in file.variables {
+          model.fileVariables.append(
+            VariableModel(
+              name: variable.name, span: reference.span, value: .plain(variable.value)))
         }
+        report(file.faults, path, bytes)
+      }
+    }
+  }
+
+  /// Only a file with faults is among the sources: its text may be secret.
+  private mutating func report(_ faults: [VariableFileFault], _ path: String, _ bytes: [UInt8]) {
+    guard !faults.isEmpty, reportedVariableFiles.insert(path).inserted else { return }
+    let start = sources.add(path: path, bytes: bytes, isSecret: true)
+    func span(_ range: Range<Int>) -> Span {
+      Span(start: start + range.lowerBound, end: start + min(range.upperBound, bytes.count))
+    }
+    for fault in faults {
+      log.report(at: span(fault.place)) {
+        LoadingMessage.badVariables(fault.message, first: fault.first.map(span), at: $0)
       }
     }
   }
@@ -172,9 +184,10 @@ struct PipelineLoader {
       log.report(at: reference.span) { LoadingMessage.outside(reference.name, at: $0) }
       return nil
     }
-    if let start = open.firstIndex(of: path) {
-      let cycle = open[start...] + [path]
-      log.report(at: reference.span) { LoadingMessage.cycle(Array(cycle), at: $0) }
+    let identity = files.identity(path)
+    if let start = open.firstIndex(where: { $0.identity == identity }) {
+      let cycle = open[start...].map(\.path) + [path]
+      log.report(at: reference.span) { LoadingMessage.cycle(cycle, at: $0) }
       return nil
     }
     return path
@@ -206,4 +219,10 @@ struct PipelineLoader {
     }
     return nil
   }
+}
+
+/// A file that is being read: what it is called, and which file that is.
+private struct OpenFile {
+  let path: String
+  let identity: String
 }

@@ -62,6 +62,7 @@ extension LateStep {
     shell: [String], _ facts: some RunFacts
   ) throws(EvaluationFailure) -> [Probe] {
     let bindings = LateBindings(scope: scope, facts: facts)
+    let workspace = facts.runMember("workspace") ?? "."
     var probes: [Probe] = []
     for probe in parts.probes {
       let target = try bindings.action(
@@ -70,7 +71,7 @@ extension LateStep {
       if probe.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
-          action: probe.model.kind.action(target), every: probe.model.every,
+          action: probe.model.kind.action(target, in: workspace), every: probe.model.every,
           timeout: probe.model.timeout, words: probe.model.kind.words(target)))
     }
     return probes
@@ -128,11 +129,13 @@ extension LateStep {
 }
 
 extension ProbeModel.Kind {
-  fileprivate func action(_ target: Action) -> Action {
+  /// Files are looked for where oprun was started, as `exists` and `hashFiles` do; commands run in
+  /// the step's directory.
+  fileprivate func action(_ target: Action, in workspace: String) -> Action {
     guard case .script(let script) = target else { return target }
     let text = script.string
     return switch self {
-    case .file: .arguments(["test", "-e", text])
+    case .file: .arguments(["test", "-e", text.hasPrefix("/") ? text : "\(workspace)/\(text)"])
     case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
     case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
     case .command: target

@@ -9,7 +9,7 @@ extension ProgressLines {
   func writeHeader() {
     screen.turnToMessages()
     let plan = operations.plan
-    sink.write(nameAtLineStart(oneLine(plan.name)), in: .strong, isColored: screen.colorsMessages)
+    sink.write(nameAtLineStart(shortName(plan.name)), in: .strong, isColored: screen.colorsMessages)
     sink.write("  ")
     sink.write(plan.stepCount, "step")
     sink.write(", ")
@@ -49,7 +49,7 @@ extension ProgressLines {
     guard waits[operation, default: []].insert(what).inserted else { return }
     begin(.waiting, operation)
     sink.write("waiting for ")
-    sink.write(oneLine(what))
+    sink.write(shortName(what))
     sink.writeNewline()
   }
 

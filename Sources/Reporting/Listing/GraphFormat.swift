@@ -27,7 +27,8 @@ extension Plan {
   /// The text in a drawing: the name, and what is not usual about the operation.
   func label(of operation: OperationID, in groups: Groups) -> String {
     let step = steps[operation.index]
-    let name = groups.group(of: operation) == nil ? step.settings.name ?? step.id : step.id
+    let isStep = groups.group(of: operation) == nil
+    let name = isStep ? step.settings.name.map(shortName) ?? step.id : step.id
     var notes = membersInWords(of: operation).map { [$0] } ?? []
     let priority = graph.priority(of: operation)
     if priority != 0 { notes.append("priority \(priorityName(priority))") }

@@ -24,7 +24,7 @@ struct GraphTree {
       sink.write(step.id, in: .strong, isColored: options.isColored)
       if let name = step.settings.name, name != step.id {
         sink.write("  ")
-        sink.write(oneLine(name))
+        sink.write(shortName(name))
       }
       writeNotes(on: operation, to: sink)
       sink.writeNewline()

@@ -15,6 +15,8 @@ package final class ByteSink {
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
+  /// Of the write that failed, where there is no outlet.
+  package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
@@ -150,6 +152,7 @@ package final class ByteSink {
       } else if errno == EAGAIN {
         _ = waitUntilWritable()
       } else if errno != EINTR {
+        errorNumber = errno
         isSilent = true
       }
     }

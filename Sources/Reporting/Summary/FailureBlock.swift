@@ -39,7 +39,7 @@ struct FailureBlock {
     sink.write(step.id, in: .strong, isColored: screen.colorsMessages)
     if let name = step.settings.name, name != step.id {
       sink.write(" (")
-      sink.write(oneLine(name))
+      sink.write(shortName(name))
       sink.write(")")
     }
     sink.write("  ")

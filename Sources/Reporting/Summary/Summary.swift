@@ -67,7 +67,7 @@ extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
-    sink.write(oneLine(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(shortName(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write(": ")
     writeCounts()
     sink.write(" in ")

@@ -66,7 +66,7 @@ extension SettledOperation {
     switch cause {
     case .itself, .hook: nil
     case .condition(let text): oneLine(text)
-    case .wait(let text): "waiting for \(oneLine(text))"
+    case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
       "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")

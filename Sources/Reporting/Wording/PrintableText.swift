@@ -18,6 +18,9 @@ package func oneLine(_ text: String, columns: Int = .max) -> String {
   return result
 }
 
+/// A name, or what is waited for: whole as long as a person would have chosen it.
+func shortName(_ text: String) -> String { oneLine(text, columns: 120) }
+
 package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> String {
   oneLine(String(decoding: text, as: UTF8.self), columns: columns)
 }

@@ -23,7 +23,10 @@ struct ArgumentParser {
       parser.check(given)
       parser.checkOperands()
     }
-    if let mistake = UsageFailure.all(parser.mistakes) { throw mistake }
+    if var mistake = UsageFailure.all(parser.mistakes) {
+      if command.takesParameters { mistake.file = parser.invocation.operands.first }
+      throw mistake
+    }
     return parser.invocation
   }
 

@@ -8,6 +8,8 @@ struct UsageFailure: Error, Hashable {
   var help: String?
   /// The command whose help has more information; nil for that of oprun.
   var command: String?
+  /// The first operand, which may be the pipeline whose parameters help would list.
+  var file: String?
   /// Other mistakes of the same command line.
   var others: [UsageFailure] = []
 

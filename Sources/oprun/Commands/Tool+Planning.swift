@@ -118,8 +118,7 @@ extension Tool {
     case .badParameters(let faults):
       for message in faults.messages { say(message) }
       if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
-      let file = path == "-" ? "FILE" : oneLine(path)
-      errors.write("try 'oprun run \(file) --help'\n")
+      errors.write("try 'oprun run \(wordForHelp(path) ?? "FILE") --help'\n")
       return ExitStatus.usage
     }
   }

@@ -203,7 +203,7 @@ extension Planner {
         found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
-    if pipeline.model.isSequence {
+    if pipeline.model.hasSequence {
       let before = pipeline.sequenceBefore(address.step)
       for step in Array(before.manual) + [before.required].compactMap(\.self) {
         guard let previous = numbers[pipeline.operation(of: step)], !found.all.contains(previous)

@@ -137,6 +137,7 @@ struct SettingsDraft {
       environment = merged(environment, variables)
       addsVariables = true
     case .workingDirectory(let path): workingDirectory = path
+    case .baseDirectory(let path): baseDirectory = path
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
     case .timeout(let duration): timeout = duration

@@ -81,9 +81,10 @@ final class PipelineUse {
   /// What a step of a sequence waits for: manual steps before it if they run, and the one before
   /// them.
   func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
+    let start = model.sequenceStart(of: step) ?? step
     var first = step
-    while first > 0, isManual(first - 1) { first -= 1 }
-    return (first..<step, first > 0 ? first - 1 : nil)
+    while first > start, isManual(first - 1) { first -= 1 }
+    return (first..<step, first > start ? first - 1 : nil)
   }
 
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }

@@ -165,7 +165,7 @@ extension Planner {
         pipeline: scope.pipeline, text: text, kind: .stepVariables, step: scope.step,
         matrix: scope.matrix, suggester: log.suggester)
       for variable in variables { check(variable.value, in: variableScope) }
-    case .workingDirectory(let path): check(path, in: scope)
+    case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let commands):
@@ -235,7 +235,8 @@ extension Setting {
   var hasExpression: Bool {
     switch self {
     case .environment(let variables): variables.contains { $0.value.template != nil }
-    case .workingDirectory(let text), .standardInput(let text): text.template != nil
+    case .workingDirectory(let text), .baseDirectory(let text), .standardInput(let text):
+      text.template != nil
     case .allowFailureIf: true
     case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false

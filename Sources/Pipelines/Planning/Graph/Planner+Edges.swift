@@ -97,7 +97,7 @@ extension Planner {
   ) {
     let pipeline = pipelines[address.pipeline]
     let range = pipeline.model.dependencyRange(of: address.step)
-    if range.isEmpty, inherited.isEmpty, !pipeline.model.isSequence { return }
+    if range.isEmpty, inherited.isEmpty, !pipeline.model.hasSequence { return }
     let isFree = pipeline.controlFlow(of: address.step)?.condition?.callsStatusFunction ?? false
     for number in range {
       let dependency = pipeline.model.dependencies[number]
@@ -112,7 +112,7 @@ extension Planner {
         planner.add(draft.from(target), dependency, at: address, &gatherer)
       }
     }
-    if pipeline.model.isSequence {
+    if pipeline.model.hasSequence {
       let condition: EdgeCondition = isFree ? .done : .ok
       let before = pipeline.sequenceBefore(address.step)
       for step in before.manual {

@@ -68,6 +68,15 @@ struct StepScope: ExpressionScope {
     }
   }
 
+  func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool {
+    switch root {
+    case .secrets: pipeline.secretTypes[name]?.kinds.contains(.null) ?? false
+    case .env:
+      pipeline.inputs.secretVariables[name] == false && pipeline.inputs.variable(name) == nil
+    case .params, .steps, .matrix, .run, .host: false
+    }
+  }
+
   func suggestion(for name: String, of root: ContextRoot) -> String? {
     suggester.closest(to: name, among: names(of: root))
   }
