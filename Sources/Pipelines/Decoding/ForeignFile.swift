@@ -108,6 +108,7 @@ extension ForeignFile {
   }
 
   private static func kind(of lines: [Substring]) -> ForeignFile? {
+    if lines.contains(where: { $0.hasPrefix("steps:") }) { return nil }
     if lines.first?.hasPrefix("#!") ?? false { return .shell }
     let code = lines.lazy.filter { !$0.isEmpty && !$0.hasPrefix("#") }
     let first = code.first ?? ""
@@ -120,7 +121,6 @@ extension ForeignFile {
     }
     if code.contains(where: isOfMake) { return .make }
     if code.contains(where: isOfJust) { return .just }
-    if code.contains(where: { $0.hasPrefix("steps:") }) { return nil }
     return zip(lines, lines.dropFirst()).contains(where: isRule) ? .make : nil
   }
 
