@@ -1,4 +1,4 @@
-// From the words of a command line to the command that they ask for.
+// Performs the command that the words of a command line request.
 
 import Diagnostics
 import Expressions
@@ -10,7 +10,7 @@ struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
 
-  /// Answers the exit status.
+  /// Performs the command; returns the exit status.
   func perform() -> Int32 {
     let status = answer()
     output.flush()
@@ -81,7 +81,7 @@ struct Tool {
     errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
 
-  /// A message that is not about a place in a file.
+  /// Prints a message that is not about a location in a file.
   func say(_ message: String, help: String? = nil) {
     errors.write("oprun: ")
     errors.write(messageLine(message))
@@ -90,7 +90,7 @@ struct Tool {
   }
 }
 
-/// A path within a command line that is quoted as a whole; nil of one that would need quotes itself.
+/// Returns a path as it is written in a command line that is quoted as a whole; nil if it would need quotes.
 func wordForHelp(_ path: String) -> String? {
   let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
   return isPlain ? path : nil
@@ -101,8 +101,8 @@ private func isFile(_ path: String) -> Bool {
   return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }
 
-/// Leaves a value to the end of the process, which comes soon: to free what a large file was made into,
-/// piece by piece, takes a tenth of the time that reading it took.
+/// Keeps a value until the end of the process, which comes soon: freeing the data of a large file
+/// piece by piece takes a tenth of the time that reading it took.
 func keepUntilExit(_ value: some Any) { _ = Unmanaged.passRetained(Kept(value: value)) }
 
 private final class Kept {
@@ -111,7 +111,7 @@ private final class Kept {
   init(value: some Any) { self.value = value }
 }
 
-/// Of a variable that stands for an option.
+/// The value of a variable that stands for an option.
 private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   guard let bytes = getenv(name) else { return nil }
   do throws(TextDecodingFailure) {

@@ -1,5 +1,5 @@
-// The command: arguments in, exit status out. What only prints the version is answered before
-// anything else is set up.
+// The command: arguments in, exit status out. A request that only prints the version is answered
+// before anything else is set up.
 
 import Diagnostics
 import Execution

@@ -9,7 +9,7 @@ struct Pair {
 }
 
 extension Decoder {
-  /// Of one map. What is named costs much more than what is written.
+  /// The limit for one map. Names cost much more than the text they are written in.
   private static let maxNameCount = 100_000
 
   /// The pairs of a map with free names, merged ones last; a name occurs once.
@@ -149,7 +149,7 @@ extension Decoder {
     report(key) { DecodingMessage.duplicateKey(name, owner, first: first, at: $0) }
   }
 
-  /// Duplicate keys are refused also where nothing else is read: below `x-` keys.
+  /// Refuses duplicate keys even where nothing else is read: below `x-` keys.
   mutating func checkUnread(_ root: NodeIndex) {
     for node in root..<tree.next(after: root) where tree.nodes[node].kind == .map {
       checkDuplicates(in: node)

@@ -6,7 +6,7 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// Decodes all but the steps that were handed out one by one while reading.
+  /// Decodes everything except the steps that were handed out one by one while reading.
   mutating func decodePipeline(root: NodeIndex, readSteps: NodeIndex?) {
     guard tree.nodes[root].kind == .map else {
       return reportRoot(root)

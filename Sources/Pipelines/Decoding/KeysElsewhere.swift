@@ -1,5 +1,5 @@
-// What other tools call a key: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is unknown
-// here, and what is meant is known all the same.
+// The names of keys in other tools: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is
+// unknown here, but its meaning is known.
 
 extension StepKey {
   package static let elsewhere: [String: StepKey] = [

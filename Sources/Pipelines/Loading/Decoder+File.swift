@@ -1,10 +1,10 @@
-// From the bytes of one file to its model: the text is checked, read and decoded in one go.
+// From the bytes of one file to its model: the text is checked, parsed and decoded in one pass.
 
 import Diagnostics
 
 extension Decoder {
-  /// From the bytes of one file to its model. The nodes are gone when it returns.
-  /// `isPart`: others add what it lacks.
+  /// Decodes one file. The nodes are released when it returns. `isPart` means that other files add
+  /// what it lacks.
   static func decode(
     _ bytes: [UInt8], from path: String, start: Int, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel? {
@@ -18,7 +18,7 @@ extension Decoder {
       do throws(Diagnostic) {
         try decoder.read(text, base: start + mark)
       } catch {
-        // What comes of a file that cannot be read to its end would be guesses.
+        // Reports about a file that cannot be parsed to its end would be guesses.
         let foreign = decoder.foreignFile ?? ForeignFile(text: text)
         log.report(foreign.map { DecodingMessage.foreign($0, at: decoder.firstPlace) } ?? error)
         return nil

@@ -1,5 +1,5 @@
-// `include`: what several files say, as if it stood in one. What two of them say is an error that
-// shows both places. What a file says about its steps holds for those steps alone.
+// `include`: merges several files as if they were one. A definition in two of them is an error that
+// shows both locations. What a file says about its steps holds for those steps only.
 
 import Diagnostics
 import Plans
@@ -16,7 +16,7 @@ struct Definitions {
 }
 
 extension PipelineModel {
-  /// Adds what another file says after what is here. `definitions` belong to this model: of what was
+  /// Appends the content of another file. `definitions` are those of this model, from what was
   /// merged before. Linear in the other model.
   mutating func merge(
     _ other: PipelineModel, _ definitions: inout Definitions, log: inout DiagnosticLog
@@ -32,7 +32,7 @@ extension PipelineModel {
     mergeSteps(other)
   }
 
-  /// The items whose names are not defined yet; from now on they are.
+  /// The items whose names are not defined yet; this defines them.
   private func fresh<Item: NamedModel>(
     _ items: [Item], _ what: String, _ places: inout [String: Span], _ log: inout DiagnosticLog
   ) -> [Item] {
@@ -47,8 +47,8 @@ extension PipelineModel {
     return fresh
   }
 
-  /// What is not merged: of the file that includes the others, which comes last. They have no such
-  /// keys any more.
+  /// Takes what is not merged from the file that includes the others, which comes last. The others
+  /// have no such keys any more.
   private mutating func takeOwn(_ other: PipelineModel) {
     for (key, span) in other.written where [.ownSteps, .run].contains(key.reach) {
       written[key] = span
@@ -68,7 +68,7 @@ extension PipelineModel {
     case .sequence: isSequence = other.isSequence
     case .default: defaultSteps = other.defaultSteps
     case .defaults:
-      // Its lists are of the other model; `mergeSteps` does not move them.
+      // Its lists refer to the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
       defaultPlacement = other.defaultPlacement
     case .onSuccess: hooks[.onSuccess] = other.hooks[.onSuccess]
@@ -180,15 +180,15 @@ extension PipelineModel {
 }
 
 extension PipelineKey {
-  /// Of what a key in an included file is said.
+  /// What a key in an included file applies to.
   package enum Reach: CaseIterable, Sendable {
-    /// Of the whole pipeline: added to what the other files say.
+    /// The whole pipeline: it is added to what the other files say.
     case merged
-    /// Of the steps of its file, and of the files that this one includes.
+    /// The steps of its file, and of the files that this one includes.
     case ownSteps
-    /// Of its file as a file: of no account elsewhere.
+    /// Its file as a file: it has no effect elsewhere.
     case file
-    /// Of a run: refused where another file includes its own.
+    /// A run: it is refused in an included file.
     case run
   }
 
@@ -204,10 +204,10 @@ extension PipelineKey {
   }
 }
 
-/// What has a name of the user's in a file.
+/// A model with a name that the user chose in a file.
 protocol NamedModel {
   var name: String { get }
-  /// Where the name stands.
+  /// The location of the name.
   var span: Span { get }
 }
 

@@ -1,5 +1,5 @@
 // From one path to all the models that belong to it: included files are merged in, nested pipelines
-// stand beside.
+// are separate models.
 
 import Diagnostics
 import Plans
@@ -15,14 +15,14 @@ struct PipelineLoader {
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
   private var open: [OpenFile] = []
-  /// What was included in the pipeline that is being read, by identity.
+  /// The files that were included in the pipeline that is being read, by identity.
   private var included: Set<String> = []
   private var byteCount = 0
-  /// Named in `dotenv`, whether they are there or not.
+  /// The number of files named in `dotenv`, whether they exist or not.
   private var variableFileCount = 0
-  /// Those with faults, which are told once.
+  /// .env files with faults, which are reported once.
   private var reportedVariableFiles: Set<String> = []
-  /// Steps that use pipeline files, in all files.
+  /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
 
   static let maxFileCount = 1000
@@ -30,16 +30,16 @@ struct PipelineLoader {
 
   init(files: PipelineFiles) { self.files = files }
 
-  /// Reads the pipeline; `models[0]` is it.
+  /// Reads the pipeline, which becomes `models[0]`.
   mutating func load(path: String, bytes: [UInt8]) {
     models.append(PipelineModel())
     models[0] = pipeline(at: path, bytes)
   }
 
-  /// An included file is not there, or cannot be read as YAML.
+  /// True if an included file does not exist, or cannot be parsed as YAML.
   private var lacksFile = false
 
-  /// Of what was not read to its end every name could be missing.
+  /// True if something was not read to its end, so that any name could be missing.
   var isCutShort: Bool { log.isFull || lacksFile }
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
@@ -107,7 +107,8 @@ struct PipelineLoader {
 
   // MARK: Nested pipelines
 
-  /// False if there are too many, which is reported: each would become steps of its own.
+  /// Counts uses of pipelines; false if there are too many, which is reported: each would add its
+  /// own steps.
   private mutating func countUses(of model: PipelineModel) -> Bool {
     for uses in model.uses {
       guard case .file = uses.kind else { continue }
@@ -177,7 +178,7 @@ struct PipelineLoader {
 
   // MARK: Reading
 
-  /// The path of a file that another one names; nil if it may not name it, which is reported.
+  /// The path of a file that another one names; nil if this is not allowed, which is reported.
   private mutating func path(of reference: Reference, from file: FilePath) -> String? {
     guard let path = file.resolve(reference.name) else {
       log.report(at: reference.span) { LoadingMessage.outside(reference.name, at: $0) }
@@ -192,7 +193,7 @@ struct PipelineLoader {
     return path
   }
 
-  /// False if no more may be read, which is reported.
+  /// Checks the limits; false if no more may be read, which is reported.
   private mutating func checkLimits(_ reference: Reference) -> Bool {
     let fileCount = sources.files.count + variableFileCount
     if open.count <= Self.maxDepth, fileCount < Self.maxFileCount,
@@ -204,7 +205,7 @@ struct PipelineLoader {
     return false
   }
 
-  /// The bytes of a file; nil if they cannot be had, which is reported.
+  /// The bytes of a file; nil if they cannot be read, which is reported.
   private mutating func read(
     _ path: String, _ reference: Reference, from file: FilePath, as what: String
   ) -> [UInt8]? {

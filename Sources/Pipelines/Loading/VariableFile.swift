@@ -1,33 +1,33 @@
-// Files of variables, `.env`: `NAME=value` in lines. Knows nothing of pipelines.
+// Parses `.env` files: lines of the form `NAME=value`. It knows nothing about pipelines.
 
 import Diagnostics
 import Expressions
 
-/// A variable, and where in its file the name stands.
+/// A variable, and where its name is in the file.
 struct FileVariable: Hashable {
   let name: String
   let value: String
   let place: Range<Int>
 }
 
-/// What is wrong with a file of variables, and where. The text itself is not shown: it may be secret.
+/// What is wrong with an `.env` file, and where. The text itself is not shown, because it may be secret.
 struct VariableFileFault: Hashable {
   let place: Range<Int>
   let message: String
-  /// Where the same name stands before.
+  /// Where the same name was set before.
   var first: Range<Int>?
 }
 
-/// What a file of variables says, and everything that is wrong with it, in order.
+/// The variables of an `.env` file, and everything that is wrong with it, in order.
 struct VariableFile: Hashable {
   fileprivate(set) var variables: [FileVariable] = []
   fileprivate(set) var faults: [VariableFileFault] = []
 }
 
-/// Reads a file of variables. Blank lines and lines that begin with `#` say nothing; `export ` may
-/// stand before a name. In single quotes all is as it is; in double quotes `\n`, `\t`, `\"`, `\\` and
-/// `\$` are escapes; quoted values may go over several lines. Without quotes a value ends with its
-/// line, or before ` #`. Nothing is expanded. After a fault the next line is read.
+/// Reads an `.env` file. Blank lines and lines that begin with `#` are ignored; `export ` is allowed
+/// before a name. Text in single quotes is taken literally; in double quotes `\n`, `\t`, `\"`, `\\`
+/// and `\$` are escapes; quoted values may span several lines. An unquoted value ends with its line, or
+/// before ` #`. Nothing is expanded. After a fault, reading goes on with the next line.
 func readVariables(_ bytes: [UInt8]) -> VariableFile {
   var reader = VariableFileReader(bytes)
   return reader.read()

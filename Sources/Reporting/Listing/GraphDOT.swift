@@ -76,7 +76,7 @@ struct GraphDOT {
 }
 
 extension GroupPlan {
-  /// The label of a group always differs from its id.
+  /// The shape of a group, whose label always differs from its id.
   fileprivate var shape: StaticString {
     switch kind {
     case .matrix, .expanding: "box3d"

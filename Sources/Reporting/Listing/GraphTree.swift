@@ -31,7 +31,7 @@ struct GraphTree {
     }
   }
 
-  /// `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
+  /// Writes `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
   private func writeNotes(on operation: OperationID, to sink: ByteSink) {
     var opening: StaticString = "  ("
     func begin() {

@@ -1,4 +1,4 @@
-// Names and types of all expressions, before any value is known.
+// Checks names and types of all expressions, before any value is known.
 
 import Diagnostics
 import Expressions
@@ -93,8 +93,8 @@ extension Planner {
     }
   }
 
-  /// Steps often say the same: what was right in one is right in the next, unless it names what is of
-  /// the step itself.
+  /// Checks an expression once. Steps often repeat one: if it is valid in one step it is valid in
+  /// the next, unless it names something of the step itself.
   private mutating func checkOnce(
     _ expression: Expression, in scope: StepScope,
     _ check: (SourceText, inout DiagnosticLog) -> Void
@@ -144,7 +144,8 @@ extension Planner {
     }
   }
 
-  /// What a pipeline file is given has the type of its parameter; other names are reported already.
+  /// Checks that the inputs of a pipeline file have the types of its parameters; other names have
+  /// already been reported.
   private mutating func check(
     _ member: MemberModel, for param: ParamModel?, in scope: StepScope
   ) {
@@ -178,7 +179,7 @@ extension Planner {
 
   // MARK: Matrices
 
-  /// What the members of a matrix are, as far as it is written.
+  /// The types of the members of a matrix, as far as they are written.
   private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
     -> ExpressionType.Members
   {
@@ -216,7 +217,7 @@ extension ValueModel {
 }
 
 extension PipelineModel {
-  /// Whether any step may hold an expression, or inputs: most files have none.
+  /// Whether any step may contain an expression, or inputs: most files have none.
   fileprivate var needsChecks: Bool {
     !controlFlows.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
       || (settings + [defaultSettings]).contains {
