@@ -46,6 +46,10 @@ extension Expression {
   }
 }
 
+extension ExpressionType.Kinds {
+  fileprivate static let optionalString: Self = [.string, .null]
+}
+
 extension ExpressionChecker {
   /// Null may be compared with anything, and says nothing of other types that a side may have.
   mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
@@ -65,8 +69,8 @@ extension ExpressionChecker {
     } else if !areForeign(left, right) || left.kinds == .null || right.kinds == .null {
       checkChoices(left, leftNode, rightNode)
       checkChoices(right, rightNode, leftNode)
-      checkEmpty(sign, left, leftNode, rightNode, node)
-      checkEmpty(sign, right, rightNode, leftNode, node)
+      if left.kinds == .optionalString { checkEmpty(sign, left, leftNode, rightNode, node) }
+      if right.kinds == .optionalString { checkEmpty(sign, right, rightNode, leftNode, node) }
       return
     }
     report(
@@ -79,7 +83,7 @@ extension ExpressionChecker {
   private mutating func checkEmpty(
     _ sign: BinaryOperator, _ type: ExpressionType, _ node: Int, _ other: Int, _ comparison: Int
   ) {
-    guard type.kinds == [.string, .null], type.choices == nil,
+    guard type.choices == nil,
       expression.nodes[other].kind == .string, expression.range(of: other).count == 2,
       [.member, .index].contains(expression.nodes[node].kind)
     else { return }

@@ -232,7 +232,7 @@ extension ExpressionChecker {
     if let words = scope.objection(to: root) { return report(words, node) }
     switch scope.member(name, of: root) {
     case .known(let type):
-      if scope.mayBeMissing(name, of: root) { missable.insert(node) }
+      if type.kinds.contains(.null), scope.mayBeMissing(name, of: root) { missable.insert(node) }
       return type
     case .refused(let words): return report(words, node)
     case .unknown:
