@@ -202,7 +202,7 @@ struct ClaimModel {
 enum Setting: Hashable {
   case environment([VariableModel])
   case workingDirectory(Text)
-  /// Where relative working directories begin: of steps of included files.
+  /// The directory to which working directories of steps of included files are relative.
   case baseDirectory(Text)
   case shell([String])
   case standardInput(Text)

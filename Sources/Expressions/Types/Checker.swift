@@ -46,7 +46,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   let expression: Expression
   let scope: Scope
   package private(set) var faults: [ExpressionFailure] = []
-  /// Names of secrets that may be missing.
+  /// The names of secrets that may be missing.
   private var missable: Set<Int> = []
 
   package init(_ expression: Expression, _ scope: Scope) {

@@ -103,7 +103,8 @@ extension Decoder {
       kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
   }
 
-  /// False, and reported, for what is used elsewhere: `owner/action@v4`, `docker://image`.
+  /// Returns false, after a report, for something that only other tools can use: `owner/action@v4`,
+  /// `docker://image`.
   private mutating func checkIsNoAction(_ name: String, _ value: NodeIndex) -> Bool {
     if name.hasPrefix("docker://") {
       report(tree.resolve(value)) { DecodingMessage.container(name, at: $0) }

@@ -40,7 +40,7 @@ extension Decoder {
     report(root) { DecodingMessage.notAPipeline(found: found, isList: isList, at: $0) }
   }
 
-  /// What a file without `steps` is taken for, and the key that gives it away.
+  /// The tool to which a file without `steps` seems to belong, and the decisive key.
   private func foreignFile(_ root: NodeIndex) -> (file: ForeignFile, key: NodeIndex)? {
     var pairs: [(name: String, pair: Pair)] = []
     for pair in writtenPairs(of: root).prefix(1000) {

@@ -71,7 +71,7 @@ enum DecodingMessage {
     "begin each step with its id: '- id: \(printable(first))', and its keys below that"
   }
 
-  /// Of a step that is a text.
+  /// The message about a step that is a string.
   static func stepOfText(_ text: String) -> String {
     "a step has an id: '- id: NAME', and 'run: \(printable(text))' below that"
   }

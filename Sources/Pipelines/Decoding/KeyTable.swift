@@ -61,7 +61,7 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   static var allowsExtensions: Bool { get }
   /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
-  /// Keys that have no counterpart here, by the tool whose they are.
+  /// Keys that have no counterpart here, by the tool to which they belong.
   static var foreign: [String: ForeignFile] { get }
 }
 

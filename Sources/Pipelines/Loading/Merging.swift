@@ -47,8 +47,8 @@ extension PipelineModel {
     return fresh
   }
 
-  /// Takes what is not merged from the file that includes the others, which comes last. The others
-  /// have no such keys any more.
+  /// Takes keys that are not merged from the file that includes the others, which comes last. The
+  /// others no longer have such keys.
   private mutating func takeOwn(_ other: PipelineModel) {
     for (key, span) in other.written where [.ownSteps, .run].contains(key.reach) {
       written[key] = span
@@ -126,8 +126,8 @@ extension PipelineModel {
 
 // Included files.
 extension PipelineModel {
-  /// Gives what an included file says about its steps to each of them, below what they say themselves,
-  /// and refuses what is about a run.
+  /// Applies the keys of an included file about its steps to each of them, with a lower precedence
+  /// than their own, and refuses keys about a run.
   mutating func keepOwnSettings(_ log: inout DiagnosticLog) {
     let hasSteps = !steps.isEmpty || written[.steps] != nil
     let isSequenceSaid = written[.sequence] != nil
@@ -161,7 +161,7 @@ extension PipelineModel {
     return own.compactMap(\.self) + defaultSettings
   }
 
-  /// Linear in the attributes; steps that say nothing share theirs.
+  /// Linear in the attributes; steps that set nothing share theirs.
   private mutating func addToSteps(_ own: [Setting], _ placement: PlacementModel) {
     guard !own.isEmpty || !placement.isEmpty else { return }
     settings = settings.map { own + $0 } + [own]
@@ -182,13 +182,13 @@ extension PipelineModel {
 extension PipelineKey {
   /// What a key in an included file applies to.
   package enum Reach: CaseIterable, Sendable {
-    /// The whole pipeline: it is added to what the other files say.
+    /// It applies to the whole pipeline, and is added to what the other files say.
     case merged
-    /// The steps of its file, and of the files that this one includes.
+    /// It applies to the steps of its file, and of the files that this one includes.
     case ownSteps
-    /// Its file as a file: it has no effect elsewhere.
+    /// It describes its file, and has no effect elsewhere.
     case file
-    /// A run: it is refused in an included file.
+    /// It applies to a run, so it is refused in an included file.
     case run
   }
 

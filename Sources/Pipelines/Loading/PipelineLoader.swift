@@ -221,7 +221,7 @@ struct PipelineLoader {
   }
 }
 
-/// A file that is being read: what it is called, and which file that is.
+/// A file that is being read: its name, and its identity.
 private struct OpenFile {
   let path: String
   let identity: String

@@ -81,7 +81,7 @@ private struct VariableFileReader {
 
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// Where the next character stands.
+  /// The location of the next character.
   private func fault(_ message: String) -> Fault {
     Fault(place: place..<place + 1, message: message)
   }

@@ -129,7 +129,7 @@ extension LateStep {
 }
 
 extension ProbeModel.Kind {
-  /// Files are looked for where oprun was started, as `exists` and `hashFiles` do; commands run in
+  /// Files are relative to where oprun was started, as in `exists` and `hashFiles`; commands run in
   /// the step's directory.
   fileprivate func action(_ target: Action, in workspace: String) -> Action {
     guard case .script(let script) = target else { return target }

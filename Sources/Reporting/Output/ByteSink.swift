@@ -15,7 +15,7 @@ package final class ByteSink {
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
-  /// Of the write that failed, where there is no outlet.
+  /// The error of the failed write, if there is no outlet.
   package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0

@@ -149,7 +149,7 @@ extension Planner {
   private mutating func check(
     _ member: MemberModel, for param: ParamModel?, in scope: StepScope
   ) {
-    // A built-in step takes no null.
+    // A built-in step does not accept null.
     guard let param else {
       return check(member.value, in: scope, wanted: .all.subtracting(.null))
     }
