@@ -2,7 +2,7 @@
 // it, and must be ours alone: who could write there could make up what steps have given.
 
 import Diagnostics
-package import Glibc
+import Glibc
 import Plans
 package import RunFiles
 
@@ -24,7 +24,7 @@ package struct StateDirectory: Sendable {
 
   /// The same where the mask is set already: it is one for all threads.
   package func makeRun(
-    callersMask: mode_t
+    callersMask: UInt32
   ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
     openStandardStreams()
     let state = try stateFolder(path, in: AT_FDCWD)
