@@ -22,7 +22,7 @@ package struct ValueMap: Hashable, Sendable {
 
   /// Makes a map. If two members have the same name the last one counts, in the position of the
   /// first.
-  package init(_ members: some Sequence<(String, Value)>) {
+  package init(_ members: [(String, Value)]) {
     for (name, value) in members { self[name] = value }
   }
 

@@ -85,7 +85,7 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     self.keys = keys
     self.rows = rows
     precondition(keys.count <= 40, "the keys of an object must fit its Fields")
-    names = NameTable(rows.lazy.map(\.key))
+    names = NameTable(rows.map(\.key))
     unsupported = keys.reduce(0) { bits, key in
       rows[Int(key.rawValue)].support == .notYet ? bits | 1 << UInt64(key.rawValue) : bits
     }

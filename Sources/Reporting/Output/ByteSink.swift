@@ -71,18 +71,21 @@ package final class ByteSink {
     count += 1
   }
 
+  @inline(__always)
   package func write(_ bytes: UnsafeRawBufferPointer) {
-    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-    if bytes.count > buffer.count - count {
-      spill()
-      guard bytes.count <= buffer.count else {
-        flushed += bytes.count
-        return pass(bytes)
-      }
-    }
-    guard let start = buffer.baseAddress else { return }
+    guard bytes.count <= buffer.count - count, let source = bytes.baseAddress,
+      let start = buffer.baseAddress
+    else { return writePastRoom(bytes) }
     (start + count).copyMemory(from: source, byteCount: bytes.count)
     count += bytes.count
+  }
+
+  private func writePastRoom(_ bytes: UnsafeRawBufferPointer) {
+    if bytes.isEmpty { return }
+    spill()
+    guard bytes.count > buffer.count else { return write(bytes) }
+    flushed += bytes.count
+    pass(bytes)
   }
 
   package func write(_ byte: UInt8, times: Int) {
@@ -90,7 +93,8 @@ package final class ByteSink {
     while rest > 0 {
       if count == buffer.count { spill() }
       let part = min(rest, buffer.count - count)
-      buffer[count..<count + part].initializeMemory(as: UInt8.self, repeating: byte)
+      guard let start = buffer.baseAddress else { return }
+      memset(start + count, Int32(byte), part)
       count += part
       rest -= part
     }

@@ -9,6 +9,7 @@ extension Scheduler {
     let capacity = max(needed, 2 * records.count)
     graph.reserveCapacity(operations: capacity, edges: 0)
     records.reserveCapacity(capacity)
+    unmetCounts.reserveCapacity(capacity)
     places.reserveCapacity(capacity)
   }
 
@@ -31,7 +32,7 @@ extension Scheduler {
       wait(id, for: dependency, condition)
       if records[id.index].state.hasEnded { return id }
     }
-    if records[id.index].unmetCount == 0 { reach(id) } else { raiseDependencies(of: id) }
+    if unmetCounts[id.index] == 0 { reach(id) } else { raiseDependencies(of: id) }
     return id
   }
 
@@ -65,7 +66,7 @@ extension Scheduler {
       if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
-      records[id.index].unmetCount += 1
+      unmetCounts[id.index] += 1
     }
   }
 }

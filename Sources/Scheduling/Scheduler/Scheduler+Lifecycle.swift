@@ -129,7 +129,7 @@ extension Scheduler {
   ) {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
-      guard records[edge.to.index].state == .waiting else { continue }
+      guard unmetCounts[edge.to.index] > 0 else { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {
@@ -140,8 +140,8 @@ extension Scheduler {
   }
 
   mutating func satisfyOneEdge(of id: OperationID) {
-    records[id.index].unmetCount -= 1
-    if records[id.index].unmetCount == 0 { reach(id) }
+    unmetCounts[id.index] -= 1
+    if unmetCounts[id.index] == 0 { reach(id) }
   }
 
   /// Blocks an operation. Its root is where the problem began: that of the dependency, if it was

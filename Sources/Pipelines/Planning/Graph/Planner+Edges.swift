@@ -32,6 +32,8 @@ extension EdgeDraft {
 /// Collects what an operation waits for; each dependency once.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
+  /// For each pipeline use, the step that each of its dependencies names; −1 if there is none.
+  var steps: [[Int32]] = []
   /// For each operation, the number of the last collection that it was in.
   private var marks: [Int32]
   private var number: Int32 = 0
@@ -58,6 +60,7 @@ extension Planner {
     var gatherer = EdgeGatherer(operationCount: operationCount)
     var inherited: [[EdgeDraft]] = []
     for pipeline in pipelines {
+      gatherer.steps.append(pipeline.index.find(pipeline.model.dependencies))
       gatherer.begin()
       if let parent = pipeline.parent {
         gather(parent, inherited: inherited[parent.pipeline], &gatherer)
@@ -102,9 +105,9 @@ extension Planner {
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
-      // It is nearly always a step, by its name.
-      if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
-      {
+      // Nearly always a step, by its name.
+      let step = Int(gatherer.steps[address.pipeline][number])
+      if step >= 0, !dependency.traits.contains(.matched) {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
         continue
       }
