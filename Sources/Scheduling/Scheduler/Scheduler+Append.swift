@@ -12,7 +12,7 @@ extension Scheduler {
   }
 
   /// Adds an operation that waits for others, which may have ended: those edges are settled at once
-  /// and not kept. It may end at once too, blocked, or cancelled after `stop`; `takeSettlements`
+  /// and not kept. It may end at once too, blocked, skipped, or cancelled after `stop`; `takeSettlements`
   /// tells. Its priority is inherited by all that it waits for; the remaining path grows for the
   /// nearest ones (`pathReach`).
   @discardableResult
@@ -44,6 +44,7 @@ extension Scheduler {
     precondition(state == .waiting || state == .ready, "the dependent has started already")
     if state == .ready, !records[dependency.index].state.hasEnded { move(dependent, to: .waiting) }
     wait(dependent, for: dependency, condition)
+    if records[dependent.index].state == .ready, isUnneeded(dependent) { skip(dependent) }
     if let ending = records[dependent.index].state.ending {
       tellDependents(of: dependent, ending)
     } else if records[dependent.index].state == .waiting {
@@ -61,7 +62,11 @@ extension Scheduler {
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
     if let ending = records[dependency.index].state.ending {
-      if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
+      switch condition.effect(of: ending) {
+      case .runs: break
+      case .skips: noteUnneeded(id, because: dependency)
+      case .blocks: block(id, by: dependency)
+      }
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
       records[id.index].unmetCount += 1

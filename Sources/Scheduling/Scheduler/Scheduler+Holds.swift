@@ -31,6 +31,7 @@ extension Scheduler {
     guard records[id.index].state == .waiting else { return }
     graph.removeDependencies(of: id)
     records[id.index].unmetCount = 0
+    records[id.index].root = id.rawValue
     reach(id)
   }
 

@@ -16,7 +16,9 @@ package struct Scheduler: Sendable {
     /// Edges that are not satisfied yet.
     var unmetCount: Int32
     var lane: Int32
-    /// Once it ended: the operation where the trouble began, itself unless it was blocked.
+    /// Once it ended: the operation where the trouble began, itself unless it was blocked. While it
+    /// waits: another one if it will not run because of how that one ended, although nothing went
+    /// wrong; the first in the file, if there are several.
     var root: Int32
     fileprivate(set) var state = OperationState.waiting
 
@@ -140,11 +142,21 @@ package struct Scheduler: Sendable {
     if old == .running { giveBack(lane) }
   }
 
-  /// All that an operation waited for has come: it is ready, or at its gate.
-  mutating func reach(_ id: OperationID) {
-    guard graph.nodes[id.index].isGated else { return move(id, to: .ready) }
+  /// All that an operation waited for has come: it is ready, at its gate, or skipped. True if it was
+  /// skipped: its dependents are to be told.
+  @discardableResult
+  mutating func reach(_ id: OperationID) -> Bool {
+    if isUnneeded(id) {
+      skip(id)
+      return true
+    }
+    guard graph.nodes[id.index].isGated else {
+      move(id, to: .ready)
+      return false
+    }
     move(id, to: .paused)
     reached.append(id)
+    return false
   }
 
   /// Gated operations that wait for a decision, in the order they came: each is paused, and the

@@ -91,7 +91,7 @@ extension Planner {
   }
 
   /// What a step, or an instance of it, waits for. `inherited` is what the pipeline waits for that
-  /// the step is in: whatever could start before that takes it over.
+  /// the step is in: whatever could start before that, or although that does not come, takes it over.
   private mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
@@ -116,9 +116,10 @@ extension Planner {
       let previous = pipeline.operation(of: address.step - 1)
       _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
-      for edge in inherited { _ = gatherer.add(edge) }
-    }
+    if inherited.isEmpty { return }
+    // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
+    let couldStart = gatherer.edges.allSatisfy { $0.condition == .done || $0.isOptional }
+    for edge in inherited where couldStart || edge.condition.maySkip { _ = gatherer.add(edge) }
   }
 
   private mutating func add(
