@@ -17,7 +17,7 @@ struct ArgumentParser {
     parser.readWords()
     if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
     let given = command.options.filter(parser.invocation.hasValue)
-    try parser.readEnvironment(environment)
+    try parser.readEnvironment(environment, given)
     // After a wrong option, what is left may not be what was meant.
     if parser.mistakes.isEmpty {
       parser.check(given)
@@ -112,12 +112,14 @@ struct ArgumentParser {
     invocation.set(option, value)
   }
 
-  /// An empty variable counts as unset.
+  /// An empty variable counts as unset. What is given on the command line wins, in whatever words.
   private mutating func readEnvironment(
-    _ environment: (String) throws(UsageFailure) -> String?
+    _ environment: (String) throws(UsageFailure) -> String?, _ given: [Option]
   ) throws(UsageFailure) {
     for option in command.options
-    where !option.isRepeatable && !invocation.hasValue(for: option) {
+    where !option.isRepeatable && !invocation.hasValue(for: option)
+      && !given.contains(where: option.excludes)
+    {
       do throws(UsageFailure) {
         guard let text = try environment(option.variable), !text.isEmpty else { continue }
         try take(text, for: option)
@@ -145,6 +147,9 @@ struct ArgumentParser {
   /// Variables of the environment are for many command lines, and may say nothing in some.
   private mutating func check(_ given: [Option]) {
     for option in given {
+      if let flag = option.excludedFlag, given.contains(where: { $0.flag == flag }) {
+        mistakes.append(.excludes(flag, option, command))
+      }
       guard let flag = option.neededFlag else { continue }
       let isThere = options.contains { $0.flag == flag && invocation.isOn($0) }
       if !isThere { mistakes.append(.needs(flag, option, command)) }
