@@ -79,12 +79,14 @@ extension LocalProcesses {
     if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
   }
 
-  /// Ends every child that no command is known to own: at the end of a run, nothing can own them.
+  /// Ends every child that no command is known to own: at the end of a run, nothing can own them. One
+  /// that has ended and that nobody collected, such as a command that the third signal killed, leaves
+  /// its children to us, so it needs no look of its own.
   func endStrays() {
     endControlGroup()
     for _ in 0..<1000 {
       let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }.filter {
-        isOurs($0) && !isOutOfReach($0.processID)
+        !$0.isZombie && isOurs($0) && !isOutOfReach($0.processID)
       }
       if strays.isEmpty { return dismissGuardian() }
       strays.forEach { Glibc.kill($0.processID, SIGKILL) }
