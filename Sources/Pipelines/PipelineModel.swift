@@ -30,7 +30,7 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
-  var hooks: [HookKind: [CommandModel]] = [:]
+  var hooks: [HookKind: [HookModel]] = [:]
 
   var steps: [StepModel] = []
   /// Of all steps, in file order.
@@ -174,6 +174,12 @@ struct ClaimModel {
   let amountSpan: Span
 }
 
+/// One command of a hook.
+struct HookModel: Hashable {
+  let command: CommandModel
+  var timeout = HookCommand.defaultTimeout
+}
+
 /// One thing that a step or `defaults` says about how a command runs. A list of these is small where
 /// little is said, and most steps say little.
 enum Setting: Hashable {
@@ -189,6 +195,6 @@ enum Setting: Hashable {
   case logLimit(Int)
   case nice(Int32)
   case orphans(OrphanAction)
-  case hook(HookKind, [CommandModel])
+  case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
 }

@@ -9,6 +9,8 @@ struct Timer: Hashable {
     case timeLimit
     /// The command was asked to end and had its grace.
     case killDue
+    /// The hook has run as long as it may while the run is being stopped.
+    case hookLimit
     case retryDue
     /// A condition of `wait_for` is looked at again.
     case probeDue

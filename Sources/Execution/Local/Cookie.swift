@@ -1,10 +1,12 @@
 // The mark in the environment by which a process is known as a step's, wherever it has gone:
 // another process group, another session, another parent.
 
+import Plans
+
 /// Marks the commands of one run: `<run>/<number of the command>`. A run inside a step of another
 /// run carries that step's mark in front, so the outer run knows the inner one's processes too.
 struct Cookie: Hashable {
-  static let variable = "OPRUN_STEP_COOKIE"
+  static let variable = OprunVariable.cookie.rawValue
 
   /// What all commands of the run begin with, slash included.
   let prefix: String

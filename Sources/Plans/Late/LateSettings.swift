@@ -3,7 +3,8 @@
 package import Expressions
 package import Scheduling
 
-/// What of a step's settings is evaluated when its dependencies have ended.
+/// What of a step's settings is evaluated when its dependencies have ended; of its hooks, when their
+/// turn comes.
 package struct LateSettings: Sendable {
   package var environment: [VariableModel] = []
   /// The pipeline's, then the step's, if one of them is late.

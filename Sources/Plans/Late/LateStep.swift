@@ -66,6 +66,8 @@ package struct LateParts: Sendable {
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
+  /// As expressions in its hooks call the step; nil if no hook is left to evaluate.
+  package var stepName: String?
   /// It is in a pipeline that is given something that is not known yet.
   package var hasLateInputs = false
 
