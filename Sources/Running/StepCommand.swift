@@ -1,4 +1,4 @@
-// What runs for a key, as the machine knows it: the step's action, or one of its hooks or probes.
+// The command for a key, as the machine knows it: the step's action, or one of its hooks or probes.
 
 package import Plans
 package import Scheduling
@@ -10,13 +10,13 @@ package struct StepCommand: Sendable {
   package let settings: StepSettings
   package let action: Action
   package let attempt: Int
-  /// For this command alone.
+  /// Variables only for this command.
   package let variables: [EnvironmentVariable]
 }
 
 extension RunMachine {
-  /// What runs for an attempt, a hook or a probe of a condition; of a hook that was not known before,
-  /// `ready` says it. Traps for one that is refused.
+  /// The command for an attempt, a hook or a probe; `ready` is that of a hook that was not known
+  /// before. Traps for one that is refused.
   package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let (action, settings) = ready.map { ($0.action, $0.settings) } ?? work(of: key)
@@ -55,8 +55,8 @@ extension RunMachine {
     scheduler.ending(of: operation) ?? active[operation]?.ending
   }
 
-  /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if
-  /// somebody did, or if it has no attempt.
+  /// The settings of an operation whose attempt is running undisturbed. Nil if it was asked to end,
+  /// or if it has no attempt.
   package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
     guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil
     else { return nil }

@@ -1,4 +1,4 @@
-// SPEC's "States and edges": what each outcome does to what waits for it.
+// States and edges: what each outcome does to what waits for it.
 
 import Scheduling
 import Testing
@@ -28,7 +28,7 @@ import Testing
       ])
   }
 
-  /// What becomes of a dependent; the same must come out if the dependency ended by itself, ended
+  /// What becomes of a dependent. The result must be the same if the dependency ended by itself, ended
   /// without running, or had ended before the dependent was appended.
   private func fate(after ending: Ending, when condition: EdgeCondition) -> String {
     var ran = Simulation("a=\(ending); b: a?\(condition)")
