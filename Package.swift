@@ -113,7 +113,7 @@ let package = Package(
         "oprun", "oprun-steps", "BuiltinSteps", "Diagnostics", "TestSupport", "CLate",
         "CVips", "CVipsTesting", "CConfinement",
       ]),
-    tests("CaseTests", ["oprun", "oprun-steps", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-steps", "Plans", "Scheduling", "TestSupport"]),
     .executableTarget(
       name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
       path: "Tests/ObservedRun", swiftSettings: settings),

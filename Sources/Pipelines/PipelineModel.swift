@@ -37,7 +37,7 @@ struct PipelineModel {
   /// The steps that run when none is named; nil means every step that is not manual.
   var defaultSteps: [Reference]?
   var hasManualSteps = false
-  var hooks: [HookKind: [CommandModel]] = [:]
+  var hooks: [HookKind: [HookModel]] = [:]
 
   var steps: [StepModel] = []
   /// The dependencies of all steps, in file order.
@@ -197,6 +197,12 @@ struct ClaimModel {
   let amountSpan: Span
 }
 
+/// One command of a hook.
+struct HookModel: Hashable {
+  let command: CommandModel
+  var timeout = HookCommand.defaultTimeout
+}
+
 /// One setting of a step or `defaults` about how a command runs. A list of these is small if there
 /// are few, and most steps have few.
 enum Setting: Hashable {
@@ -214,6 +220,6 @@ enum Setting: Hashable {
   case logLimit(Int)
   case nice(Int32)
   case orphans(OrphanAction)
-  case hook(HookKind, [CommandModel])
+  case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
 }

@@ -218,6 +218,12 @@ package struct EnvironmentVariable: Hashable, Sendable {
   }
 }
 
+extension EnvironmentVariable {
+  package init(_ variable: OprunVariable, _ value: String) {
+    self.init(name: variable.rawValue, value: value)
+  }
+}
+
 package struct RetryPolicy: Hashable, Sendable {
   /// The number of extra attempts.
   package var limit = 0
@@ -257,16 +263,16 @@ package struct StopSequence: Hashable, Sendable {
   package init() {}
 }
 
-/// Completion hooks: each a list of commands, run one after the other; none is `Work.none`.
+/// Completion hooks: each a list of commands, run one after the other.
 package struct Hooks: Hashable, Sendable {
-  package var onSuccess: [Work] = []
-  package var onFailure: [Work] = []
-  package var onCancel: [Work] = []
-  package var onComplete: [Work] = []
+  package var onSuccess: [HookCommand] = []
+  package var onFailure: [HookCommand] = []
+  package var onCancel: [HookCommand] = []
+  package var onComplete: [HookCommand] = []
 
   package init() {}
 
-  package subscript(kind: HookKind) -> [Work] {
+  package subscript(kind: HookKind) -> [HookCommand] {
     get {
       switch kind {
       case .onSuccess: onSuccess

@@ -122,6 +122,9 @@ package struct CommandEnd: Hashable, Sendable {
   package let status: Status
   /// True if the time limit ended it.
   package let timedOut: Bool
+  /// It was asked to end because the run, or its step, was cancelled: a signal that ended it was
+  /// oprun's own.
+  package let isStopped: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
@@ -132,11 +135,12 @@ package struct CommandEnd: Hashable, Sendable {
   package let outputByteCount: Int
 
   package init(
-    _ status: Status, timedOut: Bool = false, duration: Nanoseconds = 0,
+    _ status: Status, timedOut: Bool = false, isStopped: Bool = false, duration: Nanoseconds = 0,
     processorTime: Nanoseconds = 0, peakMemory: Int64 = 0, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut
+    self.isStopped = isStopped
     self.duration = duration
     self.processorTime = processorTime
     self.peakMemory = peakMemory
@@ -147,10 +151,22 @@ package struct CommandEnd: Hashable, Sendable {
 extension CommandEnd {
   /// The same end with another status.
   package func with(_ status: Status) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory, outputByteCount: outputByteCount)
+    marked(status, timedOut: timedOut, isStopped: isStopped)
   }
+
+  /// The same, and why oprun ended it, if it did.
+  package func marked(timedOut: Bool, isStopped: Bool) -> CommandEnd {
+    marked(status, timedOut: timedOut, isStopped: isStopped)
+  }
+
+  private func marked(_ status: Status, timedOut: Bool, isStopped: Bool) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, isStopped: isStopped, duration: duration,
+      processorTime: processorTime, peakMemory: peakMemory, outputByteCount: outputByteCount)
+  }
+
+  /// What it was meant for is done.
+  package var isSuccess: Bool { status == .exited(0) && !timedOut && !isStopped }
 }
 
 /// One value of `steps.<id>.outputs`.

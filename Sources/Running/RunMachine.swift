@@ -19,8 +19,6 @@ package struct RunMachine {
     case kill(CommandKey)
     /// Answer the question about the operation, which is at its gate: `decided`.
     case decide(OperationID, Question)
-    /// Evaluate the run's own settings that are known only at its end: `runResolved`.
-    case resolveRun
     case tell(RunEvent.Kind)
   }
 
@@ -56,10 +54,13 @@ package struct RunMachine {
   var hasAllowedFailure = false
   /// True if every operation has its outcome.
   var isConcluding = false
+  /// When the last operation had ended.
+  var concludedAt: Nanoseconds = 0
   private(set) var end: RunEnd?
   private var random: RandomSource
 
-  /// The time limit of each hook while the run is being stopped.
+  /// The time limit of each hook, which is killed then, while the run is being stopped for another
+  /// reason than a failure, and after the operation was cancelled.
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(
@@ -182,14 +183,9 @@ package struct RunMachine {
       concludeRun(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
       // Nothing runs, nothing waits for a timer, and still nothing may start.
-      cancelRun(hasSuspendedQueue ? .suspended : .noWidth, at: now)
+      cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
       concludeRun(at: now)
     }
-  }
-
-  private var hasSuspendedQueue: Bool {
-    (0..<scheduler.queueCount).lazy.map { scheduler[QueueID($0)] }
-      .contains { $0.isSuspended && $0.width > 0 }
   }
 
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
@@ -212,7 +208,7 @@ package struct RunMachine {
     _ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds
   ) {
     var state = state(of: key)
-    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
     let outcome = state.outcome(of: end)
@@ -254,9 +250,12 @@ package struct RunMachine {
       active[operation] = nil
       return settle(operation, state, at: now)
     }
-    start(state.hooksLeft.removeFirst(), of: operation, &state)
-    if stopReason != nil {
-      set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+    let hook = state.hooksLeft.removeFirst()
+    start(.hook(hook.kind, index: hook.index), of: operation, &state)
+    let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
+    set(.timeLimit, at: now + timeout, operation, state)
+    if stopReason?.isUrgent == true || state.ending?.outcome == .cancelled {
+      set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
     }
     active[operation] = state
   }
@@ -265,9 +264,13 @@ package struct RunMachine {
     _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
   ) {
     var state = state(of: key)
-    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
-    if end.status != .exited(0) { state.hookFailed(kind) }
+    if end.isStopped, let stopReason {
+      state.hookStopped(kind, stopReason)
+    } else if !end.isSuccess {
+      state.hookFailed(kind)
+    }
     continueHooks(of: key.operation, &state, at: now)
   }
 
@@ -373,15 +376,13 @@ package struct RunMachine {
   }
 }
 
-extension CommandEnd {
-  fileprivate func marked(timedOut: Bool) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory, outputByteCount: outputByteCount)
-  }
-}
-
 extension ActiveOperation {
+  /// Says why oprun ended the command that ran, if it did.
+  fileprivate func marked(_ end: CommandEnd) -> CommandEnd {
+    if stopCause == nil { return end }
+    return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
+  }
+
   /// The meaning of the end of an attempt, apart from retries and hooks.
   fileprivate func outcome(of end: CommandEnd) -> Outcome {
     switch stopCause {

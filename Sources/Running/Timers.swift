@@ -10,6 +10,8 @@ struct Timer: Hashable {
     case timeLimit
     /// The command was asked to end, and its grace period is over.
     case killDue
+    /// The hook has run as long as it may while the run is being stopped.
+    case hookLimit
     case retryDue
     /// A condition of `wait_for` is checked again.
     case probeDue

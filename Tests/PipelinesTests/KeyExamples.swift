@@ -91,13 +91,22 @@ private func hooks(_ key: String) -> KeyExamples {
   KeyExamples(
     [
       "echo a", "[echo, a]", "{run: echo a}", "{run: [echo, a]}",
-      "[[echo, a], [echo, b]]", "[{run: a}, echo b, [echo, c]]",
+      "[[echo, a], [echo, b]]", "[{run: a}, echo b, [echo, c]]", "{run: a, timeout: 1m}",
+      "[{uses: wait, with: {file: a}, timeout: 30s}, {timeout: 1h, run: [echo, b]}]",
     ],
     refused: [
       ("", "'\(key)' \(hookWords) nothing"), ("''", "'\(key)' must not be empty"),
       ("[]", "'\(key)' must not be empty"), ("{}", "'run' is missing in a hook"),
       ("{rum: x}", "unknown key 'rum' in a hook"), ("[[], a]", "'\(key)' must not be empty"),
       ("[{run: a}, ~]", "'\(key)' \(hookWords) nothing"),
+      ("{timeout: 5s}", "'run' is missing in a hook"),
+      (
+        "[echo a, echo b]",
+        "a list of strings contains the words of one command, and no program is called 'echo a'"
+      ),
+      (
+        "[echo a]", "a list contains the words of one command, and no program is called 'echo a'"
+      ),
     ])
 }
 
@@ -455,7 +464,9 @@ let partExamples: [TableExamples] = [
     file: {
       let uses =
         $0.hasPrefix("with:")
-        ? "\n  uses: wait" : $0.hasPrefix("uses:") ? "\n  with: {file: ready}" : ""
+        ? "\n  uses: wait"
+        : $0.hasPrefix("uses:")
+          ? "\n  with: {file: ready}" : $0.hasPrefix("timeout:") ? "\n  run: y" : ""
       return step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))" + uses)
     },
     keys: [
@@ -472,5 +483,6 @@ let partExamples: [TableExamples] = [
           ("[a]", "'with' must be a map of names to anything, not a list"),
           ("{file: a, evry: 1s}", "built-in step 'wait' has no input 'evry'"),
         ]),
+      "timeout": timeouts,
     ]),
 ]

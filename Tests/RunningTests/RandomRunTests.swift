@@ -188,7 +188,6 @@ private struct RandomRun {
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
-        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): hear(event)
         }
       }

@@ -13,8 +13,11 @@ extension Decoder {
     return filledTemplate(value, key.row).map { .script($0) }
   }
 
-  /// A list of strings of which the first names a program.
-  mutating func argumentVector(_ list: NodeIndex, _ row: KeyRow) -> [Text]? {
+  /// A list of strings of which the first names a program. `orCommands` means that several commands
+  /// could stand there, too.
+  mutating func argumentVector(
+    _ list: NodeIndex, _ row: KeyRow, orCommands: Bool = false
+  ) -> [Text]? {
     let items = items(of: list)
     guard let first = items.first else {
       report(list) { DecodingMessage.empty(row.key, at: $0) }
@@ -28,7 +31,11 @@ extension Decoder {
       return nil
     }
     guard program.contains("/") || !program.contains(" ") else {
-      report(first) { DecodingMessage.programWithBlank(program, at: $0) }
+      report(first) {
+        orCommands && items.count > 1
+          ? DecodingMessage.commandsAsTexts(program, at: $0)
+          : DecodingMessage.programWithBlank(program, at: $0)
+      }
       return nil
     }
     return texts
@@ -48,27 +55,38 @@ extension Decoder {
   }
 
   /// The commands of a hook; the row of its key describes the forms.
-  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [CommandModel]? {
+  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [HookModel]? {
     let row = key.row
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
     case .map: return hookCommand(node).map { [$0] }
     case .plain, .quoted, .block, .alias:
-      return filledTemplate(value, row).map { [.script($0)] }
+      return filledTemplate(value, row).map { [HookModel(command: .script($0))] }
     case .list: break
     }
     let items = items(of: node)
     if items.allSatisfy({ tree.nodes[tree.resolve($0)].isScalar }) {
-      return argumentVector(node, row).map { [.arguments($0)] }
+      return argumentVector(node, row, orCommands: true)
+        .map { [HookModel(command: .arguments($0))] }
     }
     return items.compactMap { item in
       let command = tree.resolve(item)
-      return tree.nodes[command].kind == .map ? hookCommand(command) : self.command(item, key)
+      if tree.nodes[command].kind == .map { return hookCommand(command) }
+      return self.command(item, key).map { HookModel(command: $0) }
     }
   }
 
-  private mutating func hookCommand(_ map: NodeIndex) -> CommandModel? {
+  private mutating func hookCommand(_ map: NodeIndex) -> HookModel? {
     let fields = readFields(of: map, HookCommandKey.table) { _, _ in "in a hook" }
+    let timeout = fields[.timeout].flatMap { duration($0, HookCommandKey.timeout.row) }
+    return hookCommand(map, fields).map {
+      HookModel(command: $0, timeout: timeout ?? HookCommand.defaultTimeout)
+    }
+  }
+
+  private mutating func hookCommand(
+    _ map: NodeIndex, _ fields: Fields<HookCommandKey>
+  ) -> CommandModel? {
     if let value = fields[.uses] {
       if let run = fields[.run] {
         report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }

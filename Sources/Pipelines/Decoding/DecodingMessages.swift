@@ -111,6 +111,14 @@ enum DecodingMessage {
       help: "write [\(printable(words))], or a plain string for a script")
   }
 
+  /// In a hook, where a list may also hold several commands.
+  static func commandsAsTexts(_ text: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "a list of strings contains the words of one command, and no program is called \(quoted(text))",
+      at: span,
+      help: "for several commands write each as a map: [{run: \(quoted(text))}, …]")
+  }
+
   static func runAndUses(at span: Span) -> Diagnostic {
     Diagnostic("a step has either 'run' or 'uses', not both", at: span)
   }

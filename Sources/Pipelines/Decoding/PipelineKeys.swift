@@ -183,7 +183,8 @@ func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
     kind.keyText, .hook,
     when
       + " A string is a script; a list of strings is one argument vector; a list that contains lists or "
-      + "maps with `run` is several commands.", example: "[{run: ./unlock.sh}, echo bye]")
+      + "maps with `run` is several commands. Each has ten minutes, or what its `timeout` says.",
+    example: "[{run: ./unlock.sh, timeout: 30s}, echo bye]")
 }
 
 extension HookKind {

@@ -7,6 +7,13 @@ package import Scheduling
 package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package let scope: LateScope
   package let facts: Facts
+  /// The step whose hook is evaluated, and what it is called there.
+  var own: (name: String, operation: OperationID)?
+
+  package init(scope: LateScope, facts: Facts) {
+    self.scope = scope
+    self.facts = facts
+  }
 
   package func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {
@@ -50,6 +57,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { try facts.exists(path) }
 
   private func step(_ name: String) -> Value {
+    if let own, own.name == name { return value(of: own.operation) }
     if let matches = scope.matches[name] {
       return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
     }

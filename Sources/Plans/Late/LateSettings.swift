@@ -3,7 +3,8 @@
 package import Expressions
 package import Scheduling
 
-/// The part of a step's settings that is evaluated when its dependencies have ended.
+/// The part of a step's settings that is evaluated when its dependencies have ended; that of its
+/// hooks, when their turn comes.
 package struct LateSettings: Sendable {
   package var environment: [VariableModel] = []
   /// The pipeline's directory, then the step's, if one of them is late.

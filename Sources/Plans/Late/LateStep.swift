@@ -66,6 +66,8 @@ package struct LateParts: Sendable {
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
+  /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
+  package var stepName: String?
   /// True if it is in a pipeline with an input that is not known yet.
   package var hasLateInputs = false
 

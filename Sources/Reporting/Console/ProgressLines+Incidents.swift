@@ -40,7 +40,7 @@ extension ProgressLines {
     begin(.warning, operation)
     sink.write(kind.keyText)
     sink.write(" hook: ")
-    sink.write(end, limit: nil, columns: endColumns)
+    sink.write(end, limit: operations.limit(of: end, as: role, operation), columns: endColumns)
     sink.writeNewline()
   }
 

@@ -67,6 +67,17 @@ extension RunOperations {
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
+  /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
+  /// before, because the run had to end.
+  func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
+    let settings = operation.rawValue < 0 ? plan.settings : step(operation).settings
+    guard case .hook(let kind, let index) = role else { return settings.timeout }
+    let hooks = settings.hooks[kind]
+    guard hooks.indices.contains(index - 1) else { return nil }
+    let limit = hooks[index - 1].timeout
+    return end.duration >= limit ? limit : nil
+  }
+
   /// The path of the log, for people.
   func logPath(of stream: Stream) -> String { directory.path(of: logName(of: stream)) }
 

@@ -39,9 +39,14 @@ struct StepDetails {
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     for kind in HookKind.allCases {
-      for work in settings.hooks[kind] { add(kind.key, work.shown?.text) }
+      for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
     }
     return lines
+  }
+
+  private func shown(_ hook: HookCommand) -> String? {
+    guard hook.timeout != HookCommand.defaultTimeout else { return hook.work.shown?.text }
+    return hook.work.shown.map { "\($0.text) (timeout \(exactDuration(hook.timeout)))" }
   }
 
   private var environment: String? {

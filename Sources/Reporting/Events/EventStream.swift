@@ -190,6 +190,7 @@ extension EventStream {
       write("reason", reason)
     }
     write("timed_out", end.timedOut)
+    write("stopped", end.isStopped)
     write("duration_ms", milliseconds: end.duration)
     write("processor_ms", milliseconds: end.processorTime)
     write("peak_memory", Int(end.peakMemory))

@@ -117,7 +117,7 @@ extension RunRecord {
     let settled = step.settled
     let sink = ByteSink.intoMemory()
     if let decisive = settled.decisive {
-      let limit = operations.step(step.operation).settings.timeout
+      let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(decisive.end, limit: limit, columns: .max)
     } else {
       sink.write(settled.reason(operations) ?? "")

@@ -58,10 +58,9 @@ struct FailureBlock {
     if longReason(of: failure) != nil {
       return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
-    if case .hook = failure.cause {
-      sink.write(decisive.end, limit: nil, columns: .max)
-    } else {
-      sink.write(decisive.end, limit: settings.timeout, columns: .max)
+    let limit = operations.limit(of: decisive.end, as: decisive.role, failure.operation)
+    sink.write(decisive.end, limit: limit, columns: .max)
+    if case .attempt = decisive.role {
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
   }
@@ -99,7 +98,7 @@ struct FailureBlock {
     if case .hook(let kind, let index)? = failure.decisive?.role {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }
-      command = hooks[index - 1].shown
+      command = hooks[index - 1].work.shown
     }
     guard let command else { return }
     sink.write("  $ ")

@@ -192,7 +192,3 @@ extension RunLedger {
 
   var criticalTime: Nanoseconds { longest.map { chains[$0.index] } ?? 0 }
 }
-
-extension CommandEnd {
-  var isSuccess: Bool { status == .exited(0) && !timedOut }
-}

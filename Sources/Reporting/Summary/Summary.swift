@@ -50,7 +50,12 @@ struct Summary {
     sink.write("  ")
     if let decisive = failure.decisive {
       let columns = max(Self.narrowestEnd, screen.columns - step.id.utf8.count - 4)
-      sink.write(decisive.end, limit: step.settings.timeout, columns: columns)
+      if case .hook(let kind) = failure.cause {
+        sink.write(kind.keyText)
+        sink.write(" hook: ")
+      }
+      let limit = operations.limit(of: decisive.end, as: decisive.role, failure.operation)
+      sink.write(decisive.end, limit: limit, columns: columns)
       if decisive.end.outputByteCount > 0 {
         sink.write("  ")
         sink.write(oneLine(operations.logPath(of: Stream(failure.operation, decisive))))

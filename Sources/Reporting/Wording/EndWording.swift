@@ -14,6 +14,7 @@ extension ByteSink {
       if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
       return
     }
+    if end.isStopped { return writeStopped(end) }
     switch end.status {
     case .exited(let status):
       write("exit ")
@@ -28,6 +29,14 @@ extension ByteSink {
     case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }
+    write(" after ")
+    write(elapsed: end.duration)
+  }
+
+  /// Writes `stopped after 3.4s`: the signal that ended it was ours.
+  private func writeStopped(_ end: CommandEnd) {
+    write("stopped")
+    if case .notStarted = end.status { return write(" before it started") }
     write(" after ")
     write(elapsed: end.duration)
   }

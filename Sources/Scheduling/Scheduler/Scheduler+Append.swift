@@ -14,7 +14,7 @@ extension Scheduler {
   }
 
   /// Adds an operation that waits for others, which may have ended: those edges are settled at once
-  /// and not kept. It may also end at once, blocked, or cancelled after `stop`; `takeSettlements`
+  /// and not kept. It may also end at once: blocked, skipped, or cancelled after `stop`; `takeSettlements`
   /// reports that. Everything that it waits for inherits its priority; only the nearest ones get a
   /// longer remaining path (`pathReach`).
   @discardableResult
@@ -46,6 +46,7 @@ extension Scheduler {
     precondition(state == .waiting || state == .ready, "the dependent has started already")
     if state == .ready, !records[dependency.index].state.hasEnded { move(dependent, to: .waiting) }
     wait(dependent, for: dependency, condition)
+    if records[dependent.index].state == .ready, isUnneeded(dependent) { skip(dependent) }
     if let ending = records[dependent.index].state.ending {
       tellDependents(of: dependent, ending)
     } else if records[dependent.index].state == .waiting {
@@ -63,7 +64,11 @@ extension Scheduler {
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
     if let ending = records[dependency.index].state.ending {
-      if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
+      switch condition.effect(of: ending) {
+      case .runs: break
+      case .skips: noteUnneeded(id, because: dependency)
+      case .blocks: block(id, by: dependency)
+      }
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
       unmetCounts[id.index] += 1

@@ -32,6 +32,7 @@ extension Scheduler {
     guard records[id.index].state == .waiting else { return }
     graph.removeDependencies(of: id)
     unmetCounts[id.index] = 0
+    records[id.index].root = id.rawValue
     reach(id)
   }
 

@@ -15,7 +15,9 @@ package struct Scheduler: Sendable {
     var key: Int64
     var sequence: UInt32
     var lane: Int32
-    /// The operation where the problem began, once it has ended; itself unless it was blocked.
+    /// The operation where the problem began, once it has ended; itself unless it was blocked. While it
+    /// waits, another operation means that this one will not run because of how that one ended,
+    /// although nothing went wrong; the first in the file, if there are several.
     var root: Int32
     /// A copy of what the graph says.
     let isGated: Bool
@@ -149,12 +151,21 @@ package struct Scheduler: Sendable {
     if old == .running { giveBack(lane) }
   }
 
-  /// Called when everything that an operation waited for has come: it becomes ready, or is at its
-  /// gate.
-  mutating func reach(_ id: OperationID) {
-    guard records[id.index].isGated else { return move(id, to: .ready) }
+  /// Called when everything that an operation waited for has come: it becomes ready, is at its gate,
+  /// or is skipped. True if it was skipped: its dependents must be told.
+  @discardableResult
+  mutating func reach(_ id: OperationID) -> Bool {
+    if isUnneeded(id) {
+      skip(id)
+      return true
+    }
+    guard records[id.index].isGated else {
+      move(id, to: .ready)
+      return false
+    }
     move(id, to: .paused)
     reached.append(id)
+    return false
   }
 
   /// Gated operations that wait for a decision, in the order they came: each is paused, and the

@@ -43,11 +43,18 @@ extension Tool {
     var options = PlanningOptions(
       processorCount: availableProcessorCount,
       maxParallel: invocation.count(Options.jobs),
-      failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
+      failurePolicy: failurePolicy(invocation),
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
     setParameters(of: &options, invocation)
     return options
+  }
+
+  private func failurePolicy(_ invocation: Invocation) -> FailurePolicy? {
+    if let word = invocation.text(Options.failurePolicy) {
+      return FailurePolicy.allCases.first { $0.word == word }
+    }
+    return invocation.isOn(Options.failFast) ? .cancel : nil
   }
 
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {

@@ -27,8 +27,14 @@ extension PlanBuilder {
     parts.settings = settings.late
     parts.probes = try probes(of: controlFlow, settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes)
+    parts.stepName = hookOwner(settings, at: address)
     parts.hasLateInputs = lateInputs(of: pipeline) != nil
     return parts.isEmpty ? nil : parts
+  }
+
+  private func hookOwner(_ settings: PlannedSettings, at address: StepAddress) -> String? {
+    guard settings.late?.hooks.isEmpty == false else { return nil }
+    return planner.pipelines[address.pipeline].id(of: address.step, planner.text)
   }
 
   private func probes(
@@ -91,6 +97,7 @@ extension PlanBuilder {
     parts.probes = try probes(
       of: planner.pipelines[address.pipeline].controlFlow(of: address.step), settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes)
+    parts.stepName = hookOwner(settings, at: address)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
     if let pool = planner.groups[operation]?.pool {
@@ -159,8 +166,9 @@ extension PlanBuilder {
     return LateInputs(params, from: scope(of: pipeline.group, at: parent))
   }
 
-  /// The scope for the outputs of a nested pipeline: all its steps have ended.
-  private mutating func pipelineScope(_ number: Int) -> LateScope {
+  /// The scope for the outputs of a nested pipeline, and for the run's own hooks: all its steps have
+  /// ended.
+  mutating func pipelineScope(_ number: Int) -> LateScope {
     let pipeline = planner.pipelines[number]
     var dependencies = LateDependencies()
     for step in pipeline.model.steps.indices {

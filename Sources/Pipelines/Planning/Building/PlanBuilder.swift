@@ -91,7 +91,9 @@ struct PlanBuilder {
         label: nil, values, try draft.foldedEnvironment(values))
       var parts = LateParts()
       parts.settings = planned.late
-      return (planned.settings, parts.isEmpty ? nil : LateStep(parts, in: LateScope()))
+      if parts.isEmpty { return (planned.settings, nil) }
+      let scope = planned.late?.hooks.isEmpty == false ? pipelineScope(0) : LateScope()
+      return (planned.settings, LateStep(parts, in: scope))
     } catch {
       log.report(error.diagnostic(in: planner.text))
       return (StepSettings(), nil)

@@ -121,7 +121,7 @@ struct SettingsDraft {
   private var logLimit = StepSettings.defaultLogLimit
   private var nice: Int32 = 0
   private var orphans = OrphanAction.kill
-  private var hooks: [HookKind: [CommandModel]] = [:]
+  private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
 
   init(_ pipeline: PipelineUse) {
@@ -155,7 +155,7 @@ struct SettingsDraft {
     }
   }
 
-  mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
+  mutating func setHooks(_ hooks: [HookKind: [HookModel]]) { self.hooks = hooks }
 
   /// The settings in which everything known is inserted.
   func settings(
@@ -210,14 +210,11 @@ struct SettingsDraft {
     _ values: KnownValues, _ late: inout LateSettings
   ) throws(EvaluationFailure) -> Hooks {
     var result = Hooks()
-    for (kind, commands) in hooks {
+    for (kind, hooks) in hooks {
       var folded: [CommandModel] = []
-      for command in commands {
-        folded.append(try values.fold(command, for: shell))
-      }
-      let works = folded.map(\.work)
-      result[kind] = works
-      if works.contains(where: { $0.known == nil }) { late.hooks[kind] = folded }
+      for hook in hooks { folded.append(try values.fold(hook.command, for: shell)) }
+      result[kind] = zip(folded, hooks).map { HookCommand($0.work, timeout: $1.timeout) }
+      if folded.contains(where: { $0.work.known == nil }) { late.hooks[kind] = folded }
     }
     return result
   }

@@ -17,8 +17,8 @@ extension Planner {
     if let directory = pipeline.model.workingDirectory {
       check(directory, in: scope(pipeline, .pipeline))
     }
-    for (_, commands) in pipeline.model.hooks {
-      for command in commands { check(command, in: scope(pipeline, .pipeline)) }
+    for (_, hooks) in pipeline.model.hooks {
+      for hook in hooks { check(hook.command, in: scope(pipeline, .pipeline).inHook) }
     }
     for output in pipeline.model.outputs {
       check(output.member.value, in: scope(pipeline, .pipelineOutputs))
@@ -137,7 +137,7 @@ extension Planner {
       let inputs = StepScope(
         pipeline: scope.pipeline, text: text,
         kind: scope.step == nil ? .pipelineVariables : .stepVariables,
-        step: scope.step, matrix: scope.matrix, suggester: log.suggester)
+        step: scope.step, matrix: scope.matrix, suggester: log.suggester, isInHook: scope.isInHook)
       let params = uses.model.map { self.params(ofModel: $0) } ?? [:]
       for member in uses.with { check(member, for: params[member.name], in: inputs) }
       checkInputs(of: uses, KnownValues(inputs: scope.pipeline.inputs, options, budget))
@@ -171,8 +171,8 @@ extension Planner {
     case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
-    case .hook(_, let commands):
-      for command in commands { check(command, in: scope) }
+    case .hook(_, let hooks):
+      for hook in hooks { check(hook.command, in: scope.inHook) }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
     }
   }
@@ -231,8 +231,8 @@ extension PipelineModel {
 extension Setting {
   /// Whether it is a hook with a built-in step.
   fileprivate var usesSteps: Bool {
-    guard case .hook(_, let commands) = self else { return false }
-    return commands.contains { if case .uses = $0 { true } else { false } }
+    guard case .hook(_, let hooks) = self else { return false }
+    return hooks.contains { if case .uses = $0.command { true } else { false } }
   }
 
   var hasExpression: Bool {
@@ -241,7 +241,7 @@ extension Setting {
     case .workingDirectory(let text), .baseDirectory(let text), .standardInput(let text):
       text.template != nil
     case .allowFailureIf: true
-    case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
+    case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
     }
   }

@@ -94,7 +94,8 @@ extension Planner {
   }
 
   /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
-  /// pipeline waits for: a step that could start before that takes it over.
+  /// pipeline waits for: a step that could start before that, or although that does not come, takes
+  /// it over.
   private mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
@@ -126,9 +127,10 @@ extension Planner {
         _ = gatherer.add(EdgeDraft(from: pipeline.operation(of: step), condition: condition))
       }
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
-      for edge in inherited { _ = gatherer.add(edge) }
-    }
+    if inherited.isEmpty { return }
+    // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
+    let couldStart = gatherer.edges.allSatisfy { $0.condition == .done || $0.isOptional }
+    for edge in inherited where couldStart || edge.condition.maySkip { _ = gatherer.add(edge) }
   }
 
   private mutating func add(

@@ -7,7 +7,7 @@ import Scheduling
 
 /// The kinds of locations; each has its own names.
 enum ScopeKind {
-  /// The pipeline's own variables, directory and hooks: no step has run.
+  /// The pipeline's own variables and directory, before any step has run, and its hooks, after all.
   case pipeline
   /// A pipeline's own variables, which may name secrets.
   case pipelineVariables
@@ -34,6 +34,14 @@ struct StepScope: ExpressionScope {
   /// The types of matrix members; nil if the step has no matrix.
   let matrix: ExpressionType.Members?
   let suggester: Suggester
+  /// What a hook belongs to has ended: the step itself, or all steps of the pipeline.
+  var isInHook = false
+
+  var inHook: StepScope {
+    var scope = self
+    scope.isInHook = true
+    return scope
+  }
 
   static let runMembers: [(String, ExpressionType)] = [
     ("id", .string), ("pipeline", .string), ("workspace", .string),
@@ -47,7 +55,8 @@ struct StepScope: ExpressionScope {
     case .run: nil
     case .secrets: kind.allowsSecrets ? nil : ScopeMessage.secretsOutside
     case .steps:
-      kind == .pipeline || kind == .pipelineVariables ? ScopeMessage.stepsTooEarly : nil
+      (kind == .pipeline || kind == .pipelineVariables) && !isInHook
+        ? ScopeMessage.stepsTooEarly : nil
     case .matrix:
       kind == .matrix ? ScopeMessage.matrixInMatrix : matrix == nil ? ScopeMessage.noMatrix : nil
     }
@@ -145,9 +154,10 @@ extension StepScope {
   /// The names in `depends_on`, or all steps where all have ended.
   private var dependencyNames: [String] {
     guard let step else { return pipeline.model.steps.map { text.string($0.id.span) } }
-    return pipeline.model.dependencyRange(of: step).map {
+    let dependencies = pipeline.model.dependencyRange(of: step).map {
       text.string(pipeline.model.dependencies[$0].step.span)
     }
+    return isInHook ? dependencies + [pipeline.id(of: step, text)] : dependencies
   }
 
   private func stepMember(_ name: String) -> ScopeMember {
@@ -164,6 +174,7 @@ extension StepScope {
         target.map { type(ofStep: $0, isOne: isOne, hasOutcome: isOne || !isMatched) } ?? .any)
     }
     guard let other = pipeline.index.find(name) else { return .unknown }
+    if other == step, isInHook { return .known(type(ofStep: step, isOne: true)) }
     return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
   }
 
@@ -286,7 +297,7 @@ enum ScopeMessage {
 
   static let itself = UnlocatedFailure(
     "a step cannot refer to its own outputs or outcome",
-    help: "its hooks find OPRUN_STATUS in their environment")
+    help: "only its hooks can: they run after it")
 
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
