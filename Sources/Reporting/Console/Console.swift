@@ -16,7 +16,7 @@ package final class Console: RunObserver {
   package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
     self.screen = screen
     self.mode = mode
-    operations = RunOperations(plan: plan, directory: directory, masker: screen.messages.masker)
+    operations = RunOperations(plan: plan, directory: directory, screen: screen)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
     output =
@@ -33,16 +33,18 @@ package final class Console: RunObserver {
       ledger.start(operation, at: event.time)
     case .outputGrew(let operation, let role, let byteCount):
       let start = ledger.running(operation)?.start ?? event.time
-      output.grew(Stream(operation: operation, role: role), to: byteCount, start: start)
+      output.grew(
+        Stream(operation: operation, role: role), to: byteCount, start: start, at: event.time)
     case .ended(let operation, let role, let end):
       let stream = Stream(operation: operation, role: role)
       let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
       ledger.end(operation, CommandResult(role: role, end: end, log: log), at: event.time)
-      if end.outputByteCount > 0 { output.ended(stream) }
+      if end.outputByteCount > 0 { output.ended(stream, isFailure: !end.isSuccess) }
       if mode != .quiet { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      if mode != .quiet, let settled { lines.write(settled) }
+      guard mode != .quiet else { break }
+      if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
     case .appended(let operation, let id, let group):
       operations.append(operation, id: id, to: group)
       lines.makeRoom(for: id)
@@ -56,7 +58,10 @@ package final class Console: RunObserver {
     }
   }
 
+  package var deadline: Nanoseconds? { output.deadline }
+
   package func endTurn(at time: Nanoseconds) {
+    output.advance(to: time)
     lines.endTurn()
     screen.flush()
   }

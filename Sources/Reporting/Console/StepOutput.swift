@@ -11,13 +11,23 @@ package enum OutputMode: String, CaseIterable, Sendable {
 /// Told how logs grow and end; writes what is to be seen of them.
 protocol StepOutput {
   /// The log can be read up to `byteCount`. `start` is when its operation first started.
-  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds)
+  mutating func grew(
+    _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds)
   /// The log is complete. Told only of commands that printed something.
-  mutating func ended(_ stream: Stream)
+  mutating func ended(_ stream: Stream, isFailure: Bool)
+  /// So much time has passed.
+  mutating func advance(to now: Nanoseconds)
+  /// When `advance` changes something; nil if only news do.
+  var deadline: Nanoseconds? { get }
+}
+
+extension StepOutput {
+  func advance(to now: Nanoseconds) {}
+  var deadline: Nanoseconds? { nil }
 }
 
 /// `quiet`: output stays in the logs.
 struct UnseenOutput: StepOutput {
-  func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {}
-  func ended(_ stream: Stream) {}
+  func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds) {}
+  func ended(_ stream: Stream, isFailure: Bool) {}
 }

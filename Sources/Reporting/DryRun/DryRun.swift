@@ -77,8 +77,9 @@ extension DryRun {
     line.write(to: sink, usesASCII: options.usesASCII)
     let step = plan.steps[entry.operation.index]
     sink.write(" ")
-    sink.write(step.id)
-    var column = line.textWidth + 1 + step.id.utf8.count
+    let id = sink.lineWidth == nil ? step.id : cutInMiddle(step.id, columns: sink.longestName)
+    sink.write(id)
+    var column = line.textWidth + 1 + id.utf8.count
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)

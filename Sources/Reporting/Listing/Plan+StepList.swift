@@ -7,14 +7,16 @@ import Scheduling
 extension Plan {
   /// `id  command`; with a name, `id  name`; then what is not usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
-    let widest = min(40, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
+    let longest = sink.longestName
+    let widest = min(40, longest, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
     for operation in operations {
       let step = steps[operation.index]
-      sink.write(step.id)
-      sink.write(spaces: widest - displayWidth(of: step.id) + 2)
+      let id = cutInMiddle(step.id, columns: longest)
+      let width = displayWidth(of: id)
+      sink.write(id)
+      sink.write(spaces: widest - width + 2)
       let notes = notes(on: operation)
-      let rest = max(
-        24, columns - max(widest, displayWidth(of: step.id)) - 2 - displayWidth(of: notes))
+      let rest = max(24, columns - max(widest, width) - 2 - displayWidth(of: notes))
       if let name = step.settings.name {
         sink.write(oneLine(name, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")

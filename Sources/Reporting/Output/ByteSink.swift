@@ -15,10 +15,33 @@ package final class ByteSink {
   /// Nobody reads any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
+  /// In place of what is behind the descriptor.
+  private var captured: [UInt8]?
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
+
+  /// For the lines of a terminal.
+  private var clipper = LineClipper()
+
+  /// Columns that a line may take; a wider one is cut. What was written before is passed on first.
+  package var lineWidth: Int? {
+    get { clipper.columns }
+    set {
+      if newValue != clipper.columns { flush() }
+      clipper.columns = newValue
+    }
+  }
+
+  /// The terminal behind the sink is in raw mode.
+  var addsReturns: Bool {
+    get { clipper.addsReturns }
+    set {
+      if newValue != clipper.addsReturns { flush() }
+      clipper.addsReturns = newValue
+    }
+  }
 
   /// What was written before is passed on first.
   package var masker: Masker? {
@@ -39,11 +62,24 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
+  /// What the body writes, masked as here, in place of writing it.
+  func text(_ body: (ByteSink) -> Void) -> String {
+    let sink = ByteSink(descriptor: -1, capacity: 1024)
+    sink.captured = []
+    sink.masker = masker
+    body(sink)
+    sink.flush()
+    return String(decoding: sink.captured ?? [], as: UTF8.self)
+  }
+
   /// A sink whose output nobody sees, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   deinit {
     flush()
+    var rest: [UInt8] = []
+    clipper.finish(into: &rest)
+    rest.withUnsafeBytes { writeNow($0) }
     buffer.deallocate()
   }
 
@@ -94,7 +130,7 @@ package final class ByteSink {
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
     masking?.finish(into: &rest)
-    rest.withUnsafeBytes { writeNow($0) }
+    rest.withUnsafeBytes { emit($0) }
   }
 
   /// Makes room in the buffer.
@@ -107,10 +143,17 @@ package final class ByteSink {
   }
 
   private func pass(_ bytes: UnsafeRawBufferPointer) {
-    guard masking != nil else { return writeNow(bytes) }
+    guard masking != nil else { return emit(bytes) }
     var masked: [UInt8] = []
     masking?.mask(bytes, into: &masked)
-    masked.withUnsafeBytes { writeNow($0) }
+    masked.withUnsafeBytes { emit($0) }
+  }
+
+  private func emit(_ bytes: UnsafeRawBufferPointer) {
+    guard clipper.isNeeded else { return writeNow(bytes) }
+    var clipped: [UInt8] = []
+    clipper.clip(bytes, into: &clipped)
+    clipped.withUnsafeBytes { writeNow($0) }
   }
 
   /// Tells the sink that a write past it (by `sendfile`) failed.
@@ -121,6 +164,7 @@ package final class ByteSink {
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
     if let outlet { return outlet.write(bytes) }
+    if captured != nil { return captured?.append(contentsOf: bytes) ?? () }
     guard let start = bytes.baseAddress else { return }
     var written = 0
     while written < bytes.count, !isSilent {

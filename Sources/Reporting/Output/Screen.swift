@@ -11,6 +11,8 @@ package struct ScreenOptions {
   package var color = ColorChoice.auto
   /// Marks of ASCII alone.
   package var usesASCII = false
+  /// Every instance of a step has a line.
+  package var unfoldsInstances = false
   /// For everything that is written.
   package var masker: Masker?
   /// Where what readers do not take at once is kept, so that nobody waits for them; nil: they are
@@ -33,15 +35,19 @@ package final class Screen {
   let colorsOutput: Bool
   let colorsMessages: Bool
   let usesASCII: Bool
+  let unfoldsInstances: Bool
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
-  /// Columns that a line of a message may take.
-  let columns: Int
+  /// Columns that a line of a message should take.
+  private(set) var columns = Screen.columnsElsewhere
+  /// Messages go to a terminal, which would wrap what is wider.
+  let clipsMessages: Bool
   /// For whoever reads a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
   private static let scratchSize = 64 << 10
   private static let columnsElsewhere = 160
+  private static let narrowestName = 8
 
   package init(
     output: Int32, messages: Int32, options: ScreenOptions, environment: (String) -> String?
@@ -61,8 +67,17 @@ package final class Screen {
     colorsMessages = options.color.isOn(
       isTerminal: Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
-    columns = Terminal.width(of: messages) ?? Self.columnsElsewhere
+    unfoldsInstances = options.unfoldsInstances
+    clipsMessages = Terminal.width(of: messages) != nil
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
+    measure()
+  }
+
+  /// The width of a terminal may change at any time.
+  private func measure() {
+    guard clipsMessages, let width = Terminal.width(of: messages.descriptor) else { return }
+    columns = width
+    messages.lineWidth = width
   }
 
   deinit { scratch.deallocate() }
@@ -76,13 +91,23 @@ package final class Screen {
   func turnToOutput() { if isShared { messages.flush() } }
 
   /// To be called before a message is written.
-  func turnToMessages() { if isShared { output.flush() } }
+  func turnToMessages() {
+    if isShared { output.flush() }
+    if clipsMessages { measure() }
+  }
 
   func flush() {
     output.flush()
     messages.flush()
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
+  }
+
+  /// What the lines of a group have in front, where they stand between messages on a terminal. Files and
+  /// pipes get output as it is.
+  var rail: StaticString? {
+    guard isShared, filtersOutput else { return nil }
+    return usesASCII ? "| " : "│ "
   }
 
   /// Writes part of a log to the output; answers where it stopped.
@@ -141,14 +166,16 @@ extension Screen {
 
 extension Screen {
   /// The line in front of a command's output. Only where messages are seen beside output.
-  func writeOpening(of title: String) {
+  func writeOpening(of title: [Piece]) {
     guard isShared else { return }
     turnToMessages()
     write(.opening)
     messages.write(" ")
-    messages.write(title)
-    messages.writeNewline()
+    write(title, at: 2)
   }
+
+  /// Columns of a name that leaves room for something beside it.
+  var nameColumns: Int { clipsMessages ? max(Self.narrowestName, columns * 2 / 5) : .max }
 
   func writeUnreadable(_ path: String, _ error: LogReadFailure) {
     turnToMessages()
