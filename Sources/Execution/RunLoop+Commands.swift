@@ -94,7 +94,7 @@ extension RunLoop {
 }
 
 extension CommandRole {
-  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
+  var isProbe: Bool { if case .probe = self { true } else { false } }
 
   /// What of the step it is a try of; nil for a probe of a condition.
   fileprivate var part: StepPart? {

@@ -150,6 +150,8 @@ package final class StepSettings: Sendable {
   /// Bytes of head that the log keeps.
   package let logLimit: Int
   package let nice: Int32
+  /// Its own command has a terminal.
+  package let usesTerminal: Bool
   package let orphans: OrphanAction
   package let hooks: Hooks
   /// Nil: the step may give any output.
@@ -160,7 +162,8 @@ package final class StepSettings: Sendable {
     shell: [String] = StepSettings.defaultShell, standardInput: String? = nil,
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
-    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
+    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
+    usesTerminal: Bool = false, orphans: OrphanAction = .kill,
     hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
   ) {
     self.name = name
@@ -174,6 +177,7 @@ package final class StepSettings: Sendable {
     self.stop = stop
     self.logLimit = logLimit
     self.nice = nice
+    self.usesTerminal = usesTerminal
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs

@@ -28,6 +28,8 @@ package struct Command: Sendable {
   /// What the command reads from its standard input; nil means nothing.
   package let input: String?
   package let limits: CommandLimits
+  /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
+  package let usesTerminal: Bool
   package let orphans: OrphanAction
   /// The names, in the folder of the run, of the file for what it prints and of the one behind
   /// `OPRUN_OUTPUT`. Neither exists before somebody writes to it.
@@ -46,10 +48,15 @@ package struct Command: Sendable {
     directory = settings.workingDirectory
     input = settings.standardInput
     limits = CommandLimits(logSize: settings.logLimit, nice: settings.nice)
+    usesTerminal = settings.usesTerminal && key.role.isAttempt
     orphans = settings.orphans
     logName = files.log
     outputsName = files.outputs
   }
+}
+
+extension CommandRole {
+  fileprivate var isAttempt: Bool { if case .attempt = self { true } else { false } }
 }
 
 /// Variables that many commands of a run have in common. Whoever runs commands may keep what it

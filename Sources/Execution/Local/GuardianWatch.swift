@@ -109,6 +109,7 @@ private struct GuardianWatch {
 
   /// oprun is gone. Both partners do the work: either may be stopped or killed meanwhile.
   private func finish() -> Never {
+    page.terminal?.restore()
     sweep.run(sparing: page.guardians, groups: page.groups)
     // Nothing is left to do for a partner that was stopped.
     if isPartnerThere { kill(page.guardian(at: 1 - seat), SIGKILL) }

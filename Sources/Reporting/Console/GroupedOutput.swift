@@ -33,6 +33,8 @@ struct GroupedOutput: StepOutput {
   private var waiting: [Waiting] = []
   /// Running commands that left the stage.
   private var left: [Stream: GroupState] = [:]
+  /// The stage belongs to somebody else.
+  private var isSuspended = false
 
   /// Who prints nothing for so long leaves the stage to others.
   private static let longestSilence: Nanoseconds = 1_000_000_000
@@ -48,16 +50,42 @@ struct GroupedOutput: StepOutput {
       if live.stream == stream {
         lastOutput = now
         live.show(upTo: byteCount)
-      } else if let index = talkers.firstIndex(where: { $0.stream == stream }) {
-        talkers[index].byteCount = byteCount
-        talkers[index].lastOutput = now
       } else {
-        talkers.append(
-          Talker(stream: stream, start: start, byteCount: byteCount, lastOutput: now))
+        note(stream, byteCount, start: start, at: now)
       }
+    } else if isSuspended {
+      note(stream, byteCount, start: start, at: now)
     } else {
       open(stream, upTo: byteCount, at: now)
     }
+  }
+
+  private mutating func note(
+    _ stream: Stream, _ byteCount: Int, start: Nanoseconds, at now: Nanoseconds
+  ) {
+    if let index = talkers.firstIndex(where: { $0.stream == stream }) {
+      talkers[index].byteCount = byteCount
+      talkers[index].lastOutput = now
+    } else {
+      talkers.append(
+        Talker(stream: stream, start: start, byteCount: byteCount, lastOutput: now))
+    }
+  }
+
+  mutating func suspend(for stream: Stream) -> Int {
+    isSuspended = true
+    talkers.removeAll { $0.stream == stream }
+    var state = left.removeValue(forKey: stream)
+    if let live, live.stream == stream {
+      state = live.state
+      self.live = nil
+    }
+    return state?.shown ?? 0
+  }
+
+  mutating func resume() {
+    isSuspended = false
+    if live == nil { openNext() }
   }
 
   private mutating func open(_ stream: Stream, upTo byteCount: Int, at now: Nanoseconds) {
@@ -72,9 +100,9 @@ struct GroupedOutput: StepOutput {
     talkers.removeAll { $0.stream == stream }
     let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
     let log = operations.log(of: stream)
-    if let live, live.stream != stream {
-      if isFailure, screen.isShared {
-        live.interrupt()
+    if isSuspended || live.map({ $0.stream != stream }) ?? false {
+      if isFailure, screen.isShared, !isSuspended {
+        live?.interrupt()
         show(stream, log, from: state)
       } else {
         waiting.append(Waiting(stream: stream, log: log?.identity, state: state))

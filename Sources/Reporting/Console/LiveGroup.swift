@@ -10,7 +10,7 @@ struct GroupState {
   }
 
   /// Shown up to here, always the start of a line.
-  fileprivate var shown = 0
+  fileprivate(set) var shown = 0
   /// No newline between `shown` and here.
   fileprivate var searched = 0
   fileprivate var filter: TerminalFilter

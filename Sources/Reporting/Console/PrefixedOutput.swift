@@ -37,6 +37,10 @@ struct PrefixedOutput: StepOutput {
     positions[stream] = nil
   }
 
+  mutating func suspend(for stream: Stream) -> Int {
+    positions.removeValue(forKey: stream)?.shown ?? 0
+  }
+
   private mutating func show(
     _ stream: Stream, of log: LogFile, upTo byteCount: Int, isEnd: Bool
   ) {

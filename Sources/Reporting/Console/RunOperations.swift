@@ -24,7 +24,8 @@ final class RunOperations {
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  private let screen: Screen
+  /// Where lines fold, and names may be too long.
+  private let screen: Screen?
   /// Their numbers follow those of the plan's steps.
   private var instances: [Instance] = []
   private var instancesOfGroup: [OperationID: [OperationID]] = [:]
@@ -34,12 +35,12 @@ final class RunOperations {
   /// there is no instance.
   private let groups: [Int32]
 
-  init(plan: Plan, directory: RunDirectory, screen: Screen) {
+  init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
     self.plan = plan
     self.directory = directory
+    self.masker = masker
     self.screen = screen
-    masker = screen.messages.masker
-    foldsInstances = !screen.unfoldsInstances
+    foldsInstances = screen.map { !$0.unfoldsInstances } ?? false
     groups = foldsInstances ? plan.groupsOfInstances : []
   }
 
@@ -90,7 +91,7 @@ extension RunOperations {
   /// For a place beside others: it is cut in its middle where a terminal is too narrow.
   func shortName(_ operation: OperationID) -> String { short(name(operation)) }
 
-  func short(_ name: String) -> String { cutInMiddle(name, columns: screen.nameColumns) }
+  func short(_ name: String) -> String { cutInMiddle(name, columns: screen?.nameColumns ?? .max) }
 
   /// Columns of the name in front of a line, as far as one is to be expected.
   func widthOfName(_ operation: OperationID) -> Int {

@@ -15,6 +15,10 @@ protocol StepOutput {
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds)
   /// The log is complete. Told only of commands that printed something.
   mutating func ended(_ stream: Stream, isFailure: Bool)
+  /// The command is shown by somebody else from now on, and what others print waits until `resume`.
+  /// Answers how far it was shown.
+  mutating func suspend(for stream: Stream) -> Int
+  mutating func resume()
   /// So much time has passed.
   mutating func advance(to now: Nanoseconds)
   /// When `advance` changes something; nil if only news do.
@@ -22,6 +26,7 @@ protocol StepOutput {
 }
 
 extension StepOutput {
+  func resume() {}
   func advance(to now: Nanoseconds) {}
   var deadline: Nanoseconds? { nil }
 }
@@ -30,4 +35,5 @@ extension StepOutput {
 struct UnseenOutput: StepOutput {
   func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds) {}
   func ended(_ stream: Stream, isFailure: Bool) {}
+  func suspend(for stream: Stream) -> Int { 0 }
 }

@@ -37,6 +37,7 @@ struct StepDetails {
     add("allow_failure", allowFailure)
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
+    add("tty", settings.usesTerminal ? "true" : nil)
     for kind in HookKind.allCases {
       for work in settings.hooks[kind] { add(kind.key, work.shown?.text) }
     }

@@ -45,6 +45,9 @@ package final class Screen {
   /// For whoever reads a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
+  /// What was passed on as it is does not end in a newline.
+  private var isMidLine = false
+
   private static let scratchSize = 64 << 10
   private static let columnsElsewhere = 160
   private static let narrowestName = 8
@@ -92,6 +95,7 @@ package final class Screen {
 
   /// To be called before a message is written.
   func turnToMessages() {
+    if isMidLine, isShared { endLine() }
     if isShared { output.flush() }
     if clipsMessages { measure() }
   }
@@ -101,6 +105,21 @@ package final class Screen {
     messages.flush()
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
+  }
+
+  /// The output is at the start of a line afterwards.
+  func endLine() {
+    if isMidLine { output.writeNewline() }
+    isMidLine = false
+  }
+
+  /// Writes part of a log to the output as it is.
+  func passOn(_ range: Range<Int>, of log: LogFile) {
+    let isRaw = output.addsReturns
+    output.addsReturns = false
+    _ = log.copy(range, to: output, buffer: scratch)
+    output.addsReturns = isRaw
+    isMidLine = !log.endsInNewline(at: range.upperBound, buffer: scratch)
   }
 
   /// What the lines of a group have in front, where they stand between messages on a terminal. Files and
@@ -128,6 +147,14 @@ package final class Screen {
       position += used
     }
     return position
+  }
+}
+
+extension Screen {
+  /// The terminal does nothing by itself while a command has its keys.
+  func setRaw(_ isRaw: Bool) {
+    if clipsMessages { messages.addsReturns = isRaw }
+    if filtersOutput { output.addsReturns = isRaw }
   }
 }
 

@@ -27,7 +27,7 @@ struct FailureBlock {
     if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
       let stream = Stream(operation: failure.operation, role: decisive.role)
-      writeLog(stream, decisive.log, lineLimit)
+      writeLog(stream, decisive.log, lineLimit, step.settings)
     }
     if blocked.count > 0 {
       sink.write(spaces: 2)
@@ -112,15 +112,25 @@ struct FailureBlock {
     screen.write(pieces, at: 4, indent: 4)
   }
 
-  private func writeLog(_ stream: Stream, _ identity: FileIdentity?, _ lineLimit: Int) {
+  private func writeLog(
+    _ stream: Stream, _ identity: FileIdentity?, _ lineLimit: Int, _ settings: StepSettings
+  ) {
     do throws(LogReadFailure) {
       let log = try operations.log(of: stream, writtenTo: identity)
       let tail = LogTail(
         of: log, limit: lineLimit, columns: screen.columns - 4, buffer: screen.scratch)
       write(tail, of: operations.logPath(of: stream))
+      if !settings.usesTerminal, tail.lines.contains(where: TerminalWish.isSaid) {
+        writeHelp("it seems to want a terminal: 'tty: true' gives the step one")
+      }
     } catch {
       screen.writeUnreadable(operations.logPath(of: stream), error)
     }
+  }
+
+  private func writeHelp(_ text: String) {
+    sink.write("  help: ", in: .good, isColored: screen.colorsMessages)
+    screen.write(screen.words(of: text), at: 8, indent: 4)
   }
 
   private func write(_ tail: LogTail, of path: String) {

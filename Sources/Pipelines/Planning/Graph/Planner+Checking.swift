@@ -169,7 +169,9 @@ extension Planner {
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let commands):
       for command in commands { check(command, in: scope) }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      break
     }
   }
 
@@ -237,7 +239,9 @@ extension Setting {
     case .workingDirectory(let text), .standardInput(let text): text.template != nil
     case .allowFailureIf: true
     case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      false
     }
   }
 }
