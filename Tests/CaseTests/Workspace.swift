@@ -80,6 +80,7 @@ final class Workspace {
   /// Bytes that are not UTF-8 become U+FFFD, others that a terminal would act on a picture.
   private func text(of url: URL) throws -> String {
     String(decoding: try Data(contentsOf: url), as: UTF8.self)
-      .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r", with: "␍")
+      .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r\n", with: "␍\n")
+      .replacing("\r", with: "␍")
   }
 }

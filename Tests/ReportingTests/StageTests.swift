@@ -1,5 +1,6 @@
 // Who holds the stage, and when others are heard.
 
+import Masking
 import Plans
 import Reporting
 import Scheduling
@@ -171,6 +172,24 @@ import Testing
         + a  0.1s
 
         """)
+  }
+
+  @Test func `a secret in a name is masked before the name is cut`() throws {
+    var options = ScreenOptions()
+    options.masker = Masker(secrets: [Array("correct-horse".utf8)])
+    for columns in 12...60 {
+      let run = try StagedRun(
+        samplePlan("send-to-correct-horse-and-others; after: send-to-correct-horse-and-others"),
+        .grouped, options, columns: columns)
+      run.start("send-to-correct-horse-and-others")
+      try run.print("send-to-correct-horse-and-others", "one\n")
+      run.end("send-to-correct-horse-and-others", .exited(1))
+      run.settle("send-to-correct-horse-and-others", .failed)
+      let root = run.operation("send-to-correct-horse-and-others")
+      run.settle("after", .blocked, .dependency(root))
+      run.finish(1)
+      #expect(!run.standardError.contains(/corre|horse|ect-ho/), "\(run.standardError)")
+    }
   }
 
   @Test(arguments: [80, 40, 20]) func `messages fit, names are cut in the middle`(columns: Int)

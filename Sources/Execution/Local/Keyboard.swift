@@ -22,9 +22,9 @@ final class Keyboard {
 
   private static let nextTry: Nanoseconds = 20_000_000
 
-  /// Nil if standard input is no terminal.
+  /// Nil if standard input is no terminal of ours.
   init?() {
-    guard isatty(Keyboard.descriptor) == 1 else { return nil }
+    guard tcgetpgrp(Keyboard.descriptor) >= 0 else { return nil }
     // To set a terminal is an error in the background, and no reason to be stopped.
     clinux_block_signals(1 << UInt64(SIGTTOU - 1))
   }

@@ -33,11 +33,11 @@ extension LocalProcesses: Executor {
   func advance(to now: Nanoseconds) {
     examineLeftovers(at: now)
     retryKeys(at: now)
-    endInput(at: now)
+    tendTerminals(at: now)
   }
 
   var deadline: Nanoseconds? {
-    [leftoversDue, keyboard?.due, inputEndDue].compactMap(\.self).min()
+    [leftoversDue, keyboard?.due, terminalsDue].compactMap(\.self).min()
   }
 
   func takeNews() -> [CommandNews] {

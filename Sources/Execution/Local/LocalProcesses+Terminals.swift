@@ -37,15 +37,21 @@ extension LocalProcesses {
   }
 
   /// Where nobody can ever type anything, input is at its end: whoever reads is told so within a second,
-  /// also a program that drops what was typed before it asked.
-  func endInput(at now: Nanoseconds) {
-    guard keyboard == nil, inputEndDue.map({ $0 <= now }) ?? false else { return }
+  /// also a program that drops what was typed before it asked. A job in the background may come to the
+  /// foreground.
+  func tendTerminals(at now: Nanoseconds) {
+    guard let due = terminalsDue, due <= now else { return }
     let readers = commands.filter { $0.pipe.isTerminal && $0.exit == nil }
-    for command in readers { _ = write(command.pipe.input, "\u{4}", 1) }
-    inputEndDue = readers.isEmpty ? nil : now + LocalProcesses.nextInputEnd
+    if keyboard == nil {
+      for command in readers { _ = write(command.pipe.input, "\u{4}", 1) }
+    } else {
+      giveKeys()
+    }
+    let isDone = readers.isEmpty || keyboard?.reader != nil
+    terminalsDue = isDone ? nil : now + LocalProcesses.nextLookAtTerminals
   }
 
-  private static let nextInputEnd: Nanoseconds = 1_000_000_000
+  private static let nextLookAtTerminals: Nanoseconds = 1_000_000_000
 
   func resizeTerminals() {
     let size = TerminalSize.current
@@ -68,6 +74,7 @@ extension LocalProcesses {
   func takeBackKeys(of command: RunningCommand) {
     guard let keyboard, let reader = keyboard.reader, reader.key == command.key else { return }
     takeBackKeys()
+    terminalsDue = 0
     news.append(.event(.terminalReturned(command.key.operation, command.key.role)))
   }
 

@@ -37,8 +37,8 @@ final class LocalProcesses {
   private var freeTokens: [Int] = []
   /// Nil if oprun has none, or no command has had a terminal yet.
   var keyboard: Keyboard?
-  /// When commands with a terminal are told that nobody types.
-  var inputEndDue: Nanoseconds?
+  /// When commands with a terminal and without its keys are looked at.
+  var terminalsDue: Nanoseconds?
   /// By token: a pipe and the command that writes to it now.
   private var writers: [RunningCommand?] = []
   /// Pipes of processes that go on, by token: read until they end, so that nobody gets SIGPIPE, but
@@ -106,7 +106,7 @@ final class LocalProcesses {
     writers[pipe.token] = running
     commands.append(running)
     guardian?.note(group: process, slot: pipe.token)
-    if pipe.isTerminal { inputEndDue = now }
+    if pipe.isTerminal { terminalsDue = now }
     if keyboard != nil { giveKeys() }
   }
 

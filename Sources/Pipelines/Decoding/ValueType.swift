@@ -15,6 +15,7 @@ package indirect enum ValueType: Hashable, Sendable {
   /// The same, and not "".
   case filledTemplate
   case identifier
+  case stepID
   /// The id of a step, or of one instance: `test[os=linux]`.
   case dependency
   case boolean
@@ -69,6 +70,12 @@ package indirect enum ValueType: Hashable, Sendable {
     case variable
   }
 
+  /// One map of names to values, or several that are merged in their order.
+  package static let variables = ValueType.either([
+    variableMap, .list(variableMap),
+  ])
+  static let variableMap = ValueType.map(.template, names: .variable)
+
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
@@ -80,7 +87,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .wholeNumber: ParamModel.Kind.int.words
     case .number: ParamModel.Kind.number.words
     case .matrix: "a map of names to lists"
-    case .identifier, .dependency: "an id"
+    case .identifier, .stepID, .dependency: "an id"
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
     case .amount, .factor: "a number"
@@ -101,7 +108,7 @@ package indirect enum ValueType: Hashable, Sendable {
 
   private var plural: String {
     switch self {
-    case .identifier, .dependency: "ids"
+    case .identifier, .stepID, .dependency: "ids"
     case .text, .filledText, .template, .filledTemplate: "strings"
     case .constant: "plain values"
     case .amount, .factor, .integer: "numbers"

@@ -20,7 +20,8 @@ extension ValueType {
     case .template: ["type": Self.scalar]
     case .filledTemplate: ["type": Self.scalar, "minLength": 1]
     case .identifier: Self.string(matching: "^\(Self.name)$", "an id: \(Self.nameInWords)")
-    case .dependency: Self.string(matching: "^\(Self.name)(\\[.+\\])?$", "the id of a step")
+    case .stepID: Self.string(matching: "^\(Self.id)$", "an id: \(Self.idInWords)")
+    case .dependency: Self.string(matching: "^\(Self.id)(\\[.+\\])?$", "the id of a step")
     case .boolean: ["type": "boolean"]
     case .wholeNumber: ["type": "integer"]
     case .number: ["type": "number"]
@@ -115,6 +116,8 @@ extension ValueType {
     "enum": .list(BuiltinStep.all.map { .string($0.name) })
   ]
   private static let name = "[A-Za-z_][A-Za-z0-9_-]{0,127}"
+  private static let id = "[A-Za-z_][A-Za-z0-9_.:-]{0,127}"
+  private static let idInWords = "a letter or '_', then letters, digits, '_', '-', '.' and ':'"
   private static let nameInWords = "a letter or '_', then letters, digits, '_' and '-'"
 
   private static func duration(isZeroAllowed: Bool) -> String {

@@ -102,7 +102,8 @@ package final class Console: RunObserver {
   private func takeTerminal(for stream: Stream) {
     let shown = output.suspend(for: stream)
     let dialogue = Dialogue(
-      stream, from: shown, on: Stage(screen: screen, operations: operations))
+      stream, from: shown, on: Stage(screen: screen, operations: operations),
+      isQuiet: mode == .quiet)
     screen.setRaw(true)
     self.dialogue = dialogue
     heard = stream

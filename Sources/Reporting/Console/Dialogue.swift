@@ -9,11 +9,15 @@ final class Dialogue {
   private let stage: Stage
   private var shown: Int
   private var isOpened = false
+  /// Standard output belongs to others: in `quiet` a person is talked with beside it.
+  private let isQuiet: Bool
 
   private var screen: Screen { stage.screen }
+  private var sink: ByteSink { isQuiet ? screen.messages : screen.output }
 
   /// Up to `position` it was shown before.
-  init(_ stream: Stream, from position: Int, on stage: Stage) {
+  init(_ stream: Stream, from position: Int, on stage: Stage, isQuiet: Bool) {
+    self.isQuiet = isQuiet
     self.stream = stream
     self.stage = stage
     shown = position
@@ -23,16 +27,18 @@ final class Dialogue {
     guard byteCount > shown, let log = stage.operations.log(of: stream) else { return }
     if !isOpened { screen.writeOpening(of: stage.operations.heading(of: stream)) }
     isOpened = true
-    screen.turnToOutput()
-    screen.passOn(shown..<byteCount, of: log)
+    if !isQuiet { screen.turnToOutput() }
+    screen.passOn(shown..<byteCount, of: log, to: sink)
     shown = byteCount
   }
 
   /// The terminal is oprun's again: its cursor is at the start of a line.
   func close() {
     guard isOpened else { return }
-    screen.turnToOutput()
-    if screen.filtersOutput { screen.output.write("\u{1b}[0m\u{1b}[?25h") }
+    if !isQuiet { screen.turnToOutput() }
+    if isQuiet ? screen.clipsMessages : screen.filtersOutput {
+      sink.write("\u{1b}[0m\u{1b}[?25h")
+    }
     screen.endLine()
   }
 }

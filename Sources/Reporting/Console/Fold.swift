@@ -36,7 +36,7 @@ struct Fold {
 
   /// `38 ok, 2 failed in 12.3s`, `4 blocked: 'get' failed`.
   func words(at end: Nanoseconds, _ sink: ByteSink) -> String {
-    sink.text { sink in
+    sink.captured { sink in
       let shown = Count.inLinesOfGroups.compactMap { count in counts[count].map { (count, $0) } }
       for (index, (count, number)) in shown.enumerated() {
         if index > 0 { sink.write(", ") }

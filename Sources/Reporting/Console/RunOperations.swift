@@ -91,7 +91,10 @@ extension RunOperations {
   /// For a place beside others: it is cut in its middle where a terminal is too narrow.
   func shortName(_ operation: OperationID) -> String { short(name(operation)) }
 
-  func short(_ name: String) -> String { cutInMiddle(name, columns: screen?.nameColumns ?? .max) }
+  func short(_ name: String) -> String {
+    guard let screen, screen.clipsMessages else { return name }
+    return cutInMiddle(masker?.mask(name) ?? name, columns: screen.nameColumns)
+  }
 
   /// Columns of the name in front of a line, as far as one is to be expected.
   func widthOfName(_ operation: OperationID) -> Int {

@@ -15,12 +15,12 @@ package final class ByteSink {
   /// Nobody reads any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
-  /// In place of what is behind the descriptor.
-  private var captured: [UInt8]?
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
+  /// In place of the descriptor, where the output is wanted as text.
+  private var memory: [UInt8]?
 
   /// For the lines of a terminal.
   private var clipper = LineClipper()
@@ -62,18 +62,29 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// What the body writes, masked as here, in place of writing it.
-  func text(_ body: (ByteSink) -> Void) -> String {
-    let sink = ByteSink(descriptor: -1, capacity: 1024)
-    sink.captured = []
+  /// What the body writes, masked as it would be here.
+  func captured(_ body: (ByteSink) -> Void) -> String {
+    let sink = ByteSink.intoMemory()
     sink.masker = masker
     body(sink)
-    sink.flush()
-    return String(decoding: sink.captured ?? [], as: UTF8.self)
+    return sink.text
   }
 
   /// A sink whose output nobody sees, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
+
+  /// A sink whose output is its `text`.
+  static func intoMemory() -> ByteSink {
+    let sink = ByteSink(descriptor: -1, capacity: 256)
+    sink.memory = []
+    return sink
+  }
+
+  /// What was written into memory so far.
+  var text: String {
+    flush()
+    return String(decoding: memory ?? [], as: UTF8.self)
+  }
 
   deinit {
     flush()
@@ -164,7 +175,10 @@ package final class ByteSink {
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
     if let outlet { return outlet.write(bytes) }
-    if captured != nil { return captured?.append(contentsOf: bytes) ?? () }
+    if memory != nil {
+      memory?.append(contentsOf: bytes)
+      return
+    }
     guard let start = bytes.baseAddress else { return }
     var written = 0
     while written < bytes.count, !isSilent {

@@ -2,6 +2,7 @@
 // lines, so that each can be read whole where there is room for it.
 
 import Diagnostics
+import Masking
 
 /// One piece of a line.
 struct Piece {
@@ -34,7 +35,9 @@ extension Screen {
     var column = column
     var isFirst = true
     for piece in pieces where !piece.text.isEmpty {
-      let width = displayWidth(of: piece.text)
+      // Before anything is cut: half a secret is no longer found.
+      let whole = messages.masker?.mask(piece.text) ?? piece.text
+      let width = displayWidth(of: whole)
       let gap = isFirst ? 0 : piece.gap
       isFirst = false
       let startsLine = width > limit - column - gap && column > indent
@@ -44,7 +47,7 @@ extension Screen {
       }
       messages.write(spaces: startsLine ? indent : gap)
       column = startsLine ? indent : column + gap
-      let text = cut(piece, to: limit - column)
+      let text = cut(whole, piece.cut, to: limit - column)
       if let style = piece.style {
         messages.write(text, in: style, isColored: colorsMessages)
       } else {
@@ -61,11 +64,11 @@ extension Screen {
     return text.split(separator: " ").map { Piece(String($0), style, cut: .nothing, gap: 1) }
   }
 
-  private func cut(_ piece: Piece, to columns: Int) -> String {
-    switch piece.cut {
-    case .nothing: piece.text
-    case .middle: cutInMiddle(piece.text, columns: columns)
-    case .end: oneLine(piece.text, columns: columns)
+  private func cut(_ text: String, _ cut: Piece.Cut, to columns: Int) -> String {
+    switch cut {
+    case .nothing: text
+    case .middle: cutInMiddle(text, columns: columns)
+    case .end: oneLine(text, columns: columns)
     }
   }
 }

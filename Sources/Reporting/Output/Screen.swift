@@ -45,8 +45,8 @@ package final class Screen {
   /// For whoever reads a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
-  /// What was passed on as it is does not end in a newline.
-  private var isMidLine = false
+  /// What was passed on to it as it is does not end in a newline.
+  private var unfinished: ByteSink?
 
   private static let scratchSize = 64 << 10
   private static let columnsElsewhere = 160
@@ -95,7 +95,7 @@ package final class Screen {
 
   /// To be called before a message is written.
   func turnToMessages() {
-    if isMidLine, isShared { endLine() }
+    if isShared || unfinished === messages { endLine() }
     if isShared { output.flush() }
     if clipsMessages { measure() }
   }
@@ -107,19 +107,21 @@ package final class Screen {
     messages.outlet?.endTurn()
   }
 
-  /// The output is at the start of a line afterwards.
+  /// What was passed on is followed by the start of a line.
   func endLine() {
-    if isMidLine { output.writeNewline() }
-    isMidLine = false
+    unfinished?.writeNewline()
+    unfinished = nil
   }
 
-  /// Writes part of a log to the output as it is.
-  func passOn(_ range: Range<Int>, of log: LogFile) {
-    let isRaw = output.addsReturns
-    output.addsReturns = false
-    _ = log.copy(range, to: output, buffer: scratch)
-    output.addsReturns = isRaw
-    isMidLine = !log.endsInNewline(at: range.upperBound, buffer: scratch)
+  /// Writes part of a log as it is.
+  func passOn(_ range: Range<Int>, of log: LogFile, to sink: ByteSink) {
+    let (isRaw, width) = (sink.addsReturns, sink.lineWidth)
+    sink.addsReturns = false
+    sink.lineWidth = nil
+    _ = log.copy(range, to: sink, buffer: scratch)
+    sink.lineWidth = width
+    sink.addsReturns = isRaw
+    unfinished = log.endsInNewline(at: range.upperBound, buffer: scratch) ? nil : sink
   }
 
   /// What the lines of a group have in front, where they stand between messages on a terminal. Files and

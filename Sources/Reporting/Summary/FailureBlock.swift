@@ -40,7 +40,7 @@ struct FailureBlock {
   private func writeHeading(_ failure: SettledOperation, _ step: PlannedStep) {
     screen.write(.failed)
     sink.write(" ")
-    let end = sink.text { writeEnd(failure, step.settings, to: $0) }
+    let end = sink.captured { writeEnd(failure, step.settings, to: $0) }
     let place = oneLine(operations.plan.sources.location(of: step.span))
     screen.write(
       [Piece(step.id, .strong, cut: .middle)] + operations.label(of: failure.operation)
@@ -105,7 +105,9 @@ struct FailureBlock {
     }
     guard let command else { return }
     sink.write("  $ ")
-    var pieces = [Piece(sink.text { $0.write(firstLineOf: command, columns: screen.columns - 4) })]
+    var pieces = [
+      Piece(sink.captured { $0.write(firstLineOf: command, columns: screen.columns - 4) })
+    ]
     if let directory = step.settings.workingDirectory {
       pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))
     }
@@ -139,7 +141,7 @@ struct FailureBlock {
       sink.write(line)
       sink.writeNewline()
     }
-    let size = sink.text {
+    let size = sink.captured {
       $0.write("(")
       if let count = tail.lineCount {
         $0.write(count, "line")

@@ -41,7 +41,7 @@ struct Summary {
     let others = ledger.otherFailures
     screen.write(.failed)
     sink.write(" ")
-    let words = sink.text {
+    let words = sink.captured {
       $0.write(grouped: others.count)
       $0.write(" more failed:")
     }
@@ -56,7 +56,7 @@ extension Summary {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
     var words = counts
-    words.append("in " + sink.text { $0.write(elapsed: wallTime) })
+    words.append("in " + sink.captured { $0.write(elapsed: wallTime) })
     if end.hookFailed {
       words[words.count - 1] += ","
       words.append("a hook of the run failed")
@@ -83,7 +83,7 @@ extension Summary {
   private var counts: [String] {
     let shown = Count.allCases.map { (self[$0], $0.words) }.filter { $0.0 > 0 }
     let words = shown.enumerated().map { index, count in
-      sink.text {
+      sink.captured {
         $0.write(grouped: count.0)
         $0.write(count.1)
         if index < shown.count - 1 { $0.write(",") }
@@ -97,12 +97,12 @@ extension Summary {
     let path = ledger.criticalPath
     let ranCount = Outcome.allCases.lazy.filter(\.isOfWork).reduce(0) { $0 + ledger[$1] }
     guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
-    let all = sink.text {
+    let all = sink.captured {
       $0.write("(")
       $0.write(elapsed: ledger.work)
       $0.write(" of work,")
     }
-    let time = sink.text {
+    let time = sink.captured {
       $0.write(elapsed: ledger.criticalTime)
       $0.write(")")
     }
@@ -113,7 +113,9 @@ extension Summary {
   private func pieces(of path: [OperationID]) -> [Piece] {
     let isCut = path.count > Self.longestPath
     var names = (isCut ? Array(path.prefix(3) + path.suffix(3)) : path).map(operations.name)
-    if isCut { names.insert("… \(sink.text { $0.write(grouped: path.count - 6) }) more …", at: 3) }
+    if isCut {
+      names.insert("… \(sink.captured { $0.write(grouped: path.count - 6) }) more …", at: 3)
+    }
     return names.enumerated().flatMap { index, name in
       (index == 0 ? [] : [Piece(">", gap: 1)]) + [Piece(name, cut: .middle, gap: 1)]
     }

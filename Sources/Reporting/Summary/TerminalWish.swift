@@ -13,8 +13,7 @@ enum TerminalWish {
     // docker
     "the input device is not a tty",
     // programs that open it, or ask for its modes
-    "/dev/tty: no such device or address", "can't open /dev/tty", "cannot open /dev/tty",
-    "open /dev/tty", "inappropriate ioctl for device", "stdin is not a tty",
+    "/dev/tty", "inappropriate ioctl for device", "stdin is not a tty",
     "standard input is not a terminal", "input is not a terminal",
   ]
 

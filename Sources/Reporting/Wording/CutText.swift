@@ -2,8 +2,9 @@
 // end of an id say which one it is.
 
 import Diagnostics
+import Masking
 
-/// The text in at most so many columns: its beginning, an ellipsis, its end.
+/// The text, in which no secret is left, in at most so many columns: its beginning, an ellipsis, its end.
 func cutInMiddle(_ text: String, columns: Int) -> String {
   guard text.utf8.count > columns, displayWidth(of: text) > columns else { return text }
   let room = max(0, columns - 1)
@@ -25,6 +26,9 @@ func cutInMiddle(_ text: String, columns: Int) -> String {
 }
 
 extension ByteSink {
-  /// Columns of a name in front of a line: half of a terminal, and no limit elsewhere.
-  var longestName: Int { lineWidth.map { max(8, $0 / 2) } ?? .max }
+  /// A name in front of a line takes at most half of a terminal.
+  func shortened(_ name: String) -> String {
+    guard let lineWidth else { return name }
+    return cutInMiddle(masker?.mask(name) ?? name, columns: max(8, lineWidth / 2))
+  }
 }

@@ -70,6 +70,7 @@ extension Tool {
     var options = PlanningOptions()
     options.processorCount = availableProcessorCount
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     setParameters(of: &options, invocation)
     return options
   }
@@ -114,8 +115,8 @@ extension Tool {
           diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
           columns: Terminal.width(of: STDERR_FILENO)))
       return ExitStatus.invalidPipeline
-    case .emptySelection(let message):
-      say(message)
+    case .emptySelection(let message, let help):
+      say(message, help: help)
       return ExitStatus.emptySelection
     case .badParameters(let faults):
       for message in faults.messages { say(message) }

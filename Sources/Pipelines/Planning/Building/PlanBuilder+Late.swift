@@ -203,11 +203,13 @@ extension Planner {
         found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
-    if pipeline.model.isSequence, address.step > 0,
-      let previous = numbers[pipeline.operation(of: address.step - 1)],
-      !found.all.contains(previous)
-    {
-      found.all.append(previous)
+    if pipeline.model.isSequence {
+      let before = pipeline.sequenceBefore(address.step)
+      for step in Array(before.manual) + [before.required].compactMap(\.self) {
+        guard let previous = numbers[pipeline.operation(of: step)], !found.all.contains(previous)
+        else { continue }
+        found.all.append(previous)
+      }
     }
     return found
   }

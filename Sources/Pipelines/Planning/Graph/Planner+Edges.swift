@@ -112,9 +112,16 @@ extension Planner {
         planner.add(draft.from(target), dependency, at: address, &gatherer)
       }
     }
-    if pipeline.model.isSequence, address.step > 0 {
-      let previous = pipeline.operation(of: address.step - 1)
-      _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
+    if pipeline.model.isSequence {
+      let condition: EdgeCondition = isFree ? .done : .ok
+      let before = pipeline.sequenceBefore(address.step)
+      for step in before.manual {
+        _ = gatherer.add(
+          EdgeDraft(from: pipeline.operation(of: step), condition: condition, isOptional: true))
+      }
+      if let step = before.required {
+        _ = gatherer.add(EdgeDraft(from: pipeline.operation(of: step), condition: condition))
+      }
     }
     if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
       for edge in inherited { _ = gatherer.add(edge) }

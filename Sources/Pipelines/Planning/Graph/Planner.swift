@@ -53,6 +53,7 @@ struct Planner {
       return
     }
     addOperations()
+    checkDefaults()
     addEdges()
     if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
     checkExpressions()
