@@ -102,7 +102,10 @@ let package = Package(
       ]),
     tests(
       "ReportingTests",
-      ["Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+      [
+        "Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
+        "TestSupport",
+      ]),
     tests("oprunTests", ["oprun", "Plans", "Pipelines", "Processors", "Reporting"]),
     .target(
       name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting",

@@ -96,7 +96,7 @@ extension RunLoop {
 }
 
 extension CommandRole {
-  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
+  var isProbe: Bool { if case .probe = self { true } else { false } }
 
   /// The part of the step that the command belongs to; nil for a probe.
   fileprivate var part: StepPart? {

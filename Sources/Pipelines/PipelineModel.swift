@@ -219,6 +219,7 @@ enum Setting: Hashable {
   indirect case stop(StopSequence)
   case logLimit(Int)
   case nice(Int32)
+  case tty(Bool)
   case orphans(OrphanAction)
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])

@@ -173,6 +173,8 @@ package final class StepSettings: Sendable {
   /// The number of bytes at its start that the log keeps.
   package let logLimit: Int
   package let nice: Int32
+  /// Its own command has a terminal.
+  package let usesTerminal: Bool
   package let orphans: OrphanAction
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
@@ -183,7 +185,8 @@ package final class StepSettings: Sendable {
     shell: [String] = StepSettings.defaultShell, standardInput: String? = nil,
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
-    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
+    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
+    usesTerminal: Bool = false, orphans: OrphanAction = .kill,
     hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
   ) {
     self.name = name
@@ -197,6 +200,7 @@ package final class StepSettings: Sendable {
     self.stop = stop
     self.logLimit = logLimit
     self.nice = nice
+    self.usesTerminal = usesTerminal
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs

@@ -20,6 +20,11 @@ package struct RunEvent: Sendable {
     case started(OperationID, CommandRole)
     /// The log of the command now holds this many bytes; it can be read up to there.
     case outputGrew(OperationID, CommandRole, byteCount: Int)
+    /// The keys of oprun's terminal go to the command from now on, and what it prints is for that
+    /// terminal as it is.
+    case terminalTaken(OperationID, CommandRole)
+    /// The log of the command is complete, and the terminal is oprun's again.
+    case terminalReturned(OperationID, CommandRole)
     /// The command ended. The log is complete.
     case ended(OperationID, CommandRole, CommandEnd)
     /// A step was expanded during the run: a new operation, an instance of the step that the group

@@ -260,7 +260,7 @@ private struct RandomRun {
     case .stopping: isStopping = true
     case .finished: hasFinished = true
     case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
-      .outOfReach, .notice:
+      .outOfReach, .notice, .terminalTaken, .terminalReturned:
       break
     }
   }

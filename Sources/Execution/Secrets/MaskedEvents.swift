@@ -8,7 +8,7 @@ extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
-    case .started, .outputGrew, .retrying: self
+    case .started, .outputGrew, .retrying, .terminalTaken, .terminalReturned: self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
     case .appended(let operation, let id, let group):

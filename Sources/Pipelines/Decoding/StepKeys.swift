@@ -177,7 +177,9 @@ extension StepKey {
         default: "1G")
     }
     static var tty: KeyRow {
-      KeyRow("tty", .boolean, "Runs the command in a pseudo-terminal.", .notYet)
+      KeyRow(
+        "tty", .boolean, "Runs the command in a terminal of its own.", default: "false",
+        example: "true")
     }
     static var untrustedOutput: KeyRow {
       KeyRow(

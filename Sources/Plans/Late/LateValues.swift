@@ -160,7 +160,7 @@ extension StepSettings {
       standardInput: changes.standardInput ?? standardInput, timeout: timeout,
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+      nice: nice, usesTerminal: usesTerminal, orphans: orphans, hooks: hooks, outputs: outputs)
   }
 }
 

@@ -22,18 +22,24 @@ struct PrefixedOutput: StepOutput {
     self.operations = operations
   }
 
-  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+  mutating func grew(
+    _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
+  ) {
     guard let log = operations.log(of: stream) else { return }
     show(stream, of: log, upTo: byteCount, isEnd: false)
   }
 
-  mutating func ended(_ stream: Stream) {
+  mutating func ended(_ stream: Stream, isFailure: Bool) {
     if let log = operations.log(of: stream) {
       show(stream, of: log, upTo: log.size, isEnd: true)
     } else {
       screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
     positions[stream] = nil
+  }
+
+  mutating func suspend(for stream: Stream) -> Int {
+    positions.removeValue(forKey: stream)?.shown ?? 0
   }
 
   private mutating func show(
@@ -97,7 +103,7 @@ struct PrefixedOutput: StepOutput {
     if screen.filtersOutput {
       var filter = TerminalFilter(keepsColor: screen.colorsOutput)
       _ = filter.write(line, isLast: true, to: screen.output)
-      if filter.hasColored { screen.output.write("\u{1b}[0m") }
+      filter.suspendColors(to: screen.output)
     } else {
       screen.output.write(line)
     }

@@ -98,7 +98,6 @@ extension ProgressLines {
     screen.turnToMessages()
     screen.write(.warning)
     sink.write(" ")
-    sink.write(oneLine(text))
-    sink.writeNewline()
+    screen.write(screen.words(of: oneLine(text)), at: 2)
   }
 }

@@ -94,9 +94,9 @@ extension DryRun {
     writeWave(entry.wave, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
     sink.write(" ")
-    let nameStart = sink.position
-    sink.write(plan.steps[entry.operation.index].id)
-    var column = line.textWidth + 1 + sink.position - nameStart
+    let id = sink.shortened(plan.steps[entry.operation.index].id)
+    sink.write(id)
+    var column = line.textWidth + 1 + id.utf8.count
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)

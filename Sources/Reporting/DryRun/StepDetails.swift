@@ -38,6 +38,7 @@ struct StepDetails {
     add("allow_failure", allowFailure)
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
+    add("tty", settings.usesTerminal ? "true" : nil)
     for kind in HookKind.allCases {
       for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
     }

@@ -24,7 +24,28 @@ package final class ByteSink {
   /// Used in place of the descriptor if the output is wanted as text.
   private var memory: [UInt8]?
 
-  /// The masker. Setting it first passes on what was written before.
+  /// For the lines of a terminal.
+  private var clipper = LineClipper()
+
+  /// Columns that a line may take; a wider one is cut. What was written before is passed on first.
+  package var lineWidth: Int? {
+    get { clipper.columns }
+    set {
+      if newValue != clipper.columns { flush() }
+      clipper.columns = newValue
+    }
+  }
+
+  /// The terminal behind the sink is in raw mode.
+  var addsReturns: Bool {
+    get { clipper.addsReturns }
+    set {
+      if newValue != clipper.addsReturns { flush() }
+      clipper.addsReturns = newValue
+    }
+  }
+
+  /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
     didSet { masking = masker.map(MaskingStream.init) }
@@ -44,7 +65,15 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// A sink whose output is discarded, to measure text by its `position`.
+  /// What the body writes, masked as it would be here.
+  func captured(_ body: (ByteSink) -> Void) -> String {
+    let sink = ByteSink.intoMemory()
+    sink.masker = masker
+    body(sink)
+    return sink.text
+  }
+
+  /// A sink whose output nobody sees, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   /// A sink whose output is its `text`.
@@ -62,6 +91,9 @@ package final class ByteSink {
 
   deinit {
     flush()
+    var rest: [UInt8] = []
+    clipper.finish(into: &rest)
+    rest.withUnsafeBytes { writeNow($0) }
     buffer.deallocate()
   }
 
@@ -116,7 +148,7 @@ package final class ByteSink {
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
     masking?.finish(into: &rest)
-    rest.withUnsafeBytes { writeNow($0) }
+    rest.withUnsafeBytes { emit($0) }
   }
 
   /// Makes room in the buffer.
@@ -129,10 +161,17 @@ package final class ByteSink {
   }
 
   private func pass(_ bytes: UnsafeRawBufferPointer) {
-    guard masking != nil else { return writeNow(bytes) }
+    guard masking != nil else { return emit(bytes) }
     var masked: [UInt8] = []
     masking?.mask(bytes, into: &masked)
-    masked.withUnsafeBytes { writeNow($0) }
+    masked.withUnsafeBytes { emit($0) }
+  }
+
+  private func emit(_ bytes: UnsafeRawBufferPointer) {
+    guard clipper.isNeeded else { return writeNow(bytes) }
+    var clipped: [UInt8] = []
+    clipper.clip(bytes, into: &clipped)
+    clipped.withUnsafeBytes { writeNow($0) }
   }
 
   /// Tells the sink that a write past it (by `sendfile`) failed.

@@ -63,7 +63,7 @@ struct RunRecord {
       self.end = end
       wallTime = event.time
     case .outputGrew, .waiting, .published, .retrying, .orphansFound, .outOfReach, .stopping,
-      .notice:
+      .notice, .terminalTaken, .terminalReturned:
       break
     }
   }

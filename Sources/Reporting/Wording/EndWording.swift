@@ -60,7 +60,7 @@ extension StopReason {
   func words(_ operations: RunOperations) -> String {
     switch self {
     case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(operations.name(operation))' failed"
+    case .failure(let operation): "'\(operations.compactName(operation))' failed"
     case .runTimeout: "the run's time limit"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
@@ -78,7 +78,7 @@ extension SettledOperation {
     case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
-      "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")
+      "'\(operations.compactName(root))' " + (rootOutcome?.pastTense ?? "did not run")
     }
   }
 }

@@ -10,8 +10,8 @@ enum Options {
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(
-    "verbose", "v", needs: dryRun.flag,
-    summary: "with --dry-run, show whole commands and all settings")
+    "verbose", "v",
+    summary: "show all instances; with --dry-run, whole commands and all settings")
   static let exitCode = Option(
     // OPRUN_EXIT_CODE is the variable in which a hook finds the exit status of its step.
     "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE", needs: dryRun.flag,

@@ -59,6 +59,7 @@ extension Tool {
 
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
     let dryRun = DryRun(plan, options: drawingOptions(invocation))
+    if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
@@ -109,6 +110,7 @@ extension Tool {
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
+    screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
     let screen = Screen(

@@ -120,6 +120,7 @@ struct SettingsDraft {
   private var stop = StopSequence()
   private var logLimit = StepSettings.defaultLogLimit
   private var nice: Int32 = 0
+  private var usesTerminal = false
   private var orphans = OrphanAction.kill
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
@@ -149,6 +150,7 @@ struct SettingsDraft {
     case .stop(let sequence): stop = sequence
     case .logLimit(let limit): logLimit = limit
     case .nice(let level): nice = level
+    case .tty(let isOn): usesTerminal = isOn
     case .orphans(let action): orphans = action
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
@@ -172,7 +174,8 @@ struct SettingsDraft {
     let settings = StepSettings(
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
-      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+      stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
+      orphans: orphans, hooks: hooks, outputs: outputs)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }

@@ -173,7 +173,9 @@ extension Planner {
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      break
     }
   }
 
@@ -242,7 +244,9 @@ extension Setting {
       text.template != nil
     case .allowFailureIf: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      false
     }
   }
 }
