@@ -29,7 +29,8 @@ struct PipelineModel {
   var timeout: Nanoseconds?
   var shell: [String]?
   var workingDirectory: Text?
-  var isSequence = false
+  /// Nil: as in what it stands in.
+  var sequence: Bool?
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
@@ -46,9 +47,15 @@ struct PipelineModel {
   var placements: [PlacementModel] = []
   /// What few steps have: conditions, matrices, waits.
   var controlFlows: [ControlFlowModel] = []
+  /// The steps of steps, until they are linked.
+  var groups: [PipelineModel] = []
+  /// Pipelines for `uses: '#name'`, until they are linked.
+  var sections: [SectionModel] = []
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
+
+  var isSequence: Bool { sequence ?? false }
 
   /// The range in `dependencies` of a step's own.
   func dependencyRange(of step: Int) -> Range<Int> {
@@ -75,6 +82,13 @@ struct ResourceModel: NamedModel {
   let span: Span
   /// In millionths; nil if what is written is no amount.
   let capacity: Int64?
+}
+
+/// A pipeline that stands in the file of another one.
+struct SectionModel: NamedModel {
+  let name: String
+  let span: Span
+  var model: PipelineModel
 }
 
 struct SecretModel: NamedModel {

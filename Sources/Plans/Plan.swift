@@ -104,8 +104,8 @@ package struct GroupPlan: Sendable {
     case matrix
     /// Instances that are made while running; the text is the axes as they are written.
     case expanding(String)
-    /// The steps of another pipeline file.
-    case nested(path: String)
+    /// The steps of a pipeline, which is a file or `#` and a name; nil for steps that stand in the step.
+    case nested(path: String?)
   }
 
   package let kind: Kind
@@ -116,14 +116,21 @@ package struct GroupPlan: Sendable {
   package let isFailFast: Bool
   /// Of a matrix that is known: the values of each member.
   package let combinations: [ValueMap]
+  /// Of all of it, from its first command.
+  package let timeout: Nanoseconds?
+  /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
+  package let allowsFailure: Bool
 
   package init(
-    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = []
+    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = [],
+    timeout: Nanoseconds? = nil, allowsFailure: Bool = false
   ) {
     self.kind = kind
     self.members = members
     self.isFailFast = isFailFast
     self.combinations = combinations
+    self.timeout = timeout
+    self.allowsFailure = allowsFailure
   }
 
   /// Its members are made while running.

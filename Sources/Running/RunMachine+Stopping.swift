@@ -56,6 +56,7 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }
     if timer.purpose == .probeDue || timer.purpose == .probeLimit {
       return fireProbe(timer, at: now)
     }
@@ -64,11 +65,21 @@ extension RunMachine {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: killAnything(of: timer.operation)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit, .probeDue, .probeLimit: break
+    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit: break
     }
   }
 
   // MARK: Stopping
+
+  /// What the pipeline says is to become of the others.
+  mutating func followPolicy(_ failed: OperationID, at now: Nanoseconds) {
+    guard stopReason == nil else { return }
+    switch plan.failurePolicy {
+    case .continue: break
+    case .stop: stopStarting(.failure(failed), at: now)
+    case .cancel: cancelRun(.failure(failed), at: now)
+    }
+  }
 
   /// Nothing new starts, no further attempt either; what runs goes on.
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
@@ -171,7 +182,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .noWidth, .suspended, .stateFailure: .cancelled
+    case .signal, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -191,7 +202,7 @@ extension RunMachine {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
     case .stateFailure: return 74
-    case .noWidth, .suspended, .failure: return 1
+    case .noWidth, .suspended, .failure, .groupTimeout: return 1
     case nil: break
     }
     if !failedSteps.isEmpty || hookFailed { return 1 }

@@ -14,6 +14,8 @@ struct Timer: Hashable {
     case probeDue
     /// A condition of `wait_for` was waited for as long as it may.
     case probeLimit
+    /// The steps of the group have taken as long as they may.
+    case groupTimeLimit
     /// The whole run has gone on as long as it may.
     case runTimeLimit
   }

@@ -99,6 +99,8 @@ package enum StopReason: Hashable, Sendable {
   /// `failure_policy`, or `--fail-fast`, after this operation failed.
   case failure(OperationID)
   case runTimeout
+  /// The time limit of this group.
+  case groupTimeout(OperationID)
   /// `max_parallel: 0`.
   case noWidth
   /// All that is left is in queues that are suspended, and nothing resumes them.

@@ -169,7 +169,7 @@ enum BeyondSchema {
     // Names that refer to nothing.
     /which does not exist/,
     /(?:pipeline|included file|\.env file) '.*' does not exist/,
-    /unknown (?:built-in step|queue|resource|instance) '/,
+    /unknown (?:built-in step|pipeline|queue|resource|instance) '/,
     // Names that are there already, and keys.
     /two steps have the id/, /twice/,
     // What is inside of expressions.

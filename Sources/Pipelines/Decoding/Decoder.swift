@@ -17,6 +17,11 @@ struct Decoder {
   var isPart = false
   /// Numbers in `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
+  /// Of all models but `model`: those of groups and named pipelines, and those around it.
+  var otherStepCount = 0
+  var otherDependencyCount = 0
+  /// Groups and named pipelines.
+  var partCount = 0
   /// How many texts the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
@@ -52,7 +57,7 @@ struct Fields<Key: ObjectKey> {
   /// Those that others were taken for.
   fileprivate var presumed: UInt64 = 0
   fileprivate var usable: UInt64 = 0
-  private var nodes = InlineArray<40, Int32>(repeating: 0)
+  private var nodes = InlineArray<48, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 

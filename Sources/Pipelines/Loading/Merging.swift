@@ -13,6 +13,7 @@ struct Definitions {
   fileprivate var environment: [String: Span] = [:]
   fileprivate var secrets: [String: Span] = [:]
   fileprivate var outputs: [String: Span] = [:]
+  fileprivate var sections: [String: Span] = [:]
 }
 
 extension PipelineModel {
@@ -28,6 +29,7 @@ extension PipelineModel {
     environment += fresh(other.environment, "variable", &definitions.environment, &log)
     secrets += fresh(other.secrets, "secret", &definitions.secrets, &log)
     outputs += fresh(other.outputs, "output", &definitions.outputs, &log)
+    sections += fresh(other.sections, "pipeline", &definitions.sections, &log)
     dotenv += other.dotenv
     mergeSteps(other)
   }
@@ -69,7 +71,7 @@ extension PipelineModel {
     case .timeout: timeout = other.timeout
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
-    case .sequence: isSequence = other.isSequence
+    case .sequence: sequence = other.sequence
     case .defaults:
       // Its lists are of the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
@@ -80,7 +82,7 @@ extension PipelineModel {
     case .onComplete: hooks[.onComplete] = other.hooks[.onComplete]
     case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
       .include,
-      .mutex, .steps, .schema, .outputs:
+      .mutex, .steps, .schema, .outputs, .pipelines:
       break
     }
   }
@@ -114,7 +116,13 @@ extension PipelineModel {
     actions += other.actions
     settings += other.settings
     placements += other.placements
-    uses += other.uses
+    uses += other.uses.map { uses in
+      guard case .group = uses.kind else { return uses }
+      var uses = uses
+      uses.model = uses.model.map { $0 + groups.count }
+      return uses
+    }
+    groups += other.groups
     controlFlows += other.controlFlows
   }
 }
@@ -128,7 +136,7 @@ extension PipelineKey {
       true
     case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
       .include,
-      .steps, .schema, .outputs:
+      .steps, .schema, .outputs, .pipelines:
       false
     }
   }

@@ -53,7 +53,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     if let matches = scope.matches[name] {
       return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
     }
-    return scope.steps[name].map { value(of: $0) } ?? absent
+    if let step = scope.steps[name] { return value(of: step) }
+    return scope.around.map { LateBindings(scope: $0, facts: facts).step(name) } ?? absent
   }
 
   /// Of a step that was not selected.
@@ -79,7 +80,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
         .map(
           ValueMap([
             ("matrix", .map(matrix)), ("outcome", outcome(of: instance)),
-            ("outputs", .map(facts.outputs(of: instance))),
+            ("outputs", outputs(of: instance)),
           ]))
       })
   }
@@ -90,8 +91,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 
   /// Of a nested pipeline: what the using step gives it, which was checked before.
   private func parameter(_ name: String) -> Resolution {
-    guard let inputs = scope.inputs, let input = inputs.param(named: name) else { return .missing }
-    let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
+    guard let (input, outer) = scope.inputs?.param(named: name) else { return .missing }
+    let value = try? LateBindings(scope: outer, facts: facts).value(of: input.value)
     return value.map { .known($0) } ?? .missing
   }
 }
@@ -101,6 +102,11 @@ extension LateBindings {
   /// Throws for a value that is not of its parameter's type, the outermost pipeline's first.
   package func checkInputs() throws(EvaluationFailure) {
     guard let inputs = scope.inputs else { return }
+    try check(inputs)
+  }
+
+  private func check(_ inputs: LateInputs) throws(EvaluationFailure) {
+    if let enclosing = inputs.enclosing { try check(enclosing) }
     let outer = LateBindings(scope: inputs.outer, facts: facts)
     try outer.checkInputs()
     for input in inputs.params {
@@ -115,9 +121,13 @@ extension LateBindings {
 
   /// `OPRUN_PARAM_<NAME>` of those that are not null.
   package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
-    guard let inputs = scope.inputs else { return [] }
-    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    try scope.inputs.map { inputs throws(EvaluationFailure) in try variables(of: inputs) } ?? []
+  }
+
+  private func variables(of inputs: LateInputs) throws(EvaluationFailure) -> [EnvironmentVariable] {
     var variables: [EnvironmentVariable] = []
+    if let enclosing = inputs.enclosing { variables = try self.variables(of: enclosing) }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
     for input in inputs.params {
       if let variable = input.param.variable(holding: try outer.value(of: input.value)) {
         variables.append(variable)
@@ -244,8 +254,8 @@ extension LateScope {
 
   /// Of a nested pipeline: what the using step gives it is made of secrets.
   private func isSecret(param name: String) -> Bool {
-    guard let inputs, let input = inputs.param(named: name) else { return false }
-    return input.value.holdsSecrets(inputs.outer.isSecret)
+    guard let (input, outer) = inputs?.param(named: name) else { return false }
+    return input.value.holdsSecrets(outer.isSecret)
   }
 }
 

@@ -58,6 +58,8 @@ package struct LateParts: Sendable {
   package var command: CommandModel?
   package var shell: [String] = []
   package var settings: LateSettings?
+  /// The scopes of what pipeline uses gave to the settings, by their numbers.
+  package var givers: [Int32: LateScope] = [:]
   /// What it reads from its input, if that may be code and not all of it is known.
   package var input: Template?
   /// Its matrix, if that is not known.
@@ -143,10 +145,14 @@ package final class LateScope: Sendable {
   /// Members of the matrix that stand in the file as literals.
   package let writtenNames: Set<String>
   package let inputs: LateInputs?
+  /// Of the group that the step stands in: names that are not found here are looked up there.
+  package let around: LateScope?
+  /// Of an instance that was made while running: its own values.
+  package let instance: ValueMap?
 
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    writtenNames: Set<String> = [], inputs: LateInputs? = nil
+    writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil
   ) {
     steps = dependencies.steps
     matches = dependencies.matches
@@ -154,15 +160,19 @@ package final class LateScope: Sendable {
     self.matrix = matrix
     self.writtenNames = writtenNames
     self.inputs = inputs
+    self.around = around
+    instance = nil
   }
 
   private init(_ scope: LateScope, _ matrix: ValueMap) {
     steps = scope.steps
     matches = scope.matches
     dependencies = scope.dependencies
-    self.matrix = matrix
+    self.matrix = scope.matrix?.merging(matrix) ?? matrix
     writtenNames = scope.writtenNames
     inputs = scope.inputs
+    around = scope.around
+    instance = matrix
   }
 
   package func with(_ matrix: ValueMap) -> LateScope { LateScope(self, matrix) }
@@ -196,16 +206,23 @@ package final class LateInputs: Sendable {
   /// None where only what is around it is given something late.
   package let params: [LateInput]
   package let outer: LateScope
+  /// Of the file that the pipeline is one of.
+  package let enclosing: LateInputs?
   private let places: [String: Int]
 
-  package init(_ params: [LateInput], from outer: LateScope) {
+  package init(_ params: [LateInput], from outer: LateScope, in enclosing: LateInputs? = nil) {
     self.params = params
     self.outer = outer
+    self.enclosing = enclosing
     places = Dictionary(
       zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  package func param(named name: String) -> LateInput? { places[name].map { params[$0] } }
+  /// The parameter, with the scope of its value.
+  package func param(named name: String) -> (input: LateInput, scope: LateScope)? {
+    guard let place = places[name] else { return enclosing?.param(named: name) }
+    return (params[place], outer)
+  }
 }
 
 package struct LateInput: Sendable {

@@ -78,7 +78,9 @@ struct KnownValues: ExpressionBindings {
   /// Nil if there is no matrix, or it is not known.
   let matrix: ValueMap?
   /// Members of the matrix that stand in the file as literals.
-  private let writtenNames: Set<String>
+  let writtenNames: Set<String>
+  /// Of an instance of a step: other instances may have other values.
+  private(set) var isOfInstance = false
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.init(PipelineValues(inputs: inputs, options, budget), nil, [])
@@ -90,8 +92,21 @@ struct KnownValues: ExpressionBindings {
     self.writtenNames = writtenNames
   }
 
+  /// Of an instance; its values hide those of the matrices around it.
   func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
-    KnownValues(pipeline, matrix, writtenNames)
+    let outerNames = self.writtenNames.filter { matrix[$0] == nil }
+    var values = KnownValues(
+      pipeline, self.matrix?.merging(matrix) ?? matrix, writtenNames.union(outerNames))
+    values.isOfInstance = true
+    return values
+  }
+
+  /// Of a step whose own matrix is not known.
+  var withoutMatrix: KnownValues { matrix == nil ? self : KnownValues(pipeline, nil, []) }
+
+  /// Of the steps of a group.
+  func inside(_ group: KnownValues) -> KnownValues {
+    KnownValues(pipeline, group.matrix, group.writtenNames)
   }
 
   var budget: PlanBudget { pipeline.budget }

@@ -17,6 +17,17 @@ extension PipelineInputs {
     for param in model.params { paramTypes[param.name] = param.type }
   }
 
+  /// Of a pipeline inside a file: what the file has, and its own parameters, which hide the file's.
+  init(_ model: PipelineModel, in file: PipelineInputs) {
+    self = file
+    for param in model.params {
+      paramTypes[param.name] = param.type
+      params[param.name] = nil
+      lateParams[param.name] = nil
+      secretParams.remove(param.name)
+    }
+  }
+
   /// Of the root pipeline. What is wrong with what was given is in `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,

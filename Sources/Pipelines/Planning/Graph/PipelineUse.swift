@@ -16,44 +16,75 @@ final class PipelineUse {
   /// The operation of another pipeline that it stands for; nil for the root pipeline.
   let parent: StepAddress?
   let inputs: PipelineInputs
+  let surroundings: Surroundings
+  /// Of its steps that are pipeline uses: the first that each has become.
+  var inner: [Int: PipelineUse] = [:]
   /// For each step, the operation that others wait for; empty: the step's own number.
   var operations: [Int32] = []
   /// The operation that stands for all of it; −1 for the root pipeline.
   var group = -1
   /// Of steps that were asked about and say so: what they give.
   var outputTypes: [Int: ExpressionType] = [:]
-  private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
-    model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
-    uniquingKeysWith: { first, _ in first })
+  private(set) lazy var secretTypes: [String: ExpressionType] =
+    enclosing?.secretTypes
+    ?? Dictionary(
+      model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
+      uniquingKeysWith: { first, _ in first })
   /// What its steps give and how they ended, by the number of their settings.
   var stepTypes: [Int32: ExpressionType] = [:]
   /// The expression that was found right last, and names nothing of a step: it is right in all.
   var checked: (kind: ScopeKind, expression: Expression)?
+  /// Of a group, once it was asked for: what the members of the matrices around it are.
+  var outerMatrix: ExpressionType.Members??
   /// Of the step that was asked about last, if it has many: its dependencies by name.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
   init(
     model: PipelineModel, index: StepIndex, prefix: String, parent: StepAddress?,
-    inputs: PipelineInputs
+    inputs: PipelineInputs, _ surroundings: Surroundings
   ) {
     self.model = model
     self.index = index
     self.prefix = prefix
     self.parent = parent
     self.inputs = inputs
+    self.surroundings = surroundings
+  }
+
+  /// Whether the variable is one of its own, and not of the file or of the step around it.
+  func says(_ variable: VariableModel) -> Bool {
+    variable.giver < 0
+      && enclosing.map { $0.inputs.variable(variable.name)?.span != variable.span } ?? true
+  }
+
+  /// The pipeline use in whose file it stands; nil for that of a whole file.
+  var enclosing: PipelineUse? { surroundings.enclosing }
+
+  /// Of a group, the step that it stands in, with its pipeline: what that sees its steps see too.
+  var around: (use: PipelineUse, step: Int)? {
+    guard surroundings.isGroup, let enclosing, let parent else { return nil }
+    return (enclosing, parent.step)
   }
 
   func id(of step: Int, _ text: SourceText) -> String {
     text.string(model.steps[step].id.span)
   }
 
+  /// The ids of its steps, and of those around the group.
+  func visibleSteps(_ text: SourceText) -> [String] {
+    model.steps.map { text.string($0.id.span) } + (around?.use.visibleSteps(text) ?? [])
+  }
+
   /// `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
   var inputVariables: [VariableModel] {
-    model.params.compactMap { param in
+    let own = model.params.compactMap { param in
       inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
         VariableModel(name: $0.name, span: param.span, value: .plain($0.value))
       }
     }
+    guard let enclosing else { return own }
+    let hidden = Set(model.params.map(\.variable))
+    return enclosing.inputVariables.filter { !hidden.contains($0.name) } + own
   }
 
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
@@ -61,9 +92,25 @@ final class PipelineUse {
   /// Whether `match: matrix` gives each instance of a step exactly one of the other step: every axis
   /// of that one is an axis of its own.
   func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
-    guard let target = index.find(dependency.step.span) else { return true }
-    let own = Set(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
-    return controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+    guard let (use, target) = find(dependency.step.span) else { return true }
+    let own = axisNames(of: step)
+    return use.controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+  }
+
+  private func axisNames(of step: Int) -> Set<String> {
+    let outer = around.map { $0.use.axisNames(of: $0.step) } ?? []
+    return outer.union(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
+  }
+
+  /// The step with the id that is written at a place: one of its own, or one around the group.
+  func find(_ name: Span) -> (use: PipelineUse, step: Int)? {
+    if let step = index.find(name) { return (self, step) }
+    return around?.use.find(name)
+  }
+
+  func find(_ name: String) -> (use: PipelineUse, step: Int)? {
+    if let step = index.find(name) { return (self, step) }
+    return around?.use.find(name)
   }
 
   /// A number of the model's settings; −1 is none.
@@ -144,8 +191,9 @@ struct PipelineInputs {
     }
   }
 
-  mutating func add(_ variable: VariableModel) {
-    if let template = variable.value.template, isOpen(template) {
+  /// `isOpen`: of a variable whose value stands in another scope.
+  mutating func add(_ variable: VariableModel, isOpen: Bool? = nil) {
+    if let template = variable.value.template, isOpen ?? self.isOpen(template) {
       openVariables.insert(variable.name)
     } else {
       openVariables.remove(variable.name)

@@ -99,26 +99,28 @@ extension Planner {
     let range = pipeline.model.dependencyRange(of: address.step)
     if range.isEmpty, inherited.isEmpty, !pipeline.model.isSequence { return }
     let isFree = pipeline.controlFlow(of: address.step)?.condition?.callsStatusFunction ?? false
+    var waitsInside = false
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
+      var isInside = true
       // Nearly always a step, by its name.
       if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
       {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
-        continue
+      } else {
+        isInside = forEachTarget(of: dependency, at: address) { planner, target in
+          planner.add(draft.from(target), dependency, at: address, &gatherer)
+        }
       }
-      forEachTarget(of: dependency, at: address) { planner, target in
-        planner.add(draft.from(target), dependency, at: address, &gatherer)
-      }
+      if isInside, draft.condition != .done, !draft.isOptional { waitsInside = true }
     }
     if pipeline.model.isSequence, address.step > 0 {
       let previous = pipeline.operation(of: address.step - 1)
       _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
+      if !isFree { waitsInside = true }
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
-      for edge in inherited { _ = gatherer.add(edge) }
-    }
+    if !waitsInside { for edge in inherited { _ = gatherer.add(edge) } }
   }
 
   private mutating func add(
@@ -132,7 +134,7 @@ extension Planner {
     _ dependency: DependencyModel, _ target: Int, at address: StepAddress
   ) {
     // Several instances of a group whose instances nobody knows here.
-    let isPlain = pipelines[address.pipeline].index.find(dependency.step.span) != nil
+    let isPlain = pipelines[address.pipeline].find(dependency.step.span) != nil
     if !isPlain || dependency.traits.contains(.matched), groups[target]?.isExpanding == true {
       return
     }
@@ -151,80 +153,65 @@ extension Planner {
     var silent = self
     silent.log = DiagnosticLog()
     var found: [Int] = []
-    silent.forEachTarget(of: dependency, at: address) { _, target in found.append(target) }
+    _ = silent.forEachTarget(of: dependency, at: address) { _, target in found.append(target) }
     return found
   }
 
+  /// Whether the targets are inside the step's own pipeline, not around the group.
   private mutating func forEachTarget(
     of dependency: DependencyModel, at address: StepAddress, _ body: (inout Planner, Int) -> Void
-  ) {
+  ) -> Bool {
     let pipeline = pipelines[address.pipeline]
-    guard let step = pipeline.index.find(dependency.step.span) else {
-      if let target = instance(dependency, at: address) { body(&self, target) }
-      return
+    if dependency.traits.contains(.matched), let (use, step) = pipeline.find(dependency.step.span) {
+      for target in matched(dependency, step, of: use, at: address) { body(&self, target) }
+      return use === pipeline
     }
-    if dependency.traits.contains(.matched) {
-      for target in matched(dependency, step, at: address) { body(&self, target) }
-    } else {
-      body(&self, pipeline.operation(of: step))
+    let name = text.string(dependency.step.span)
+    switch operations(named: name, in: address.pipeline) {
+    case .found(let targets, let isInside):
+      for target in targets { body(&self, target) }
+      return isInside
+    case .noInstance(let group, let step): report(noInstance: name, of: group, step, dependency)
+    case .unknown: reportUnknown(dependency.step.span, at: address)
     }
+    return true
   }
 
-  /// `test[os=linux]`.
-  private mutating func instance(_ dependency: DependencyModel, at address: StepAddress) -> Int? {
-    let pipeline = pipelines[address.pipeline]
-    let name = text.string(dependency.step.span)
-    guard let bracket = name.firstIndex(of: "["),
-      let step = pipeline.index.find(String(name[..<bracket]))
-    else {
-      reportUnknown(dependency.step.span, at: address)
-      return nil
-    }
-    let suffix = String(name[bracket...])
-    let number = pipeline.operation(of: step)
-    if let member = instanceIndex.member(of: number, suffix, in: self) { return member }
+  private mutating func report(
+    noInstance name: String, of number: Int, _ step: String, _ dependency: DependencyModel
+  ) {
     let group = groups[number]
-    // Which instances there are nobody knows here.
-    if group?.isExpanding == true, hasOpenMatrix(self.address(of: number)) { return number }
     let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
     log.report(at: dependency.step.span) {
       PlanningMessage.noInstance(
-        name, of: String(name[..<bracket]), known: known, isLate: group?.isExpanding ?? false,
-        at: $0)
+        name, of: step, known: known, isLate: group?.isExpanding ?? false, at: $0)
     }
-    return nil
   }
 
   /// `match: matrix`: the instances whose axes are equal, as far as both have them.
   private mutating func matched(
-    _ dependency: DependencyModel, _ step: Int, at address: StepAddress
+    _ dependency: DependencyModel, _ step: Int, of use: PipelineUse, at address: StepAddress
   ) -> [Int] {
-    let pipeline = pipelines[address.pipeline]
+    let number = use.operation(of: step)
     // A matrix that is no matrix was reported.
-    if pipelines[address.pipeline].controlFlow(of: step)?.matrix != nil,
-      groups[pipeline.operation(of: step)] == nil
-    {
-      return []
-    }
-    let number = pipeline.operation(of: step)
+    if use.controlFlow(of: step)?.matrix != nil, groups[number] == nil { return [] }
     let target = self.address(of: number)
     if hasOpenMatrix(address) && hasOpenMatrix(target),
       address.instance == nil || groups[number]?.isExpanding == true
     {
       return [number]
     }
-    guard let own = address.instance.map({ instances[$0].values }),
-      case .matrix? = groups[pipeline.operation(of: step)]?.kind
+    guard let own = matrixValues(at: address), case .matrix? = groups[number]?.kind
     else {
       log.report(at: dependency.step.span) { PlanningMessage.noMatch(at: $0) }
       return []
     }
-    let members = instanceIndex.members(
-      of: pipeline.operation(of: step), matching: own, in: self)
+    let members = instanceIndex.members(of: number, matching: own, in: self)
+    let pipeline = pipelines[address.pipeline]
     if members.isEmpty || members.count > 1 && pipeline.pairs(dependency, with: address.step) {
       let suffix = address.instance.map { instances[$0].suffix } ?? ""
       log.report(at: dependency.step.span) {
-        PlanningMessage.unmatched(pipeline.id(of: step, text), suffix, count: members.count, at: $0)
+        PlanningMessage.unmatched(use.id(of: step, text), suffix, count: members.count, at: $0)
       }
     }
     return members
@@ -235,8 +222,7 @@ extension Planner {
     let suggester = log.suggester
     log.report(at: span) { span in
       let (name, own) = (text.string(span), pipeline.id(of: address.step, text))
-      let others = pipeline.model.steps.lazy.map { [text] in text.string($0.id.span) }
-        .filter { $0 != own }
+      let others = pipeline.visibleSteps(text).filter { $0 != own }
       let close = suggester.closest(to: name, among: others)
       return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }
