@@ -1,8 +1,8 @@
-// Texts that a process is given as bytes: arguments, and variables of the environment.
+// Strings that a process receives as bytes: arguments, and environment variables.
 
-/// Bytes that are not UTF-8. Nothing is put in their place: a value would be another one.
+/// The bytes are not UTF-8. They are not replaced, because that would give a different value.
 package struct TextDecodingFailure: Error, Hashable {
-  /// As it may stand in a message: `v=\xff`.
+  /// The value in the form in which it may appear in a message: `v=\xff`.
   package let shown: String
 }
 
@@ -23,7 +23,7 @@ package func commandLineWords() throws(TextDecodingFailure) -> [String] {
   return words
 }
 
-/// Bytes that are no characters of UTF-8 as `\xff`; at most 80 characters.
+/// The bytes as a string, with `\xff` for each byte that is not valid UTF-8; at most 80 characters.
 func printable(_ bytes: [UInt8]) -> String {
   var rest = bytes[...].makeIterator()
   var parser = Unicode.UTF8.ForwardParser()

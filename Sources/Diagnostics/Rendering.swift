@@ -1,4 +1,4 @@
-// Diagnostics as text, for people and for programs. Decides nothing, finds nothing.
+// Diagnostics as text, for people and for programs. It decides nothing and finds nothing.
 
 /// How diagnostics are written.
 package enum DiagnosticFormat: String, CaseIterable, Sendable {
@@ -14,7 +14,7 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
-/// Writes diagnostics that are sorted by place; each line ends with a newline.
+/// Writes diagnostics that are sorted by location; each line ends with a newline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
   color: Bool = false
@@ -132,7 +132,7 @@ struct Renderer {
   }
 }
 
-/// A span's start, with all that printing asks.
+/// A span's start, with everything that printing needs.
 struct Location {
   let file: Int
   let line: Int

@@ -1,6 +1,6 @@
-// Readers of oprun's output that stand still: the run goes on without them, and waits for them at its
-// end, or for a while if somebody asked for the end. docs/design-execution.md, “Readers that stand
-// still”.
+// Readers of oprun's output that stand still: the run goes on without them, and waits for them at
+// its end, or for a while if somebody asked for the end. docs/design-execution.md, “Readers that
+// stop reading”.
 
 import Plans
 import Running

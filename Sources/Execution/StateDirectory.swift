@@ -3,6 +3,7 @@
 
 import Diagnostics
 package import Glibc
+import Plans
 package import RunFiles
 
 /// The state directory of a project.
@@ -112,7 +113,7 @@ package struct StateDirectory: Sendable {
     if !isWritten { throw StateFailure(error) }
   }
 
-  private static func timeStamp() -> String { utcTimeStamp(secondsSince1970: time(nil)) }
+  private static func timeStamp() -> String { UTCTime(secondsSince1970: time(nil)).compact }
 
   private static func suffix() -> String {
     let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
@@ -147,21 +148,4 @@ private struct Link {
 
 private func withoutSlashes(_ path: String) -> String {
   path.utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { String(path[...$0]) } ?? path
-}
-
-/// `20260402-101502`. gmtime(3) would read the file of the local time zone first.
-func utcTimeStamp(secondsSince1970 seconds: Int) -> String {
-  func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-  let (days, time) = (seconds / 86_400, seconds % 86_400)
-  // The year begins in March here, so that the day that some years lack is the last one.
-  let day = days + 719_468
-  let era = day / 146_097
-  let dayOfEra = day % 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let monthFromMarch = (5 * dayOfYear + 2) / 153
-  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-  let year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-  return "\(year)\(digits(month))\(digits(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))"
-    + "-\(digits(time / 3600))\(digits(time / 60 % 60))\(digits(time % 60))"
 }

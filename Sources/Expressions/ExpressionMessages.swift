@@ -1,9 +1,9 @@
-// The wording of everything that can be wrong with an expression: how it is written, what it names,
-// what it does with values, and where a value would become shell code.
+// The wording of everything that can be wrong with an expression: its syntax, the names in it, what
+// it does with values, and positions where a value would become shell code.
 
 import Diagnostics
 
-/// A message, and the way out if there is one.
+/// A message, with a help line if the fix is known.
 package struct UnlocatedFailure: Hashable, Sendable {
   package let message: String
   package let help: String?
@@ -22,7 +22,7 @@ package enum ExpressionMessage {
   }
 }
 
-// How it is written.
+// Messages about syntax.
 extension ExpressionMessage {
   static let emptyExpression = UnlocatedFailure("an expression is missing here")
   static let openTemplate = UnlocatedFailure(
@@ -80,9 +80,9 @@ extension ExpressionMessage {
   }
 }
 
-// What it names.
+// Messages about names.
 extension ExpressionMessage {
-  /// `function` is that of this name.
+  /// `function` is the function of this name, if there is one.
   static func unknownName(
     _ name: String, suggestion: String?, function: FunctionRow? = nil
   ) -> UnlocatedFailure {
@@ -92,7 +92,7 @@ extension ExpressionMessage {
         ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
   }
 
-  /// Of a name with members.
+  /// The message about an unknown name with members.
   static func unknownRoot(
     _ name: String, suggestion: String?, among known: [String]
   ) -> UnlocatedFailure {
@@ -145,7 +145,7 @@ extension ExpressionMessage {
   }
 }
 
-// What it does with values.
+// Messages about values.
 extension ExpressionMessage {
   static func wrongOperand(_ sign: String, wanted: String, found: String) -> UnlocatedFailure {
     UnlocatedFailure(
@@ -166,7 +166,7 @@ extension ExpressionMessage {
     UnlocatedFailure("cannot compare \(left) with \(right)")
   }
 
-  /// `subject`: what it is compared with, as it is written.
+  /// `subject` is what the string is compared with, as it is written.
   static func neverChosen(_ text: String, by subject: String?, of choices: [String])
     -> UnlocatedFailure
   {
@@ -248,7 +248,7 @@ extension ExpressionMessage {
   }
 }
 
-// Values in text.
+// Messages about values in strings.
 extension ExpressionMessage {
   static func holdsSecret(_ expression: String, _ name: String) -> UnlocatedFailure {
     UnlocatedFailure(

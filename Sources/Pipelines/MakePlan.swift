@@ -15,8 +15,11 @@ package struct PlanningOptions: Sendable {
   package var failurePolicy: FailurePolicy?
   /// `--timeout`: in place of the file's.
   package var timeout: Nanoseconds?
-  /// Ids of steps to run, with all that they need; empty means every step.
+  /// Ids of steps to run, with all that they need; empty means what the file says: its `default`, or
+  /// every step that is not manual.
   package var selection: [String]
+  /// Where nothing is selected every step is in the plan: for listings.
+  package var showsEveryStep = false
   /// Values for the pipeline's parameters. The last of several for one counts.
   package var parameters: [ParameterArgument] = []
   /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
@@ -48,8 +51,8 @@ package struct PlanningOptions: Sendable {
 package enum PlanningFailure: Error {
   /// The file is at fault: everything that was found, sorted by place. Exit status 3.
   case invalid([Diagnostic], SourceMap)
-  /// The selection names a step that is not there. Exit status 4.
-  case emptySelection(message: String)
+  /// The selection names a step that is not there, or nothing is selected. Exit status 4.
+  case emptySelection(message: String, help: String? = nil)
   /// Parameters have wrong values or none, one message for each. Exit status 2.
   case badParameters(ParameterFaults)
 }

@@ -9,6 +9,7 @@ import Scheduling
 /// The file's content. Steps are kept small, and what few of them have is kept aside.
 struct PipelineModel {
   var name: String?
+  var description: String?
   /// Where the keys that a file has once at most are written.
   var written: [PipelineKey: Span] = [:]
   var includes: [Reference] = []
@@ -31,6 +32,9 @@ struct PipelineModel {
   var workingDirectory: Text?
   /// Nil: as in what it stands in.
   var sequence: Bool?
+  /// What runs when nothing is named; nil: every step that is not manual.
+  var defaultSteps: [Reference]?
+  var hasManualSteps = false
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
@@ -44,6 +48,7 @@ struct PipelineModel {
   var attributes: [AttributesModel] = []
   /// Each different one once.
   var settings: [[Setting]] = []
+  var descriptions: [String] = []
   var placements: [PlacementModel] = []
   /// What few steps have: conditions, matrices, waits.
   var controlFlows: [ControlFlowModel] = []
@@ -111,6 +116,9 @@ struct StepModel {
 /// What a step sets beyond id, command and edges; −1 is nothing.
 struct AttributesModel {
   var label: Text?
+  var isManual = false
+  /// A number of `PipelineModel.descriptions`.
+  var description: Int32 = -1
   /// A number of `PipelineModel.settings`.
   var settings: Int32 = -1
   /// A number of `PipelineModel.placements`.

@@ -9,6 +9,8 @@ package import Scheduling
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
   package let name: String
+  /// What it is for, in the words of the file.
+  package let description: String?
   package let sources: SourceMap
   package let steps: [PlannedStep]
   /// Edges, queues, priorities, claims: all that the scheduler needs.
@@ -28,16 +30,23 @@ package struct Plan: Sendable {
   package let secrets: [SecretSource]
   /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
   package let groups: [OperationID: GroupPlan]
+  /// Of the few operations of which the file says more than the run needs.
+  package let remarks: [OperationID: StepRemark]
+  /// Steps of the file itself that do not run because none was named.
+  package let leftOut: [String]
   /// The pipeline's params, in file order.
   package let parameters: [ParameterDescription]
 
   package init(
-    name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
+    name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
+    graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
+    remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = []
   ) {
     self.name = name
+    self.description = description
     self.sources = sources
     self.steps = steps
     self.graph = graph
@@ -49,8 +58,21 @@ package struct Plan: Sendable {
     self.late = late
     self.secrets = secrets
     self.groups = groups
+    self.remarks = remarks
+    self.leftOut = leftOut
     self.parameters = parameters
   }
+}
+
+/// What a file says of a step besides what it does: listings show it.
+package struct StepRemark: Hashable, Sendable {
+  /// It runs only when it is named or needed.
+  package var isManual = false
+  /// `default` names it.
+  package var isDefault = false
+  package let description: String?
+
+  package init(description: String? = nil) { self.description = description }
 }
 
 /// Where the value of a secret is when a run starts.

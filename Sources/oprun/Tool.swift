@@ -20,13 +20,16 @@ struct Tool {
   private func answer() -> Int32 {
     do throws(UsageFailure) {
       let request = try Request(
-        try words(), environment: environmentText, fileExists: { access($0, F_OK) == 0 })
+        try words(), environment: environmentText, search: .system)
       switch request {
       case .version: return printVersion()
-      case .help(let command, let file):
+      case .help(let command, let invocation):
         writeHelp(of: command)
-        if let file { return writeParameters(of: file) }
-      case .perform(let invocation): return try perform(invocation)
+        guard let invocation, let file = invocation.operands.first else { break }
+        var entered = invocation
+        return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
+      case .perform(var invocation):
+        return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
     } catch {

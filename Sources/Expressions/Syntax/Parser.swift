@@ -1,11 +1,11 @@
-// From words to nodes. Each function reads one level of precedence, the loosest first: ?:, ||, &&,
-// comparisons, ??, !, and what stands behind a value. Knows no types and no names but the contexts
-// and functions.
+// From tokens to nodes. Each function parses one level of precedence, the lowest first: ?:, ||, &&,
+// comparisons, ??, !, and what follows a value. It knows no types, and no names except contexts and
+// functions.
 
 struct ExpressionParser {
   private var lexer: Lexer
   private var token: Token
-  /// The end of the token before.
+  /// The end of the previous token.
   private var lastEnd: Int
   private let base: Int
   package private(set) var nodes: [ExpressionNode]
@@ -24,7 +24,7 @@ struct ExpressionParser {
     lastEnd = token.start
   }
 
-  /// Reads the whole expression; returns where it begins, and where it ended.
+  /// Parses the whole expression; returns where it begins and ends.
   package mutating func parse() throws(ExpressionFailure) -> Range<Int> {
     guard token.kind != .end else {
       throw ExpressionFailure(ExpressionMessage.emptyExpression, at: token.range)
@@ -60,7 +60,7 @@ extension ExpressionParser {
     return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
   }
 
-  /// A node over all nodes since `first`, which spans from `start` to here.
+  /// Adds a node over all nodes since `first`, which spans from `start` to here.
   private mutating func add(
     _ kind: ExpressionNode.Kind, detail: UInt8 = 0, first: Int, start: Int
   ) {
@@ -86,7 +86,7 @@ extension ExpressionParser {
   }
 }
 
-// The levels.
+// The levels of precedence.
 extension ExpressionParser {
   private mutating func parseConditional() throws(ExpressionFailure) {
     try enter()
@@ -101,7 +101,7 @@ extension ExpressionParser {
     add(.conditional, first: first, start: start)
   }
 
-  /// `x || y || z`, and so on: one node with all operands.
+  /// Parses `x || y || z` and the like into one node with all operands.
   private mutating func parseChain(_ chain: BinaryOperator) throws(ExpressionFailure) {
     let (first, start) = (nodes.count, token.start)
     let sign = chain == .or ? Token.Kind.or : chain == .and ? .and : .coalesce
@@ -203,7 +203,7 @@ extension ExpressionParser {
     }
   }
 
-  /// Leave no node: the operand's own place is what messages underline.
+  /// Parentheses leave no node: messages underline only the operand.
   private mutating func parseParentheses() throws(ExpressionFailure) {
     try advance()
     try parseConditional()

@@ -1,10 +1,10 @@
-// Names and types of an expression, before anything is known of values. What is unknown until the
-// run has the type `any`, and is looked at then.
+// Checks the names and types of an expression, before any values are known. What is unknown until
+// the run has the type `any`, and is checked then.
 
 package import Diagnostics
 
 extension Expression {
-  /// Reports what is wrong; returns the type of the value, `any` for what was reported.
+  /// Reports what is wrong; returns the type of the value, which is `any` for what was reported.
   @discardableResult
   package func check(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
@@ -86,7 +86,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
     }
   }
 
-  /// Checks an operand; returns its type if it may be one of those wanted.
+  /// Checks an operand; returns its type if it may be one of the wanted types.
   @discardableResult
   private mutating func expect(
     _ wanted: ExpressionType.Kinds, _ node: Int, _ wrong: (String, String) -> UnlocatedFailure
@@ -210,8 +210,8 @@ extension ExpressionChecker {
     }
   }
 
-  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
-  /// behind `?:` and `??` may be meant to be like none.
+  /// Reports strings to which a value with a fixed set of choices is compared although it can never
+  /// equal them. Strings in `?:` and `??` are allowed, because they may be meant to equal none.
   private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
     switch expression.nodes[other].kind {
     case .string:
@@ -271,7 +271,7 @@ extension ExpressionChecker {
     return whole.kinds.contains(.map) ? .any : whole.item
   }
 
-  /// `owner.name`, or `owner['name']`; `range` is where the name stands.
+  /// The type of `owner.name` or `owner['name']`; `range` is that of the name.
   private mutating func member(
     _ name: String, _ range: Range<Int>, of owner: Int, _ node: Int
   ) -> ExpressionType {
@@ -347,7 +347,7 @@ extension ExpressionChecker {
     return row.result
   }
 
-  /// What one argument asks of another.
+  /// Checks requirements that one argument places on another.
   private mutating func checkTogether(
     _ function: Function, _ types: [ExpressionType], _ operands: [Int]
   ) {

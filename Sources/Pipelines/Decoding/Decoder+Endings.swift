@@ -152,6 +152,7 @@ extension KeyRow {
   var itemRow: KeyRow {
     switch type {
     case .list(let item), .filledList(let item): KeyRow(named: key, item)
+    case ValueType.variables: KeyRow(named: key, ValueType.variableMap)
     default: self
     }
   }

@@ -22,6 +22,7 @@ extension Decoder {
     let part = part(at: value) { decoder in
       for item in items { decoder.decodeStep(item) }
       decoder.model.sequence = isSequence
+      if let value = fields[.outputs] { decoder.decodeOutputs(value) }
     }
     guard let part else { return .none }
     model.groups.append(part)

@@ -30,9 +30,8 @@ extension Decoder {
   /// What people are told, and where the keys are written.
   mutating func decodeLabels(_ fields: Fields<PipelineKey>) {
     model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
-    for key in [PipelineKey.description, .schema] {
-      if let value = fields[key] { _ = text(value, key.row) }
-    }
+    model.description = fields[.description].flatMap { text($0, PipelineKey.description.row) }
+    if let value = fields[.schema] { _ = text(value, PipelineKey.schema.row) }
     for key in PipelineKey.allCases {
       if let value = fields[key] { model.written[key] = span(keyNode(of: value)) }
     }
@@ -82,12 +81,31 @@ extension Decoder {
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
     model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
+    model.defaultSteps = fields[.default].flatMap { defaultSteps($0) }
     model.sequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) }
+  }
+
+  private mutating func defaultSteps(_ value: NodeIndex) -> [Reference]? {
+    let row = PipelineKey.default.row
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      let isID = tree.nodes[list].isScalar && !isNull(list)
+      let isMap = tree.nodes[list].kind == .map
+      let help = isID ? "write a list: [\(printable(tree.string(list)))]" : nil
+      reportType(value, row, help: isMap ? "did you mean 'defaults'?" : help)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty(row.key, at: $0) } }
+    return items.compactMap { item in
+      guard let name = text(item, row) else { return nil }
+      return Reference(name: name, span: span(tree.resolve(item)))
+    }
   }
 
   mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
     model.environment =
-      fields[.env].flatMap { environment($0, PipelineKey.env.row) } ?? []
+      fields[.env].flatMap { writtenEnvironment($0, PipelineKey.env.row) } ?? []
     model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
     model.workingDirectory = fields[.workingDir].flatMap {
       filledTemplate($0, PipelineKey.workingDir.row)

@@ -18,7 +18,7 @@ extension Decoder {
     if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
-    if let value = fields[.outputs], let outputs = outputs(value) {
+    if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
     for kind in HookKind.allCases {
@@ -57,8 +57,21 @@ extension Decoder {
     return placement
   }
 
-  /// Names with texts. A number or boolean without quotes is taken as it is written.
+  /// One map of variables, or several that are merged in their order.
   mutating func environment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
+    let isList = tree.nodes[tree.resolve(value)].kind == .list
+    return isList ? writtenEnvironment(value, row).map(lastValues) : variables(value, row)
+  }
+
+  /// The same with every value of a name, for what sees the ones before it.
+  mutating func writtenEnvironment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .list else { return variables(value, row) }
+    return items(of: node).flatMap { variables($0, row.itemRow) ?? [] }
+  }
+
+  /// Names with texts. A number or boolean without quotes is taken as it is written.
+  private mutating func variables(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
       reportType(value, row)
@@ -109,8 +122,11 @@ extension Decoder {
 extension KeyRow {
   /// The row of one value in a map with free names.
   func valueRow(_ name: String) -> KeyRow {
-    guard case .map(let value, _) = type else { return self }
-    return KeyRow(named: name, value)
+    switch type {
+    case .map(let value, _): KeyRow(named: name, value)
+    case ValueType.variables: KeyRow(named: name, .template)
+    default: self
+    }
   }
 }
 
@@ -118,6 +134,21 @@ extension PlacementModel {
   var isEmpty: Bool {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
   }
+}
+
+/// The last value of each name, in the place of the first.
+private func lastValues(_ variables: [VariableModel]) -> [VariableModel] {
+  var result: [VariableModel] = []
+  var places: [String: Int] = [:]
+  for variable in variables {
+    if let place = places[variable.name] {
+      result[place] = variable
+    } else {
+      places[variable.name] = result.count
+      result.append(variable)
+    }
+  }
+  return result
 }
 
 private let priorities: [String: Int16] = [

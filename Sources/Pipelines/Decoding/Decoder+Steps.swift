@@ -24,6 +24,7 @@ private let otherKeys =
   plainKeys | placementKeys | controlFlowKeys
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
   | Fields<StepKey>.bit(.steps) | Fields<StepKey>.bit(.sequence)
+  | Fields<StepKey>.bit(.manual) | Fields<StepKey>.bit(.description)
 
 extension Decoder {
   mutating func decodeStep(_ item: NodeIndex) {
@@ -85,9 +86,9 @@ extension Decoder {
       let start = Int(firstKeySpan(of: fields.map).start)
       return Span(start: start, end: start)
     }
-    if !tree.withBytes(of: node, isIdentifier) {
+    if !tree.withBytes(of: node, isStepID) {
       let id = tree.string(node)
-      report(node) { DecodingMessage.badID(id, what: "the id of a step", at: $0) }
+      report(node) { DecodingMessage.badStepID(id, at: $0) }
     } else if tree.nodes[node].isInArena {
       report(node) { DecodingMessage.escapedID(at: $0) }
     }
@@ -135,18 +136,32 @@ extension Decoder {
         }
       }
     }
+    if !fields.holds(.steps), let value = fields[.outputs] {
+      report(keyNode(of: value)) {
+        DecodingMessage.notOfPipelineUse(StepKey.outputs.row.key, isGroup: false, at: $0)
+      }
+    }
     if let value = fields[.allowFailure], tree.nodes[tree.resolve(value)].kind == .map {
       report(value) { DecodingMessage.noStatusOfItsOwn(at: $0) }
     }
   }
 
   private mutating func attributes(from fields: Fields<StepKey>) -> AttributesModel {
-    AttributesModel(
+    let isManual = fields[.manual].flatMap { boolean($0, StepKey.manual.row) } ?? false
+    if isManual { model.hasManualSteps = true }
+    return AttributesModel(
       label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
+      isManual: isManual, description: fields[.description].map { description($0) } ?? -1,
       settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
       placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
       controlFlow: fields.holdsMore(than: ~controlFlowKeys)
         ? number(of: controlFlow(from: fields)) : -1)
+  }
+
+  private mutating func description(_ value: NodeIndex) -> Int32 {
+    guard let text = filledText(value, StepKey.description.row) else { return -1 }
+    model.descriptions.append(text)
+    return Int32(truncatingIfNeeded: model.descriptions.count - 1)
   }
 
   private mutating func number(of settings: [Setting]) -> Int32 {

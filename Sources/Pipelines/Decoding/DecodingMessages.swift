@@ -169,6 +169,12 @@ enum DecodingMessage {
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
+  static func badStepID(_ id: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(id)) cannot be the id of a step", at: span,
+      help: "a letter or '_', then letters, digits, '_', '-', '.' and ':', at most 128 in all")
+  }
+
   static func escapedID(at span: Span) -> Diagnostic {
     Diagnostic("an id must be written literally, without escapes, on a single line", at: span)
   }

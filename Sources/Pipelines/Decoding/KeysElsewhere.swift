@@ -24,6 +24,6 @@ extension PipelineKey {
     "jobs": .steps, "tasks": .steps, "stages": .steps,
     "variables": .params, "vars": .params, "inputs": .params,
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
-    "default": .defaults, "dir": .workingDir, "timeout_sec": .timeout,
+    "dir": .workingDir, "timeout_sec": .timeout,
   ]
 }

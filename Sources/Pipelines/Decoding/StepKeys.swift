@@ -8,7 +8,7 @@ package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
   case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
-  case onSuccess, onFailure, onCancel, onComplete
+  case onSuccess, onFailure, onCancel, onComplete, manual, description
   case steps, sequence
 
   package var row: KeyRow {
@@ -22,6 +22,8 @@ package enum StepKey: UInt8, ObjectKey {
     case .dependsOn: IdentityRows.dependsOn
     case .name: IdentityRows.name
     case .condition: IdentityRows.condition
+    case .manual: IdentityRows.manual
+    case .description: IdentityRows.description
     case .priority: SchedulingRows.priority
     case .queue: SchedulingRows.queue
     case .mutex: SchedulingRows.mutex
@@ -57,8 +59,7 @@ package enum StepKey: UInt8, ObjectKey {
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .steps, .sequence, .dependsOn, .name, .condition, .matrix,
-      .maxParallel, .failFast,
-      .outputs, .cache, .waitFor:
+      .maxParallel, .failFast, .outputs, .cache, .waitFor, .manual, .description:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
@@ -72,10 +73,11 @@ package enum StepKey: UInt8, ObjectKey {
   package var isOfPipelineUse: Bool {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
-      .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache:
+      .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache, .manual, .description,
+      .outputs:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .maxParallel, .outputs, .waitFor, .onSuccess, .onFailure,
+      .tty, .untrustedOutput, .orphans, .maxParallel, .waitFor, .onSuccess, .onFailure,
       .onCancel, .onComplete:
       false
     }
@@ -88,7 +90,7 @@ extension StepKey {
   private enum IdentityRows {
     static var id: KeyRow {
       KeyRow(
-        "id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.",
+        "id", .stepID, "Unique name: a letter or `_`, then also digits, `-`, `.` and `:`.",
         example: "build", isRequired: true)
     }
     static var run: KeyRow {
@@ -125,6 +127,15 @@ extension StepKey {
     }
     static var with: KeyRow {
       KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
+    }
+    static var description: KeyRow {
+      KeyRow(
+        "description", .filledText, "What the step is for.", example: "Runs all tests.")
+    }
+    static var manual: KeyRow {
+      KeyRow(
+        "manual", .boolean, "Runs only when it is named, or needed by a step that runs.",
+        default: "false")
     }
     static var condition: KeyRow {
       KeyRow(
@@ -167,7 +178,7 @@ extension StepKey {
   private enum CommandRows {
     static var env: KeyRow {
       KeyRow(
-        "env", .map(.template, names: .variable),
+        "env", .variables,
         "Environment variables; they override those of the pipeline.",
         example: "{CFLAGS: -O2}")
     }
@@ -243,8 +254,8 @@ extension StepKey {
     }
     static var outputs: KeyRow {
       KeyRow(
-        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
-        "Types of the values for other steps; without it, any output is allowed.",
+        "outputs", .stepOutputs,
+        "Types of the values for other steps; without it, any output is allowed. Of a group, the values.",
         example: "{tag: string, targets: list}")
     }
     static var cache: KeyRow {

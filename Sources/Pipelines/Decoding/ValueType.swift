@@ -15,6 +15,7 @@ package indirect enum ValueType: Hashable, Sendable {
   /// The same, and not "".
   case filledTemplate
   case identifier
+  case stepID
   /// The id of a step, or of one instance: `test[os=linux]`.
   case dependency
   case boolean
@@ -51,6 +52,8 @@ package indirect enum ValueType: Hashable, Sendable {
   case number
   /// Axes, `include` and `exclude`.
   case matrix
+  /// Names with types; of a group, with values.
+  case stepOutputs
   case list(ValueType)
   /// At least one.
   case filledList(ValueType)
@@ -69,6 +72,16 @@ package indirect enum ValueType: Hashable, Sendable {
     case variable
   }
 
+  /// One map of names to values, or several that are merged in their order.
+  package static let variables = ValueType.either([
+    variableMap, .list(variableMap),
+  ])
+  static let variableMap = ValueType.map(.template, names: .variable)
+
+  /// `outputs` of a step that runs a command.
+  static let outputTypes = ValueType.map(
+    .choice(OutputType.allCases.map(\.rawValue)), names: .identifier)
+
   /// In a sentence: "must be …".
   package var words: String {
     switch self {
@@ -80,7 +93,8 @@ package indirect enum ValueType: Hashable, Sendable {
     case .wholeNumber: ParamModel.Kind.int.words
     case .number: ParamModel.Kind.number.words
     case .matrix: "a map of names to lists"
-    case .identifier, .dependency: "an id"
+    case .stepOutputs: Self.outputTypes.words
+    case .identifier, .stepID, .dependency: "an id"
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
     case .amount, .factor: "a number"
@@ -101,14 +115,15 @@ package indirect enum ValueType: Hashable, Sendable {
 
   private var plural: String {
     switch self {
-    case .identifier, .dependency: "ids"
+    case .identifier, .stepID, .dependency: "ids"
     case .text, .filledText, .template, .filledTemplate: "strings"
     case .constant: "plain values"
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
     case .condition, .uses, .builtIn, .expression,
-      .constantList, .wholeNumber, .number, .matrix, .boolean, .duration, .durationOrZero, .size,
+      .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .boolean, .duration,
+      .durationOrZero, .size,
       .choice,
       .pattern, .command, .shell, .hook, .list, .filledList, .anything:
       words

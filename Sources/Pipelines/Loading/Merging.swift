@@ -62,6 +62,7 @@ extension PipelineModel {
     }
     // Of the file that is merged last: the one that includes the others.
     name = other.name
+    description = other.description
   }
 
   private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
@@ -72,6 +73,7 @@ extension PipelineModel {
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: sequence = other.sequence
+    case .default: defaultSteps = other.defaultSteps
     case .defaults:
       // Its lists are of the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
@@ -94,8 +96,9 @@ extension PipelineModel {
     let base = (
       dependencies: dependencies.count, actions: actions.count, attributes: attributes.count,
       settings: settings.count, placements: placements.count, uses: uses.count,
-      controlFlows: controlFlows.count
+      controlFlows: controlFlows.count, descriptions: descriptions.count
     )
+    if other.hasManualSteps { hasManualSteps = true }
     for var step in other.steps {
       step.firstDependency = moved(step.firstDependency, by: base.dependencies)
       step.attributes = moved(step.attributes, by: base.attributes)
@@ -107,6 +110,7 @@ extension PipelineModel {
       steps.append(step)
     }
     for var added in other.attributes {
+      added.description = moved(added.description, by: base.descriptions)
       added.settings = moved(added.settings, by: base.settings)
       added.placement = moved(added.placement, by: base.placements)
       added.controlFlow = moved(added.controlFlow, by: base.controlFlows)
@@ -123,6 +127,7 @@ extension PipelineModel {
       return uses
     }
     groups += other.groups
+    descriptions += other.descriptions
     controlFlows += other.controlFlows
   }
 }
@@ -131,8 +136,8 @@ extension PipelineKey {
   /// What it holds is one thing, of which two files cannot each say their own.
   fileprivate var isSingle: Bool {
     switch self {
-    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults, .mutex,
-      .onSuccess, .onFailure, .onCancel, .onComplete:
+    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults,
+      .default, .mutex, .onSuccess, .onFailure, .onCancel, .onComplete:
       true
     case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
       .include,

@@ -71,8 +71,11 @@ extension ObjectKind {
     var none = JSONObject(others.map { JSONMember(name: $0, value: false) })
     none.add("allow_failure", .object(ValueType.wholeAllowance.schema))
     let rule: JSONValue = ["properties": .object(none)]
+    let types: JSONValue = ["properties": ["outputs": .object(ValueType.outputTypes.schema)]]
+    let noOutputs: JSONValue = ["properties": ["outputs": false]]
     return [
-      ["if": usesPipeline, "then": rule], ["if": ["required": ["steps"]], "then": rule],
+      ["if": usesPipeline, "then": ["allOf": [rule, noOutputs]]],
+      ["if": ["required": ["steps"]], "then": rule, "else": types],
     ]
   }
 }

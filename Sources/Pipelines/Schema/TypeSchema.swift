@@ -20,7 +20,8 @@ extension ValueType {
     case .template: ["type": Self.scalar]
     case .filledTemplate: ["type": Self.scalar, "minLength": 1]
     case .identifier: Self.string(matching: "^\(Self.name)$", "an id: \(Self.nameInWords)")
-    case .dependency: Self.string(matching: "^\(Self.name)([\\[/].+)?$", "the id of a step")
+    case .stepID: Self.string(matching: "^\(Self.id)$", "an id: \(Self.idInWords)")
+    case .dependency: Self.string(matching: "^\(Self.id)([\\[/].+)?$", "the id of a step")
     case .boolean: ["type": "boolean"]
     case .wholeNumber: ["type": "integer"]
     case .number: ["type": "number"]
@@ -44,6 +45,7 @@ extension ValueType {
       ["type": ["string", "number", "boolean", "array"], "allOf": [SharedSchema.constant.value]]
     case .constantList: ["type": "array", "allOf": [SharedSchema.constant.value]]
     case .matrix: Self.matrixSchema
+    case .stepOutputs: Self.map(of: .template, names: .identifier)
     case .list(let item): ["type": "array", "items": .object(item.schema)]
     case .filledList(let item): ["type": "array", "items": .object(item.schema), "minItems": 1]
     case .map(let value, let names): Self.map(of: value, names: names)
@@ -118,6 +120,8 @@ extension ValueType {
     "enum": .list(BuiltinStep.all.map { .string($0.name) })
   ]
   private static let name = "[A-Za-z_][A-Za-z0-9_-]{0,127}"
+  private static let id = "[A-Za-z_][A-Za-z0-9_.:-]{0,127}"
+  private static let idInWords = "a letter or '_', then letters, digits, '_', '-', '.' and ':'"
   private static let nameInWords = "a letter or '_', then letters, digits, '_' and '-'"
 
   private static func duration(isZeroAllowed: Bool) -> String {

@@ -26,6 +26,7 @@ package struct DryRun {
   private static let widestName = 40
   private static let widestReason = 32
   private static let narrowestCommand = 24
+  private static let longestList = 8
 
   package init(_ plan: Plan, options: DrawingOptions) {
     self.plan = plan
@@ -37,12 +38,28 @@ package struct DryRun {
   package func write(to sink: ByteSink) {
     var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
     let layout = measure(rails)
+    if let description = plan.description {
+      sink.write("description: ")
+      sink.write(joinedLines(description))
+      sink.writeNewline()
+    }
     for entry in forecast.entries {
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
     }
     writeVerdict(to: sink)
+    writeLeftOut(to: sink)
+  }
+
+  private func writeLeftOut(to sink: ByteSink) {
+    guard !plan.leftOut.isEmpty else { return }
+    let shown = plan.leftOut.prefix(Self.longestList).joined(separator: ", ")
+    let more = plan.leftOut.count - Self.longestList
+    sink.write("not run unless named: ")
+    sink.write(oneLine(shown))
+    if more > 0 { sink.write(" and \(more) more") }
+    sink.writeNewline()
   }
 }
 

@@ -25,6 +25,7 @@ struct StepDetails {
     }
     let spec = plan.graph[operation]
     add("name", settings.name)
+    add("description", (plan.remarks[operation]?.description).map(joinedLines))
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
     if plan.standsForOthers(operation) {

@@ -38,6 +38,10 @@ struct GraphTree {
       sink.write(opening)
       opening = ", "
     }
+    for word in plan.remarks[operation]?.words ?? [] {
+      begin()
+      sink.write(word)
+    }
     if let members = plan.membersInWords(of: operation) {
       begin()
       sink.write(members)

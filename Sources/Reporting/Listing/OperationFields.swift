@@ -14,9 +14,9 @@ struct OperationFields {
   }
 
   /// What it is called and is, what it belongs to, and what is decided late: the first fields.
-  func writeStep(_ operation: OperationID, to sink: ByteSink) {
+  func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
-    sink.write(field: "id", isFirst: true)
+    sink.write(field: "id", isFirst: isFirst)
     sink.write(json: step.id)
     sink.write(field: "name")
     sink.write(json: step.settings.name ?? step.id)
@@ -28,6 +28,7 @@ struct OperationFields {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
     }
+    if let remark = plan.remarks[operation] { write(remark, to: sink) }
     if let late = step.late { write(late, to: sink) }
   }
 
@@ -45,6 +46,21 @@ struct OperationFields {
     sink.write(field: "members")
     let members = group.members.lazy.filter { groups.group(of: $0) == operation }
     sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
+  }
+
+  private func write(_ remark: StepRemark, to sink: ByteSink) {
+    if let description = remark.description {
+      sink.write(field: "description")
+      sink.write(json: description)
+    }
+    if remark.isManual {
+      sink.write(field: "manual")
+      sink.write("true")
+    }
+    if remark.isDefault {
+      sink.write(field: "default")
+      sink.write("true")
+    }
   }
 
   private func write(_ late: LateStep, to sink: ByteSink) {

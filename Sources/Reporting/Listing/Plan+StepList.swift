@@ -1,11 +1,11 @@
 // The steps of a pipeline in file order, one line each.
 
 import Diagnostics
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 extension Plan {
-  /// `id  command`; with a name, `id  name`; then what is not usual about it.
+  /// `id  command`; with a name or a description, `id  name: description`; then what is not usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
     let widest = min(40, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
     for operation in operations {
@@ -15,8 +15,8 @@ extension Plan {
       let notes = notes(on: operation)
       let rest = max(
         24, columns - max(widest, displayWidth(of: step.id)) - 2 - displayWidth(of: notes))
-      if let name = step.settings.name {
-        sink.write(oneLine(name, columns: rest))
+      if let title = title(of: operation) {
+        sink.write(oneLine(title, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")
       } else if let command = step.work.shown {
         sink.write("$ ")
@@ -28,11 +28,18 @@ extension Plan {
     }
   }
 
+  /// What people call it and what it is for, as far as the file says.
+  package func title(of operation: OperationID) -> String? {
+    let name = steps[operation.index].settings.name
+    guard let description = remarks[operation]?.description.map(joinedLines) else { return name }
+    return name.map { "\($0): \(description)" } ?? description
+  }
+
   /// `(4 instances, if: params.deploy)`.
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
-    let notes = [members, condition].compactMap(\.self)
+    let notes = (remarks[operation]?.words ?? []) + [members, condition].compactMap(\.self)
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 

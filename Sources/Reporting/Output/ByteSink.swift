@@ -19,6 +19,8 @@ package final class ByteSink {
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
+  /// In place of the descriptor, where the output is wanted as text.
+  private var memory: [UInt8]?
 
   /// What was written before is passed on first.
   package var masker: Masker? {
@@ -41,6 +43,19 @@ package final class ByteSink {
 
   /// A sink whose output nobody sees, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
+
+  /// A sink whose output is its `text`.
+  static func intoMemory() -> ByteSink {
+    let sink = ByteSink(descriptor: -1, capacity: 256)
+    sink.memory = []
+    return sink
+  }
+
+  /// What was written into memory so far.
+  var text: String {
+    flush()
+    return String(decoding: memory ?? [], as: UTF8.self)
+  }
 
   deinit {
     flush()
@@ -121,6 +136,10 @@ package final class ByteSink {
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
     if let outlet { return outlet.write(bytes) }
+    if memory != nil {
+      memory?.append(contentsOf: bytes)
+      return
+    }
     guard let start = bytes.baseAddress else { return }
     var written = 0
     while written < bytes.count, !isSilent {

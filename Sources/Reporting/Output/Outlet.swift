@@ -1,6 +1,6 @@
-// Where bytes leave for a reader who may stand still: a pipe, a terminal, a socket. Nobody waits for
-// the reader; what it does not take goes into a backlog. docs/design-execution.md, “Readers that stand
-// still”.
+// Where bytes leave for a reader who may stand still: a pipe, a terminal, a socket. Nobody waits
+// for the reader; what it does not take goes into a backlog. docs/design-execution.md, “Readers
+// that stop reading”.
 
 import Glibc
 import Plans

@@ -15,11 +15,12 @@ private var generalHelp: String {
   return """
     oprun \(version): runs the steps of a pipeline, in parallel where their dependencies allow
 
-    usage: oprun FILE [STEP…]
+    usage: oprun [FILE] [STEP…]
            oprun COMMAND …
 
     commands:
     \(twoColumns(commands))
+    Without FILE it is oprun.yml or pipeline.yml, here or in the nearest directory above.
     'oprun COMMAND --help' shows the options of a command.
     Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG.
     'oprun --version' shows the version.

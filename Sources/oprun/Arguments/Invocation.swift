@@ -7,6 +7,14 @@ struct Invocation {
   let command: Command
   var operands: [String] = []
   var wantsHelp = false
+  /// The command's name was written.
+  var isCommandNamed = true
+  /// The first operand is a file that was looked for.
+  var isFileFound = false
+  /// Where that file is and everything happens, as a path from here; nil is here.
+  var directory: String?
+  /// Absolute, where oprun was started if that is another directory.
+  var startDirectory: String?
   /// More than one for repeatable options alone.
   private var values: [String: [OptionValue]] = [:]
 

@@ -34,6 +34,16 @@ enum Options {
     variable: "OPRUN_OUTPUT_MODE",
     summary:
       "how to show the output of steps; grouped by default")
+  static let events = Option(
+    "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
+    summary: "write what happens to FILE, fd:N or - as JSON")
+  static let junit = Option(
+    "junit", nil, .text("FILE", wanted: "a file"), summary: "write a JUnit report to FILE")
+  static let trace = Option(
+    "trace", nil, .text("FILE", wanted: "a file"),
+    summary: "write a trace for Perfetto or Chrome to FILE")
+  static let summary = Option(
+    "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")

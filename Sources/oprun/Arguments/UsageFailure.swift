@@ -136,13 +136,38 @@ struct UsageFailure: Error, Hashable {
       command: Command.run.name)
   }
 
-  static func notBuilt(_ name: String) -> UsageFailure {
-    UsageFailure("'oprun \(name)' is not supported yet")
+  /// `words` are those of `--events`, as the others'.
+  static func closedEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor that is open, found \(quoted(words))",
+      help: "in a shell: oprun FILE --events fd:3 3>events.ndjson", command: Command.run.name)
+  }
+
+  static func unwritableEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor to write to, but \(quoted(words)) is open for reading only",
+      command: Command.run.name)
+  }
+
+  static let eventsAmongMessages = UsageFailure(
+    "'--events' cannot use standard error, where messages go", help: "use a file, '-' or 'fd:3'",
+    command: Command.run.name)
+
+  static func eventsAmongOutput(_ mode: String) -> UsageFailure {
+    UsageFailure(
+      "'--output \(mode)' and '--events' cannot both write to standard output",
+      help: "write the events to a file, or leave '--output' out", command: Command.run.name)
+  }
+
+  static func notBuilt(_ name: String, mayBeStep: Bool = false) -> UsageFailure {
+    UsageFailure(
+      "'oprun \(name)' is not supported yet",
+      help: mayBeStep ? "to run a step called '\(name)', write 'oprun run \(name)'" : nil)
   }
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
-      "unknown command \(quoted(name)), and there is no such file",
+      "unknown command \(quoted(name)), and there is no such file, nor an 'oprun.yml' with such a step",
       help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
   }
 
@@ -156,7 +181,24 @@ struct UsageFailure: Error, Hashable {
     suggestion(for: name, among: Command.all.map(\.name) + Command.later)
   }
 
-  static let nothingToDo = UsageFailure("needs a pipeline file, as in 'oprun pipeline.yml'")
+  static func noFile(_ command: Command) -> UsageFailure {
+    UsageFailure(
+      "no 'oprun.yml' or 'pipeline.yml' here or in a directory above",
+      help: "name a file, as in 'oprun \(command.name) ci/build.yml'", command: command.name)
+  }
+
+  static func neitherFileNorStep(_ word: String, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a "
+        + "directory above", command: command.name)
+  }
+
+  /// Of a file in a directory above, which nobody named.
+  static func foreignFile(_ path: String) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(path)) belongs to another user and is not run unasked",
+      help: "if you trust it, name it: oprun \(printable(path))")
+  }
 }
 
 extension ValueKind {

@@ -45,6 +45,7 @@ extension Tool {
     options.environment = [:]
     options.undecodable = [:]
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
     let color = invocation.choice(Options.color, default: ColorChoice.auto)

@@ -70,6 +70,7 @@ extension Tool {
     var options = PlanningOptions()
     options.processorCount = availableProcessorCount
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     setParameters(of: &options, invocation)
     return options
   }
@@ -111,8 +112,8 @@ extension Tool {
     case .invalid(let diagnostics, let sources):
       errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
       return ExitStatus.invalidPipeline
-    case .emptySelection(let message):
-      say(message)
+    case .emptySelection(let message, let help):
+      say(message, help: help)
       return ExitStatus.emptySelection
     case .badParameters(let faults):
       for message in faults.messages { say(message) }

@@ -58,8 +58,8 @@ extension PlanBuilder {
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
     // What a part of its steps gives is nothing that it could give.
-    if let pipeline = group.pipeline, group.members.allSatisfy({ numbers[$0] != nil }) {
-      parts.outputs = try planner.values(at: StepAddress(pipeline: pipeline, step: 0))
+    if let pipeline = group.pipeline, isWhole(planner.pipelines[pipeline]) {
+      parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
         .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
       parts.outputScope = pipelineScope(pipeline)
     }
@@ -72,6 +72,11 @@ extension PlanBuilder {
       !$0.expression.uses(.matrix)
     }
     return parts
+  }
+
+  /// Whether all of its steps are in the plan that run when none is named.
+  private func isWhole(_ pipeline: PipelineUse) -> Bool {
+    pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }
   }
 
   private mutating func expansion(
@@ -196,7 +201,10 @@ extension PlanBuilder {
       dependencies.steps[pipeline.id(of: step, planner.text)] =
         numbers[pipeline.operation(of: step)]
     }
-    return LateScope(dependencies, inputs: lateInputs(of: pipeline))
+    let values = planner.valuesForMatrix(at: StepAddress(pipeline: number, step: 0))
+    return LateScope(
+      dependencies, matrix: values.matrix, writtenNames: values.writtenNames,
+      inputs: lateInputs(of: pipeline), around: scope(around: pipeline))
   }
 }
 
@@ -238,11 +246,13 @@ extension Planner {
         found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
-    if pipeline.model.isSequence, address.step > 0,
-      let previous = numbers[pipeline.operation(of: address.step - 1)],
-      !found.all.contains(previous)
-    {
-      found.all.append(previous)
+    if pipeline.model.isSequence {
+      let before = pipeline.sequenceBefore(address.step)
+      for step in Array(before.manual) + [before.required].compactMap(\.self) {
+        guard let previous = numbers[pipeline.operation(of: step)], !found.all.contains(previous)
+        else { continue }
+        found.all.append(previous)
+      }
     }
     return found
   }

@@ -38,12 +38,44 @@ struct PlanBuilder {
     for operation in gated { graph.setGated(operation) }
     let run = runSettings(of: root)
     return Plan(
-      name: root.model.name ?? FilePath(path: path).name, sources: sources, steps: steps,
+      name: root.model.name ?? FilePath(path: path).name, description: root.model.description,
+      sources: sources, steps: steps,
       graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
-      secrets: planner.models.secrets, groups: groups,
+      secrets: planner.models.secrets, groups: groups, remarks: remarks(),
+      leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described))
+  }
+
+  private func remarks() -> [OperationID: StepRemark] {
+    var remarks: [OperationID: StepRemark] = [:]
+    for pipeline in planner.pipelines where !pipeline.model.descriptions.isEmpty {
+      for step in pipeline.model.steps.indices {
+        guard let description = pipeline.description(of: step),
+          let operation = numbers[pipeline.operation(of: step)]
+        else { continue }
+        remarks[operation] = StepRemark(description: description)
+      }
+    }
+    for pipeline in planner.pipelines where pipeline.leavesOut {
+      for step in pipeline.model.steps.indices where pipeline.isManual(step) {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isManual = true
+      }
+      guard pipeline.model.defaultSteps != nil else { continue }
+      for step in pipeline.usualSteps {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isDefault = true
+      }
+    }
+    return remarks
+  }
+
+  private func leftOut(of root: PipelineUse) -> [String] {
+    root.model.steps.indices
+      .filter { numbers[root.operation(of: $0)] == nil }
+      .map { root.id(of: $0, planner.text) }
   }
 
   /// For the run's own hooks.

@@ -87,6 +87,35 @@ final class PipelineUse {
     return enclosing.inputVariables.filter { !hidden.contains($0.name) } + own
   }
 
+  /// Not all of its steps run when none is named.
+  var leavesOut: Bool { model.defaultSteps != nil || model.hasManualSteps }
+
+  /// The steps that run when none is named, without what they need.
+  var usualSteps: [Int] {
+    if let names = model.defaultSteps { return names.compactMap { index.find($0.name) } }
+    return model.steps.indices.filter { !isManual($0) }
+  }
+
+  func isManual(_ step: Int) -> Bool {
+    let attributes = model.steps[step].attributes
+    return attributes >= 0 && model.attributes[Int(attributes)].isManual
+  }
+
+  func description(of step: Int) -> String? {
+    let attributes = model.steps[step].attributes
+    guard attributes >= 0 else { return nil }
+    let description = model.attributes[Int(attributes)].description
+    return description < 0 ? nil : model.descriptions[Int(description)]
+  }
+
+  /// What a step of a sequence waits for: manual steps before it if they run, and the one before
+  /// them.
+  func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
+    var first = step
+    while first > 0, isManual(first - 1) { first -= 1 }
+    return (first..<step, first > 0 ? first - 1 : nil)
+  }
+
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
 
   /// Whether `match: matrix` gives each instance of a step exactly one of the other step: every axis

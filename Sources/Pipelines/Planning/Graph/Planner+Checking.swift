@@ -21,7 +21,9 @@ extension Planner {
       for command in commands { check(command, in: scope(pipeline, .pipeline)) }
     }
     for output in pipeline.model.outputs {
-      check(output.member.value, in: scope(pipeline, .pipelineOutputs))
+      check(
+        output.member.value,
+        in: scope(pipeline, .pipelineOutputs, matrix: matrixTypes(around: pipeline)))
     }
     guard pipeline.model.needsChecks else { return }
     for step in pipeline.model.steps.indices { check(step, of: pipeline) }

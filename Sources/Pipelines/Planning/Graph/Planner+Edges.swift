@@ -115,10 +115,17 @@ extension Planner {
       }
       if isInside, draft.condition != .done, !draft.isOptional { waitsInside = true }
     }
-    if pipeline.model.isSequence, address.step > 0 {
-      let previous = pipeline.operation(of: address.step - 1)
-      _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
-      if !isFree { waitsInside = true }
+    if pipeline.model.isSequence {
+      let condition: EdgeCondition = isFree ? .done : .ok
+      let before = pipeline.sequenceBefore(address.step)
+      for step in before.manual {
+        _ = gatherer.add(
+          EdgeDraft(from: pipeline.operation(of: step), condition: condition, isOptional: true))
+      }
+      if let step = before.required {
+        _ = gatherer.add(EdgeDraft(from: pipeline.operation(of: step), condition: condition))
+        if !isFree { waitsInside = true }
+      }
     }
     if !waitsInside { for edge in inherited { _ = gatherer.add(edge) } }
   }

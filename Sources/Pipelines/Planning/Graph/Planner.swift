@@ -53,6 +53,7 @@ struct Planner {
       return
     }
     addOperations()
+    checkDefaults()
     addEdges()
     if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
     checkExpressions()
@@ -110,6 +111,7 @@ struct Planner {
   /// What a step's expressions can be given now.
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
+    if addresses.isEmpty { return values }
     guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
       return values
     }

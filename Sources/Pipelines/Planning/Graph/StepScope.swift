@@ -142,9 +142,7 @@ extension StepScope {
   }
 
   private func stepMember(_ name: String) -> ScopeMember {
-    guard let step else {
-      return pipeline.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
-    }
+    guard let step else { return memberOfWhole(name) }
     if let known = dependencyMember(name, of: step) { return known }
     var inner = (use: pipeline, step: step)
     while inner.use.index.find(name) == nil, let outer = inner.use.around {
@@ -155,6 +153,17 @@ extension StepScope {
       return pipeline.find(path: name) == nil ? .unknown : .refused(ScopeMessage.noDependency(name))
     }
     return .refused(other == inner.step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
+  }
+
+  /// For what a pipeline gives back: all of its steps have ended, and what the group waited for.
+  private func memberOfWhole(_ name: String) -> ScopeMember {
+    if let step = pipeline.index.find(name) { return .known(type(ofStep: step, isOne: false)) }
+    var outer = pipeline.around
+    while let (use, step) = outer {
+      if let known = scope(in: use).dependencyMember(name, of: step) { return known }
+      outer = use.around
+    }
+    return .unknown
   }
 
   /// What the step waits for has ended when a group that it is in begins: its steps see that too.
