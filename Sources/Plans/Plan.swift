@@ -126,8 +126,8 @@ package struct GroupPlan: Sendable {
     case matrix
     /// Its instances are made during the run; the string has the axes as they are written.
     case expanding(String)
-    /// It uses another pipeline file; the members are its steps.
-    case nested(path: String)
+    /// The steps of a pipeline, which is a file or `#` and a name; nil for steps that stand in the step.
+    case nested(path: String?)
   }
 
   package let kind: Kind
@@ -138,14 +138,21 @@ package struct GroupPlan: Sendable {
   package let isFailFast: Bool
   /// The values of each member, if the matrix is known.
   package let combinations: [ValueMap]
+  /// The time limit for all of it, from its first command.
+  package let timeout: Nanoseconds?
+  /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
+  package let allowsFailure: Bool
 
   package init(
-    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = []
+    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = [],
+    timeout: Nanoseconds? = nil, allowsFailure: Bool = false
   ) {
     self.kind = kind
     self.members = members
     self.isFailFast = isFailFast
     self.combinations = combinations
+    self.timeout = timeout
+    self.allowsFailure = allowsFailure
   }
 
   /// True if its members are made during the run.

@@ -59,6 +59,7 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }
     if timer.purpose == .probeDue || timer.purpose == .probeLimit {
       return fireProbe(timer, at: now)
     }
@@ -68,11 +69,21 @@ extension RunMachine {
     case .killDue: kill(timer.operation, because: .cancelled)
     case .hookLimit: kill(timer.operation, because: .timeLimit)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit, .probeDue, .probeLimit: break
+    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit: break
     }
   }
 
   // MARK: Stopping
+
+  /// What the pipeline says is to become of the others.
+  mutating func followPolicy(_ failed: OperationID, at now: Nanoseconds) {
+    guard stopReason == nil else { return }
+    switch plan.failurePolicy {
+    case .continue: break
+    case .stop: stopStarting(.failure(failed), at: now)
+    case .cancel: cancelRun(.failure(failed), at: now)
+    }
+  }
 
   /// Starts nothing new, and no further attempts; running commands continue.
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
@@ -178,7 +189,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .noWidth, .suspended, .stateFailure: .cancelled
+    case .signal, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -198,7 +209,7 @@ extension RunMachine {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
     case .stateFailure: return 74
-    case .noWidth, .suspended, .failure: return 1
+    case .noWidth, .suspended, .failure, .groupTimeout: return 1
     case nil: break
     }
     if !failedSteps.isEmpty || hookFailed { return 1 }

@@ -42,6 +42,10 @@ package struct RunMachine {
   package internal(set) var groups: Groups
   /// Groups that were cancelled although the run was not, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
+  /// Groups with a time limit of which nothing has started.
+  var unstartedLimits: Set<OperationID>
+  /// Groups whose time limit is over.
+  var expiredGroups: Set<OperationID> = []
   /// The number of probes whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
@@ -72,6 +76,7 @@ package struct RunMachine {
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
     groups = Groups(plan)
+    unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
     random = RandomSource(seed: seed)
   }
 
@@ -196,6 +201,7 @@ package struct RunMachine {
       state.waitExpired(words)
       return continueHooks(of: operation, &state, at: now)
     }
+    if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
     if let limit = state.settings.timeout {
@@ -300,19 +306,17 @@ package struct RunMachine {
   }
 
   /// Applies the consequences of a failure for the rest of the run.
-  private mutating func noteFailure(
+  mutating func noteFailure(
     of operation: OperationID, _ ending: Ending, at now: Nanoseconds
   ) {
     defer { tellSettled() }
     guard ending.outcome.isFailure else { return }
     guard !ending.isAllowed else { return hasAllowedFailure = true }
-    failedSteps.append(operation)
-    if stopReason == nil {
-      switch plan.failurePolicy {
-      case .continue: break
-      case .stop: stopStarting(.failure(operation), at: now)
-      case .cancel: cancelRun(.failure(operation), at: now)
-      }
+    if groups.isForgiven(operation) {
+      hasAllowedFailure = true
+    } else {
+      failedSteps.append(operation)
+      followPolicy(operation, at: now)
     }
     tellSettled()
     failFast(operation, at: now)
@@ -328,7 +332,8 @@ package struct RunMachine {
 
   /// The one door of endings: reports each of them.
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
-    say(.settled(operation, ending, cause))
+    let isForgiven = ending.outcome.isFailure && groups.isForgiven(operation)
+    say(.settled(operation, isForgiven ? Ending(ending.outcome, isAllowed: true) : ending, cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
     memberEnded(operation)

@@ -17,6 +17,8 @@ struct Timer: Hashable {
     case probeDue
     /// A condition of `wait_for` has reached its time limit.
     case probeLimit
+    /// The steps of the group have taken as long as they may.
+    case groupTimeLimit
     /// The whole run has reached its time limit.
     case runTimeLimit
   }

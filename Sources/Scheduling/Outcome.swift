@@ -145,6 +145,8 @@ package enum StopReason: Hashable, Sendable {
   /// `failure_policy` or `--fail-fast` applied after this operation failed.
   case failure(OperationID)
   case runTimeout
+  /// The time limit of this group was over.
+  case groupTimeout(OperationID)
   /// The run has `max_parallel: 0`.
   case noWidth
   /// Everything that is left is in queues that are suspended, and nothing resumes them.

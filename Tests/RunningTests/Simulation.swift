@@ -84,7 +84,8 @@ struct Simulation {
     for (name, members) in self.groups {
       let id = name.filter { $0 != "!" }
       groups[operation(id)] = GroupPlan(
-        kind: .matrix, members: members.map { operation($0) }, isFailFast: name != id)
+        kind: .matrix, members: members.map { operation($0) }, isFailFast: name != id,
+        timeout: settings[id]?.timeout, allowsFailure: settings[id]?.allowFailure == .always)
     }
     return Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
@@ -320,6 +321,7 @@ extension StopReason {
     case .signal(let signal): "signal\(signal)"
     case .failure(let operation): id(operation)
     case .runTimeout: "timeout"
+    case .groupTimeout(let group): "limit(\(id(group)))"
     case .noWidth: "width"
     case .suspended: "suspended"
     case .stateFailure: "state"

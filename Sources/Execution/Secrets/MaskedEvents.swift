@@ -88,7 +88,7 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .noWidth, .suspended: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended: self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

@@ -30,6 +30,13 @@ package struct ValueMap: Hashable, Sendable {
   package var values: [Value] { members.values }
   package var count: Int { members.count }
 
+  /// With the members of another map, which take the place of those with their names.
+  package func merging(_ other: ValueMap) -> ValueMap {
+    var map = self
+    for (name, value) in zip(other.names, other.values) { map[name] = value }
+    return map
+  }
+
   /// A map with the same names in the same order; there must be a value for each.
   package func with(_ values: [Value]) -> ValueMap {
     precondition(values.count == count)

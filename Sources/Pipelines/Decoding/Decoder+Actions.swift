@@ -92,7 +92,7 @@ extension Decoder {
         report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
       }
       guard let uses = uses(value, with: fields[.with], HookCommandKey.uses.row) else { return nil }
-      if case .file = uses.kind { report(value) { DecodingMessage.nestedHook(at: $0) } }
+      if uses.kind.isPipeline { report(value) { DecodingMessage.nestedHook(at: $0) } }
       return .uses(uses)
     }
     guard let value = fields[.run] else {
@@ -109,16 +109,20 @@ extension Decoder {
     return command(value, HookCommandKey.run)
   }
 
-  /// What is used instead of a command. A name with a slash, or with the extension of a YAML file,
-  /// is a pipeline file.
+  /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
+  /// pipeline file; one that begins with `#` is a pipeline of this file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
     let members = inputs.map { self.inputs($0) } ?? []
     guard let name = filledText(value, row), let members, checkIsNoAction(name, value) else {
       return nil
     }
+    return UsesModel(kind: kind(ofUsed: name), span: span(tree.resolve(value)), with: members)
+  }
+
+  private func kind(ofUsed name: String) -> UsesModel.Kind {
+    if name.hasPrefix("#") { return .section(String(name.dropFirst())) }
     let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
-    return UsesModel(
-      kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
+    return isFile ? .file(name) : .builtIn(name)
   }
 
   /// Returns false, after a report, for something that only other tools can use: `owner/action@v4`,

@@ -18,7 +18,7 @@ extension Decoder {
     if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
-    if let value = fields[.outputs], let outputs = outputs(value) {
+    if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
     for kind in HookKind.allCases {

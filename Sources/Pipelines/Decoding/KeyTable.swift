@@ -84,7 +84,7 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     let rows = keys.map(\.row)
     self.keys = keys
     self.rows = rows
-    precondition(keys.count <= 40, "the keys of an object must fit its Fields")
+    precondition(keys.count <= 48, "the keys of an object must fit its Fields")
     names = NameTable(rows.map(\.key))
     unsupported = keys.reduce(0) { bits, key in
       rows[Int(key.rawValue)].support == .notYet ? bits | 1 << UInt64(key.rawValue) : bits

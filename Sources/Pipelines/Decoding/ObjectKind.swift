@@ -7,6 +7,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case allowFailure = "allow_failure"
   case wait = "wait_for"
   case hook = "hook_command"
+  case section = "named_pipeline"
 
   /// The words for "must be …" in a message.
   package var words: String {
@@ -23,6 +24,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .hook: "a map with 'run'"
+    case .section: "a map with 'steps'"
     }
   }
 
@@ -41,13 +43,15 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
     case .hook: HookCommandKey.table.rows
+    case .section:
+      PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
     }
   }
 
   /// Whether `x-…` keys are allowed as well.
   package var allowsExtensions: Bool {
     switch self {
-    case .pipeline: PipelineKey.allowsExtensions
+    case .pipeline, .section: PipelineKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
       .wait,
       .hook:
@@ -58,9 +62,11 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// The keys of which exactly one must be written.
   package var alternatives: [String] {
     switch self {
-    case .step, .hook: ["run", "uses"]
+    case .step: ["run", "uses", "steps"]
+    case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
-    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure:
+    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
+      .section:
       []
     }
   }
@@ -68,10 +74,14 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// The keys that have no meaning without another one.
   package var companions: [(key: String, needs: String)] {
     switch self {
-    case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
+    case .step:
+      [
+        ("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix"),
+        ("sequence", "steps"),
+      ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait:
+      .wait, .section:
       []
     }
   }

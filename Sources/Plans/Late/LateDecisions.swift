@@ -125,7 +125,7 @@ extension LateStep {
   }
 
   /// The values of its matrix, if it is an instance.
-  package var matrix: ValueMap? { scope.matrix }
+  package var matrix: ValueMap? { scope.instance ?? scope.matrix }
 }
 
 extension ProbeModel.Kind {

@@ -29,7 +29,8 @@ extension LateStep {
     let bindings = LateBindings(scope: scope, facts: facts)
     var result = ResolvedStep(action: work.known, settings: settings)
     do throws(EvaluationFailure) {
-      var changes = try parts.settings?.changes(bindings) ?? StepSettings.Changes()
+      var changes =
+        try parts.settings?.changes(bindings, parts.givers) ?? StepSettings.Changes()
       changes.environment = try bindings.inputVariables() + changes.environment
       if !changes.isEmpty { result.settings = settings.with(changes) }
     } catch {
@@ -100,17 +101,23 @@ extension ResolvedStep {
 }
 
 extension LateSettings {
-  /// All changes except those of hooks, whose values are known only when their turn comes.
-  fileprivate func changes(
-    _ bindings: LateBindings<some RunFacts>
+  /// All changes except those of hooks, whose values are known only when their turn comes. `givers` are
+  /// the scopes of what pipeline uses gave.
+  fileprivate func changes<Facts: RunFacts>(
+    _ bindings: LateBindings<Facts>, _ givers: [Int32: LateScope]
   ) throws(EvaluationFailure) -> StepSettings.Changes {
+    func text(_ text: Text, of giver: Int32) throws(EvaluationFailure) -> String {
+      guard let scope = givers[giver] else { return try bindings.text(of: text) }
+      return try LateBindings(scope: scope, facts: bindings.facts).text(of: text)
+    }
     var changes = StepSettings.Changes()
     for variable in environment {
-      let value = try bindings.text(of: variable.value)
+      let value = try text(variable.value, of: variable.giver)
       changes.environment.append(EnvironmentVariable(name: variable.name, value: value))
     }
     for path in workingDirectory {
-      changes.workingDirectory = joined(changes.workingDirectory, try bindings.text(of: path))
+      changes.workingDirectory = joined(
+        changes.workingDirectory, try text(path.text, of: path.giver))
     }
     changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
       try template.rendered(with: bindings)

@@ -28,7 +28,11 @@ struct StepDetails {
     add("description", (plan.remarks[operation]?.description).map(joinedLines))
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
-    if plan.standsForOthers(operation) { return lines }
+    if plan.standsForOthers(operation) {
+      add("timeout", plan.groups[operation]?.timeout.map(exactDuration))
+      add("allow_failure", plan.groups[operation]?.allowsFailure == true ? "true" : nil)
+      return lines
+    }
     add("working_dir", settings.workingDirectory)
     add("env", environment)
     add("shell", shell)

@@ -250,6 +250,7 @@ extension EventStream {
     switch reason {
     case .signal(let number): write("signal", signalName(number))
     case .failure(let operation): write("failed_step", operations.name(operation))
+    case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
     case .runTimeout, .noWidth, .suspended: break
     }

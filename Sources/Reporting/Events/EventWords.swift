@@ -45,6 +45,7 @@ extension StopReason {
     case .signal: "signal"
     case .failure: "failure"
     case .runTimeout: "run_timeout"
+    case .groupTimeout: "group_timeout"
     case .noWidth: "no_width"
     case .suspended: "suspended"
     case .stateFailure: "state_failure"

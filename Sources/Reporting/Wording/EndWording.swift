@@ -62,6 +62,7 @@ extension StopReason {
     case .signal(let number): signalName(number)
     case .failure(let operation): "'\(operations.compactName(operation))' failed"
     case .runTimeout: "the run's time limit"
+    case .groupTimeout(let group): "the time limit of '\(operations.name(group))'"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
     case .stateFailure(let reason): oneLine(reason)

@@ -11,7 +11,7 @@ extension Planner {
   }
 
   private mutating func checkPipeline(_ pipeline: PipelineUse) {
-    for variable in pipeline.inputs.environment {
+    for variable in pipeline.inputs.environment where pipeline.says(variable) {
       check(variable.value, in: scope(pipeline, .pipelineVariables))
     }
     if let directory = pipeline.model.workingDirectory {
@@ -21,7 +21,9 @@ extension Planner {
       for hook in hooks { check(hook.command, in: scope(pipeline, .pipeline).inHook) }
     }
     for output in pipeline.model.outputs {
-      check(output.member.value, in: scope(pipeline, .pipelineOutputs))
+      check(
+        output.member.value,
+        in: scope(pipeline, .pipelineOutputs, matrix: matrixTypes(around: pipeline)))
     }
     guard pipeline.model.needsChecks else { return }
     for step in pipeline.model.steps.indices { check(step, of: pipeline) }
@@ -41,7 +43,7 @@ extension Planner {
     let stepAttributes =
       attributes < 0 ? AttributesModel() : pipeline.model.attributes[Int(attributes)]
     let controlFlow = pipeline.controlFlow(of: step)
-    let matrix = controlFlow?.matrix.map { matrixTypes($0, of: pipeline) }
+    let matrix = matrixTypes(of: step, in: pipeline)
     let texts = scope(pipeline, .step, step: step, matrix: matrix)
     if let label = stepAttributes.label { check(label, in: texts) }
     let own =
@@ -71,7 +73,8 @@ extension Planner {
       checkOnce(condition, in: scope) { condition.checkCondition(in: scope, $0, log: &$1) }
     }
     if let model = controlFlow.matrix {
-      let scope = scope(pipeline, .matrix, step: step)
+      let outer = matrixTypes(around: pipeline)
+      let scope = scope(pipeline, .matrix, step: step, matrix: outer)
       for axis in model.axes {
         check(axis.values, in: scope, wanted: .list)
       }
@@ -180,6 +183,26 @@ extension Planner {
   }
 
   // MARK: Matrices
+
+  /// What the members of its matrix and of those around it are; nil if there is none.
+  private func matrixTypes(of step: Int, in pipeline: PipelineUse) -> ExpressionType.Members? {
+    let own = pipeline.controlFlow(of: step)?.matrix.map { matrixTypes($0, of: pipeline) }
+    let outer = matrixTypes(around: pipeline)
+    guard let own, let outer else { return own ?? outer }
+    var types = OrderedMap<ExpressionType>()
+    for (name, type) in zip(outer.names, outer.types) { types[name] = own.isOpen ? .any : type }
+    for (name, type) in zip(own.names, own.types) { types[name] = type }
+    return ExpressionType.Members(
+      names: types.names, types: types.values, isOpen: own.isOpen || outer.isOpen)
+  }
+
+  private func matrixTypes(around pipeline: PipelineUse) -> ExpressionType.Members? {
+    guard let (use, step) = pipeline.around else { return nil }
+    if let known = pipeline.outerMatrix { return known }
+    let types = matrixTypes(of: step, in: use)
+    pipeline.outerMatrix = .some(types)
+    return types
+  }
 
   /// The types of the members of a matrix, as far as they are written.
   private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
