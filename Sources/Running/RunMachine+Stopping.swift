@@ -284,7 +284,7 @@ extension StopReason {
   fileprivate var endsHooks: Bool {
     switch self {
     case .signal, .runTimeout: true
-    case .failure, .noWidth, .suspended, .stateFailure: false
+    case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout: false
     }
   }
 }

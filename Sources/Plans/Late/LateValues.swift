@@ -67,7 +67,9 @@ extension LateStep {
     if let step, let name = parts.stepName { bindings.own = (name, step) }
     var settings = settings
     var isLate = parts.input != nil
-    if step == nil, let changes = try parts.settings?.changes(bindings), !changes.isEmpty {
+    if step == nil, let changes = try parts.settings?.changes(bindings, parts.givers),
+      !changes.isEmpty
+    {
       settings = settings.with(changes)
       isLate = true
     }

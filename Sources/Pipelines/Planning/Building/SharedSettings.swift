@@ -81,7 +81,7 @@ struct SharedSettings {
       case .timeout(let own): draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .orphans, .hook, .outputs:
+        .logLimit, .nice, .tty, .orphans, .hook, .outputs:
         break
       }
     }

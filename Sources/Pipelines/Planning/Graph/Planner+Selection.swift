@@ -131,7 +131,7 @@ extension Setting {
     switch self {
     case .timeout, .allowFailure, .allowFailureIf: true
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-      .logLimit, .nice,
+      .logLimit, .nice, .tty,
       .orphans, .hook, .outputs:
       false
     }

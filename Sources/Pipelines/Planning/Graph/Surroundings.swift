@@ -106,7 +106,7 @@ extension Planner {
         base = handedOver(GivenText(text: path), at: address, number)
       case .shell, .standardInput, .timeout, .retry, .allowFailure, .allowFailureIf, .stop,
         .logLimit,
-        .nice, .orphans, .hook, .outputs:
+        .nice, .tty, .orphans, .hook, .outputs:
         break
       }
     }
