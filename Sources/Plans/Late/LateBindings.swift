@@ -1,4 +1,4 @@
-// The values of late expressions: a scope, and what the run knows.
+// The values of late expressions, from a scope and what the run knows.
 
 import Diagnostics
 package import Expressions
@@ -14,7 +14,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
-    // Of variables only those that are secrets are not known before the run.
+    // The only variables that are not known before the run are secrets.
     case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
     case .host: .missing
     }
@@ -57,7 +57,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     return scope.around.map { LateBindings(scope: $0, facts: facts).step(name) } ?? absent
   }
 
-  /// Of a step that was not selected.
+  /// The value of a step that was not selected.
   private var absent: Value {
     .map(ValueMap([("outputs", .map(ValueMap())), ("outcome", .string(Outcome.skipped.word))]))
   }
@@ -89,7 +89,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     .string((facts.ending(of: step)?.outcome ?? .skipped).word)
   }
 
-  /// Of a nested pipeline: what the using step gives it, which was checked before.
+  /// A parameter of a nested pipeline: the input from the step that uses it, which was checked
+  /// before.
   private func parameter(_ name: String) -> Resolution {
     guard let (input, outer) = scope.inputs?.param(named: name) else { return .missing }
     let value = try? LateBindings(scope: outer, facts: facts).value(of: input.value)
@@ -97,9 +98,9 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   }
 }
 
-// What a nested pipeline is given.
+// The inputs of a nested pipeline.
 extension LateBindings {
-  /// Throws for a value that is not of its parameter's type, the outermost pipeline's first.
+  /// Throws if a value is not of its parameter's type; the outermost pipeline is checked first.
   package func checkInputs() throws(EvaluationFailure) {
     guard let inputs = scope.inputs else { return }
     try check(inputs)
@@ -119,7 +120,7 @@ extension LateBindings {
     }
   }
 
-  /// `OPRUN_PARAM_<NAME>` of those that are not null.
+  /// `OPRUN_PARAM_<NAME>` for the inputs that are not null.
   package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
     try scope.inputs.map { inputs throws(EvaluationFailure) in try variables(of: inputs) } ?? []
   }
@@ -142,7 +143,7 @@ extension LateInput {
 }
 
 extension LateBindings {
-  /// What could not be checked before: a condition is true or false, and nothing else.
+  /// Evaluates a condition. It could not be checked before that it is true or false.
   package func holds(_ condition: Expression) throws(EvaluationFailure) -> Bool {
     let value = try condition.evaluated(with: self)
     if case .bool(let truth) = value { return truth }
@@ -176,7 +177,7 @@ extension LateBindings {
     }
   }
 
-  /// `isScript`: the text goes to a shell.
+  /// The action with all values inserted. `isScript` means that the text is passed to a shell.
   package func action(
     of command: CommandModel, shell: [String], isScript: Bool = true, tag: String = ""
   ) throws(EvaluationFailure) -> Action {
@@ -197,8 +198,8 @@ extension LateBindings {
     }
   }
 
-  /// The arguments of the helper program, and variables for those that hold secrets: everybody can
-  /// see the arguments of a process. `tag` tells the commands of a step apart.
+  /// The arguments of the helper program, and variables for those that contain secrets, because
+  /// everybody can see the arguments of a process. `tag` distinguishes the commands of a step.
   func helperWords(
     of uses: UsesModel, _ tag: String
   ) throws(EvaluationFailure) -> (words: [String], variables: [EnvironmentVariable]) {
@@ -227,7 +228,7 @@ extension LateBindings {
 }
 
 extension Outcome {
-  /// As expressions and hooks see it: `timed_out`.
+  /// The word that expressions and hooks see: `timed_out`.
   package var word: String {
     switch self {
     case .succeeded: "succeeded"
@@ -242,8 +243,8 @@ extension Outcome {
 }
 
 extension LateScope {
-  /// Whether what it names is a secret, or made of one. Of variables only those that are secrets are
-  /// not known before the run.
+  /// Whether what it names is a secret, or contains one. The only variables that are not known
+  /// before the run are secrets.
   fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
     switch reference.root {
     case .secrets, .env: true
@@ -252,7 +253,7 @@ extension LateScope {
     }
   }
 
-  /// Of a nested pipeline: what the using step gives it is made of secrets.
+  /// Whether a parameter of a nested pipeline contains secrets from the step that uses it.
   private func isSecret(param name: String) -> Bool {
     guard let (input, outer) = inputs?.param(named: name) else { return false }
     return input.value.holdsSecrets(outer.isSecret)
@@ -260,7 +261,7 @@ extension LateScope {
 }
 
 extension ValueModel {
-  /// Whether a secret, or something that is made of one, is in it.
+  /// Whether it contains a secret, or something that contains one.
   package func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
     templates.contains { template in
       template.expressions.contains { $0.references.contains(where: isSecret) }
@@ -269,7 +270,7 @@ extension ValueModel {
 }
 
 extension ArgumentText {
-  /// With the values that are known, which are checked.
+  /// Makes the settings with the values that are known, and checks them.
   package init(
     _ words: [Text], for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) {

@@ -1,10 +1,10 @@
-// Values of the file in which expressions may stand.
+// Values of the file that may contain expressions.
 
 package import Diagnostics
 package import Expressions
 package import Scheduling
 
-/// A text: as it is, or with expressions in it.
+/// A string, with or without expressions in it.
 package enum Text: Hashable, Sendable {
   case plain(String)
   case template(Template)
@@ -30,9 +30,9 @@ package struct GivenText: Hashable, Sendable {
 /// What a process runs, as it is written.
 package enum CommandModel: Hashable, Sendable {
   case script(Text)
-  /// Never empty.
+  /// An argument vector; never empty.
   case arguments([Text])
-  /// Rare and large.
+  /// A built-in step or another pipeline; rare and large.
   indirect case uses(UsesModel)
 }
 
@@ -49,7 +49,7 @@ extension CommandModel {
 /// Any value.
 package indirect enum ValueModel: Hashable, Sendable {
   case constant(Value)
-  /// An expression, whose value keeps its type, or a text with expressions in it.
+  /// An expression, whose value keeps its type, or a string with expressions in it.
   case template(Template)
   case list([ValueModel])
   case map([MemberModel])
@@ -97,7 +97,7 @@ package struct VariableModel: Hashable, Sendable {
     self.giver = giver
   }
 
-  /// Where it is written does not matter.
+  /// Compares name and value; where they are written does not matter.
   package static func == (left: Self, right: Self) -> Bool {
     left.name == right.name && left.value == right.value && left.giver == right.giver
   }
@@ -108,7 +108,7 @@ package struct VariableModel: Hashable, Sendable {
   }
 }
 
-/// `uses` and `with`.
+/// The values of `uses` and `with`.
 package struct UsesModel: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case builtIn(String)
@@ -129,12 +129,12 @@ package struct UsesModel: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// Of the value of `uses`.
+  /// The location of the value of `uses`.
   package let span: Span
   package let with: [MemberModel]
-  /// Of a pipeline: its number among the models; of a group that was not linked, among those of its file.
+  /// The number of a pipeline among the models; for a group that was not linked, among those of its file.
   package var model: Int?
-  /// Of a pipeline that could be read: the names of what it gives back.
+  /// The names of the outputs of a pipeline that could be read.
   package var outputs: [String]?
 
   package init(
@@ -157,9 +157,9 @@ package struct ParamModel: Sendable {
   package let span: Span
   package var kind = Kind.string
   package var defaultValue: Value?
-  /// Nil if any value is allowed.
+  /// The allowed values; nil if any value is allowed.
   package var choices: [Value]?
-  /// What the whole value must match.
+  /// The pattern that the whole value must match.
   package var pattern: RegularExpression?
   package var isRequired = false
   package var description: String?
@@ -180,7 +180,7 @@ package struct ParamModel: Sendable {
   }
 }
 
-/// An output of a pipeline: what a step that uses it offers.
+/// An output of a pipeline, which becomes an output of a step that uses it.
 package struct OutputModel: Sendable {
   package let name: String
   package let span: Span
@@ -192,7 +192,7 @@ package struct OutputModel: Sendable {
     self.value = value
   }
 
-  /// As a value: what is one expression keeps its type.
+  /// The output as a value: if it is exactly one expression, it keeps its type.
   package var member: MemberModel {
     let value: ValueModel =
       switch value {
@@ -203,7 +203,7 @@ package struct OutputModel: Sendable {
   }
 }
 
-/// What few steps have. A class, so that looking at it copies nothing.
+/// What only a few steps have. It is a class, so that reading it copies nothing.
 package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
@@ -226,10 +226,10 @@ package struct MatrixModel: Sendable {
   package var axes: [AxisModel] = []
   package var included: ValueModel?
   package var excluded: ValueModel?
-  /// Instances at once; nil is not written.
+  /// How many instances run at the same time; nil if it is not written.
   package var maxParallel: Int?
   package var isFailFast = false
-  /// Of its members: those that stand in the file as literals, wherever they are set.
+  /// The names of members that are written in the file as literals, wherever they are set.
   package private(set) var writtenNames: Set<String> = []
 
   package init(
@@ -245,7 +245,7 @@ package struct MatrixModel: Sendable {
     self.writtenNames = writtenNames
   }
 
-  /// Once all of it is read.
+  /// Must be called once all of it is read.
   package mutating func findWrittenNames() {
     writtenNames = []
     guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
@@ -270,7 +270,7 @@ extension ValueModel {
     }
   }
 
-  /// The entries of `include`; nil if what they are called is not known.
+  /// The entries of `include`; nil if their names are not known.
   fileprivate var writtenEntries: [[MemberModel]]? {
     guard case .list(let items) = self else { return nil }
     let entries = items.compactMap { if case .map(let members) = $0 { members } else { nil } }
@@ -281,7 +281,7 @@ extension ValueModel {
 package struct AxisModel: Sendable {
   package let name: String
   package let span: Span
-  /// A list, or a template that gives one.
+  /// The values: a list, or a template that evaluates to one.
   package let values: ValueModel
 
   package init(name: String, span: Span, values: ValueModel) {

@@ -1,4 +1,4 @@
-// What is said of steps that wait for each other in a cycle.
+// Makes the message about steps that wait for each other in a cycle.
 
 import Diagnostics
 
@@ -6,7 +6,8 @@ extension Planner {
   /// At most this many names and edges are shown.
   private static var maxShown: Int { 8 }
 
-  /// Operations that wait for each other, each for the next one and the last for the first.
+  /// The message about a cycle of operations, of which each waits for the next one and the last for
+  /// the first.
   func cycleMessage(_ operations: [Int]) -> Diagnostic {
     let links = links(of: operations)
     let shown = links.prefix(Self.maxShown)
@@ -82,7 +83,7 @@ extension Planner {
     }
   }
 
-  /// From the root pipeline down to a step.
+  /// The path from the root pipeline down to a step.
   private func path(of address: StepAddress) -> [StepAddress] {
     var path = [address]
     while let parent = pipelines[path[0].pipeline].parent { path.insert(parent, at: 0) }

@@ -27,10 +27,19 @@ struct Surroundings {
 
   init() {}
 
-  /// Of the root pipeline.
+  /// Makes the surroundings of the root pipeline.
   init(root model: PipelineModel) {
     if let directory = model.workingDirectory { directories = [GivenText(text: directory)] }
   }
+}
+
+/// What a step says of the pipeline that it uses.
+private struct Given {
+  let environment: [VariableModel]
+  /// The directory of an included file that the step is in.
+  let base: GivenText?
+  let directory: GivenText?
+  let queue: Reference?
 }
 
 extension Planner {
@@ -46,7 +55,8 @@ extension Planner {
     let given = given(at: address, number: number)
     result.environment = merged(outer.environment, given.environment)
     result.hasGivenDirectory = outer.hasGivenDirectory || given.directory != nil
-    let base = given.directory.map { outer.directories + [$0] } ?? outer.directories
+    let start = given.base.map { [$0] } ?? outer.directories
+    let base = given.directory.map { start + [$0] } ?? start
     if result.isGroup {
       result.directories = base
       result.hasGroupDirectory = outer.hasGroupDirectory || given.directory != nil
@@ -80,9 +90,10 @@ extension Planner {
   /// What the step says, with everything put in that is known.
   private mutating func given(
     at address: StepAddress, number: Int
-  ) -> (environment: [VariableModel], directory: GivenText?, queue: Reference?) {
+  ) -> Given {
     let pipeline = pipelines[address.pipeline]
     var environment: [VariableModel] = []
+    var base: GivenText?
     var directory: GivenText?
     let settings = pipeline.settings(ofStep: address.step)
     for setting in settings < 0 ? [] : pipeline.model.settings[Int(settings)] {
@@ -91,6 +102,8 @@ extension Planner {
         environment += variables.map { given($0, at: address, number) }
       case .workingDirectory(let path):
         directory = handedOver(GivenText(text: path), at: address, number)
+      case .baseDirectory(let path):
+        base = handedOver(GivenText(text: path), at: address, number)
       case .shell, .standardInput, .timeout, .retry, .allowFailure, .allowFailureIf, .stop,
         .logLimit,
         .nice, .orphans, .hook, .outputs:
@@ -100,7 +113,7 @@ extension Planner {
     let attributes = pipeline.model.steps[address.step].attributes
     let placement = attributes < 0 ? -1 : pipeline.model.attributes[Int(attributes)].placement
     let queue = placement < 0 ? nil : pipeline.model.placements[Int(placement)].queue
-    return (environment, directory, queue)
+    return Given(environment: environment, base: base, directory: directory, queue: queue)
   }
 
   private mutating func given(
