@@ -429,7 +429,9 @@ let partExamples: [TableExamples] = [
     }.mapValues { examples in
       // Nobody uses the pipeline, so its queues are not looked up.
       KeyExamples(
-        examples.accepted.map { $0.replacing("\n", with: "\n    ") },
+        examples.accepted.contains { !$0.contains("\n") }
+          ? examples.accepted.filter { !$0.contains("\n") }
+          : examples.accepted.map { $0.replacing("\n", with: "\n    ") },
         refused: examples.refused.filter { !$0.1.hasPrefix("unknown queue") })
     }),
   TableExamples(

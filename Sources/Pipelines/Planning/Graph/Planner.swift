@@ -112,7 +112,7 @@ struct Planner {
   /// The values that a step's expressions can have now.
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
-    if addresses.isEmpty { return values }
+    if instances.isEmpty { return values }
     guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
       return values
     }
