@@ -14,6 +14,10 @@ package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) ->
   throw TextDecodingFailure(shown: printable(all))
 }
 
+/// Whether there is a command line to read: Swift takes it from `/proc/self/cmdline`, and finds not
+/// even the program's name in it where `/proc` is not mounted.
+package var hasCommandLine: Bool { CommandLine.argc > 0 }
+
 /// The words of the command line, without the program's name.
 package func commandLineWords() throws(TextDecodingFailure) -> [String] {
   var words: [String] = []

@@ -54,7 +54,7 @@ struct Renderer {
 
   let sources: SourceMap
   let style: Style
-  /// Of the terminal; nil elsewhere.
+  /// The width of the terminal; nil elsewhere.
   var columns: Int?
   private let lines: [LineTable]
 
@@ -97,6 +97,11 @@ struct Renderer {
     var last: SourceLine?
     for (index, label) in labels.enumerated() {
       let place = places[index]
+      if sources.files[place.file].isSecret {
+        text += index == 0 ? "" : "  \(messageLine(label.text)): \(shown(place))\n"
+        last = nil
+        continue
+      }
       let isRepeated = index > 0 && place.isSameLine(as: places[index - 1])
       let isForeign = index > 0 && place.file != places[index - 1].file
       if isForeign { text += "  in \(printable(sources.files[place.file].path))\n" }
@@ -111,7 +116,11 @@ struct Renderer {
     return text
   }
 
-  /// Beside the number of the line, ` | `, and an ellipsis on either side.
+  private func shown(_ place: Location) -> String {
+    "\(printable(sources.files[place.file].path)):\(place.line):\(place.column)"
+  }
+
+  /// The columns of ` | ` and of an ellipsis on either side, beside the number of the line.
   private static let besideSource = 6
   private static let narrowestSource = 8
 

@@ -7,6 +7,8 @@ package struct SourceMap: Sendable {
     package let bytes: [UInt8]
     /// The offset of the file's first byte on the number line.
     package let start: Int
+    /// Its lines are not shown, only where in it something stands.
+    package let isSecret: Bool
 
     package var range: Range<Int> { start..<(start + bytes.count) }
   }
@@ -18,9 +20,9 @@ package struct SourceMap: Sendable {
   /// Appends a file; returns the offset of its first byte. One byte is left free after each file,
   /// so that the end of a file has its own offset.
   @discardableResult
-  package mutating func add(path: String, bytes: [UInt8]) -> Int {
+  package mutating func add(path: String, bytes: [UInt8], isSecret: Bool = false) -> Int {
     let start = files.last.map { $0.range.upperBound + 1 } ?? 0
-    files.append(File(path: path, bytes: bytes, start: start))
+    files.append(File(path: path, bytes: bytes, start: start, isSecret: isSecret))
     return start
   }
 

@@ -48,6 +48,8 @@ extension ExpressionMessage {
   static func strayCharacter(_ character: String, beforeBraces: Bool) -> UnlocatedFailure {
     let help: String? =
       switch character {
+      case "~", "=~": "matches(text, pattern) compares with a regular expression"
+      case "!~": "!matches(text, pattern) compares with a regular expression"
       case "$" where beforeBraces, "{" where beforeBraces:
         "names inside an expression need no braces: params.x"
       case "=": "'==' compares"
@@ -69,6 +71,24 @@ extension ExpressionMessage {
     UnlocatedFailure(
       "the number \(printable(text)) is too large to be represented exactly",
       help: "write it as a string: '\(printable(text))'")
+  }
+
+  /// A word that other languages have for an operator.
+  static func foreignOperator(_ word: String, sign: String) -> UnlocatedFailure {
+    let meaning =
+      switch sign {
+      case "!": "'!' means not: !(x == y)"
+      case "&&": "'&&' means and"
+      case "||": "'||' means or"
+      default: "'\(sign)' compares"
+      }
+    return UnlocatedFailure("\(quoted(word)) is no operator", help: meaning)
+  }
+
+  /// A function between its arguments: `x contains 'y'`.
+  static func infixFunction(_ row: FunctionRow) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(row.name)) is a function, not an operator", help: "write \(row.signature)")
   }
 
   package static func unexpected(_ found: String?, wanted: String?) -> UnlocatedFailure {
@@ -162,8 +182,25 @@ extension ExpressionMessage {
     UnlocatedFailure("the value must be \(wanted), not \(found)")
   }
 
-  static func incomparable(_ left: String, _ right: String) -> UnlocatedFailure {
-    UnlocatedFailure("cannot compare \(left) with \(right)")
+  static func incomparable(_ left: ComparedSide, _ right: ComparedSide) -> UnlocatedFailure {
+    let (one, other) = right.isLiteral ? (right, left) : (left, right)
+    return UnlocatedFailure(
+      "cannot compare \(left.shown) with \(right.shown)",
+      help: one.help(against: other) ?? other.help(against: one))
+  }
+
+  /// `sign` is `==` or `!=`, between the name and `''`.
+  static func nullIsNotEmpty(_ name: String, _ sign: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(name)) may be null, which is not ''",
+      help: "\(printable(name)) ?? '' \(sign) '' is about both, "
+        + "\(printable(name)) \(sign) null about null alone")
+  }
+
+  static func mayBeMissing(_ secret: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(secret)) is a secret that is not required, and null if it is missing",
+      help: "say what counts then: \(printable(secret)) ?? ''")
   }
 
   /// `subject` is what the string is compared with, as it is written.

@@ -13,7 +13,7 @@ struct TableExamples: Sendable {
 
 struct KeyExamples: Sendable {
   let accepted: [String]
-  /// Values, and what is said of them.
+  /// Values, and the messages about them.
   let refused: [(String, String)]
 
   init(_ accepted: [String], refused: [(String, String)]) {
@@ -28,6 +28,7 @@ private let words = "must be a string or a list of strings, not"
 private let hookWords = "must be a string, a list of strings or a map with 'run', not"
 private let duration = "must be a duration such as 30s"
 private let fraction = "must be a number, not"
+private let factor = "must be a number from 1 to 1000, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
 
 private let allowances = "true or false, an expression in ${{ }} or a map with 'exit_codes'"
@@ -398,8 +399,8 @@ let partExamples: [TableExamples] = [
       "backoff": KeyExamples(
         ["1", "2", "1.5", "1000"],
         refused: [
-          ("0.5", "'backoff' \(fraction) the number 0.5"), ("x", "'backoff' \(fraction) 'x'"),
-          ("1.0001", "'backoff' \(fraction) the number 1.0001"),
+          ("0.5", "'backoff' \(factor) the number 0.5"), ("x", "'backoff' \(factor) 'x'"),
+          ("1.0001", "'backoff' \(factor) the number 1.0001"),
         ]),
       "max_delay": KeyExamples(
         ["1m"], refused: [("0s", "'max_delay' \(duration), not '0s'")]),

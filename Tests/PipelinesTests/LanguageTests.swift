@@ -1,5 +1,5 @@
-// Runs every case in the files beside this one and compares the whole plan or all errors.
-// OPRUN_BLESS=1 writes what was seen into the files: read the difference before committing it.
+// Runs every case in Tests/Language and compares the whole plan or all errors. OPRUN_BLESS=1 writes
+// what was seen into the files: review the difference before committing it.
 
 import Foundation
 import Testing
@@ -12,6 +12,15 @@ import Testing
 
   @Test func `there are cases`() {
     #expect(LanguageCase.all.count >= 80)
+  }
+
+  @Test func `twelve kinds of files are translated, each with what stays in the way`() {
+    let translated = LanguageCase.all.filter { $0.file.hasPrefix("translated/") }
+    #expect(Set(translated.map(\.file)).count == 12)
+    for language in translated {
+      #expect(language.outcome().hasPrefix("--- plan\n"), "\(language.name)")
+      #expect(language.files["pipeline.yml"]?.hasPrefix("# Workaround: ") == true)
+    }
   }
 
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1"))

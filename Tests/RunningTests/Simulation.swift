@@ -22,16 +22,16 @@ struct Simulation {
   var settings: [String: StepSettings] = [:]
   var run = StepSettings()
   var decisions: [String: String] = [:]
-  /// Members by the id of their group; `!` behind it is `fail_fast`.
+  /// The members by the id of their group; `!` after it means `fail_fast`.
   var groups: [String: [String]] = [:]
   var width = 8
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
   var isStrict = false
-  /// Signals by the second they arrive in.
+  /// Signals by the second in which they arrive.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
   var canBeChangedFromOutside = false
-  /// What somebody does to the queue by the second.
+  /// Changes to the queue by the second.
   var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
   enum QueueChange {

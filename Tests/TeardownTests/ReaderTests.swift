@@ -1,4 +1,4 @@
-// Readers of oprun's output that stand still: nothing of a run waits for them.
+// Readers of oprun's output that stop reading: nothing in a run waits for them.
 
 import Foundation
 import TestSupport
@@ -136,7 +136,7 @@ struct `Readers that stand still` {
   }
 
   @Test func `a pipe that cannot be opened anew holds nothing either`() throws {
-    // Nobody may open it any more, but root may: then oprun is somebody else.
+    // Only root may still open it; in that case oprun runs as another user.
     let user =
       getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --" : ""
     let oprun = try OprunProcess(

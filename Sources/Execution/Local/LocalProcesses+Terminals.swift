@@ -12,7 +12,7 @@ struct TerminalSize: Hashable {
   var rows: UInt16
   var columns: UInt16
 
-  /// Of the terminal that oprun was started in; 24 lines of 80 columns without one.
+  /// The size of the terminal that oprun was started in; 24 lines of 80 columns without one.
   static var current: TerminalSize {
     for descriptor in [STDOUT_FILENO, STDERR_FILENO, STDIN_FILENO] {
       var size = winsize()

@@ -246,7 +246,10 @@ extension Folding {
         ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.type.words),
         rightNode)
     }
-    throw fault(ExpressionMessage.incomparable(left.type.words, right.type.words), node)
+    throw fault(
+      ExpressionMessage.incomparable(
+        expression.comparedSide(leftNode, words: left.type.words),
+        expression.comparedSide(rightNode, words: right.type.words)), node)
   }
 
   private mutating func foldItems(_ node: Int) throws(ExpressionFailure) -> Value? {

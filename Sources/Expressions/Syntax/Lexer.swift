@@ -95,7 +95,7 @@ struct Lexer {
     case UInt8(ascii: "]"): return token(.closeBracket, byteCount: 1)
     case UInt8(ascii: "?"):
       return follows("?") ? token(.coalesce, byteCount: 2) : token(.question, byteCount: 1)
-    case UInt8(ascii: "!"):
+    case UInt8(ascii: "!") where !follows("~"):
       return follows("=") ? token(.notEqual, byteCount: 2) : token(.not, byteCount: 1)
     case UInt8(ascii: "<"):
       return follows("=") ? token(.lessOrEqual, byteCount: 2) : token(.less, byteCount: 1)
@@ -105,7 +105,9 @@ struct Lexer {
     case UInt8(ascii: "&") where follows("&"): return token(.and, byteCount: 2)
     case UInt8(ascii: "|") where follows("|"): return token(.or, byteCount: 2)
     default:
-      let range = characterRange()
+      let isMatch =
+        (byte == UInt8(ascii: "=") || byte == UInt8(ascii: "!")) && follows("~")
+      let range = isMatch ? place..<place + 2 : characterRange()
       let character = String(decoding: content[range], as: UTF8.self)
       let rest = content[range.upperBound...]
       let beforeBraces = rest.starts(with: (character == "$" ? "{{" : "{").utf8)

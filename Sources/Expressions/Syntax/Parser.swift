@@ -54,10 +54,32 @@ extension ExpressionParser {
   }
 
   private func unexpected(wanted: String? = nil) -> ExpressionFailure {
+    if token.kind == .name, let words = foreignWord(token.range) {
+      return ExpressionFailure(words, at: token.range)
+    }
     let range = token.kind == .end ? lastEnd..<lastEnd : token.range
     let found =
       token.kind == .end ? nil : String(decoding: lexer.content[token.range], as: UTF8.self)
     return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
+  }
+
+  /// What an operator of other languages is here, where an operator may stand.
+  private func foreignWord(_ range: Range<Int>) -> UnlocatedFailure? {
+    let word = String(decoding: lexer.content[range], as: UTF8.self)
+    if let sign = foreignOperators[word.lowercased()] {
+      return ExpressionMessage.foreignOperator(word, sign: sign)
+    }
+    return Function.named(lexer.content[range]).map { ExpressionMessage.infixFunction($0.row) }
+  }
+
+  /// `not x` and `not (x)`: `place` is where the word stands.
+  private func checkNegation(_ place: Range<Int>) throws(ExpressionFailure) {
+    guard place.count == 3,
+      [.name, .number, .string, .openParenthesis, .openBracket, .not].contains(token.kind)
+    else { return }
+    let word = String(decoding: lexer.content[place], as: UTF8.self)
+    guard word.lowercased() == "not" else { return }
+    throw ExpressionFailure(ExpressionMessage.foreignOperator(word, sign: "!"), at: place)
   }
 
   /// Adds a node over all nodes since `first`, which spans from `start` to here.
@@ -215,8 +237,9 @@ extension ExpressionParser {
     if name.count == 4, name.elementsEqual("null".utf8) { return try addToken(.null) }
     if name.count == 4, name.elementsEqual("true".utf8) { return try addToken(.true) }
     if name.count == 5, name.elementsEqual("false".utf8) { return try addToken(.false) }
-    let (first, start) = (nodes.count, token.start)
+    let (first, start, place) = (nodes.count, token.start, token.range)
     try advance()
+    try checkNegation(place)
     if token.kind == .openParenthesis {
       try advance()
       try parseItems(until: .closeParenthesis, ")")
@@ -242,3 +265,9 @@ extension ExpressionParser {
     }
   }
 }
+
+/// Words of other languages, in small letters.
+private let foreignOperators = [
+  "and": "&&", "or": "||", "not": "!", "is": "==", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+  "gt": ">", "ge": ">=",
+]

@@ -21,6 +21,9 @@ package protocol ExpressionScope {
   /// single members may be named.
   func type(of root: ContextRoot) -> ExpressionType?
 
+  /// Whether the member is a secret that need not be there: it is null then.
+  func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool
+
   /// Whether `success()` and the other status functions may be called.
   var allowsStatusFunctions: Bool { get }
 }
@@ -36,6 +39,8 @@ package enum ScopeMember {
 
 extension ExpressionScope {
   package var suggester: Suggester { Suggester() }
+
+  package func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool { false }
 
   /// The message for a context that cannot be used here.
   package func unavailable(_ root: ContextRoot) -> UnlocatedFailure {

@@ -6,11 +6,13 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// Decodes all but the steps that were handed out one by one while reading.
+  /// Decodes everything except the steps that were handed out one by one while reading.
   mutating func decodePipeline(root: NodeIndex, readSteps: NodeIndex?) {
     guard tree.nodes[root].kind == .map else {
-      let found = found(root)
-      return report(root) { DecodingMessage.notAPipeline(found: found, at: $0) }
+      return reportRoot(root)
+    }
+    if let foreign = foreignFile(root) {
+      return report(foreign.key) { DecodingMessage.foreign(foreign.file, at: $0) }
     }
     let fields = readFields(of: root, PipelineKey.table) { _, _ in "at top level" }
     checkExtensions(of: root)
@@ -27,6 +29,59 @@ extension Decoder {
     decodeCommands(fields)
     if let value = fields[.defaults] { decodeDefaults(value) }
     if let value = fields[.secrets] { decodeSecrets(value) }
+  }
+
+  private mutating func reportRoot(_ root: NodeIndex) {
+    if let file = foreignFile ?? ForeignFile(text: tree.source) {
+      return report(root) { DecodingMessage.foreign(file, at: $0) }
+    }
+    let isList = tree.nodes[root].kind == .list
+    let found = found(root)
+    report(root) { DecodingMessage.notAPipeline(found: found, isList: isList, at: $0) }
+  }
+
+  /// What a file without `steps` is taken for, and the key that gives it away.
+  private func foreignFile(_ root: NodeIndex) -> (file: ForeignFile, key: NodeIndex)? {
+    var pairs: [(name: String, pair: Pair)] = []
+    for pair in writtenPairs(of: root).prefix(1000) {
+      let name = tree.string(pair.key)
+      if name == "steps" { return nil }
+      pairs.append((name, pair))
+    }
+    guard let first = pairs.first else { return nil }
+    if let foreignFile { return (foreignFile, first.pair.key) }
+    if let found = ForeignFile.find(keys: pairs.map(\.name)),
+      let pair = pairs.first(where: { $0.name == found.key })?.pair, !listsSteps(pair.value)
+    {
+      return (found.file, pair.key)
+    }
+    for (key, file) in ForeignFile.jobKeys {
+      if let job = pairs.first(where: { isStranger($0.pair) && holds(key, in: $0.pair.value) }) {
+        return (file, job.pair.key)
+      }
+    }
+    return nil
+  }
+
+  private func isStranger(_ pair: Pair) -> Bool {
+    tree.withBytes(of: pair.key) {
+      PipelineKey.table.find($0) == nil && !$0.starts(with: "x-".utf8)
+    }
+  }
+
+  /// Whether it is a list of maps, like `steps` under another name.
+  private func listsSteps(_ value: NodeIndex) -> Bool {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list, let first = items(of: list).first else { return false }
+    let map = tree.resolve(first)
+    return tree.nodes[map].kind == .map
+      && writtenPairs(of: map).contains { ["id", "run"].contains(tree.string($0.key)) }
+  }
+
+  private func holds(_ key: String, in value: NodeIndex) -> Bool {
+    let map = tree.resolve(value)
+    return tree.nodes[map].kind == .map
+      && writtenPairs(of: map).contains { tree.string($0.key) == key }
   }
 
   private mutating func checkVersion(_ value: NodeIndex) {
@@ -52,14 +107,21 @@ extension Decoder {
     guard let value = fields[.steps] else { return }
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
-      return reportType(value, PipelineKey.steps.row)
+      return reportNoList(value, list)
     }
     if list != readSteps {
       for item in items(of: list) { decodeStep(item) }
     }
     if model.steps.isEmpty, log.isEmpty {
-      report(list) { DecodingMessage.empty("steps", at: $0) }
+      report(list) { DecodingMessage.empty("steps", at: $0, help: DecodingMessage.firstStep) }
     }
+  }
+
+  private mutating func reportNoList(_ value: NodeIndex, _ found: NodeIndex) {
+    let hasKeys = tree.nodes[found].kind == .map && tree.next(after: found) > found + 1
+    let help =
+      hasKeys ? DecodingMessage.stepsInList(tree.string(found + 1)) : DecodingMessage.firstStep
+    reportType(value, PipelineKey.steps.row, help: help)
   }
 
   private mutating func decodeScheduling(_ fields: Fields<PipelineKey>) {

@@ -5,7 +5,7 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// What is written, in the order of the table.
+  /// The settings that are written, in the order of the table.
   mutating func settings(from fields: Fields<StepKey>) -> [Setting] {
     var settings = commandSettings(from: fields)
     let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
@@ -65,7 +65,7 @@ extension Decoder {
     return isList ? writtenEnvironment(value, row).map(lastValues) : variables(value, row)
   }
 
-  /// The same with every value of a name, for what sees the ones before it.
+  /// The same with every value of a name, because a value can use the ones before it.
   mutating func writtenEnvironment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let node = tree.resolve(value)
     guard tree.nodes[node].kind == .list else { return variables(value, row) }
@@ -138,7 +138,7 @@ extension PlacementModel {
   }
 }
 
-/// The last value of each name, in the place of the first.
+/// The last value of each name, in the position of the first.
 private func lastValues(_ variables: [VariableModel]) -> [VariableModel] {
   var result: [VariableModel] = []
   var places: [String: Int] = [:]

@@ -1,25 +1,26 @@
-// One step: its id, what it runs, what it waits for. The rest, which few steps have, is elsewhere.
+// Decodes one step: its id, what it runs, what it waits for. The rest, which only a few steps have,
+// is elsewhere.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// Keys that make the plainest step; the others take a longer way.
+/// The keys of the plainest step; steps with others take a slower path.
 private let plainKeys =
   Fields<StepKey>.bit(.id) | Fields<StepKey>.bit(.run) | Fields<StepKey>.bit(.dependsOn)
 
-/// Keys about when the step runs.
+/// The keys about when the step runs.
 private let placementKeys =
   Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
   | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
 
-/// Keys of `ControlFlowModel`.
+/// The keys of `ControlFlowModel`.
 private let controlFlowKeys =
   Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
   | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
 
-/// Keys that are no settings of the command.
+/// The keys that are not settings of the command.
 private let otherKeys =
   plainKeys | placementKeys | controlFlowKeys
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
@@ -30,8 +31,11 @@ extension Decoder {
     let node = tree.resolve(item)
     guard tree.nodes[node].kind == .map else {
       let found = found(node)
+      let isText = tree.nodes[node].isScalar && !isNull(node)
+      let help = isText ? DecodingMessage.stepOfText(tree.string(node)) : nil
       report(item) {
-        DecodingMessage.wrongType("steps", wanted: "a list of maps", found: found, at: $0)
+        DecodingMessage.wrongType(
+          "steps", wanted: "a list of maps", found: found, at: $0, help: help)
       }
       return
     }
@@ -51,7 +55,7 @@ extension Decoder {
     model.steps.append(step)
   }
 
-  /// How messages call the step: by its id if it has one.
+  /// The step as messages refer to it: by its id if it has one.
   func owner(of fields: Fields<StepKey>) -> String {
     guard let id = fields[.id], tree.nodes[tree.resolve(id)].isScalar else { return "in a step" }
     return "in step \(quoted(tree.string(tree.resolve(id))))"
@@ -72,12 +76,13 @@ extension Decoder {
     }
   }
 
-  /// Where something is missing: the first key of a map, or the map itself if it is empty.
+  /// The location to report when something is missing: the first key of a map, or the map itself if
+  /// it is empty.
   func firstKeySpan(of map: NodeIndex) -> Span {
     tree.next(after: map) > map + 1 ? span(map + 1) : span(map)
   }
 
-  /// Where the step's id stands; an empty place if there is none.
+  /// The location of the step's id; an empty span if there is none.
   private mutating func identify(_ fields: Fields<StepKey>) -> Span {
     guard let value = fields[.id], let node = scalar(value, StepKey.id.row) else {
       let start = Int(firstKeySpan(of: fields.map).start)
@@ -92,7 +97,7 @@ extension Decoder {
     return tree.textSpan(node)
   }
 
-  /// Most scripts stand in the file as they are, and stay there for now.
+  /// Decodes `run`. Most scripts appear in the file unchanged, and stay there for now.
   private mutating func run(_ value: NodeIndex) -> ActionModel {
     let node = tree.nodes[value]
     if node.isScalar, !node.isInArena, !node.hasExpression, !isNull(value) {
@@ -119,7 +124,8 @@ extension Decoder {
     return fields[.run].map { run($0) } ?? .none
   }
 
-  /// The steps of a nested pipeline say for themselves how they run.
+  /// Refuses keys about commands, because the steps of a nested pipeline specify themselves how
+  /// they run.
   private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
     for key in StepKey.allCases where !key.isOfNested {
       if let value = fields[key] {
@@ -169,7 +175,7 @@ extension Decoder {
   }
 }
 
-// What it waits for.
+// Decodes what a step waits for.
 extension Decoder {
   private mutating func decodeDependencies(_ value: NodeIndex) {
     let list = tree.resolve(value)

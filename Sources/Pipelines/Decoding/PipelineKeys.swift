@@ -177,7 +177,7 @@ package enum SecretKey: UInt8, ObjectKey {
   static let table = KeyTable<SecretKey>()
 }
 
-/// Hooks of steps and of runs have one form.
+/// The row of a hook; hooks of steps and of runs have the same form.
 func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
   KeyRow(
     kind.keyText, .hook,

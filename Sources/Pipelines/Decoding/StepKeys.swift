@@ -3,7 +3,7 @@
 import Plans
 import Scheduling
 
-/// Keys of an item of `steps`, and of `defaults` as far as they are no step's own.
+/// Keys of an item of `steps`, and of `defaults` as far as they make sense for several steps.
 package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
@@ -52,7 +52,7 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether `defaults` may hold the key.
+  /// Whether `defaults` may contain the key.
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,

@@ -200,7 +200,7 @@ enum PlanningMessage {
     return "\(whole).\(digits)"
   }
 
-  /// `labels` tell of each edge shown.
+  /// `labels` describe each edge shown.
   static func cycle(_ names: [String], labels: [Diagnostic.Label]) -> Diagnostic {
     Diagnostic(
       "dependency cycle: \(names.joined(separator: " -> "))",

@@ -1,16 +1,17 @@
-// The calendar: a moment as people and RFC 3339 write it. It knows nothing of time zones and clocks.
+// The calendar: a moment as people and RFC 3339 write it. It knows nothing about time zones and
+// clocks.
 
 /// A moment in UTC, to the second.
 package struct UTCTime {
   package let year: Int
-  /// From 1, as the day.
+  /// The month, counted from 1 like the day.
   package let month: Int
   package let day: Int
   package let hour: Int
   package let minute: Int
   package let second: Int
 
-  /// Howard Hinnant's `civil_from_days`.
+  /// Converts a time with Howard Hinnant's algorithm `civil_from_days`.
   package init(secondsSince1970 seconds: Int) {
     let (days, time) = (seconds / 86_400, seconds % 86_400)
     // The year begins in March here, so that the day that some years lack is the last one.
@@ -26,16 +27,16 @@ package struct UTCTime {
     (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
   }
 
-  /// `20260402-101502`: sorts by time, and may be the name of a folder.
+  /// A form that sorts by time and can be the name of a directory: `20260402-101502`.
   package var compact: String {
     "\(year)\(digits(month))\(digits(day))-\(digits(hour))\(digits(minute))\(digits(second))"
   }
 
-  /// `2026-04-02T10:15:02`, as RFC 3339 has it, without the zone.
+  /// The form of RFC 3339 without the zone: `2026-04-02T10:15:02`.
   package var text: String {
     "\(year)-\(digits(month))-\(digits(day))T\(digits(hour)):\(digits(minute)):\(digits(second))"
   }
 }
 
-/// Two of them.
+/// A number in two digits.
 private func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

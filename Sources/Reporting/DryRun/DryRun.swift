@@ -1,4 +1,5 @@
-// What a run would do, one line an operation in the order they would start. Touches nothing.
+// What a run would do, one line per operation in the order in which they would start. It changes
+// nothing.
 
 package import Plans
 import Scheduling
@@ -7,9 +8,9 @@ import Scheduling
 package struct DrawingOptions: Sendable {
   package var usesASCII = false
   package var isColored = false
-  /// Whole commands and everything that is set, on lines of their own.
+  /// Whether to show whole commands and everything that is set, on separate lines.
   package var isVerbose = false
-  /// Columns of a line; what is longer is clipped, but never names.
+  /// The number of columns of a line; anything longer is clipped, except names.
   package var columns = 120
 
   package init() {}
@@ -21,7 +22,7 @@ package struct DryRun {
   private let options: DrawingOptions
   private let reasons: Reasons
 
-  /// Lines that are looked at to align the columns of all.
+  /// The number of lines that are measured to align the columns of all.
   private static let measuredLines = 1000
   private static let widestName = 40
   private static let widestReason = 32

@@ -1,5 +1,5 @@
 // The events of a run for machines: one JSON object on a line, documented field by field in
-// docs/events.md. It knows nothing of screens.
+// docs/events.md. It knows nothing about screens.
 
 import Diagnostics
 package import Masking
@@ -9,8 +9,8 @@ package import Scheduling
 
 /// Writes every event of a run to a descriptor, except those about what a screen shows.
 ///
-/// Lines are gathered, and written when a turn ends. A reader that stands still is not waited for while
-/// the run goes on, and one that goes away is forgotten.
+/// Lines are collected, and written when a turn ends. During the run nothing waits for a reader
+/// that stops reading, and one that goes away is forgotten.
 package final class EventStream: RunObserver {
   /// The version of the format, in the first line. New fields and new events do not change it.
   static let formatVersion = 1
@@ -18,10 +18,11 @@ package final class EventStream: RunObserver {
   private let sink: ByteSink
   private let operations: RunOperations
   private let directory: RunDirectory
-  /// Set where a file is written: what it lacks is a failure of the run.
+  /// The name of the file, if events are written to one: missing events are then a failure of the
+  /// run.
   private let fileName: String?
 
-  /// `fileName` is the name of a regular file, for messages; nil for what somebody reads.
+  /// `fileName` is the name of a regular file, for messages; nil for anything with a reader.
   package init(
     _ descriptor: Int32, fileName: String?, plan: Plan, directory: RunDirectory, masker: Masker?
   ) {
@@ -33,7 +34,7 @@ package final class EventStream: RunObserver {
     operations = RunOperations(plan: plan, directory: directory, masker: masker)
   }
 
-  /// The reader, if it may stand still.
+  /// The outlet to the reader, if it may stop reading.
   package var outlet: (any RunOutlet)? { sink.outlet }
 
   package func observe(_ event: RunEvent) {
@@ -84,7 +85,7 @@ package final class EventStream: RunObserver {
   }
 }
 
-// What each event says.
+// The fields of each event.
 extension EventStream {
   private func writeFields(of kind: RunEvent.Kind) {
     switch kind {
@@ -147,7 +148,7 @@ extension EventStream {
     write("process", Int(beginning.processID))
   }
 
-  /// The run's own hooks belong to no step.
+  /// Writes the step; the run's own hooks belong to none.
   private func write(_ operation: OperationID) {
     sink.write(field: "step")
     if operation.index < 0 {
@@ -195,7 +196,8 @@ extension EventStream {
     write("output_bytes", end.outputByteCount)
   }
 
-  /// Values are JSON already; one that holds a secret is a string that shows `***` for it.
+  /// Writes outputs. Values are already JSON; one that contains a secret is a string that shows
+  /// `***` in its place.
   private func write(_ outputs: [PublishedOutput]) {
     sink.write(field: "outputs")
     sink.write(jsonList: outputs) { output in

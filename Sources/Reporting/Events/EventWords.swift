@@ -63,7 +63,8 @@ extension OrphanAction {
 }
 
 extension ByteSink {
-  /// Milliseconds with three decimals: `12.345`. Shorter than a microsecond is 0.
+  /// Writes milliseconds with three decimal places: `12.345`. A time shorter than a microsecond is
+  /// 0.
   func write(milliseconds time: Nanoseconds) {
     let microseconds = Int(max(0, time) / 1000)
     write(decimal: microseconds / 1000)

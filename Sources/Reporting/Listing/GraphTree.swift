@@ -24,14 +24,14 @@ struct GraphTree {
       sink.write(step.id, in: .strong, isColored: options.isColored)
       if let name = step.settings.name, name != step.id {
         sink.write("  ")
-        sink.write(oneLine(name))
+        sink.write(shortName(name))
       }
       writeNotes(on: operation, to: sink)
       sink.writeNewline()
     }
   }
 
-  /// `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
+  /// Writes `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
   private func writeNotes(on operation: OperationID, to sink: ByteSink) {
     var opening: StaticString = "  ("
     func begin() {

@@ -13,7 +13,7 @@ struct OperationFields {
     groups = Groups(plan)
   }
 
-  /// What it is called and is, what it belongs to, and what is decided late: the first fields.
+  /// Writes its name and kind, what it belongs to, and what is decided late: the first fields.
   func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
     sink.write(field: "id", isFirst: isFirst)
@@ -77,7 +77,8 @@ struct OperationFields {
     }
   }
 
-  /// Nothing for a group that others stand for: it runs nothing.
+  /// Writes the command; nothing for a group whose members run in its place, because it runs
+  /// nothing.
   func writeCommand(of operation: OperationID, to sink: ByteSink) {
     guard let command = plan.steps[operation.index].work.shown else { return }
     sink.write(field: "command")

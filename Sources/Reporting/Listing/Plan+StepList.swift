@@ -5,7 +5,8 @@ package import Plans
 package import Scheduling
 
 extension Plan {
-  /// `id  command`; with a name or a description, `id  name: description`; then what is not usual about it.
+  /// Writes `id  command`; with a name or a description, `id  name: description`; then what is not
+  /// usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
     let widest = min(40, steps.lazy.map { displayWidth(of: sink.shortened($0.id)) }.max() ?? 0)
     for operation in operations {
@@ -29,14 +30,14 @@ extension Plan {
     }
   }
 
-  /// What people call it and what it is for, as far as the file says.
+  /// The name and the description, as far as the file has them.
   package func title(of operation: OperationID) -> String? {
     let name = steps[operation.index].settings.name
     guard let description = remarks[operation]?.description.map(joinedLines) else { return name }
     return name.map { "\($0): \(description)" } ?? description
   }
 
-  /// `(4 instances, if: params.deploy)`.
+  /// Notes such as `(4 instances, if: params.deploy)`.
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
@@ -44,7 +45,7 @@ extension Plan {
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 
-  /// A list of objects; the fields are documented in docs/command-line.md, "List as JSON".
+  /// Writes a list of objects; the fields are documented in docs/command-line.md, "List as JSON".
   package func writeJSONList(to sink: ByteSink) {
     let lines = StepLines(self)
     let fields = OperationFields(self)

@@ -1,5 +1,5 @@
-// A run as JUnit XML, for CI systems that show tests: a suite for the pipeline, a case for each step. The
-// form is that of jenkins-junit.xsd, the strictest one in use.
+// Writes a run as JUnit XML, for CI systems that show tests: a suite for the pipeline, a case for
+// each step. The format is that of jenkins-junit.xsd, the strictest one in use.
 
 import Plans
 import Scheduling
@@ -89,7 +89,7 @@ struct JUnitReport: Report {
 }
 
 extension StepRecord {
-  /// Neither passed nor failed, for those who count tests.
+  /// Whether the step counts as neither passed nor failed.
   fileprivate var isLeftOut: Bool {
     switch settled.ending.outcome {
     case .succeeded, .cached: false
@@ -100,7 +100,8 @@ extension StepRecord {
 }
 
 extension ByteSink {
-  /// Text between tags, or in an attribute in double quotes. What XML 1.0 cannot hold is left out.
+  /// Writes text between tags, or in an attribute in double quotes. Characters that XML 1.0 does
+  /// not allow are left out.
   func write(xml text: String) {
     for scalar in text.unicodeScalars {
       switch scalar {

@@ -1,15 +1,15 @@
-// A run as Markdown, as GitHub shows it in the summary of a job: a verdict, the failures with the end of
-// their output, then all steps in a table.
+// Writes a run as Markdown, which GitHub shows in the summary of a job: a verdict, the failures
+// with the end of their output, then all steps in a table.
 
 import Plans
 import Scheduling
 
 struct MarkdownReport: Report {
-  /// GitHub drops the summary of a step that has more than a mebibyte.
+  /// The maximum size. GitHub drops the summary of a step that is larger than one mebibyte.
   private static let longest = 1 << 20
   private static let tailLength = 40
   private static let mostFailures = 20
-  /// Room for what says that there is more.
+  /// Room for the note that there is more.
   private static let reserve = 64 << 10
 
   func write(_ record: RunRecord, to sink: ByteSink) {
@@ -107,7 +107,8 @@ extension Ending {
 }
 
 extension ByteSink {
-  /// On one line, with nothing that Markdown or HTML would obey, in a table as well.
+  /// Writes text on one line, escaping everything that Markdown or HTML would interpret, even in a
+  /// table.
   func write(markdown text: String) {
     for scalar in oneLine(text).unicodeScalars {
       switch scalar {
@@ -115,7 +116,7 @@ extension ByteSink {
       case "<": write("&lt;")
       case ">": write("&gt;")
       case "\\", "`", "*", "_", "[", "]", "|", "#", "~", "!", "@", ":":
-        // A character reference is text wherever it stands; a backslash before `@` is not.
+        // A character reference is text everywhere; a backslash before `@` is not.
         write("&#\(scalar.value);")
       default: write(String(scalar))
       }

@@ -7,16 +7,16 @@ package import Plans
 package import RunFiles
 import Scheduling
 
-/// One form of a report.
+/// A format of a report.
 protocol Report {
   func write(_ record: RunRecord, to sink: ByteSink)
 }
 
-/// What a report is, and where it goes.
+/// The format of a report, and where it goes.
 package struct ReportTarget {
   package enum Form: Sendable {
-    case junit, trace, markdown
-    /// Markdown behind what the file holds already: the summary of a CI job belongs to many programs.
+    case junit, trace, markdown, html
+    /// Markdown that is appended to the file, because many programs share the summary of a CI job.
     case appendedMarkdown
   }
 
@@ -29,12 +29,12 @@ package struct ReportTarget {
   }
 }
 
-/// Gathers a run, and writes its reports at the end.
+/// Records a run, and writes its reports at the end.
 package final class ReportFiles: RunObserver {
   private let targets: [ReportTarget]
   private let masker: Masker?
   private var record: RunRecord
-  /// What could not be appended: a file that is the CI runner's does not make a run fail.
+  /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
   package init(_ targets: [ReportTarget], plan: Plan, directory: RunDirectory, masker: Masker?) {
@@ -76,6 +76,7 @@ extension ReportTarget.Form {
     switch self {
     case .junit: JUnitReport()
     case .trace: TraceReport()
+    case .html: HTMLReport()
     case .markdown, .appendedMarkdown: MarkdownReport()
     }
   }
@@ -83,17 +84,17 @@ extension ReportTarget.Form {
   fileprivate var appends: Bool {
     switch self {
     case .appendedMarkdown: true
-    case .junit, .trace, .markdown: false
+    case .junit, .trace, .markdown, .html: false
     }
   }
 }
 
-/// A file that gets its name when it is whole. What is no regular file (a FIFO, `/dev/stdout`) is written
-/// as it is.
+/// A file that gets its name when it is complete. Anything that is not a regular file (a FIFO,
+/// `/dev/stdout`) is written directly.
 private final class ReplacedFile {
   private(set) var descriptor: Int32
   private let path: String
-  /// Nil if the file itself is written.
+  /// The temporary name; nil if the file is written directly.
   private var temporary: String?
 
   init(_ path: String, appends: Bool) throws(SystemError) {
@@ -123,7 +124,8 @@ private final class ReplacedFile {
     try fail(reason)
   }
 
-  /// The sink has swallowed it: a byte more fails for the same reason.
+  /// The error of the last write. The sink has discarded it, but writing another byte fails for the
+  /// same reason.
   private var lastWriteError: Int32 {
     Glibc.write(descriptor, "\n", 1) < 0 ? errno : EIO
   }

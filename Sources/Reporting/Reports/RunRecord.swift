@@ -1,5 +1,5 @@
-// What a run was, for reports: every step and every command with its times. Folded from its events, and
-// kept whole until the end.
+// The record of a run, for reports: every step and every command with its times. It is folded from
+// the events, and kept completely until the end.
 
 import Plans
 import RunFiles
@@ -9,20 +9,21 @@ import Scheduling
 struct CommandRecord {
   let stream: Stream
   let start: Nanoseconds
-  /// Commands that ran at the same time have different lanes, numbered from 0.
+  /// The row of the command. Commands that ran at the same time have different rows, numbered from
+  /// 0.
   let lane: Int
-  /// Nil until it has ended.
+  /// The end of the command; nil until it has ended.
   var end: CommandEnd?
 }
 
 /// A step, or an instance, that has its outcome.
 struct StepRecord {
   let settled: SettledOperation
-  /// When it got its outcome.
+  /// When the step got its outcome.
   let end: Nanoseconds
 
   var operation: OperationID { settled.operation }
-  /// Nothing if it never started.
+  /// The duration; zero if it never started.
   var duration: Nanoseconds { settled.record.map { end - $0.start } ?? 0 }
 }
 
@@ -89,12 +90,12 @@ struct RunRecord {
   }
 }
 
-// What all reports say.
+// What all reports contain.
 extension RunRecord {
-  /// Failures that are not allowed.
+  /// The failures that are not allowed.
   var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
 
-  /// How many steps ended in which way, failures first; nothing of what there is none of.
+  /// How many steps ended in which way, failures first, without counts of zero.
   var counts: [(count: Int, words: String)] {
     let order: [Outcome] = [
       .failed, .timedOut, .blocked, .cancelled, .succeeded, .cached, .skipped,
@@ -108,7 +109,10 @@ extension RunRecord {
     }.filter { $0.count > 0 }
   }
 
-  /// In a few words, why the step ended as it did: `exit 1 after 3.4s`, `'unit' failed`.
+  /// From its first step to its last; empty if nothing ran.
+  var criticalPath: [OperationID] { ledger.criticalPath }
+
+  /// Why the step ended as it did, in a few words: `exit 1 after 3.4s`, `'unit' failed`.
   func reason(of step: StepRecord) -> String {
     let settled = step.settled
     let sink = ByteSink.intoMemory()
@@ -121,7 +125,7 @@ extension RunRecord {
     return sink.text
   }
 
-  /// The end of the output that decided; nil if there is none, or it cannot be read.
+  /// The end of the decisive output; nil if there is none, or it cannot be read.
   func tail(of step: StepRecord, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {
     guard let decisive = step.settled.decisive, decisive.end.outputByteCount > 0 else { return nil }
     let stream = Stream(operation: step.operation, role: decisive.role)
@@ -131,12 +135,12 @@ extension RunRecord {
 }
 
 extension SettledOperation {
-  /// A failure that turns the run red.
+  /// Whether this is a failure that makes the run fail.
   var isFailure: Bool { ending.outcome.isFailure && !ending.isAllowed }
 }
 
 extension Ending {
-  /// For people: `timed out but allowed`.
+  /// The ending in words: `timed out but allowed`.
   var words: String {
     let word = outcome == .timedOut ? "timed out" : outcome.word
     return isAllowed ? "\(word) but allowed" : word

@@ -1,5 +1,6 @@
-// A run as a trace that chrome://tracing, Perfetto and speedscope read: the JSON object form of the
-// "Trace Event Format", with a complete event for each command. https://ui.perfetto.dev opens it.
+// Writes a run as a trace that chrome://tracing, Perfetto and speedscope read: the JSON object form
+// of the "Trace Event Format", with a complete event for each command. https://ui.perfetto.dev
+// opens it.
 
 import Plans
 import Scheduling
@@ -32,7 +33,7 @@ struct TraceReport: Report {
     sink.write("}}")
   }
 
-  /// Times are in microseconds.
+  /// Writes an event. Times are in microseconds.
   private func write(
     _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations, to sink: ByteSink
   ) {

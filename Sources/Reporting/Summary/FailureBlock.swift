@@ -1,4 +1,4 @@
-// A failed step, in full: how it ended, the end of its output, where to look further.
+// Shows a failed step in full: how it ended, the end of its output, where to find more.
 
 import Diagnostics
 import Plans
@@ -36,7 +36,7 @@ struct FailureBlock {
     }
   }
 
-  /// `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
+  /// Writes `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
   private func writeHeading(_ failure: SettledOperation, _ step: PlannedStep) {
     screen.write(.failed)
     sink.write(" ")
@@ -95,7 +95,7 @@ struct FailureBlock {
     }
   }
 
-  /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
+  /// Writes `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     var command = failure.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
     if case .hook(let kind, let index)? = failure.decisive?.role {

@@ -12,7 +12,7 @@ struct Summary {
 
   /// More names than this on the critical path are left out of its middle.
   private static let longestPath = 7
-  /// Of the log of the first failure, and of the others.
+  /// The lines that are shown of the log of the first failure, and of the logs of the others.
   private static let linesOfFirst = 40
   private static let linesOfOthers = 10
 
@@ -65,7 +65,7 @@ extension Summary {
       words[words.count - 1] += ","
       words.append("stopped: " + reason.words(operations))
     }
-    let name = Piece(oneLine(operations.plan.name) + ":", .strong, cut: .middle)
+    let name = Piece(shortName(operations.plan.name) + ":", .strong, cut: .middle)
     screen.write(
       [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work(wallTime: wallTime), at: 2)
   }
@@ -158,7 +158,7 @@ extension Outcome {
     }
   }
 
-  /// Whether an operation that ended like this did work, as a rule.
+  /// Whether an operation that ended like this usually did work.
   fileprivate var isOfWork: Bool {
     switch self {
     case .succeeded, .failed, .timedOut, .cancelled: true
@@ -182,7 +182,7 @@ extension RunOperations {
 }
 
 extension ByteSink {
-  /// `81.4 MB`.
+  /// Writes a size: `81.4 MB`.
   func write(byteCount: Int) {
     let units: [(size: Int, name: StaticString)] = [
       (1_000_000_000, " GB"), (1_000_000, " MB"), (1000, " kB"),

@@ -1,8 +1,8 @@
-// What listings say of a step that does not always run.
+// What listings say about a step that does not always run.
 
 import Plans
 
 extension StepRemark {
-  /// In the words of the file.
+  /// The remarks in the words of the file.
   var words: [String] { (isManual ? ["manual"] : []) + (isDefault ? ["default"] : []) }
 }

@@ -1,9 +1,9 @@
-// The commands, and what each takes.
+// The commands, and what each accepts.
 
-/// One of the things oprun can be told to do.
+/// A command of oprun.
 struct Command: Sendable {
   let name: String
-  /// What follows the options: `FILE [STEP…]`.
+  /// The operands after the options: `FILE [STEP…]`.
   let operands: String
   let operandCount: ClosedRange<Int>
   let summary: String
@@ -11,7 +11,7 @@ struct Command: Sendable {
   let details: String
   let options: [Option]
 
-  /// How it is called: `run [OPTION…] FILE [STEP…]`.
+  /// The synopsis: `run [OPTION…] FILE [STEP…]`.
   var synopsis: String {
     let words = [name, options.isEmpty ? "" : "[OPTION…]", operands]
     return words.filter { !$0.isEmpty }.joined(separator: " ")
@@ -32,7 +32,7 @@ struct Command: Sendable {
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
       Options.failFast,
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
-      Options.junit, Options.summary, Options.trace,
+      Options.junit, Options.report, Options.summary, Options.trace,
       Options.color, Options.ascii, Options.stateDirectory,
     ])
 
@@ -70,7 +70,7 @@ struct Command: Sendable {
 
   static let all = [run, graph, validate, list, schema, help]
 
-  /// Known by name, not built yet.
+  /// Commands that are known by name but do not exist yet.
   static let later = [
     "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
     "prune", "why", "report", "init", "completions",

@@ -4,7 +4,7 @@ import Diagnostics
 import Reporting
 
 extension Tool {
-  /// To standard output: it was asked for.
+  /// Writes help to standard output, because it was requested.
   func writeHelp(of command: Command?) {
     output.write(command.map(helpText) ?? generalHelp)
   }
@@ -40,7 +40,7 @@ func helpText(of command: Command) -> String {
   return text + "\noptions:\n" + twoColumns(options)
 }
 
-/// `-j, --jobs N`.
+/// The synopsis of an option: `-j, --jobs N`.
 func synopsis(of option: Option) -> String {
   let letter = option.letter.map { "-\($0), " } ?? "    "
   return letter + option.flag + (option.value.map { " \($0.placeholder)" } ?? "")

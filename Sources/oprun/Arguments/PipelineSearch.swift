@@ -1,6 +1,6 @@
-// Which pipeline file a command line means that names none.
+// Finds the pipeline file for a command line that names none.
 
-/// What a command line may look at to tell files from steps. Tests give their own.
+/// What parsing a command line may use to distinguish files from steps. Tests provide their own.
 struct PipelineSearch: Sendable {
   let fileExists: @Sendable (String) -> Bool
   /// The nearest file with one of the usual names, here or above, as a path from here.
@@ -10,7 +10,8 @@ struct PipelineSearch: Sendable {
 }
 
 extension Invocation {
-  /// The same with a file in front, which is looked for unless the first operand names one.
+  /// The same invocation with a file as its first operand, which is searched for unless there
+  /// already is one.
   func located(_ search: PipelineSearch) throws(UsageFailure) -> Invocation {
     guard command.takesFile, !operands.contains(where: \.isEmpty) else { return self }
     if let first = operands.first, !command.takesSteps || Self.isFileName(first) { return self }
@@ -27,7 +28,7 @@ extension Invocation {
     return result
   }
 
-  /// A step can have any other name.
+  /// Whether a word is a file name; a step can have any other name.
   private static func isFileName(_ word: String) -> Bool {
     word == "-" || word.contains("/") || word.hasSuffix(".yml") || word.hasSuffix(".yaml")
   }

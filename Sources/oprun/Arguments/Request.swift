@@ -1,14 +1,15 @@
-// Which command a command line means.
+// Finds the command that a command line means.
 
 import Glibc
 
 enum Request {
   case version
-  /// Nil: oprun's own help. With a file, what its pipeline takes as well.
+  /// Help for a command; nil means oprun's own. With a file, the parameters of its pipeline are
+  /// included.
   case help(Command?, of: Invocation?)
   case perform(Invocation)
 
-  /// `words` without the program's name.
+  /// Parses a command line. `words` does not include the program's name.
   init(
     _ words: [String], environment: (String) throws(UsageFailure) -> String?,
     search: PipelineSearch
@@ -39,12 +40,14 @@ enum Request {
     }
   }
 
-  /// A name without a dot and a slash is hardly a pipeline file.
+  /// Whether a word looks like a command: a name without a dot and a slash is hardly a pipeline
+  /// file.
   private static func looksLikeCommand(_ word: String) -> Bool {
     !word.isEmpty && !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
   }
 
-  /// Help says no more of a file that is not there, and does not wait for standard input.
+  /// A request for help, which ignores a file that does not exist, and does not wait for standard
+  /// input.
   private static func help(_ invocation: Invocation, _ search: PipelineSearch) -> Request {
     guard invocation.command.takesParameters, !invocation.operands.isEmpty,
       let located = try? invocation.located(search), let file = located.operands.first,

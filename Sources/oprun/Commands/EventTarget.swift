@@ -7,7 +7,7 @@ import Reporting
 /// A descriptor for the events of a run.
 struct EventTarget {
   let descriptor: Int32
-  /// Of a regular file, which keeps what it is given; nil for what somebody reads.
+  /// The name of a regular file, which keeps what is written to it; nil for anything with a reader.
   let fileName: String?
 
   /// Whether the words name standard output, which then belongs to the events.
@@ -20,7 +20,8 @@ struct EventTarget {
     words.hasPrefix("fd:") ? Int32(words.dropFirst(3)) : nil
   }
 
-  /// To be called before oprun opens anything itself: a descriptor of its own is none of the caller's.
+  /// Must be called before oprun opens anything itself, so that its own descriptors are not taken
+  /// for those of the caller.
   static func check(_ words: String) throws(UsageFailure) {
     guard words.hasPrefix("fd:") else { return }
     guard let number = number(words), number >= 1, fcntl(number, F_GETFD) >= 0 else {
@@ -31,8 +32,8 @@ struct EventTarget {
     if number > STDERR_FILENO { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
   }
 
-  /// A file is emptied. A FIFO that nobody reads is waited for a moment: its reader may be about to
-  /// start.
+  /// Opens the target. A file is emptied. For a FIFO without a reader this waits a moment, because
+  /// its reader may be about to start.
   init(_ words: String) throws(SystemError) {
     if Self.isStandardOutput(words) {
       descriptor = STDOUT_FILENO

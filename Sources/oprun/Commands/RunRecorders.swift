@@ -1,4 +1,5 @@
-// What a run writes for machines, as the command line asks: events while it goes on, reports at its end.
+// What a run writes for machines, as requested on the command line: events while it runs, reports
+// at its end.
 
 import Diagnostics
 import Execution
@@ -11,10 +12,12 @@ struct RunRecorders {
   private let reports: ReportFiles?
 
   /// Each option that names a file to write.
-  private static let options = [Options.events, Options.junit, Options.summary, Options.trace]
+  private static let options = [
+    Options.events, Options.junit, Options.report, Options.summary, Options.trace,
+  ]
 
-  /// To be called before anything else is opened. An oprun that a step starts does not write over the
-  /// files of this one.
+  /// Must be called before anything else is opened. An oprun that a step starts does not overwrite
+  /// the files of this one.
   static func check(_ invocation: Invocation) throws(UsageFailure) {
     for option in options { unsetenv(option.variable) }
     guard let words = invocation.text(Options.events) else { return }
@@ -43,19 +46,20 @@ struct RunRecorders {
 
   private static func targets(_ invocation: Invocation) -> [ReportTarget] {
     let files: [(Option, ReportTarget.Form)] = [
-      (Options.junit, .junit), (Options.summary, .markdown), (Options.trace, .trace),
+      (Options.junit, .junit), (Options.report, .html), (Options.summary, .markdown),
+      (Options.trace, .trace),
     ]
     var targets = files.compactMap { option, form in
       invocation.text(option).map { ReportTarget(form, path: $0) }
     }
-    // What GitHub shows on the page of a job.
+    // GitHub shows this file on the page of a job.
     if let path = environmentValue("GITHUB_STEP_SUMMARY"), !path.isEmpty {
       targets.append(ReportTarget(.appendedMarkdown, path: path))
     }
     return targets
   }
 
-  /// In front of those who show the run.
+  /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
     let all: [(any RunObserver)?] = [events, reports]
     return all.compactMap { $0 }
@@ -63,6 +67,6 @@ struct RunRecorders {
 
   var outlets: [any RunOutlet] { events?.outlet.map { [$0] } ?? [] }
 
-  /// To be shown when the run has ended.
+  /// The warnings to show when the run has ended.
   var warnings: [String] { reports?.warnings ?? [] }
 }

@@ -8,7 +8,8 @@ import Reporting
 import Scheduling
 
 extension Tool {
-  /// The exit status: a pipeline that cannot be read takes nothing that could be told.
+  /// Writes the parameters of a pipeline; returns the exit status. A pipeline that cannot be read
+  /// has none to list.
   func writeParameters(of file: String) -> Int32 {
     var options = PlanningOptions()
     setSurroundings(of: &options)
@@ -28,7 +29,7 @@ extension Tool {
   }
 }
 
-/// `  width  int, default 300: how wide the pictures are`.
+/// The help text: `  width  int, default 300: how wide the images are`.
 func parameterHelp(_ parameters: [ParameterDescription], of file: String) -> String {
   if parameters.isEmpty { return "\(pathAtLineStart(file)) takes no parameters\n" }
   return "parameters of \(oneLine(file)), set with --param NAME=VALUE or OPRUN_PARAM_<NAME>:\n"

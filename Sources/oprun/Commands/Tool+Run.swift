@@ -58,7 +58,7 @@ extension Tool {
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
   }
 
-  /// Nil if one is missing or cannot be used, which was said.
+  /// The secrets; nil if one is missing or cannot be used, which has been reported.
   private func complete(_ reading: SecretReading) -> Secrets? {
     do throws(SecretFailure) {
       return try reading.complete()
@@ -70,7 +70,7 @@ extension Tool {
     }
   }
 
-  /// What was given is meant from where oprun was started.
+  /// The state directory. A path on the command line is relative to where oprun was started.
   private func stateDirectory(_ invocation: Invocation) -> String {
     guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
     guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
@@ -149,7 +149,7 @@ private final class StatusWatch: RunObserver {
 }
 
 extension CommandEnd {
-  /// As a shell would tell it: 128 and the number of the signal.
+  /// The status as a shell would report it: 128 plus the number of the signal.
   fileprivate var shellStatus: Int32 {
     switch status {
     case .exited(let status): status

@@ -1,4 +1,4 @@
-// The pipeline file of a project: looked for here and in the directories above.
+// The pipeline file of a project, which is searched for here and in the directories above.
 
 import Diagnostics
 import Glibc
@@ -18,7 +18,8 @@ private func findUsualFile() throws(UsageFailure) -> String? {
     let prefix = String(repeating: "../", count: level)
     for name in PipelineSearch.names {
       guard let owner = ownerOfFile(prefix + name) else { continue }
-      // Who may write above, such as in /tmp, could else have commands run by whoever works below.
+      // Otherwise a user who can write to a directory above, such as /tmp, could have commands run
+      // by anybody who works below it.
       if level > 0, !isTrusted(owner) { throw .foreignFile(prefix + name) }
       return prefix + name
     }
@@ -31,7 +32,7 @@ private func isTrusted(_ owner: uid_t) -> Bool {
   return owner == 0 || owner == geteuid() || stat(".", &here) == 0 && owner == here.st_uid
 }
 
-/// Nil if there is no such file.
+/// The owner of a file; nil if there is none.
 private func ownerOfFile(_ path: String) -> uid_t? {
   var status = stat()
   guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -39,7 +40,8 @@ private func ownerOfFile(_ path: String) -> uid_t? {
 }
 
 extension Tool {
-  /// Everything happens where the file is that was found. False if that cannot be, which is said.
+  /// Changes to the directory of the file that was found. False if that fails, which has been
+  /// reported.
   func enter(_ invocation: inout Invocation) -> Bool {
     guard let directory = invocation.directory, let file = invocation.operands.first else {
       return true
@@ -54,7 +56,7 @@ extension Tool {
     return true
   }
 
-  /// What else could be meant by a word that is no step of the file that was found.
+  /// Prints what else may be meant by a word that is not a step of the file that was found.
   func sayWhatElse(_ invocation: Invocation) {
     guard invocation.isFileFound, invocation.operands.count > 1 else { return }
     let word = invocation.operands[1]

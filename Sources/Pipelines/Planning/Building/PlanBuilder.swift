@@ -1,4 +1,5 @@
-// The plan itself: steps with everything put in that is known. What is left for later is LateBuilding.
+// Builds the plan itself: steps in which everything known is inserted. PlanBuilder+Late.swift
+// handles what is left for later.
 
 import Diagnostics
 import Expressions
@@ -11,11 +12,11 @@ struct PlanBuilder {
   private let sources: SourceMap
   let numbers: Renumbering
   var sharedSettings: [SharedSettings]
-  /// Of operations that stand for others.
+  /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
-  /// Of the operation that was asked about last.
+  /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
-  /// The condition that was looked at last, and whether it is known to be true.
+  /// The condition that was decided last, and whether it is known to be true.
   private var latestCondition: (expression: Expression, isTrue: Bool)?
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
@@ -29,7 +30,7 @@ struct PlanBuilder {
     log = planner.log
   }
 
-  /// Of no use if anything was logged.
+  /// The plan; it must not be used if anything was logged.
   mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.pipelines[0]
@@ -78,7 +79,7 @@ struct PlanBuilder {
       .map { root.id(of: $0, planner.text) }
   }
 
-  /// For the run's own hooks.
+  /// The settings for the run's own hooks.
   private mutating func runSettings(of root: PipelineUse) -> (
     settings: StepSettings, late: LateStep?
   ) {
@@ -139,8 +140,8 @@ struct PlanBuilder {
       kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
   }
 
-  /// The script of a step that says no more than id, script and when it runs, in a pipeline without
-  /// groups: as most. Nil for any other.
+  /// The script of a step that has only an id, a script and keys about when it runs, in a pipeline
+  /// without groups, which is usual. Nil for any other.
   private func plainCommand(_ operation: Int) throws(EvaluationFailure) -> StepCommand? {
     guard planner.addresses.isEmpty, let settings = sharedSettings[0].plainSettings else {
       return nil
@@ -159,7 +160,7 @@ struct PlanBuilder {
     }
   }
 
-  /// Nil while something is left of it for the run.
+  /// A plain step; nil if a part of it is left for the run.
   private mutating func plainStep(
     _ operation: Int, _ command: StepCommand
   ) throws(EvaluationFailure) -> PlannedStep? {
@@ -207,15 +208,15 @@ struct PlanBuilder {
       late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
   }
 
-  /// A group runs nothing. One without members, or whose members are not known yet, shows what each
-  /// of them would run.
+  /// The work of an operation. A group runs nothing. One without members, or whose members are not
+  /// known yet, shows what each of them would run.
   private func work(of operation: Int, _ command: StepCommand) -> Work {
     guard let group = planner.group(operation) else { return command.work }
     guard group.members.isEmpty, let shown = command.work.shown else { return .none }
     return .late(shown: shown)
   }
 
-  /// Most scripts stand in the file as they are.
+  /// The command of a step. Most scripts are in the file unchanged.
   func command(
     at address: StepAddress, _ pipeline: PipelineUse, _ values: KnownValues,
     _ settings: PlannedSettings

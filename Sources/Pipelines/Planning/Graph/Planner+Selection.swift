@@ -1,5 +1,5 @@
-// Which operations are in a plan: all, what the file says, or some that were named; and what they
-// need.
+// Selects the operations of a plan: all, those that the file selects, or some that were named; and
+// what they need.
 
 import Diagnostics
 import Expressions
@@ -7,8 +7,8 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// For each operation whether it runs; nil is all of them. Throws for a name that is no step, and if
-  /// nothing is left.
+  /// For each operation, whether it runs; nil means all. Throws for a name that is not a step, and
+  /// if nothing is left.
   func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else {
       if options.showsEveryStep || !pipelines.contains(where: \.leavesOut) { return nil }
@@ -38,7 +38,7 @@ extension Planner {
     return closure(of: selected)
   }
 
-  /// The step of which a name could be an instance, as far as that is known before the run.
+  /// The step of which a name may be an instance, as far as that is known before the run.
   private func lateStep(instanceNamed name: String) -> String? {
     guard let bracket = name.lastIndex(of: "["),
       let operation = operationsByID[String(name[..<bracket])],
@@ -55,7 +55,7 @@ extension Planner {
     pipeline.usualSteps.map(pipeline.operation)
   }
 
-  /// Reports names in `default` that are no step, and uses of files of which nothing would run.
+  /// Reports names in `default` that are not steps, and uses of files of which nothing would run.
   mutating func checkDefaults() {
     var checked: Set<UInt32> = []
     let text = text
@@ -83,7 +83,7 @@ extension Planner {
     }
   }
 
-  /// For each operation whether it is among these or something of these needs it. What is optional
+  /// For each operation, whether it is among these or one of these needs it. An optional dependency
   /// is not needed.
   private func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
@@ -104,9 +104,9 @@ extension Planner {
   }
 }
 
-/// Numbers of the operations that were kept.
+/// The numbers of the operations that were kept.
 struct Renumbering {
-  /// By the old number; empty: nothing was left out.
+  /// The new numbers by the old ones; empty if nothing was left out.
   private var numbers: [Int32] = []
 
   init(_ isKept: [Bool]?) {
