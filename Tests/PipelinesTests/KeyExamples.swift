@@ -345,6 +345,8 @@ let stepExamples = TableExamples(
         ("-1K", "'log_limit' must be a size such as 2M, not '-1K'"),
         ("9999999T", "'log_limit' must be a size such as 2M, not '9999999T'"),
       ]),
+    "tty": KeyExamples(
+      ["true", "false"], refused: [("yes", "'tty' must be true or false, not 'yes'")]),
     "nice": KeyExamples(
       ["-20", "19", "0"],
       refused: [("20", "'nice' must be a whole number from -20 to 19, not the number 20")]),

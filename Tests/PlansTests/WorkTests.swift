@@ -50,7 +50,8 @@ private let unusual: StepSettings = {
   return StepSettings(
     name: "name", environment: [EnvironmentVariable(name: "A", value: "1")],
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
-    retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9, orphans: .warn,
+    retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
+    usesTerminal: true, orphans: .warn,
     hooks: hooks, outputs: [])
 }()
 
