@@ -197,6 +197,7 @@ final class RunLoop {
     case .stop(let key, let signal): executor.stop(key, with: signal, at: time)
     case .kill(let key): executor.kill(key, at: time)
     case .decide(let operation, let question): decide(operation, question, at: time)
+    case .publish(let key): publish(key, at: time)
     case .resolveRun: concludeIfResolved(at: time)
     case .tell(.finished(let end)): finish(end, at: time)
     case .tell(let event): tell(event, at: time)

@@ -30,14 +30,17 @@ package struct Plan: Sendable {
   package let groups: [OperationID: GroupPlan]
   /// The pipeline's params, in file order.
   package let parameters: [ParameterDescription]
+  /// What the run was asked for by name; empty if it is of all steps.
+  package let named: Set<OperationID>
 
   package init(
     name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
-    parameters: [ParameterDescription] = []
+    parameters: [ParameterDescription] = [], named: Set<OperationID> = []
   ) {
     self.name = name
+    self.named = named
     self.sources = sources
     self.steps = steps
     self.graph = graph
@@ -124,6 +127,14 @@ package struct GroupPlan: Sendable {
     self.members = members
     self.isFailFast = isFailFast
     self.combinations = combinations
+  }
+
+  /// Its members are instances of a step.
+  package var isOfInstances: Bool {
+    switch kind {
+    case .matrix, .expanding: true
+    case .nested: false
+    }
   }
 
   /// Its members are made while running.

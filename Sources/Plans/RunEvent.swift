@@ -29,6 +29,10 @@ package struct RunEvent: Sendable {
     case resolved(OperationID, command: String)
     /// Dependencies are met, and the operation waits for something else: in words.
     case waiting(OperationID, String)
+    /// The service is ready: what depends on it may start.
+    case ready(OperationID)
+    /// The operation could run, and has waited for long for what others hold.
+    case heldUp(OperationID, HeldUp)
     /// The values that a successful attempt gives to other steps. Told before it is settled.
     case published(OperationID, [PublishedOutput])
     /// The next attempt starts after the delay; slot, mutex and resources are given back.
@@ -162,6 +166,24 @@ package struct PublishedOutput: Hashable, Sendable {
     self.name = name
     self.json = json
     self.isMasked = isMasked
+  }
+}
+
+/// What a ready operation waits for, and who holds it.
+package struct HeldUp: Hashable, Sendable {
+  package enum Shared: Hashable, Sendable {
+    /// A slot.
+    case queue(QueueID)
+    /// A resource, a mutex, a place among the instances of a matrix.
+    case pool(PoolID)
+  }
+
+  package let shared: Shared
+  package let holders: [OperationID]
+
+  package init(_ shared: Shared, holders: [OperationID]) {
+    self.shared = shared
+    self.holders = holders
   }
 }
 

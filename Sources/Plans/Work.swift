@@ -56,10 +56,13 @@ package struct ReadyStep: Sendable {
   /// run.
   package let action: Action?
   package let settings: StepSettings
+  /// Of a service: what holds once it is ready.
+  package let readiness: [Probe]
 
-  package init(_ action: Action, _ settings: StepSettings) {
+  package init(_ action: Action, _ settings: StepSettings, readiness: [Probe] = []) {
     self.action = action
     self.settings = settings
+    self.readiness = readiness
   }
 
   /// Of a step that is planned with everything known.
@@ -75,5 +78,6 @@ package struct ReadyStep: Sendable {
   package init(refusedWith settings: StepSettings) {
     action = nil
     self.settings = settings.withoutRetry
+    readiness = []
   }
 }

@@ -10,6 +10,8 @@ enum Gate {
   case asked(Question)
   /// It waits for the conditions of `wait_for`, without a slot.
   case waiting(Probing)
+  /// A service runs and is not ready: it is asked for its conditions.
+  case starting(Probing)
   /// A group that was expanded while running: so many of its members have not ended.
   case gathering(unendedCount: Int)
   /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
@@ -18,7 +20,7 @@ enum Gate {
   /// News about it are to come, whatever becomes of the other operations: the run is not at its end.
   var expectsNews: Bool {
     switch self {
-    case .asked, .waiting: true
+    case .asked, .waiting, .starting: true
     case .gathering, .expired: false
     }
   }
@@ -26,13 +28,26 @@ enum Gate {
   /// The operation is past its gate for the scheduler, which may start or end it.
   var isOpen: Bool {
     switch self {
-    case .expired: true
+    case .expired, .starting: true
     case .asked, .waiting, .gathering: false
     }
   }
 
   /// What it waits for; nil if it does not.
-  var probing: Probing? { if case .waiting(let probing) = self { probing } else { nil } }
+  var probing: Probing? {
+    switch self {
+    case .waiting(let probing), .starting(let probing): probing
+    case .asked, .gathering, .expired: nil
+    }
+  }
+
+  /// That it waits is what everybody expects.
+  var isQuiet: Bool { if case .starting = self { true } else { false } }
+
+  /// The same, with what the last look has changed.
+  func with(_ probing: Probing) -> Gate {
+    if case .starting = self { .starting(probing) } else { .waiting(probing) }
+  }
 }
 
 /// What is asked about an operation at its gate.

@@ -56,6 +56,7 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .longWait { return tellLongWaits() }
     if timer.purpose == .probeDue || timer.purpose == .probeLimit {
       return fireProbe(timer, at: now)
     }
@@ -64,7 +65,8 @@ extension RunMachine {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
     case .killDue: killAnything(of: timer.operation)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit, .probeDue, .probeLimit: break
+    case .readyDue: conditionsOfServiceHold(timer.operation)
+    case .runTimeLimit, .probeDue, .probeLimit, .longWait: break
     }
   }
 
@@ -130,6 +132,7 @@ extension RunMachine {
     state.stop = .asked
     state.stopCause = cause
     active[operation] = state
+    if case .starting = gates[operation] { setGate(of: operation, to: nil) }
     let sequence = state.settings.stop
     perform(
       .stop(CommandKey(operation: operation, role: role), signal: sequence.signal))

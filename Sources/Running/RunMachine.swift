@@ -18,6 +18,8 @@ package struct RunMachine {
     case kill(CommandKey)
     /// Answer the question about the operation, which is at its gate: `decided`.
     case decide(OperationID, Question)
+    /// Take what the service gives to others; it is ready otherwise: `published`.
+    case publish(CommandKey)
     /// Find out what of the run's own settings is known only at its end: `runResolved`.
     case resolveRun
     case tell(RunEvent.Kind)
@@ -41,6 +43,8 @@ package struct RunMachine {
   /// Probes of conditions that nobody waits for any more; their ends are still to come.
   private var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
+  var services: Services
+  var waits = WaitWatch()
   /// Groups that were cancelled without the run, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
   /// Probes of conditions whose commands have not ended.
@@ -70,6 +74,7 @@ package struct RunMachine {
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
     groups = Groups(plan)
+    services = Services(plan, groups)
     random = RandomSource(seed: seed)
   }
 
@@ -171,12 +176,25 @@ package struct RunMachine {
   /// One more command may run.
   var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
 
+  /// One more attempt may. Services take no place of the last one, which is for looking after them.
+  private var hasRoomForAttempt: Bool {
+    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < commandLimit
+  }
+
   mutating func startReady(at now: Nanoseconds) {
+    endReleased(at: now)
     askAtGates()
-    while hasRoom, let operation = scheduler.next() {
+    while hasRoomForAttempt, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, expectedCount == 0, end == nil else { return }
+    watchWaits(at: now)
+    guard expectedCount == 0, end == nil else { return }
+    guard active.isEmpty else {
+      if !services.isEmpty, stopReason == nil, !canBeChangedFromOutside, isIdle {
+        endStandstill(at: now)
+      }
+      return
+    }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
@@ -186,7 +204,7 @@ package struct RunMachine {
     }
   }
 
-  private var hasSuspendedQueue: Bool {
+  var hasSuspendedQueue: Bool {
     (0..<scheduler.queueCount).lazy.map { scheduler[QueueID($0)] }
       .contains { $0.isSuspended && $0.width > 0 }
   }
@@ -205,6 +223,8 @@ package struct RunMachine {
       set(.timeLimit, at: now + limit, operation, state)
     }
     active[operation] = state
+    waits.changeCount += 1
+    if isService(operation) { serviceStarted(operation, at: now) }
   }
 
   private mutating func attemptEnded(
@@ -214,13 +234,18 @@ package struct RunMachine {
     let end = end.marked(timedOut: state.stopCause == .timeLimit)
     say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
-    let outcome = state.outcome(of: end)
-    let mayRetry = state.attempt <= state.settings.retry.limit && stopReason == nil
+    var outcome = state.outcome(of: end)
+    let isService = isService(key.operation)
+    if isService { judgeService(key.operation, &state, &outcome) }
+    let mayRetry =
+      state.attempt <= state.settings.retry.limit && stopReason == nil
+      && !(isService && services.isReady(key.operation))
     if mayRetry, state.settings.retry.covers(outcome, end) {
       wait(for: key.operation, &state, at: now)
     } else {
-      let isAllowed = state.settings.allowFailure.allows(end)
-      state.ending = Ending(outcome, isAllowed: isAllowed)
+      let ending = Ending(outcome, isAllowed: state.settings.allowFailure.allows(end))
+      state.ending = ending
+      if isService { serviceFell(key.operation, ending) }
       if outcome == .cancelled, let reason = state.cancelReason ?? stopReason {
         state.cause = .stopped(reason)
       }
@@ -237,6 +262,7 @@ package struct RunMachine {
     var delay = policy.delay(afterAttempt: state.attempt)
     if policy.hasJitter { delay = random.next(upTo: delay) }
     state.begin(nil)
+    state.cause = .itself
     set(.retryDue, at: now + delay, operation, state)
     active[operation] = state
     scheduler.pause(operation)
@@ -326,6 +352,8 @@ package struct RunMachine {
     say(.settled(operation, ending, cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
+    waits.changeCount += 1
+    if !services.isEmpty { noteServices(operation, ending) }
     memberEnded(operation)
   }
 
@@ -384,6 +412,8 @@ extension ActiveOperation {
     switch stopCause {
     case .cancelled: .cancelled
     case .timeLimit: .timedOut
+    case .notReady: .failed
+    case .unneeded: .succeeded
     case nil: end.status == .exited(0) ? .succeeded : .failed
     }
   }

@@ -1,7 +1,7 @@
 // What runs for a key, as the machine knows it: the step's action, or one of its hooks or probes.
 
 package import Plans
-import Scheduling
+package import Scheduling
 
 /// What is run for an operation.
 package struct StepCommand: Sendable {
@@ -47,8 +47,14 @@ extension RunMachine {
   /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if
   /// somebody did, or if it has no attempt.
   package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
-    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil
+    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil,
+      !isService(key.operation)
     else { return nil }
     return state.settings
+  }
+
+  /// The settings of a service that is ready now: its outputs are taken.
+  package mutating func settingsOfService(_ operation: OperationID) -> StepSettings? {
+    active[operation].flatMap { $0.stop == .none ? $0.settings : nil }
   }
 }

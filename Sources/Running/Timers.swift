@@ -14,6 +14,10 @@ struct Timer: Hashable {
     case probeDue
     /// A condition of `wait_for` was waited for as long as it may.
     case probeLimit
+    /// Something may have waited for long.
+    case longWait
+    /// A service without conditions is ready.
+    case readyDue
     /// The whole run has gone on as long as it may.
     case runTimeLimit
   }

@@ -36,6 +36,10 @@ package enum EdgeCondition: UInt8, CaseIterable, Sendable {
   case failed
   /// Any outcome.
   case done
+  /// Of a service: it is ready, or ended as `ok` asks.
+  case ready
+  /// Of a service: it is ready, or ended in any way.
+  case readyOrDone
 }
 
 /// What happens to the rest of the graph after a failure that is not allowed.
@@ -57,8 +61,10 @@ extension EdgeCondition {
   /// Whether an operation that ended like this lets a dependent run.
   package func isSatisfied(by ending: Ending) -> Bool {
     switch (self, ending.outcome) {
-    case (.done, _), (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): true
+    case (.done, _), (.readyOrDone, _): true
+    case (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): true
     case (.ok, .failed), (.ok, .timedOut): ending.isAllowed
+    case (.ready, _): EdgeCondition.ok.isSatisfied(by: ending)
     case (.succeeded, .succeeded), (.succeeded, .cached): true
     case (.failed, .failed), (.failed, .timedOut): true
     case (.ok, .cancelled), (.ok, .blocked): false
@@ -70,6 +76,9 @@ extension EdgeCondition {
       false
     }
   }
+
+  /// Whether a service that is ready satisfies it, and goes on as long as the dependent has not ended.
+  package var waitsForReadiness: Bool { self == .ready || self == .readyOrDone }
 }
 
 /// The completion hooks of a step or a run.
@@ -89,6 +98,10 @@ package enum Cause: Hashable, Sendable {
   case wait(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
+  /// A service ended before its time: in words.
+  case service(String)
+  /// A service was not ready in time, or gave what cannot be used: in words.
+  case notReady(String)
   /// A hook failed after the command had succeeded.
   case hook(HookKind)
 }

@@ -13,11 +13,13 @@ private let plainKeys =
 private let placementKeys =
   Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
   | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
+  | Fields<StepKey>.bit(.background)
 
 /// Keys of `ControlFlowModel`.
 private let controlFlowKeys =
   Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
   | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
+  | Fields<StepKey>.bit(.background)
 
 /// Keys that are no settings of the command.
 private let otherKeys =
@@ -230,5 +232,5 @@ extension Decoder {
 }
 
 private let edgeConditions: [String: EdgeCondition] = [
-  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done,
+  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done, "ready": .ready,
 ]

@@ -6,6 +6,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
   case wait = "wait_for"
+  case background
   case hook = "hook_command"
 
   /// In a sentence: "must be …".
@@ -22,6 +23,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .stop: "a map with 'signal' and 'grace'"
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
+    case .background: "a map with 'ready'"
     case .hook: "a map with 'run'"
     }
   }
@@ -40,6 +42,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .stop: StopKey.table.rows
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
+    case .background: BackgroundKey.table.rows
     case .hook: HookCommandKey.table.rows
     }
   }
@@ -49,8 +52,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .pipeline: PipelineKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait,
-      .hook:
+      .wait, .background, .hook:
       false
     }
   }
@@ -60,7 +62,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .step, .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
-    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure:
+    case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
+      .background:
       []
     }
   }
@@ -71,7 +74,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait:
+      .wait, .background:
       []
     }
   }

@@ -55,7 +55,9 @@ extension ObjectKind {
     case .param: ParamModel.rules
     case .step: BuiltinStep.all.map(\.rule) + [Self.ruleOfFiles]
     case .hook: BuiltinStep.all.map(\.rule)
-    case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait: []
+    case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait,
+      .background:
+      []
     }
   }
 

@@ -13,6 +13,8 @@ package final class LateStep: Sendable {
   package let skipReason: String?
   /// What it waits for besides its dependencies: `tcp localhost:5432`.
   package let probes: [String]
+  /// When it is ready, if it is a service: `tcp localhost:5432`.
+  package let readiness: [String]
   package let parts: LateParts
   package let scope: LateScope
 
@@ -28,6 +30,7 @@ package final class LateStep: Sendable {
     let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
     condition = open.isEmpty ? nil : open.joined(separator: ", ")
     probes = all.probes.map(\.shown)
+    readiness = all.readiness.map(\.shown)
   }
 
   /// Variables whose values are not known, as they are written.
@@ -45,6 +48,7 @@ package final class LateStep: Sendable {
     self.condition = condition
     self.skipReason = skipReason
     self.probes = probes
+    readiness = []
     parts = LateParts()
     scope = LateScope()
   }
@@ -66,6 +70,8 @@ package struct LateParts: Sendable {
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
+  /// Of a service.
+  package var readiness: [LateProbe] = []
   /// It is in a pipeline that is given something that is not known yet.
   package var hasLateInputs = false
 
@@ -73,7 +79,7 @@ package struct LateParts: Sendable {
 
   package var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && probes.isEmpty && !hasLateInputs && input == nil
+      && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
   }
 }
 

@@ -1,6 +1,7 @@
 // One group of output for each command. The oldest running command that prints is shown as its log
 // grows; what the others print waits in their logs until its group is closed.
 
+import Plans
 import RunFiles
 import Scheduling
 
@@ -18,13 +19,33 @@ struct GroupedOutput: StepOutput {
   private var talkers: [Talker] = []
   /// Ended while another group was open: what was written to which file.
   private var waiting: [(stream: Stream, log: FileIdentity?)] = []
+  /// What services print comes in lines with their names, where no group is open: they would hold the
+  /// stage for ever.
+  private var services: PrefixedOutput
+  private var serviceNews: [Stream: Int] = [:]
 
   init(screen: Screen, operations: RunOperations) {
     self.screen = screen
     self.operations = operations
+    services = PrefixedOutput(screen: screen, operations: operations)
+  }
+
+  private func isService(_ stream: Stream) -> Bool {
+    switch stream.role {
+    case .attempt: operations.isService(stream.operation)
+    case .hook, .probe: false
+    }
   }
 
   mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+    if isService(stream) {
+      if live == nil {
+        services.grew(stream, to: byteCount, start: start)
+      } else {
+        serviceNews[stream] = byteCount
+      }
+      return
+    }
     if let live {
       if live.stream == stream {
         live.show(upTo: byteCount)
@@ -46,11 +67,13 @@ struct GroupedOutput: StepOutput {
 
   mutating func ended(_ stream: Stream) {
     talkers.removeAll { $0.stream == stream }
+    serviceNews[stream] = nil
     let log = operations.log(of: stream)
     if let live, live.stream != stream {
       waiting.append((stream, log?.identity))
       return
     }
+    if isService(stream) { return services.ended(stream) }
     if let live {
       live.close()
     } else if let log {
@@ -69,12 +92,15 @@ struct GroupedOutput: StepOutput {
   private mutating func openNext() {
     for (stream, identity) in waiting {
       do throws(LogReadFailure) {
-        showWhole(stream, try operations.log(of: stream, writtenTo: identity))
+        let log = try operations.log(of: stream, writtenTo: identity)
+        if isService(stream) { services.close(stream, log) } else { showWhole(stream, log) }
       } catch {
         screen.writeUnreadable(operations.logPath(of: stream), error)
       }
     }
     waiting.removeAll(keepingCapacity: true)
+    for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0) }
+    serviceNews.removeAll()
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
     }

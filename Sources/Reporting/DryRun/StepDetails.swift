@@ -27,6 +27,7 @@ struct StepDetails {
     add("name", settings.name)
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
+    for target in late?.readiness ?? [] { add("ready", target) }
     if plan.standsForOthers(operation) { return lines }
     add("working_dir", settings.workingDirectory)
     add("env", environment)

@@ -28,6 +28,10 @@ struct OperationFields {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
     }
+    if !plan.graph.takesSlot(operation) {
+      sink.write(field: "service")
+      sink.write("true")
+    }
     if let late = step.late { write(late, to: sink) }
   }
 
@@ -58,6 +62,10 @@ struct OperationFields {
     if !late.probes.isEmpty {
       sink.write(field: "wait_for")
       sink.write(jsonList: late.probes) { sink.write(json: $0) }
+    }
+    if !late.readiness.isEmpty {
+      sink.write(field: "ready")
+      sink.write(jsonList: late.readiness) { sink.write(json: $0) }
     }
   }
 

@@ -32,7 +32,7 @@ extension Plan {
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
-    let notes = [members, condition].compactMap(\.self)
+    let notes = [members, serviceInWords(operation), condition].compactMap(\.self)
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 

@@ -7,16 +7,20 @@ import Scheduling
 
 struct FailureBlock {
   private let operations: RunOperations
+  private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
 
   private static let tailLength = 40
+  private static let shownServices = 3
+  private static let serviceTailLength = 10
   /// A longer reason has lines of its own.
   private static let widestReason = 60
   private static let narrowestReason = 40
 
-  init(_ operations: RunOperations, screen: Screen) {
+  init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
     self.operations = operations
+    self.ledger = ledger
     self.screen = screen
     sink = screen.messages
   }
@@ -29,7 +33,22 @@ struct FailureBlock {
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
       writeLog(Stream(operation: failure.operation, role: decisive.role), decisive.log)
     }
+    for service in operations.services(of: failure.operation).prefix(Self.shownServices) {
+      writeService(service)
+    }
     if blocked.count > 0 { writeBlocked(blocked) }
+  }
+
+  /// What the service has written last, of those that the step depended on.
+  private func writeService(_ service: OperationID) {
+    guard let command = ledger.serviceCommands[service], command.end.outputByteCount > 0 else {
+      return
+    }
+    sink.write("  service ")
+    sink.write(operations.name(service))
+    sink.write(":\n")
+    writeLog(
+      Stream(operation: service, role: command.role), command.log, lines: Self.serviceTailLength)
   }
 
   /// `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
@@ -55,6 +74,9 @@ struct FailureBlock {
       sink.write(kind.keyText)
       sink.write(" hook: ")
     }
+    if case .notReady(let words) = failure.cause {
+      return writeNotReady(words, after: decisive.end)
+    }
     if longReason(of: failure) != nil {
       return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
@@ -64,6 +86,18 @@ struct FailureBlock {
       sink.write(decisive.end, limit: settings.timeout, columns: .max)
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
+    if case .service(let words) = failure.cause {
+      sink.write(": ")
+      sink.write(oneLine(words))
+    }
+  }
+
+  /// `not ready after 30s: tcp localhost:5432: refused`.
+  private func writeNotReady(_ words: String, after end: CommandEnd) {
+    sink.write("not ready after ")
+    sink.write(elapsed: end.duration)
+    sink.write(": ")
+    sink.write(oneLine(words))
   }
 
   private func writeEndWithoutCommand(_ failure: SettledOperation) {
@@ -111,11 +145,13 @@ struct FailureBlock {
     sink.writeNewline()
   }
 
-  private func writeLog(_ stream: Stream, _ identity: FileIdentity?) {
+  private func writeLog(
+    _ stream: Stream, _ identity: FileIdentity?, lines: Int = FailureBlock.tailLength
+  ) {
     do throws(LogReadFailure) {
       let log = try operations.log(of: stream, writtenTo: identity)
       let tail = LogTail(
-        of: log, limit: Self.tailLength, columns: screen.columns - 4, buffer: screen.scratch)
+        of: log, limit: lines, columns: screen.columns - 4, buffer: screen.scratch)
       write(tail, of: operations.logPath(of: stream))
     } catch {
       screen.writeUnreadable(operations.logPath(of: stream), error)

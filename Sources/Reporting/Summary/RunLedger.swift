@@ -71,6 +71,10 @@ struct RunLedger {
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
+  /// Services that are or were ready: their time is that until then.
+  private var ready: Set<OperationID> = []
+  /// Of services that have ended, the last command.
+  private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
   init(_ operations: RunOperations) {
     self.operations = operations
@@ -110,7 +114,10 @@ struct RunLedger {
     let record = running.removeValue(forKey: operation)
     let command = commands.isEmpty ? nil : commands.removeValue(forKey: operation)
     outcomes[operation.index] = ending.outcome
-    extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
+    if ready.isEmpty || !ready.contains(operation) {
+      extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
+    }
+    if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
     counts[Int(ending.outcome.rawValue)] += 1
     var settled = SettledOperation(
@@ -148,6 +155,20 @@ struct RunLedger {
       if settled.cause == .dependency(first) { blocked.add(settled.operation) }
     case .succeeded, .cached, .cancelled, .skipped: break
     }
+  }
+}
+
+// Services.
+extension RunLedger {
+  mutating func becameReady(_ operation: OperationID, at time: Nanoseconds) {
+    makeRoom(for: operation)
+    extendChain(to: operation, by: self.time(of: operation, at: time))
+    ready.insert(operation)
+  }
+
+  /// How long it has been running.
+  func time(of operation: OperationID, at time: Nanoseconds) -> Nanoseconds {
+    running[operation].map { time - $0.start } ?? 0
   }
 }
 

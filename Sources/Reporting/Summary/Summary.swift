@@ -23,7 +23,7 @@ struct Summary {
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
     let failures = ledger.failures
-    let block = FailureBlock(operations, screen: screen)
+    let block = FailureBlock(operations, ledger, screen: screen)
     let inFull = isQuiet ? failures.first.count : min(1, failures.first.count)
     for (index, failure) in failures.first[..<inFull].enumerated() {
       if index > 0 || !isQuiet { sink.writeNewline() }

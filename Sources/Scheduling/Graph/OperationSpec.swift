@@ -11,6 +11,8 @@ package struct OperationSpec: Sendable {
   package var claims: [Claim] = []
   /// Met edges do not make it ready: it is paused then, and `takeReached` tells.
   package var isGated = false
+  /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
+  package var takesSlot = true
 
   package init() {}
 }

@@ -125,6 +125,7 @@ extension Scheduler {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
       guard records[edge.to.index].state == .waiting else { continue }
+      if edge.condition.waitsForReadiness, announced.contains(id) { continue }
       if edge.condition.isSatisfied(by: ending) {
         satisfyOneEdge(of: edge.to)
       } else {

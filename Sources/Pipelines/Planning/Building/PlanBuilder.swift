@@ -43,7 +43,8 @@ struct PlanBuilder {
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
       secrets: planner.models.secrets, groups: groups,
-      parameters: root.model.params.map(\.described))
+      parameters: root.model.params.map(\.described),
+      named: Set(planner.named.compactMap { numbers[$0] }))
   }
 
   /// For the run's own hooks.
@@ -145,6 +146,7 @@ struct PlanBuilder {
   {
     guard let controlFlow else { return true }
     guard controlFlow.matrix == nil, controlFlow.probes.isEmpty,
+      controlFlow.readiness.isEmpty,
       let condition = controlFlow.condition
     else {
       return false

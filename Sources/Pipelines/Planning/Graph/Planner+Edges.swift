@@ -8,8 +8,10 @@ import Scheduling
 /// One end of an edge: what an operation waits for.
 struct EdgeDraft {
   var from: Int
-  let condition: EdgeCondition
+  var condition: EdgeCondition
   var isOptional = false
+  /// The condition is.
+  var isWritten = false
 }
 
 extension EdgeDraft {
@@ -19,7 +21,13 @@ extension EdgeDraft {
     let isDone = isFree && dependency.traits.contains(.implicit)
     from = -1
     condition = isDone ? .done : dependency.condition
+    isWritten = !dependency.traits.contains(.implicit)
     isOptional = dependency.traits.contains(.optional)
+  }
+
+  /// It lets start what the other end has never let start.
+  fileprivate var isOpenEnded: Bool {
+    condition == .done || condition == .readyOrDone || isOptional
   }
 
   fileprivate func from(_ operation: Int) -> EdgeDraft {
@@ -77,6 +85,9 @@ extension Planner {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
+        if hasServices, let pipeline = group.pipeline {
+          addServices(toGroup: operation, inherited[pipeline])
+        }
         guard group.isExpanding else { continue }
       }
       gatherer.begin()
@@ -92,7 +103,7 @@ extension Planner {
 
   /// What a step, or an instance of it, waits for. `inherited` is what the pipeline waits for that
   /// the step is in: whatever could start before that takes it over.
-  private mutating func gather(
+  mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
     let pipeline = pipelines[address.pipeline]
@@ -114,9 +125,10 @@ extension Planner {
     }
     if pipeline.model.isSequence, address.step > 0 {
       let previous = pipeline.operation(of: address.step - 1)
-      _ = gatherer.add(EdgeDraft(from: previous, condition: isFree ? .done : .ok))
+      let edge = EdgeDraft(from: previous, condition: isFree ? .done : .ok)
+      _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.condition == .done || $0.isOptional }) {
+    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.isOpenEnded }) {
       for edge in inherited { _ = gatherer.add(edge) }
     }
   }
@@ -125,6 +137,7 @@ extension Planner {
     _ edge: EdgeDraft, _ dependency: DependencyModel, at address: StepAddress,
     _ gatherer: inout EdgeGatherer
   ) {
+    let edge = hasServices || edge.condition == .ready ? toService(edge, dependency) : edge
     if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: address) }
   }
 

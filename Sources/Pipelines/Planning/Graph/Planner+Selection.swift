@@ -5,7 +5,7 @@ import Scheduling
 
 extension Planner {
   /// For each operation whether it runs; nil is all of them. Throws for a name that is no step.
-  func selection(path: String) throws(PlanningFailure) -> [Bool]? {
+  mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else { return nil }
     var selected: [Int] = []
     var byID: [String: Int]?
@@ -18,13 +18,15 @@ extension Planner {
       byID = known
       guard let operation = known[name] else {
         let close = suggestion(
-          for: name, among: (0..<operationCount).lazy.map { id(of: $0) })
+          for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
+        )
         throw .emptySelection(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
       selected.append(operation)
     }
+    named = selected
     return closure(of: selected)
   }
 
