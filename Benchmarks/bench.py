@@ -159,14 +159,14 @@ class Rows:
         runners = self.runners("one", workload.independent(1, DIRECT), 2, ["-d"])
         self.bench.measure(runners, 15 if self.quick else 51)
         self.add_figure("One step", runners[1], wall, "≤ 3.5 ms")
-        return tables.table("One step", "`/bin/true`, all included.", runners)
+        return tables.table("One step", "The whole run of one step, `/bin/true`.", runners)
 
     def makespan(self):
         shapes = [("a chain hidden in the middle", workload.hidden_chain),
                   ("one long step hidden in the middle", workload.hidden_giant),
                   ("a random graph, few long steps", workload.scattered)]
-        note = ("Steps that sleep, four at once. The floor knows the durations and starts what has "
-                "the longest way to go; oprun is told them by `expected:`.")
+        note = ("Steps that sleep, four at once. The floor knows the durations and first starts the "
+                "step with the longest remaining path; oprun knows them from `expected:`.")
         return "\n".join(
             self.graph_row(f"Makespan: {title}", note, shape(), 4, ["-r"], 5, [("wall", 1.01)])
             for title, shape in shapes)
@@ -186,7 +186,7 @@ class Rows:
         return tables.table(
             title,
             "Two at once, into a file. Every line must arrive whole and in order, each step's lines "
-            "together. The floor gathers in memory. make runs with `-O`.", runners)
+            "together. The floor collects the output in memory. make runs with `-O`.", runners)
 
     def small_output(self):
         count = 100 if self.quick else 1000
@@ -204,7 +204,7 @@ class Rows:
         return tables.table(
             title,
             "Two at once, each prints the numbers to 100. Each step's lines must arrive together. The "
-            "floor gathers in memory, oprun also keeps a log of each step. make runs with `-O`.",
+            "floor collects the output in memory, oprun also keeps a log of each step. make runs with `-O`.",
             runners)
 
     def holds_sequences(self, output, count):
@@ -239,8 +239,8 @@ class Rows:
         self.add_figure(f"{title}: peak memory", runners[1], memory, "≤ 12 MB")
         return tables.table(
             title,
-            "A step prints the text, every 500th line of which holds one of 20 secrets, and its log is "
-            "written. The floor copies the text through a pipe. Every secret must be masked.", runners)
+            "A step prints a text of which every 500th line contains one of 20 secrets, and its log is "
+            "written. The floor copies that text through a pipe. Every secret must be masked.", runners)
 
 
 def wall(runner):
@@ -280,8 +280,8 @@ def verify(bench, oprun):
 
 HEAD = """# Benchmarks
 
-oprun beside make, ninja and the *floor*: small C programs (in `Benchmarks/`) that do the least
-that the work takes. Written by `Scripts/bench`; run it to get your own.
+These figures compare oprun with make, ninja and the *floor*: small C programs (in `Benchmarks/`)
+that do the minimum of work. `Scripts/bench` wrote this page; run it to get your own.
 
 Wall time and processor time are medians, ratios are medians of the ratios within each round; the
 runners take turns. Processor time and memory include the steps. Before measuring, every runner

@@ -4,13 +4,13 @@ import Diagnostics
 
 /// A row of a built-in step's table.
 package struct BuiltinKey: Sendable {
-  /// As in `with:`; on the command line `--max-parallel` or `--max_parallel`.
+  /// The name in `with:`; on the command line it is `--max-parallel` or `--max_parallel`.
   package let name: String
   package let type: BuiltinType
   package let isRequired: Bool
-  /// As it would be written; nil if there is none.
+  /// The default as it would be written; nil if there is none.
   package let defaultValue: String?
-  /// What of its values may be shown.
+  /// How much of its values may be shown.
   package let disclosure: Disclosure
   /// A sentence for help and documentation.
   package let summary: String
@@ -28,10 +28,10 @@ package struct BuiltinKey: Sendable {
   }
 }
 
-/// What may be shown of the values of a key, wherever a command or a message has them.
+/// How much may be shown of the values of a key, wherever a command or a message contains them.
 package enum Disclosure: Hashable, Sendable {
   case everything
-  /// A URL, without what gives access.
+  /// A URL, without the parts that give access.
   case url
   /// A header, without its value unless that is harmless.
   case header
@@ -46,7 +46,7 @@ package enum Disclosure: Hashable, Sendable {
     }
   }
 
-  /// Whether a header holds no secret: it may be shown, and sent to any host.
+  /// Whether a header contains no secret: it may be shown, and sent to any host.
   package static func isHarmless(header name: String) -> Bool {
     ["accept", "accept-language", "user-agent"].contains(name.lowercased())
   }
@@ -54,29 +54,30 @@ package enum Disclosure: Hashable, Sendable {
 
 /// What the value of a key must be.
 package indirect enum BuiltinType: Hashable, Sendable {
-  /// Any text but none.
+  /// Any string except the empty one.
   case text
   case boolean
   case integer(ClosedRange<Int>)
-  /// As `30s`; may be 0s.
+  /// A duration such as `30s`; may be 0s.
   case duration
-  /// As `2M`.
+  /// A size such as `2M`.
   case size
-  /// Of a content, as `sha256sum` prints it.
+  /// The hash of a content, as `sha256sum` prints it.
   case sha256
-  /// Of http or https.
+  /// A URL of http or https.
   case url
-  /// `host:port`.
+  /// A server: `host:port`.
   case server
-  /// As `#ff8000`, or a name.
+  /// A colour such as `#ff8000`, or the name of one.
   case color
   case choice([String])
   /// One value, or a list of them. On the command line the option is given several times.
   case list(BuiltinType)
-  /// Names to texts. On the command line `--headers='Name: value'`, several times.
+  /// A map of names to strings. On the command line it is `--headers='Name: value'`, given several
+  /// times.
   case map
 
-  /// In a sentence: "wants …".
+  /// The words for "wants …" in a message.
   package var wanted: String {
     switch self {
     case .text: "a string"
@@ -111,7 +112,7 @@ package indirect enum BuiltinType: Hashable, Sendable {
     }
   }
 
-  /// Reads one value as it is written; nil if it is not what the key wants.
+  /// Parses one value as it is written; nil if it is not what the key wants.
   package func value(of text: String) -> BuiltinValue? {
     switch self {
     case .text: text.isEmpty ? nil : .text(text)
@@ -130,14 +131,14 @@ package indirect enum BuiltinType: Hashable, Sendable {
   }
 }
 
-/// A checked value; of lists and maps one element.
+/// A checked value, or one element of a list or a map.
 package enum BuiltinValue: Hashable, Sendable {
   case text(String)
   case boolean(Bool)
   case integer(Int)
-  /// In nanoseconds.
+  /// A duration in nanoseconds.
   case duration(Int64)
-  /// In bytes.
+  /// A size in bytes.
   case size(Int)
   case pair(name: String, value: String)
 }

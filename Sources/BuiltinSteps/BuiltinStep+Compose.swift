@@ -1,4 +1,4 @@
-// What `compose` takes.
+// The inputs of `compose`.
 
 extension BuiltinStep {
   package static let compose = BuiltinStep(

@@ -1,4 +1,4 @@
-// What `download` takes.
+// The inputs of `download`.
 
 extension BuiltinStep {
   package static let download = BuiltinStep(
@@ -78,7 +78,7 @@ extension BuiltinKey {
     ]
   }
 
-  /// How what was fetched is kept.
+  /// How fetched contents are kept.
   static let cache = [
     BuiltinKey(
       "max_age", .duration, default: "0s",
@@ -91,7 +91,7 @@ extension BuiltinKey {
       "cache_age", .duration, default: "30d", "Content not used for this long is removed."),
   ]
 
-  /// What becomes of all items together.
+  /// What happens to all items together.
   static let batch = [
     BuiltinKey(
       "on_item_failure", .choice(["fail", "skip"]), default: "fail",

@@ -1,4 +1,4 @@
-// What `resize` and `download-and-resize` take.
+// The inputs of `resize` and `download-and-resize`.
 
 extension BuiltinStep {
   package static let resize = BuiltinStep(
@@ -67,7 +67,7 @@ extension BuiltinKey {
   static let maxImageBytes = BuiltinKey(
     "max_bytes", .size, default: "50M", "The largest image file allowed.")
 
-  /// What images may cost.
+  /// The limits for images.
   static let processing = [
     BuiltinKey(
       "max_pixels", .integer(1...1_000_000_000), default: "50000000",

@@ -1,4 +1,4 @@
-// What `wait` takes.
+// The inputs of `wait`.
 
 extension BuiltinStep {
   package static let wait = BuiltinStep(

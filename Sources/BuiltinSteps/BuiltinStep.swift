@@ -1,16 +1,16 @@
-// What the built-in steps are and what each takes. One table drives the helper program's command line
-// and its help, and the check of `with:` in a pipeline. It knows neither YAML nor how a step is done.
+// The built-in steps and their inputs. One table drives the helper program's command line and its
+// help, and the check of `with:` in a pipeline. It knows neither YAML nor how a step is performed.
 
 import Diagnostics
 
-/// A step that `uses:` names and a program beside oprun performs.
+/// A step that `uses:` names and that a separate program performs.
 package struct BuiltinStep: Sendable {
   package let name: String
   /// What it does, for help and documentation.
   package let summary: String
   package let keys: [BuiltinKey]
   package let groups: [KeyGroup]
-  /// What must hold beyond each key's type.
+  /// Conditions beyond the type of each key.
   package let rules: [InputRule]
 
   /// The keys come in sections, in the order of help.
@@ -25,7 +25,7 @@ package struct BuiltinStep: Sendable {
     self.rules = rules
   }
 
-  /// The program that performs all of them, beside oprun.
+  /// The program that performs all of them, installed next to oprun.
   package static let program = "oprun-steps"
 
   package static let all = [download, resize, downloadAndResize, compose, wait]
@@ -34,7 +34,8 @@ package struct BuiltinStep: Sendable {
 
   package func key(_ name: String) -> BuiltinKey? { keys.first { $0.name == name } }
 
-  /// The arguments of the program, `--name=value` after the step, as they may be shown.
+  /// The arguments of the program, `--name=value` after the step, in the form in which they may be
+  /// shown.
   package static func shown(_ words: [String]) -> [String] {
     guard let step = words.first.flatMap(named) else { return words }
     return words.map { word in
@@ -46,14 +47,14 @@ package struct BuiltinStep: Sendable {
   }
 }
 
-/// Keys of which some must be given.
+/// A group of keys of which some must be given.
 package struct KeyGroup: Hashable, Sendable {
   package enum Rule: Hashable, Sendable { case exactlyOne, atLeastOne }
 
   package let rule: Rule
   package let keys: [String]
 
-  /// Nil if the given keys are as the rule wants; else what is wrong, for a message.
+  /// Nil if the given keys satisfy the rule; otherwise what is wrong, for a message.
   package func fault(in isGiven: (String) -> Bool) -> String? {
     let given = keys.filter(isGiven)
     let names = inWords(keys.map(quoted))

@@ -1,15 +1,14 @@
 // Colours as people write them.
 
-/// Eight bits a channel.
+/// A colour with eight bits per channel.
 package struct Color: Hashable, Sendable {
   package var red: UInt8
   package var green: UInt8
   package var blue: UInt8
-  /// 255 is opaque.
+  /// The opacity; 255 is opaque.
   package var alpha: UInt8
 
-  /// What `wanted` means in messages.
-  /// Those that have one.
+  /// The names of the colours that have one, which messages list.
   package static var knownNames: [String] { names.map(\.0) }
 
   package static let wanted =
@@ -30,7 +29,7 @@ package struct Color: Hashable, Sendable {
     ("green", Color(red: 0, green: 128, blue: 0)),
     ("blue", Color(red: 0, green: 0, blue: 255)),
     ("yellow", Color(red: 255, green: 255, blue: 0)),
-    // Where there can be no transparency, it is white.
+    // Where there can be no transparency, it becomes white.
     ("transparent", Color(red: 255, green: 255, blue: 255, alpha: 0)),
   ]
 }

@@ -1,8 +1,8 @@
-// Durations and sizes as people write them: in pipeline files, on command lines, for built-in steps.
-// The one reader of both. It knows bytes, nothing of keys or messages.
+// Durations and sizes as people write them: in pipeline files, on command lines, for built-in
+// steps. This is the only parser of both. It knows bytes, but nothing about keys or messages.
 
-/// `250ms`, `30s`, `1h30m`, `7d`: whole numbers with units, the largest first, each unit once. Nil if
-/// the text is none, or longer than 64 bits can say.
+/// Parses `250ms`, `30s`, `1h30m`, `7d`: whole numbers with units, the largest first, each unit
+/// once. Nil if the text is not a duration, or one that does not fit into 64 bits.
 package func nanoseconds(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
   var rest = text[...]
   var total: Int64 = 0
@@ -24,8 +24,8 @@ package func nanoseconds(_ text: String) -> Int64? {
   return text.withUTF8 { nanoseconds($0) }
 }
 
-/// `512K`, `2M`, `1G`, `1T`: bytes in powers of 1024. Nil if the text is none, or more than 64 bits
-/// can say.
+/// Parses `512K`, `2M`, `1G`, `1T`: bytes in powers of 1024. Nil if the text is not a size, or one
+/// that does not fit into 64 bits.
 package func byteCount(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
   var rest = text[...]
   guard let count = takeNumber(from: &rest), rest.count == 1,
@@ -50,7 +50,7 @@ private func shift(of unit: UInt8) -> Int? {
   }
 }
 
-/// Digits alone: no sign, no blanks.
+/// Takes only digits: no sign, no spaces.
 private func takeNumber(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
   let digits = rest.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
   guard !digits.isEmpty else { return nil }
@@ -65,7 +65,7 @@ private func takeNumber(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> I
   return value
 }
 
-/// In nanoseconds.
+/// The unit in nanoseconds.
 private func takeUnit(from rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Int64? {
   let letters = rest.prefix { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }
   rest = rest[letters.endIndex...]

@@ -1,9 +1,9 @@
-// What must hold between the inputs of a step, and inside of patterns. The rules are looked at where a
+// Conditions between the inputs of a step, and inside patterns. The rules are checked when a
 // pipeline is planned, as far as values are known, and by the program, which knows all of them.
 
 import Diagnostics
 
-/// A mistake in the inputs of a step. Its words name keys as `with` does.
+/// A mistake in the inputs of a step. Its message names keys as `with` does.
 package struct StepInputFailure: Error, Hashable, Sendable {
   package let message: String
   package var help: String?
@@ -11,9 +11,9 @@ package struct StepInputFailure: Error, Hashable, Sendable {
   package let key: String
 }
 
-/// Something that must hold.
+/// A condition that inputs must satisfy.
 package struct InputRule: Sendable {
-  /// All that it looks at.
+  /// All keys that it depends on.
   package let keys: [String]
   private let check: @Sendable (Inputs) throws(StepInputFailure) -> Void
 
@@ -22,7 +22,7 @@ package struct InputRule: Sendable {
     self.check = check
   }
 
-  /// Nil if it holds.
+  /// Nil if the inputs satisfy the rule.
   package func fault(in inputs: Inputs) -> StepInputFailure? {
     do throws(StepInputFailure) {
       try check(inputs)
@@ -32,12 +32,12 @@ package struct InputRule: Sendable {
 }
 
 extension BuiltinStep {
-  /// A step makes at most so many results of one image.
+  /// The maximum number of results that a step makes of one image.
   package static let mostSizes = 64
 }
 
 extension Inputs {
-  /// Width and height go pairwise; one of either goes with all of the others.
+  /// The boxes: widths and heights are paired; a single one of either goes with all of the others.
   package var boxes: [Box] {
     let (widths, heights) = (integers("width"), integers("height"))
     return (0..<max(widths.count, heights.count)).map { index in
@@ -49,7 +49,7 @@ extension Inputs {
 }
 
 extension InputRule {
-  /// As many hashes as URLs, and none beside a list, which has its own.
+  /// There must be as many hashes as URLs, and none with a list, which has its own.
   static let hashes = InputRule("url", "urls", "list", "sha256") {
     inputs throws(StepInputFailure) in
     let hashCount = inputs.texts("sha256").count
@@ -67,10 +67,10 @@ extension InputRule {
     }
   }
 
-  /// A place for downloads.
+  /// The rule for the target of downloads.
   static let downloadTarget = InputRule("to") { inputs throws(StepInputFailure) in
     let text = inputs.text("to") ?? ""
-    // A folder is taken as it is written.
+    // A folder is used as it is written.
     if text.hasSuffix("/") { return }
     let pattern = try PathPattern(text)
     for side in [PathPattern.Field.width, .height] where pattern.uses(side) {
@@ -78,12 +78,12 @@ extension InputRule {
     }
   }
 
-  /// A place for results of images.
+  /// The rule for the target of images.
   static let target = InputRule("to") { inputs throws(StepInputFailure) in
     _ = try PathPattern.ofResults(inputs.text("to") ?? "")
   }
 
-  /// Each size needs a path of its own.
+  /// Each size needs its own path.
   static let sizes = InputRule("width", "height") { inputs throws(StepInputFailure) in
     let (widths, heights) = (inputs.integers("width"), inputs.integers("height"))
     let count = max(widths.count, heights.count)
@@ -104,7 +104,7 @@ extension InputRule {
     }
   }
 
-  /// Proportions that are not kept need both sides.
+  /// A `fit` that does not keep proportions needs both sides.
   static let sides = InputRule("fit", "width", "height") { inputs throws(StepInputFailure) in
     let fit = inputs.text("fit") ?? ""
     guard fit != "inside", let missing = ["width", "height"].first(where: { !inputs.isGiven($0) })
@@ -113,7 +113,7 @@ extension InputRule {
       message: "'fit: \(fit)' needs 'width' and 'height'; '\(missing)' is missing", key: "fit")
   }
 
-  /// Several results of one image need names of their own. Whether `to` is a folder does not matter.
+  /// Several results of one image need different names, whether or not `to` is a folder.
   static let paths = InputRule("to", "width", "height") { inputs throws(StepInputFailure) in
     guard let pattern = try? PathPattern.ofResults(inputs.text("to") ?? ""),
       sizes.fault(in: inputs) == nil

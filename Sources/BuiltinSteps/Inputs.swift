@@ -1,9 +1,9 @@
-// What a step was given: checked values, with the table's defaults behind them.
+// What a step was given: checked values, with the table's defaults for the others.
 
 /// The inputs of one step, from `with:` or the command line.
 package struct Inputs: Sendable {
   package let step: BuiltinStep
-  /// What is no option; only the cache's commands have such words.
+  /// The words that are not options; only the commands of the cache have such words.
   package var operands: [String] = []
   package var wantsHelp = false
   private var values: [String: [BuiltinValue]] = [:]
@@ -12,7 +12,7 @@ package struct Inputs: Sendable {
 
   package func isGiven(_ name: String) -> Bool { values[name] != nil }
 
-  /// Of a list or a map one more element, of anything else the value that counts.
+  /// Adds an element to a list or a map, or sets the value of any other key.
   package mutating func add(_ value: BuiltinValue, to key: BuiltinKey) {
     if key.type.isRepeatable {
       values[key.name, default: []].append(value)
@@ -56,7 +56,7 @@ package struct Inputs: Sendable {
     return number
   }
 
-  /// In bytes, of a key that has a default.
+  /// The value in bytes of a key that has a default.
   package func size(_ name: String) -> Int {
     guard case .size(let size)? = all(name).first else {
       preconditionFailure(Self.noDefault(name))
@@ -64,7 +64,7 @@ package struct Inputs: Sendable {
     return size
   }
 
-  /// In nanoseconds, of a key that has a default.
+  /// The value in nanoseconds of a key that has a default.
   package func duration(_ name: String) -> Int64 {
     guard case .duration(let duration)? = all(name).first else {
       preconditionFailure(Self.noDefault(name))
@@ -72,13 +72,13 @@ package struct Inputs: Sendable {
     return duration
   }
 
-  /// As a duration, but nothing is no limit, as for curl.
+  /// The value of a duration, in which zero means no limit, as for curl.
   package func timeLimit(_ name: String) -> Int64 {
     let limit = duration(name)
     return limit > 0 ? limit : .max
   }
 
-  /// The chosen word as the type that its words are the raw values of.
+  /// The chosen word as the type whose raw values are the words.
   package func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice {
     guard let choice = text(name).flatMap(Choice.init(rawValue:)) else {
       preconditionFailure(Self.noDefault(name))

@@ -1,7 +1,7 @@
-// Paths of results, from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes from
-// elsewhere can never lead out of the folder that the pattern names.
+// Makes paths of results from a pattern such as 'thumbs/{name}-{width}.{ext}'. A name that comes
+// from elsewhere can never lead out of the folder that the pattern names.
 
-/// A pattern, taken apart.
+/// A parsed pattern.
 package struct PathPattern: Hashable, Sendable {
   package enum Field: String, CaseIterable, Sendable { case name, ext, width, height, index }
 
@@ -14,12 +14,12 @@ package struct PathPattern: Hashable, Sendable {
 
   /// What the fields stand for.
   package struct Values: Hashable, Sendable {
-    /// Of the item, without its extension; it may be anything.
+    /// The name of the item, without its extension; it may be anything.
     package var name: String
     package var ext: String
-    /// As asked for.
+    /// The size as requested.
     package var box: Box
-    /// From 1 on.
+    /// The number of the item, counted from 1.
     package var index: Int
 
     package init(name: String, ext: String, box: Box, index: Int) {
@@ -32,7 +32,7 @@ package struct PathPattern: Hashable, Sendable {
 
   package let pieces: [Piece]
 
-  /// `{{` and `}}` are braces.
+  /// Parses a pattern. `{{` and `}}` are literal braces.
   package init(_ text: String) throws(StepInputFailure) {
     var pieces: [Piece] = []
     var literal = ""
@@ -61,14 +61,14 @@ package struct PathPattern: Hashable, Sendable {
 
   package func uses(_ field: Field) -> Bool { pieces.contains(.field(field)) }
 
-  /// The extension that the pattern ends in, if it does not leave it to the format.
+  /// The extension that ends the pattern, unless the format determines it.
   package var writtenExtension: String? {
     guard case .text(let text)? = pieces.last, let dot = text.lastIndex(of: ".") else { return nil }
     let ext = text[text.index(after: dot)...]
     return ext.isEmpty || ext.contains("/") ? nil : String(ext)
   }
 
-  /// The folder before the first field, with its slash; "" is the one that the program runs in.
+  /// The folder before the first field, with its slash; "" means the one in which the program runs.
   package var folder: String {
     guard case .text(let start)? = pieces.first, let slash = start.lastIndex(of: "/") else {
       return ""
@@ -79,7 +79,7 @@ package struct PathPattern: Hashable, Sendable {
   package func path(_ values: Values) -> String {
     var path = ""
     for piece in pieces {
-      // What has no extension needs no dot before it.
+      // A name without an extension needs no dot.
       if piece == .field(.ext), values.ext.isEmpty, path.hasSuffix("."), path != ".",
         !path.hasSuffix("/.")
       {
@@ -101,8 +101,9 @@ package struct PathPattern: Hashable, Sendable {
     }
   }
 
-  /// A single part of a path: no slash, no control character, no dot in front, never empty, and
-  /// short enough for what stands around it (a name has 255 bytes on Linux).
+  /// The name as a single component of a path: no slash, no control character, no leading dot,
+  /// never empty, and short enough for the rest of the name (a name has at most 255 bytes on
+  /// Linux).
   package static func harmless(_ name: String) -> String {
     var safe = ""
     for scalar in name.unicodeScalars {
@@ -116,7 +117,7 @@ package struct PathPattern: Hashable, Sendable {
   }
 }
 
-/// What is wanted: a side that is not given follows from the proportions.
+/// The requested size: a side that is not given follows from the proportions.
 package struct Box: Hashable, Sendable {
   package var width: Int?
   package var height: Int?

@@ -1,13 +1,13 @@
 // Numbers and pairs as people write them for built-in steps.
 
-/// Digits, perhaps after a minus.
+/// Parses digits, which may follow a minus.
 func wholeNumber(_ text: some StringProtocol) -> Int? {
   let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
   guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
   return Int(text)
 }
 
-/// `Name: value`; blanks around the value do not count.
+/// Parses `Name: value`; spaces around the value are ignored.
 func pair(_ text: String) -> BuiltinValue? {
   guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else { return nil }
   var value = text[text.index(after: colon)...]
@@ -23,8 +23,8 @@ func isSHA256(_ text: String) -> Bool {
     }
 }
 
-/// Whether a text is a URL of http or https with a host in it. What else can be wrong with one shows when
-/// it is used.
+/// Whether a string is a URL of http or https with a host in it. Anything else that can be wrong
+/// with one is found when it is used.
 package func isWebURL(_ text: String) -> Bool {
   let lower = text.lowercased()
   guard let scheme = ["http://", "https://"].first(where: lower.hasPrefix),
@@ -37,7 +37,7 @@ package func isWebURL(_ text: String) -> Bool {
 
 /// A server as people write it: `localhost:8080`, `[::1]:80`.
 package struct HostAndPort: Hashable, Sendable {
-  /// In lower case, without brackets.
+  /// The host in lower case, without brackets.
   package let host: String
   package let port: UInt16
 
@@ -58,6 +58,6 @@ package struct HostAndPort: Hashable, Sendable {
     self.port = port
   }
 
-  /// As the address policy compares it.
+  /// Host and port in the form that the address policy compares.
   package var authority: String { "\(host):\(port)" }
 }

@@ -1,9 +1,9 @@
-// Tables of two columns, for help texts.
+// Formats tables of two columns, for help texts.
 
 private let widestFirstColumn = 28
 
-/// A line for each row. A first column that is wider than most leaves the second one to a line of its
-/// own.
+/// One line for each row. If a first column is wider than most, the second one goes on its own
+/// line.
 package func twoColumns(_ rows: [(String, String)]) -> String {
   let widest = min(widestFirstColumn, rows.map { displayWidth(of: $0.0) }.max() ?? 0)
   return rows.map { first, second in

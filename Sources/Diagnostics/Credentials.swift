@@ -1,9 +1,11 @@
-// Names, passwords and signatures in URLs, which nobody should read in a message. It knows no scheme.
+// Hides names, passwords and signatures in URLs, which must not appear in a message. It knows no
+// scheme.
 
-/// Stands for what is not shown.
+/// Replaces what is not shown.
 package let maskedValue = "***"
 
-/// Text with URLs in it, as it may be shown: each word of it as a URL is, if it can be one.
+/// Text that may contain URLs, in the form in which it may be shown: each word that can be a URL is
+/// treated as one.
 package func withoutCredentials(_ text: String) -> String {
   var result = ""
   var rest = text[...]
@@ -15,11 +17,12 @@ package func withoutCredentials(_ text: String) -> String {
   return result + shown(String(rest), isURL: false)
 }
 
-/// A URL as it may be shown: without the name and password before its host, and with `***` for values
-/// of its query and fragment that give access. Where the scheme is left out, it begins with its host.
+/// A URL in the form in which it may be shown: without the name and password before its host, and
+/// with `***` for values of its query and fragment that give access. If the scheme is left out, it
+/// begins with its host.
 package func shownURL(_ url: String) -> String { shown(url, isURL: true) }
 
-/// `isURL` tells that it is one even if it has no scheme.
+/// `isURL` means that it is one even if it has no scheme.
 private func shown(_ url: String, isURL: Bool) -> String {
   let mark = url.firstRange(of: "://")
   let start = mark?.upperBound ?? url.startIndex
@@ -44,7 +47,7 @@ private func shown(_ url: String, isURL: Bool) -> String {
   return shown + shownParameter(part, isFragment: isFragment)
 }
 
-/// What follows `://`, from the host on.
+/// The part after `://`, from the host on.
 private func withoutUser(_ address: Substring, isURL: Bool) -> String {
   let end = address.firstIndex(where: { "/?#".contains($0) }) ?? address.endIndex
   if let sign = address[..<end].lastIndex(of: "@") {
@@ -55,12 +58,13 @@ private func withoutUser(_ address: Substring, isURL: Bool) -> String {
   }
   let port = address[address.index(after: colon)..<end]
   if port.allSatisfy(\.isNumber) || port.contains("${{") { return String(address) }
-  // A password that ends in what looks like a path: the URL is wrong, and nobody knows where its host is.
+  // A password that ends in something like a path: the URL is invalid, and the position of its host
+  // is unknown.
   if let sign = address.lastIndex(of: "@") { return String(address[address.index(after: sign)...]) }
   return address[...colon] + maskedValue + String(address[end...])
 }
 
-/// One `name=value`, or what stands in its place.
+/// One `name=value`, or its replacement.
 private func shownParameter(_ text: String, isFragment: Bool) -> String {
   let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
   guard parts.count == 2 else {
@@ -94,7 +98,7 @@ private let credentialWords: Set = [
   "hmac", "policy",
 ]
 
-/// Whether letters and digits are mixed for longer than in anything that people write.
+/// Whether letters and digits are mixed over a greater length than in anything written by people.
 private func isOpaque(_ value: some StringProtocol) -> Bool {
   value.utf8.split { !(isLetter($0) || isDigit($0)) }.contains { run in
     run.count >= 20 && run.contains(where: isDigit) && run.contains(where: isLetter)

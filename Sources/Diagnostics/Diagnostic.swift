@@ -1,8 +1,8 @@
-// A fault of the pipeline file: what is wrong, where, and what would be right.
+// A fault in the pipeline file: what is wrong, where, and what would be right.
 
-/// One fault of the user's file. Made from a span, so it cannot lack a place.
+/// One fault in the user's file. It is made from a span, so it cannot lack a location.
 package struct Diagnostic: Error, Hashable, Sendable {
-  /// A place with a few words about it; the words may be empty.
+  /// A location with a few words about it; the words may be empty.
   package struct Label: Hashable, Sendable {
     package let span: Span
     package let text: String

@@ -1,28 +1,30 @@
-// Gathers the diagnostics of a file: sorted, one for each place, bounded however bad the file is.
+// Collects the diagnostics of a file: sorted, one for each location, bounded however bad the file
+// is.
 
-/// The faults found so far. Of more than `limit`, those nearest to the start of the file are kept.
+/// The faults found so far. If there are more than `limit`, those nearest to the start of the file
+/// are kept.
 package struct DiagnosticLog {
   package static let limit = 1000
 
   private var found: [Diagnostic] = []
-  /// Places from here on are beyond the limit.
+  /// Locations from here on are beyond the limit.
   private var horizon = UInt32.max
 
-  /// For all suggestions among names of the file: there may be as many of them as faults.
+  /// Makes all suggestions among names of the file, because there may be as many of them as faults.
   package let suggester = Suggester()
 
   package init() {}
 
   package var isEmpty: Bool { found.isEmpty }
 
-  /// True once the limit was passed: the rest of the file need not be read.
+  /// True once the limit has been exceeded: the rest of the file need not be read.
   package var isFull: Bool { horizon < UInt32.max }
 
-  /// Whether a fault at this place would be kept.
+  /// Whether a fault at this location would be kept.
   package func hasRoom(at span: Span) -> Bool { span.start < horizon }
 
-  /// The diagnostic is made only if there is room for it. Of several at one place the first counts:
-  /// what an alias repeats is one mistake.
+  /// Reports a fault. The diagnostic is made only if there is room for it. Of several at one
+  /// location only the first counts, because a mistake that aliases repeat is one mistake.
   package mutating func report(at span: Span, _ make: (Span) -> Diagnostic) {
     guard hasRoom(at: span) else { return }
     found.append(make(span))
@@ -33,7 +35,7 @@ package struct DiagnosticLog {
     report(at: diagnostic.primary.span) { _ in diagnostic }
   }
 
-  /// Sorted by place.
+  /// The diagnostics sorted by location.
   package mutating func sorted() -> [Diagnostic] {
     condense()
     return found

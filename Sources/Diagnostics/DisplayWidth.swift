@@ -1,7 +1,7 @@
-// How text looks in a terminal: columns that a character takes, and what stands for one that must
-// not be printed as it is.
+// How text is displayed in a terminal: the columns that a character takes, and the replacement for
+// one that must not be printed as it is.
 
-/// Columns that a scalar takes in a terminal: 2 for wide ones, 0 for marks that combine.
+/// The columns that a scalar takes in a terminal: 2 for wide ones, 0 for marks that combine.
 package func displayWidth(of scalar: Unicode.Scalar) -> Int {
   if scalar.value < 0x300 { return 1 }
   switch scalar.properties.generalCategory {
@@ -10,7 +10,7 @@ package func displayWidth(of scalar: Unicode.Scalar) -> Int {
   }
 }
 
-/// Columns that a text takes in a terminal.
+/// The columns that a string takes in a terminal.
 package func displayWidth(of text: String) -> Int {
   if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
   return text.unicodeScalars.reduce(0) { $0 + displayWidth(of: $1) }
@@ -49,8 +49,8 @@ private func isWide(_ value: UInt32) -> Bool {
   return low < wideRanges.count && wideRanges[low].contains(value)
 }
 
-/// `\u{1b}` for a scalar that would move the cursor, hide text or turn its direction; nil for one
-/// that can be printed. The zero-width joiner holds emoji together and stays.
+/// The escape for a scalar that would move the cursor, hide text or change its direction, such as
+/// `\u{1b}`; nil for one that can be printed. The zero-width joiner holds emoji together and stays.
 package func escape(_ scalar: Unicode.Scalar) -> String? {
   if scalar.value >= 0x20, scalar.value < 0x7F { return nil }
   switch scalar.properties.generalCategory {
@@ -61,10 +61,11 @@ package func escape(_ scalar: Unicode.Scalar) -> String? {
   return "\\u{\(String(scalar.value, radix: 16))}"
 }
 
-/// A text from outside as it may stand in a message: on one line, at most 80 characters.
+/// A string from outside in the form in which it may appear in a message: on one line, at most 80
+/// characters.
 package func printable(_ text: String) -> String { shortened(withoutHidden(text)) }
 
-/// The same of a text that is a name, too: nothing in it is hidden.
+/// The same for a string that is also a name: nothing in it is hidden.
 package func shortened(_ text: String, to length: Int = 80) -> String {
   var result = ""
   var count = 0

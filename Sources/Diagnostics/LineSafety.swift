@@ -1,8 +1,8 @@
-// Lines of messages: values in them never make a line of their own, nor begin one. Runners of CI take
-// lines that begin with `::`, `##`, `---` or `+++` as commands, blanks before them or not.
+// Lines of messages: values in them neither make a line of their own nor begin one. CI runners take
+// lines that begin with `::`, `##`, `---` or `+++` as commands, even after spaces.
 
-/// The words of a message on one line, at most 2,000 characters: what would move the cursor or end
-/// the line is escaped.
+/// The words of a message on one line, at most 2,000 characters: whatever would move the cursor or
+/// end the line is escaped.
 package func messageLine(_ text: String) -> String {
   let longest = 2000
   if text.utf8.count <= longest, text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }

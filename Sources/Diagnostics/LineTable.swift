@@ -1,22 +1,22 @@
-// Lines and columns of one file's bytes, for printing. Knows offsets within the file only.
+// Lines and columns of one file's bytes, for printing. It knows only offsets within the file.
 
-/// Checkpoints at equal distances, so that any place costs at most one stretch to find, even in a
-/// file that is one line of 60 MB.
+/// Checkpoints at equal distances, so that finding any position costs at most one such distance,
+/// even in a file that is one line of 60 MB.
 struct LineTable {
   struct Position {
-    /// From 1.
+    /// The line, counted from 1.
     let line: Int
-    /// From 1, in Unicode scalars; a byte order mark counts as nothing.
+    /// The column, counted from 1, in Unicode scalars; a byte order mark does not count.
     let column: Int
-    /// Offset of the line's first byte.
+    /// The offset of the line's first byte.
     let lineStart: Int
   }
 
   private struct Checkpoint {
-    /// Newlines before.
+    /// The number of newlines before the checkpoint.
     var line = 0
     var lineStart = 0
-    /// Scalars between the line's start and here.
+    /// The number of scalars between the line's start and the checkpoint.
     var scalars = 0
 
     mutating func advance(over bytes: some Sequence<UInt8>, from offset: Int) {
@@ -35,7 +35,7 @@ struct LineTable {
   private static let stretch = 16384
   private var checkpoints: [Checkpoint] = []
 
-  /// Reads the bytes once, up to a limit behind which no place will be asked for.
+  /// Reads the bytes once, up to a limit beyond which no position will be requested.
   init(_ bytes: [UInt8], upTo limit: Int) {
     var current = Checkpoint()
     var offset = byteOrderMark(of: bytes)

@@ -1,8 +1,8 @@
-// Texts that a process is given as bytes: arguments, and variables of the environment.
+// Strings that a process receives as bytes: arguments, and environment variables.
 
-/// Bytes that are not UTF-8. Nothing is put in their place: a value would be another one.
+/// The bytes are not UTF-8. They are not replaced, because that would give a different value.
 package struct TextDecodingFailure: Error, Hashable {
-  /// As it may stand in a message: `v=\xff`.
+  /// The value in the form in which it may appear in a message: `v=\xff`.
   package let shown: String
 }
 
@@ -14,6 +14,10 @@ package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) ->
   throw TextDecodingFailure(shown: printable(all))
 }
 
+/// Whether there is a command line to read: Swift takes it from `/proc/self/cmdline`, and finds not
+/// even the program's name in it where `/proc` is not mounted.
+package var hasCommandLine: Bool { CommandLine.argc > 0 }
+
 /// The words of the command line, without the program's name.
 package func commandLineWords() throws(TextDecodingFailure) -> [String] {
   var words: [String] = []
@@ -23,7 +27,7 @@ package func commandLineWords() throws(TextDecodingFailure) -> [String] {
   return words
 }
 
-/// Bytes that are no characters of UTF-8 as `\xff`; at most 80 characters.
+/// The bytes as a string, with `\xff` for each byte that is not valid UTF-8; at most 80 characters.
 func printable(_ bytes: [UInt8]) -> String {
   var rest = bytes[...].makeIterator()
   var parser = Unicode.UTF8.ForwardParser()

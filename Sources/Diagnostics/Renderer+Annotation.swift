@@ -1,7 +1,8 @@
-// Diagnostics as workflow commands of GitHub Actions, which shows them beside the lines of the file.
+// Diagnostics as workflow commands of GitHub Actions, which shows them next to the lines of the
+// file.
 
 extension Renderer {
-  /// `::error file=…,line=…,col=…,title=…::message`, the help in a line of its own.
+  /// `::error file=…,line=…,col=…,title=…::message`, with the help on a separate line.
   func annotation(_ diagnostic: Diagnostic) -> String {
     let place = location(of: diagnostic.primary.span)
     let path = escaped(sources.files[place.file].path, isProperty: true)

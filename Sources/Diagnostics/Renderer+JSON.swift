@@ -1,6 +1,6 @@
-// JSON, written: strings escaped, and diagnostics as objects.
+// Writes JSON: escaped strings, and diagnostics as objects.
 
-/// A JSON string literal. Control characters, and those that turn the direction of text, are
+/// A JSON string literal. Control characters, and those that change the direction of text, are
 /// escaped, so the line can be printed as it is.
 package func jsonString(_ text: String) -> String {
   var result = "\""

@@ -1,4 +1,4 @@
-// Diagnostics as text, for people and for programs. Decides nothing, finds nothing.
+// Diagnostics as text, for people and for programs. It decides nothing and finds nothing.
 
 /// How diagnostics are written.
 package enum DiagnosticFormat: String, CaseIterable, Sendable {
@@ -14,7 +14,7 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
-/// Writes diagnostics that are sorted by place; each line ends with a newline.
+/// Writes diagnostics that are sorted by location; each line ends with a newline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
   color: Bool = false
@@ -91,6 +91,10 @@ struct Renderer {
     let gutter = places.map { String($0.line).utf8.count }.max() ?? 1
     var text = headline(diagnostic) + "\n"
     for (index, label) in labels.enumerated() {
+      if sources.files[places[index].file].isSecret {
+        text += index == 0 ? "" : "  \(messageLine(label.text)): \(shown(places[index]))\n"
+        continue
+      }
       let isRepeated = index > 0 && places[index].isSameLine(as: places[index - 1])
       let isForeign = index > 0 && places[index].file != places[index - 1].file
       if isForeign { text += "  in \(printable(sources.files[places[index].file].path))\n" }
@@ -102,6 +106,10 @@ struct Renderer {
       text += "  \(style.help)help:\(style.reset) \(messageLine(help))\n"
     }
     return text
+  }
+
+  private func shown(_ place: Location) -> String {
+    "\(printable(sources.files[place.file].path)):\(place.line):\(place.column)"
   }
 
   private struct Excerpt {
@@ -132,7 +140,7 @@ struct Renderer {
   }
 }
 
-/// A span's start, with all that printing asks.
+/// A span's start, with everything that printing needs.
 struct Location {
   let file: Int
   let line: Int

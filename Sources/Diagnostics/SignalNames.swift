@@ -13,7 +13,7 @@ package func signalName(_ number: Int32) -> String {
   }
 }
 
-/// 9 for `KILL`; nil for what is no name of an ordinary signal.
+/// 9 for `KILL`; nil for anything that is not the name of an ordinary signal.
 package func signalNumber(named name: String) -> Int32? {
   name.isEmpty ? nil : names.firstIndex(of: name).map { Int32($0) }
 }

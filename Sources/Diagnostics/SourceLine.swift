@@ -1,4 +1,4 @@
-// One line of a source file as a terminal shows it, with a stretch of it underlined.
+// One line of a source file as a terminal shows it, with a range of it underlined.
 
 /// The text to print and where the underline goes, in columns.
 struct SourceLine {
@@ -6,7 +6,7 @@ struct SourceLine {
   let underlineStart: Int
   let underlineWidth: Int
 
-  /// Wider lines are clipped around the underlined place.
+  /// Wider lines are clipped around the underlined range.
   static let maxWidth = 120
   private static let tabStop = 4
 
@@ -45,7 +45,7 @@ struct SourceLine {
     let isCutRight: Bool
   }
 
-  /// At most 512 bytes on either side of the place, cut between characters; no line ending.
+  /// At most 512 bytes on either side of the offset, cut between characters; no line ending.
   private static func window(of bytes: [UInt8], lineStart: Int, around place: Int) -> Window {
     let place = min(max(place, lineStart), bytes.count)
     var start = max(lineStart, place - 512)
@@ -76,7 +76,8 @@ struct SourceLine {
     return cells
   }
 
-  /// A byte that is not UTF-8 was decoded to U+FFFD, which is longer than what it stands for.
+  /// The number of bytes of a scalar. A byte that is not UTF-8 was decoded to U+FFFD, which is
+  /// longer than the byte itself.
   private static func byteCount(
     of scalar: Unicode.Scalar, in bytes: ArraySlice<UInt8>, at offset: Int
   ) -> Int {
@@ -86,7 +87,7 @@ struct SourceLine {
     return 1
   }
 
-  /// The cells to show: all, or `maxWidth` columns with the place well inside.
+  /// The cells to show: all, or `maxWidth` columns with the range well inside.
   private static func clip(_ cells: [Cell], to place: Int) -> Range<Int> {
     let total = cells.reduce(0) { $0 + $1.width }
     guard total > maxWidth else { return 0..<cells.count }
@@ -108,10 +109,10 @@ struct SourceLine {
   }
 }
 
-/// A line without what must not be shown; nil if there is nothing of that in it.
+/// A line without what must not be shown; nil if there is nothing to hide in it.
 private struct HiddenLine {
   let bytes: [UInt8]
-  /// The underlined place in them.
+  /// The underlined range in the bytes.
   let span: Range<Int>
 
   init?(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
@@ -131,7 +132,7 @@ private struct HiddenLine {
 }
 
 extension UTF8 {
-  /// Bytes of a scalar's encoding.
+  /// The number of bytes of a scalar's encoding.
   static func width(_ scalar: Unicode.Scalar) -> Int {
     switch scalar.value {
     case ..<0x80: 1

@@ -1,12 +1,14 @@
-// The texts that spans point into: one number line, each file a stretch of it.
+// The texts that spans point into: one number line, of which each file is a section.
 
 /// The files of a pipeline.
 package struct SourceMap: Sendable {
   package struct File: Sendable {
     package let path: String
     package let bytes: [UInt8]
-    /// Where the file's first byte lies on the number line.
+    /// The offset of the file's first byte on the number line.
     package let start: Int
+    /// Its lines are not shown, only where in it something stands.
+    package let isSecret: Bool
 
     package var range: Range<Int> { start..<(start + bytes.count) }
   }
@@ -15,12 +17,12 @@ package struct SourceMap: Sendable {
 
   package init() {}
 
-  /// Appends a file; returns where its first byte lies. One byte is left free behind each file, so
-  /// that the end of a file is a place of its own.
+  /// Appends a file; returns the offset of its first byte. One byte is left free after each file,
+  /// so that the end of a file has its own offset.
   @discardableResult
-  package mutating func add(path: String, bytes: [UInt8]) -> Int {
+  package mutating func add(path: String, bytes: [UInt8], isSecret: Bool = false) -> Int {
     let start = files.last.map { $0.range.upperBound + 1 } ?? 0
-    files.append(File(path: path, bytes: bytes, start: start))
+    files.append(File(path: path, bytes: bytes, start: start, isSecret: isSecret))
     return start
   }
 
@@ -34,7 +36,7 @@ package struct SourceMap: Sendable {
     return bytes
   }
 
-  /// The index of the file that holds the place. Needs at least one file. Logarithmic.
+  /// The index of the file that contains the offset. Needs at least one file. Logarithmic.
   package func fileIndex(at offset: Int) -> Int {
     precondition(!files.isEmpty, "a span needs a file to point into")
     var first = 0
@@ -47,7 +49,7 @@ package struct SourceMap: Sendable {
   }
 }
 
-/// A place for people: both numbers count from 1, the column in Unicode scalars.
+/// A line and a column for people: both count from 1, the column in Unicode scalars.
 package struct Position: Hashable, Sendable {
   package let path: String
   package let line: Int
@@ -55,7 +57,8 @@ package struct Position: Hashable, Sendable {
 }
 
 extension SourceMap {
-  /// Where a span starts. Reads the file up to there: for one place, not for many (`LineTable`).
+  /// Where a span starts. It reads the file up to there, so it is for one position, not for many
+  /// (`LineTable`).
   package func position(of span: Span) -> Position {
     let file = files[fileIndex(at: Int(span.start))]
     let place = LineTable(file.bytes, upTo: Int(span.start) - file.start)

@@ -1,4 +1,4 @@
-// Places in text. A place is a byte offset; lines and columns are computed only for printing.
+// Locations in text. A location is a byte offset; lines and columns are computed only for printing.
 
 /// A range of bytes in the text of a `SourceMap`.
 package struct Span: Hashable, Sendable {

@@ -1,17 +1,17 @@
-// "Did you mean": which of the known names a mistyped one was meant to be.
+// "Did you mean": finds the known name that a mistyped one was meant to be.
 
-/// Finds the close ones among candidates. A budget bounds the work over a whole file, so that
-/// thousands of mistyped names among thousands of others stay cheap. A class: whoever reports faults
-/// of a file draws on the same budget.
+/// Finds close candidates. A budget bounds the work over a whole file, so that thousands of
+/// mistyped names among thousands of others stay cheap. It is a class because everything that
+/// reports faults of a file draws on the same budget.
 package final class Suggester {
   private var budget: Int
 
-  /// `budget` counts compared candidates over the life of the suggester.
+  /// `budget` is the number of candidates compared over the life of the suggester.
   package init(budget: Int = 500_000) { self.budget = budget }
 
-  /// The closest candidate within reach, the first of equals; nil when none is close, or the budget
-  /// is spent. One that differs in upper and lower case alone is closest, however many letters that
-  /// are. Candidates are not asked for once the budget is spent.
+  /// The closest candidate within reach, the first of equals; nil if none is close, or the budget
+  /// is spent. One that differs only in upper and lower case is closest, however many letters
+  /// differ. Once the budget is spent, the candidates are not evaluated.
   package func closest(
     to name: String, among candidates: @autoclosure () -> some Sequence<String>
   ) -> String? {
@@ -41,13 +41,13 @@ private func inLowerCase(_ byte: UInt8) -> UInt8 {
   (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
 }
 
-/// The closest candidate, for a single question or among few names. Where both a file's faults and
-/// the names may be many, `DiagnosticLog.suggester` is asked.
+/// The closest candidate, for a single question or among few names. If a file may have both many
+/// faults and many names, use `DiagnosticLog.suggester`.
 package func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
   Suggester().closest(to: name, among: candidates)
 }
 
-/// Edits between two short texts; two neighbours in the wrong order are one edit.
+/// The number of edits between two short strings; two neighbours in the wrong order are one edit.
 func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
   var beforeLast = [Int](repeating: 0, count: right.count + 1)
   var last = Array(0...right.count)

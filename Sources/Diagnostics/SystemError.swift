@@ -4,7 +4,7 @@ import Glibc
 
 /// A failed system call. The pipeline file is not at fault (that is a `Diagnostic`), nor are we.
 package struct SystemError: Error, Hashable, Sendable {
-  /// What was tried, in words: `cannot open 'build.log'`.
+  /// What was attempted: `cannot open 'build.log'`.
   package let action: String
   package let errno: Int32
 
@@ -13,7 +13,7 @@ package struct SystemError: Error, Hashable, Sendable {
     self.errno = errno
   }
 
-  /// `cannot open 'build.log': permission denied`.
+  /// The whole message: `cannot open 'build.log': permission denied`.
   package var message: String { "\(action): \(SystemError.reason(errno))" }
 
   /// The system's words for an error, in lower case.

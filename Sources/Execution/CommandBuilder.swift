@@ -10,12 +10,13 @@ import Scheduling
 struct CommandBuilder {
   /// Where oprun was started; absolute.
   let workspace: String
-  /// Of the run. Absolute: commands may run in other folders.
+  /// The directory of the run. It is absolute because commands may run in other directories.
   let folder: String
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let masker: Masker?
-  /// By the settings, which are kept: another object could get the number of one that is gone.
+  /// The environments by their settings, which are kept, because another object could get the
+  /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
   private var last: (settings: StepSettings, environment: CommandEnvironment)?
 
@@ -48,7 +49,7 @@ struct CommandBuilder {
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
   }
 
-  /// The file behind `OPRUN_OUTPUT`; the step is nil for the run itself.
+  /// The name of the file that `OPRUN_OUTPUT` names; the step is nil for the run itself.
   func outputsName(of key: CommandKey, step: String?) -> String {
     RunDirectory.outputsName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.role)
   }
@@ -57,7 +58,7 @@ struct CommandBuilder {
     RunDirectory.logName(of: fileName(of: key, step ?? RunDirectory.runHookName), key.role)
   }
 
-  /// Ids of instances may hold secrets; names of files do not.
+  /// The id as it appears in file names, without secrets, which ids of instances may contain.
   private func fileName(of key: CommandKey, _ step: String) -> String {
     masker?.name(step, number: key.operation.index) ?? step
   }
@@ -72,7 +73,7 @@ struct CommandBuilder {
     }
   }
 
-  /// Inputs that hold a secret go through variables: everybody can see arguments.
+  /// Passes inputs that contain a secret through variables, because everybody can see arguments.
   private func withoutSecrets(
     _ words: [String], _ variables: inout [EnvironmentVariable]
   ) -> [String] {
@@ -104,14 +105,15 @@ struct CommandBuilder {
     return made
   }
 
-  /// A shell would set PWD when it starts; a command without one sees what we say.
+  /// The directory for PWD. A shell would set it when it starts; a command without a shell gets it
+  /// from oprun.
   private func directory(of settings: StepSettings) -> String? {
     settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
   }
 }
 
 extension RunOptions {
-  /// Of the run; absolute. `workspace` is where oprun was started.
+  /// The absolute path of the run's directory. `workspace` is where oprun was started.
   func folder(from workspace: String) -> String {
     let path = directory.path
     return path.hasPrefix("/") ? path : "\(workspace)/\(path)"

@@ -1,10 +1,11 @@
-// What a person reads when a command cannot be started: all the wording of this phase.
+// The messages about commands that cannot be started: all the wording of this phase.
 
 import Diagnostics
 import Glibc
 
 extension LaunchFailure {
-  /// `name` is the program, `directory` the working directory; both as the user wrote them.
+  /// The message. `name` is the program, `directory` the working directory; both as the user wrote
+  /// them.
   func message(program name: String, directory: String?) -> String {
     if isDirectory { return directoryMessage(directory ?? ".") }
     return switch errno {
@@ -25,7 +26,8 @@ extension LaunchFailure {
   }
 }
 
-/// The limit on open files lets fewer commands run at once than the queues do.
+/// The notice that the limit on open files lets fewer commands run at the same time than the queues
+/// do.
 func fewCommands(_ limits: DescriptorLimits) -> String {
   let count = limits.commandCount
   return (count == 1 ? "one step runs at a time: " : "at most \(count) steps run at once: ")

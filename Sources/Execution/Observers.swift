@@ -1,11 +1,12 @@
-// The list of those who hear of a run. It knows nothing of processes, and nothing of what is done about
-// a failure.
+// The list of the observers of a run. It knows nothing about processes, nor about what is done
+// after a failure.
 
 import Masking
 import Plans
 import Scheduling
 
-/// The observers of a run, in the order in which they are told; the one door to them: no secret passes.
+/// The observers of a run, in the order in which they are called. This is the only door to them,
+/// which no secret passes.
 struct Observers {
   private var list: [any RunObserver]
   private let masker: Masker?
@@ -17,8 +18,8 @@ struct Observers {
     self.masker = masker
   }
 
-  /// When a turn must end; nil if no observer wants to be called. One that asks for a time that has
-  /// passed, again and again, must not keep the loop busy.
+  /// When a turn must end; nil if no observer wants to be called. An observer that repeatedly
+  /// returns a time in the past must not keep the loop busy.
   var deadline: Nanoseconds? {
     list.lazy.compactMap(\.deadline).filter { $0 > endOfTurn }.min()
   }
@@ -37,16 +38,17 @@ struct Observers {
     forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
   }
 
-  /// What went wrong since the last call, in words. Who has failed is no longer in the list.
+  /// What went wrong since the last call, in words. An observer that has failed is no longer in the
+  /// list.
   mutating func takeFailures() -> [String] {
     if failures.isEmpty { return [] }
     defer { failures = [] }
     return failures
   }
 
-  /// Tells the end of the run, and ends the last turn, of one observer after the other: so those
-  /// behind one that fails hear of it, in the end itself or as a notice before it. Answers the end
-  /// as it is after the last one.
+  /// Reports the end of the run to one observer after the other, and ends its last turn: so the
+  /// observers after one that fails are told, in the end itself or as a notice before it. Returns
+  /// the end as it is after the last one.
   mutating func finish(_ end: RunEnd, at time: Nanoseconds) -> RunEnd {
     commit()
     var end = end
@@ -97,7 +99,8 @@ struct Observers {
 }
 
 extension RunEnd {
-  /// The same, of a run whose state could not be kept; nil if it was stopped before, which counts.
+  /// The same end for a run whose state could not be kept; nil if it was stopped before, which
+  /// takes precedence.
   func failing(_ message: String) -> RunEnd? {
     switch stopReason {
     case nil, .failure:

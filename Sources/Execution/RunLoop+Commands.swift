@@ -28,8 +28,8 @@ extension RunLoop {
     }
   }
 
-  /// An executor that has lost sight of a command may tell its end late, or twice: the first one
-  /// that the machine waits for counts.
+  /// Handles the end of a command. An executor that has lost track of it may report its end late,
+  /// or twice: the first one that the machine waits for counts.
   private func ended(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
     guard machine.awaitsEnd(of: key) else { return }
     let log = options.directory.logs.log(of: key.operation, key.role)
@@ -40,13 +40,13 @@ extension RunLoop {
     machine.ended(key, end, stateFailure: stateFailure, at: time)
   }
 
-  /// The ends that the machine was told of have been shown.
+  /// Called when the ends that were reported to the machine have been shown.
   func closeLogs() {
     for key in endedTalkers { options.directory.logs.remove(of: key.operation, key.role) }
     endedTalkers.removeAll(keepingCapacity: true)
   }
 
-  /// A probe of a condition leaves no log.
+  /// Handles the end of a probe, which leaves no log.
   private func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ log: LogFile?, at time: Nanoseconds
   ) {
@@ -59,7 +59,7 @@ extension RunLoop {
     machine.ended(key, end, lastWords: lastWords, at: time)
   }
 
-  /// A success publishes what the command gave; outputs that cannot be used make it a failure.
+  /// Publishes the outputs of a successful command; if they cannot be used, the command has failed.
   private func takeOutputs(
     of key: CommandKey, _ end: CommandEnd, at time: Nanoseconds
   ) -> CommandEnd {
@@ -94,7 +94,7 @@ extension RunLoop {
     }
   }
 
-  /// In a run with secrets nothing stays of what a command wrote to `OPRUN_OUTPUT`, however it ended.
+  /// Removes, in a run with secrets, what a command wrote to `OPRUN_OUTPUT`, however it ended.
   private func removeOutputs(of key: CommandKey) {
     if masker != nil { options.directory.remove(outputsName(of: key)) }
   }
@@ -103,7 +103,7 @@ extension RunLoop {
     builder.outputsName(of: key, step: step(of: key))
   }
 
-  /// Nil for the run itself.
+  /// The id of the step; nil for the run itself.
   private func step(of key: CommandKey) -> String? {
     key.operation == CommandKey.runOperation ? nil : machine.steps[key.operation].id
   }
@@ -112,7 +112,7 @@ extension RunLoop {
 extension CommandRole {
   fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
 
-  /// What of the step it is a try of; nil for a probe of a condition.
+  /// The part of the step that the command belongs to; nil for a probe.
   fileprivate var part: StepPart? {
     switch self {
     case .attempt: .attempt

@@ -1,4 +1,5 @@
-// What becomes of operations that are at their gate: late expressions are given the facts of the run.
+// Decides about operations that are at their gate: late expressions are evaluated with the facts of
+// the run.
 
 import Diagnostics
 import Expressions
@@ -9,7 +10,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// Nil if it is put off until files are hashed.
+  /// The decision; nil if it is postponed until files are hashed.
   func decision(about operation: OperationID, _ question: Question) -> Decision? {
     hashing.begin(operation)
     valueBudget = ValueBudget()
@@ -33,7 +34,7 @@ extension RunLoop {
       }
     } catch {
       if machine.plan.groups[operation] != nil { return .fail(words(of: error)) }
-      // The step fails when its turn comes, as any step that cannot be started.
+      // The step fails when its turn comes, like any step that cannot be started.
       return .run(resolve(late, step, of: operation, [.attempt: error]))
     }
   }
@@ -53,7 +54,7 @@ extension RunLoop {
     return .run(resolved)
   }
 
-  /// Of members that did not succeed no outputs can be expected.
+  /// The outputs of a group. Members that did not succeed need not have any.
   private func joining(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
@@ -77,7 +78,7 @@ extension RunLoop {
     }
   }
 
-  /// Puts in what is known now, and keeps what cannot run.
+  /// Inserts what is known now, and records what cannot run.
   private func resolve(
     _ late: LateStep, _ step: PlannedStep, of operation: OperationID,
     _ failures: [StepPart: EvaluationFailure] = [:]
@@ -104,7 +105,7 @@ extension RunLoop {
     if !failures.isEmpty { refusals[operation] = failures.mapValues { words(of: $0) } }
   }
 
-  /// The run's own settings, with what is known only now; nil if files are hashed before.
+  /// The run's own settings, with what is known only now; nil if files must be hashed first.
   func resolveRun() -> StepSettings? {
     guard let late = machine.plan.late else { return machine.plan.settings }
     hashing.begin(CommandKey.runOperation)
@@ -119,7 +120,7 @@ extension RunLoop {
     return resolved.settings
   }
 
-  /// `pipeline.yml:7: the message; the way out`.
+  /// A failure in words: `pipeline.yml:7: the message; the help`.
   private func words(of failure: EvaluationFailure) -> String {
     let diagnostic = failure.diagnostic(in: machine.plan.sources)
     let position = machine.plan.sources.position(of: diagnostic.primary.span)
@@ -132,7 +133,7 @@ extension RunLoop: RunFacts {
   /// A service that goes on is one that succeeded, for those who use it.
   func ending(of operation: OperationID) -> Ending? {
     machine.scheduler.ending(of: operation)
-      ?? (machine.scheduler.isAnnounced(operation) ? Ending(.succeeded) : nil)
+      ?? (machine.isReady(operation) ? Ending(.succeeded) : nil)
   }
 
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }

@@ -1,5 +1,5 @@
-// The folder of the run goes away while the run goes on: a step that cleans too much. What is written
-// reaches the open folder as long as it exists; what is told of logs would not be true.
+// Handles the removal of the run's directory during the run, by a step that cleans too much. What
+// is written still reaches the open directory, but statements about logs would not be true.
 
 import Diagnostics
 import Plans
@@ -7,10 +7,11 @@ import RunFiles
 import Scheduling
 
 extension RunLoop {
-  /// Why the run cannot go on; nil if nothing is known to be wrong. As of the last look for outputs.
+  /// Why the run cannot continue; nil if nothing is known to be wrong, as of the last check for
+  /// outputs.
   var stateFailure: String? { isFolderGone ? lostFolder : nil }
 
-  /// How the run ended, now that its folder was looked at for the last time.
+  /// How the run ended, after a last check of its directory.
   func confirmed(_ end: RunEnd) -> RunEnd {
     options.directory.isInPlace ? end : end.failing(lostFolder) ?? end
   }

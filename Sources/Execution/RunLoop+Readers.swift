@@ -1,17 +1,17 @@
-// Readers of oprun's output that stand still: the run goes on without them, and waits for them at its
-// end, or for a while if somebody asked for the end. docs/design-execution.md, “Readers that stand
-// still”.
+// Readers of oprun's output that stop reading: the run continues without them, and waits for them
+// at its end, or only for a while if it was asked to end. docs/design-execution.md, “Readers that
+// stop reading”.
 
 import Plans
 import Running
 import Scheduling
 
 extension RunLoop {
-  /// After a signal or the run's time limit.
+  /// The time that readers have after a signal or the run's time limit.
   private static let readerGrace: Nanoseconds = 2_000_000_000
 
-  /// From now on `waiting` tells when a reader takes more; of those who have nothing to take it
-  /// tells no longer.
+  /// Makes `waiting` report from now on when a reader accepts more; for readers with nothing to
+  /// read it no longer does.
   func watchReaders() {
     let pending = outlets.compactMap(\.pendingDescriptor)
     if pending == watchedReaders { return }
@@ -23,7 +23,7 @@ extension RunLoop {
       do {
         try waiting.add(reader, for: .readers, number: 0, .writing)
       } catch {
-        // Nobody would ever tell.
+        // It would never be reported as ready.
         outlet.abandon()
       }
     }
@@ -34,8 +34,8 @@ extension RunLoop {
     for outlet in outlets where outlet.pendingDescriptor != nil { outlet.resume() }
   }
 
-  /// Until everything is taken. Who has asked for the end by a signal or a time limit gets it soon,
-  /// and who asks now gets it at once: what steps printed is in their logs.
+  /// Waits until everything is accepted. If the run was stopped by a signal or a time limit, it
+  /// ends soon, and a signal that comes now ends it at once: what steps printed is in their logs.
   func awaitReaders(after end: RunEnd) {
     let due = grace(after: end).map { now + $0 }
     while outlets.contains(where: { $0.pendingDescriptor != nil }) {
@@ -45,7 +45,7 @@ extension RunLoop {
       for item in ready {
         switch item.owner {
         case .readers: resumeOutput()
-        // What was left to go on still writes.
+        // Processes that were allowed to live on still write.
         case .executor: executor.ready(item.number, at: now)
         case .signals: isAsked = true
         case .hashing: break

@@ -1,5 +1,5 @@
-// The loop of a run: the machine decides, the executor does, the observers are told. It knows neither
-// processes nor pipes, and waits in one place.
+// The loop of a run: the machine decides, the executor acts, the observers are told. It knows
+// neither processes nor pipes, and waits in one place.
 
 import CLinux
 package import Diagnostics
@@ -15,16 +15,16 @@ import Scheduling
 package struct RunOptions {
   package var runID: String
   package var directory: RunDirectory
-  /// As the first event tells it.
+  /// The host as the first event reports it.
   package var host = RunHost(name: "", processorCount: 1)
-  /// Allowed failures make the exit status 1.
+  /// True if allowed failures make the exit status 1.
   package var isStrict = false
-  /// A run of which nothing may start ends itself, unless somebody can change that: resume a queue,
-  /// or widen one.
+  /// True if something outside can resume or widen a queue: otherwise a run that can start nothing
+  /// ends itself.
   package var canBeChangedFromOutside = false
-  /// For every command; the file's variables win over these.
+  /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
-  /// Masked in logs, in the names of files and in events.
+  /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 
   package init(runID: String, directory: RunDirectory) {
@@ -33,8 +33,8 @@ package struct RunOptions {
   }
 }
 
-/// Runs a plan to its end. Throws only when the machine refuses what a run needs before anything
-/// was started or told. The observers are told in their order.
+/// Runs a plan to its end. Throws only if the machine refuses something that a run needs before
+/// anything was started or reported. The observers are called in their order.
 package func run(
   _ plan: Plan, _ options: RunOptions, observers: [any RunObserver],
   outlets: [any RunOutlet] = []
@@ -52,13 +52,13 @@ package func run(
   return loop.run()
 }
 
-/// What a run waits with and runs its commands by. Tests have others.
+/// What a run waits with, and what runs its commands. Tests have others.
 struct RunParts {
   let waiting: any Waiting
   let executor: any Executor
   /// Where oprun was started; absolute.
   let workspace: String
-  /// Of what is random: delays of retries.
+  /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
 }
 
@@ -71,9 +71,9 @@ final class RunLoop {
   var observers: Observers
   /// Standard output and standard error, or one of them if both lead to one place.
   var outlets: [any RunOutlet] = []
-  /// Descriptors whose readers are waited for.
+  /// The descriptors whose readers the loop waits for.
   var watchedReaders: [Int32] = []
-  /// As it was told last.
+  /// The end as it was last reported.
   private var end: RunEnd?
   let options: RunOptions
   let masker: Masker?
@@ -81,17 +81,17 @@ final class RunLoop {
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
   var outputFiles: OutputFiles
-  /// Commands that cannot run, and why: a value that has no place in them.
+  /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
   /// Commands with a log whose ends are shown with the next actions of the machine.
   var endedTalkers: [CommandKey] = []
 
-  /// Of the step that is decided: values are dropped when it ends.
+  /// The budget of the step that is being decided; its values are released when it ends.
   var valueBudget: ValueBudget?
   var hashing = FileHashing()
   var hashProcesses: [Int: HashProcess] = [:]
   var endedHashers: [Int32] = []
-  /// When hooks of a run that is being stopped wait no longer for files.
+  /// When hooks of a run that is being stopped no longer wait for files.
   var hashingDue: Nanoseconds?
 
   init(
@@ -144,7 +144,7 @@ final class RunLoop {
     machine.advance(to: time)
   }
 
-  /// To its owner.
+  /// Passes news to its owner.
   private func pass(_ item: Ready, at time: Nanoseconds) {
     switch item.owner {
     case .signals: machine.signalled(Int32(item.number), at: time)
@@ -154,7 +154,7 @@ final class RunLoop {
     }
   }
 
-  /// Does what the machine asks and tells it the news, until both have nothing more.
+  /// Does what the machine requests and reports the news to it, until neither has anything more.
   private func perform() {
     while true {
       let time = now
@@ -169,7 +169,7 @@ final class RunLoop {
     }
   }
 
-  /// Whatever the actions tell is kept before the first of their commands starts.
+  /// Performs actions. Everything they report is kept before the first of their commands starts.
   private func startAll(of actions: [RunMachine.Action], at time: Nanoseconds) {
     var isKept = false
     for case .start(let key) in actions {
@@ -182,7 +182,7 @@ final class RunLoop {
     }
   }
 
-  /// Passes on what observers could not do; false if there is nothing.
+  /// Reports failures of observers to the machine; false if there are none.
   @discardableResult
   private func hearFailures(at time: Nanoseconds) -> Bool {
     let failures = observers.takeFailures()
@@ -190,7 +190,7 @@ final class RunLoop {
     return !failures.isEmpty
   }
 
-  /// All but what starts commands.
+  /// Performs an action, except those that start commands.
   private func perform(_ action: RunMachine.Action, at time: Nanoseconds) {
     switch action {
     case .start: break
@@ -210,12 +210,12 @@ final class RunLoop {
 
   var isFolderGone: Bool { outputFiles.isFolderGone }
 
-  /// The last event.
+  /// Reports the last event.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     self.end = observers.finish(confirmed(end), at: time)
   }
 
-  /// The last words: whatever belongs to nobody is ended, and readers take the rest.
+  /// Finishes: ends processes that belong to nothing, and lets readers read the rest.
   private func leave(_ end: RunEnd) -> RunEnd {
     endHashing()
     executor.close()
@@ -226,12 +226,12 @@ final class RunLoop {
 }
 
 extension Plan {
-  /// Commands that could run at once if nothing but the queues limited them.
+  /// The number of commands that could run at the same time if only the queues limited them.
   fileprivate var widestRun: Int {
     let widths = queues.reduce(0) {
       $0.addingReportingOverflow($1.width).overflow ? .max : $0 + $1.width
     }
-    // What is expanded while running may be any number.
+    // A step that is expanded during the run may have any number of instances.
     let grows = steps.contains { $0.late?.expands == true }
     return grows ? widths : min(widths, steps.count)
   }

@@ -1,27 +1,30 @@
-// `.oprun/`: where runs keep their files. Each folder on the way is opened once, below the one before
-// it, and must be ours alone: who could write there could make up what steps have given.
+// `.oprun/`: where runs keep their files. Each directory on the way is opened once, below the one
+// before it, and only we may have access: anybody who can write there could forge the outputs of
+// steps.
 
 import Diagnostics
 package import Glibc
+import Plans
 package import RunFiles
 
 /// The state directory of a project.
 package struct StateDirectory: Sendable {
-  /// Without a slash at the end: with one, the kernel would follow a link.
+  /// The path, without a slash at the end: with one, the kernel would follow a link.
   package let path: String
 
   package init(path: String) { self.path = withoutSlashes(path) }
 
-  /// Makes the folder of a new run, named by the time in UTC and two characters that tell apart
-  /// what started in the same second: `20260402-101502-k3`.
+  /// Makes the directory of a new run, named by the time in UTC and two characters that distinguish
+  /// runs that started in the same second: `20260402-101502-k3`.
   package func makeRun() throws(StateFailure) -> (id: String, directory: RunDirectory) {
-    // Whatever the caller's mask says, folders that are made here are for their owner, wholly.
+    // Whatever the caller's mask, directories that are made here are fully accessible to their
+    // owner.
     let callersMask = umask(0o077)
     defer { umask(callersMask) }
     return try makeRun(callersMask: callersMask)
   }
 
-  /// The same where the mask is set already: it is one for all threads.
+  /// The same when the mask is already set: it is shared by all threads.
   package func makeRun(
     callersMask: mode_t
   ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
@@ -39,7 +42,8 @@ package struct StateDirectory: Sendable {
     }
   }
 
-  /// Links above the folder are followed, and one in its place if it is our own or root's.
+  /// Opens the state directory. Links above it are followed, and one in its place if it belongs to
+  /// us or to root.
   private func stateFolder(
     _ place: String, in parent: Int32, linksLeft: Int = 8
   ) throws(StateFailure) -> Descriptor {
@@ -71,7 +75,7 @@ package struct StateDirectory: Sendable {
     path == "/" ? "/\(name)" : "\(path)/\(name)"
   }
 
-  /// Within the state directory.
+  /// Opens a directory within the state directory.
   private func folder(_ name: String, in parent: Int32) throws(StateFailure) -> Descriptor {
     let isNew = mkdirat(parent, name, 0o700) == 0
     guard isNew || errno == EEXIST else {
@@ -102,7 +106,7 @@ package struct StateDirectory: Sendable {
     return folder
   }
 
-  /// Keeps a folder that oprun made out of version control.
+  /// Keeps a directory that oprun made out of version control.
   private func writeIgnoreFile(in folder: Int32) throws(StateFailure) {
     let file = openat(
       folder, ".gitignore", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -112,7 +116,7 @@ package struct StateDirectory: Sendable {
     if !isWritten { throw StateFailure(error) }
   }
 
-  private static func timeStamp() -> String { utcTimeStamp(secondsSince1970: time(nil)) }
+  private static func timeStamp() -> String { UTCTime(secondsSince1970: time(nil)).compact }
 
   private static func suffix() -> String {
     let letters = Array("abcdefghijkmnpqrstuvwxyz23456789")
@@ -120,11 +124,12 @@ package struct StateDirectory: Sendable {
   }
 }
 
-/// `O_PATH`, which <fcntl.h> shows only to who asks for all of GNU: a place, not opened for reading.
+/// `O_PATH`, which <fcntl.h> defines only with _GNU_SOURCE: the descriptor identifies a file
+/// without opening it for reading.
 private let onlyAPlace: Int32 = 0o10_000_000 | O_CLOEXEC
 
-/// A symbolic link: whose it is and where it leads, both of the same link even if somebody puts
-/// another in its place.
+/// A symbolic link: its owner and its target, both of the same link even if it is replaced
+/// meanwhile.
 private struct Link {
   let owner: uid_t
   let target: String
@@ -147,21 +152,4 @@ private struct Link {
 
 private func withoutSlashes(_ path: String) -> String {
   path.utf8.lastIndex { $0 != UInt8(ascii: "/") }.map { String(path[...$0]) } ?? path
-}
-
-/// `20260402-101502`. gmtime(3) would read the file of the local time zone first.
-func utcTimeStamp(secondsSince1970 seconds: Int) -> String {
-  func digits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-  let (days, time) = (seconds / 86_400, seconds % 86_400)
-  // The year begins in March here, so that the day that some years lack is the last one.
-  let day = days + 719_468
-  let era = day / 146_097
-  let dayOfEra = day % 146_097
-  let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-  let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-  let monthFromMarch = (5 * dayOfYear + 2) / 153
-  let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
-  let year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
-  return "\(year)\(digits(month))\(digits(dayOfYear - (153 * monthFromMarch + 2) / 5 + 1))"
-    + "-\(digits(time / 3600))\(digits(time / 60 % 60))\(digits(time % 60))"
 }

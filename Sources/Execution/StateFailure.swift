@@ -3,7 +3,7 @@
 import Diagnostics
 import Glibc
 
-/// Nothing may run: what a run keeps would not be safe, or cannot be kept.
+/// Why nothing may run: the state of a run would not be safe, or cannot be kept.
 package struct StateFailure: Error, Hashable, Sendable {
   package let message: String
   package let help: String?
@@ -27,7 +27,8 @@ package struct StateFailure: Error, Hashable, Sendable {
         + "owned by \(userName(geteuid())), the user that runs oprun", help: anotherPlace)
   }
 
-  /// A folder that was made a moment ago has another mode only if modes are not kept there.
+  /// The failure for a directory that others can write to. One that was just made has another mode
+  /// only if the file system does not support modes.
   static func openToOthers(_ path: String, mode: mode_t, isNew: Bool) -> StateFailure {
     let digits = String(mode & 0o7777, radix: 8)
     let found = "others can write to the state directory \(quoted(path)) (mode 0\(digits))"
@@ -39,7 +40,7 @@ package struct StateFailure: Error, Hashable, Sendable {
       help: "run chmod go-w \(quoted(path)), or \(anotherPlace)")
   }
 
-  /// What stands there cannot be opened as a folder.
+  /// The failure for something that cannot be opened as a directory.
   static func unusable(_ path: String, _ status: stat, _ error: SystemError) -> StateFailure {
     let kind = FileKind(status.st_mode)
     if kind == .folder { return StateFailure(error) }
@@ -50,10 +51,10 @@ package struct StateFailure: Error, Hashable, Sendable {
   private static let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
 }
 
-/// `user 1000`.
+/// The user in words: `user 1000`.
 func userName(_ user: uid_t) -> String { user == 0 ? "root" : "user \(user)" }
 
-/// What a path may lead to.
+/// The kinds of files that a path may lead to.
 enum FileKind {
   case regular, folder, link, fifo, socket, device
 
@@ -68,7 +69,7 @@ enum FileKind {
     }
   }
 
-  /// `a link`.
+  /// The kind in words: `a link`.
   var words: String {
     switch self {
     case .regular: "a file"

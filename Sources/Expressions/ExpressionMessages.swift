@@ -1,9 +1,9 @@
-// The wording of everything that can be wrong with an expression: how it is written, what it names,
-// what it does with values, and where a value would become shell code.
+// The wording of everything that can be wrong with an expression: its syntax, the names in it, what
+// it does with values, and positions where a value would become shell code.
 
 import Diagnostics
 
-/// A message, and the way out if there is one.
+/// A message, with a help line if the fix is known.
 package struct UnlocatedFailure: Hashable, Sendable {
   package let message: String
   package let help: String?
@@ -22,7 +22,7 @@ package enum ExpressionMessage {
   }
 }
 
-// How it is written.
+// Messages about syntax.
 extension ExpressionMessage {
   static let emptyExpression = UnlocatedFailure("an expression is missing here")
   static let openTemplate = UnlocatedFailure(
@@ -48,6 +48,8 @@ extension ExpressionMessage {
   static func strayCharacter(_ character: String, beforeBraces: Bool) -> UnlocatedFailure {
     let help: String? =
       switch character {
+      case "~", "=~": "matches(text, pattern) compares with a regular expression"
+      case "!~": "!matches(text, pattern) compares with a regular expression"
       case "$" where beforeBraces, "{" where beforeBraces:
         "names inside an expression need no braces: params.x"
       case "=": "'==' compares"
@@ -71,6 +73,24 @@ extension ExpressionMessage {
       help: "write it as a string: '\(printable(text))'")
   }
 
+  /// A word that other languages have for an operator.
+  static func foreignOperator(_ word: String, sign: String) -> UnlocatedFailure {
+    let meaning =
+      switch sign {
+      case "!": "'!' means not: !(x == y)"
+      case "&&": "'&&' means and"
+      case "||": "'||' means or"
+      default: "'\(sign)' compares"
+      }
+    return UnlocatedFailure("\(quoted(word)) is no operator", help: meaning)
+  }
+
+  /// A function between its arguments: `x contains 'y'`.
+  static func infixFunction(_ row: FunctionRow) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(row.name)) is a function, not an operator", help: "write \(row.signature)")
+  }
+
   package static func unexpected(_ found: String?, wanted: String?) -> UnlocatedFailure {
     let place = found.map { "found \(quoted($0))" } ?? "the expression ends too early"
     let wanted = wanted.map { $0.count == 1 ? quoted($0) : $0 }
@@ -80,9 +100,9 @@ extension ExpressionMessage {
   }
 }
 
-// What it names.
+// Messages about names.
 extension ExpressionMessage {
-  /// `function` is that of this name.
+  /// `function` is the function of this name, if there is one.
   static func unknownName(
     _ name: String, suggestion: String?, function: FunctionRow? = nil
   ) -> UnlocatedFailure {
@@ -92,7 +112,7 @@ extension ExpressionMessage {
         ?? didYouMean(suggestion) ?? "a string is written in quotes: '\(printable(name))'")
   }
 
-  /// Of a name with members.
+  /// The message about an unknown name with members.
   static func unknownRoot(
     _ name: String, suggestion: String?, among known: [String]
   ) -> UnlocatedFailure {
@@ -145,7 +165,7 @@ extension ExpressionMessage {
   }
 }
 
-// What it does with values.
+// Messages about values.
 extension ExpressionMessage {
   static func wrongOperand(_ sign: String, wanted: String, found: String) -> UnlocatedFailure {
     UnlocatedFailure(
@@ -162,11 +182,28 @@ extension ExpressionMessage {
     UnlocatedFailure("the value must be \(wanted), not \(found)")
   }
 
-  static func incomparable(_ left: String, _ right: String) -> UnlocatedFailure {
-    UnlocatedFailure("cannot compare \(left) with \(right)")
+  static func incomparable(_ left: ComparedSide, _ right: ComparedSide) -> UnlocatedFailure {
+    let (one, other) = right.isLiteral ? (right, left) : (left, right)
+    return UnlocatedFailure(
+      "cannot compare \(left.shown) with \(right.shown)",
+      help: one.help(against: other) ?? other.help(against: one))
   }
 
-  /// `subject`: what it is compared with, as it is written.
+  /// `sign` is `==` or `!=`, between the name and `''`.
+  static func nullIsNotEmpty(_ name: String, _ sign: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(name)) may be null, which is not ''",
+      help: "\(printable(name)) ?? '' \(sign) '' is about both, "
+        + "\(printable(name)) \(sign) null about null alone")
+  }
+
+  static func mayBeMissing(_ secret: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(quoted(secret)) is a secret that is not required, and null if it is missing",
+      help: "say what counts then: \(printable(secret)) ?? ''")
+  }
+
+  /// `subject` is what the string is compared with, as it is written.
   static func neverChosen(_ text: String, by subject: String?, of choices: [String])
     -> UnlocatedFailure
   {
@@ -248,7 +285,7 @@ extension ExpressionMessage {
   }
 }
 
-// Values in text.
+// Messages about values in strings.
 extension ExpressionMessage {
   static func holdsSecret(_ expression: String, _ name: String) -> UnlocatedFailure {
     UnlocatedFailure(

@@ -1,16 +1,17 @@
-// What is to be masked: the secrets of a run, in every form in which they are likely to be printed.
-// It knows neither where secrets come from nor where texts go.
+// What is masked: the secrets of a run, in every form in which they are likely to be printed. It
+// knows neither where secrets come from nor where text goes.
 
-/// Replaces secrets by `***`. Made once; any number of streams use it.
+/// Replaces secrets by `***`. It is created once and used by any number of streams.
 package final class Masker: Sendable {
   let automaton: Automaton
-  /// What is found although white space stands in it.
+  /// The forms that are found even if they contain white space.
   let broken: BrokenForms?
-  /// Secrets of fewer characters are masked nowhere: they would be found everywhere. Who reads
-  /// secrets refuses them.
+  /// Secrets of fewer characters are not masked, because they would be found everywhere. The code
+  /// that reads secrets refuses them.
   package static let fewestCharacters = 4
 
-  /// Nil if there is nothing to mask. Of a secret with several lines each is one `withLines`.
+  /// Nil if there is nothing to mask. If `withLines`, each line of a secret with several lines is
+  /// masked, too.
   package init?(secrets: [[UInt8]], withLines: Bool = true) {
     var forms = SecretForms()
     for secret in secrets where characterCount(of: secret) >= Self.fewestCharacters {
@@ -21,23 +22,23 @@ package final class Masker: Sendable {
     broken = BrokenForms(forms.broken)
   }
 
-  /// For tests: these texts and no forms of them; none shorter than four bytes, nor than eight of
-  /// those that may be broken.
+  /// A masker for tests, with these texts and no forms of them; none shorter than four bytes, or
+  /// eight bytes for those in `broken`.
   init(exactly patterns: Set<[UInt8]>, broken: Set<[UInt8]> = []) {
     automaton = Automaton(patterns)
     self.broken = BrokenForms(broken)
   }
 
-  /// Whether there is anything to mask in a text.
+  /// Whether there is anything to mask in a string.
   package func finds(in text: String) -> Bool { mask(text) != text }
 
-  /// A name, masked. Names that are alike once they are masked stay apart by their numbers.
+  /// A name, masked. Names that are equal once they are masked are distinguished by their numbers.
   package func name(_ text: String, number: Int) -> String {
     let masked = mask(text)
     return masked.contains("***") ? "\(masked)~\(number)" : masked
   }
 
-  /// A whole text, masked.
+  /// A whole string, masked.
   package func mask(_ text: String) -> String {
     var stream = MaskingStream(self)
     var output: [UInt8] = []
@@ -48,5 +49,5 @@ package final class Masker: Sendable {
   }
 }
 
-/// Of UTF-8; a byte that belongs to no character counts as one.
+/// The number of characters of UTF-8; a byte that belongs to no character counts as one.
 package func characterCount(of text: [UInt8]) -> Int { text.count { $0 & 0xC0 != 0x80 } }

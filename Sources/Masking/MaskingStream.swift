@@ -1,19 +1,19 @@
-// A stream of bytes with its secrets replaced, whatever pieces it comes in. What may be the
-// beginning of a secret is held back until it is decided.
+// A stream of bytes with its secrets replaced, however it is split into pieces. What may be the
+// beginning of a secret is held back until that is decided.
 
-/// One stream. Memory: the longest form of a secret.
+/// One stream. It needs memory for the longest form of a secret.
 package struct MaskingStream: Sendable {
   private let automaton: Automaton
   private var broken: BrokenScan?
   private var state = Automaton.start
-  /// Bytes that came before the next piece.
+  /// The number of bytes before the next piece.
   private var position = 0
-  /// The newest bytes, which were not passed on yet.
+  /// The newest bytes, which have not been passed on yet.
   private var held: [UInt8] = []
-  /// Those that are not passed on yet, in order.
+  /// The occurrences that have not been passed on yet, in order.
   private var hits: [Hit] = []
 
-  /// What stands for a secret.
+  /// The replacement of a secret.
   package static let mask: StaticString = "***"
   private static let pieceSize = 64 << 10
 
@@ -25,7 +25,7 @@ package struct MaskingStream: Sendable {
   /// Whether bytes wait for what comes next.
   package var isHolding: Bool { !held.isEmpty || !hits.isEmpty }
 
-  /// Appends what is decided of the text so far.
+  /// Appends the part of the text that is decided so far.
   package mutating func mask(_ chunk: UnsafeRawBufferPointer, into output: inout [UInt8]) {
     var rest = chunk[...]
     while !rest.isEmpty {
@@ -39,12 +39,12 @@ package struct MaskingStream: Sendable {
     }
   }
 
-  /// Returns where that begins which is not decided.
+  /// Returns the position from which on nothing is decided.
   private mutating func scanBroken(_ piece: UnsafeRawBufferPointer, upTo end: Int) -> Int {
     guard broken != nil else { return end }
     var found: [Hit] = []
     broken?.scan(piece, at: position, hits: &found)
-    // What was passed on at the end of a line cannot be taken back.
+    // Bytes that were passed on at the end of a line cannot be taken back.
     let first = position - held.count
     for index in found.indices { found[index].start = max(found[index].start, first) }
     hits.merge(found)
@@ -55,15 +55,15 @@ package struct MaskingStream: Sendable {
     chunk.withUnsafeBytes { mask($0, into: &output) }
   }
 
-  /// The text ends, or must be shown as far as it has come: appends what is left of it. A text that
-  /// follows is a new one.
+  /// Appends what is left of the text, because it ends or must be shown as far as it has come. Text
+  /// that follows is a new one.
   package mutating func finish(into output: inout [UInt8]) {
     state = Automaton.start
     broken?.beginAnew()
     passOn(before: position, UnsafeRawBufferPointer(start: nil, count: 0), into: &output)
   }
 
-  /// No occurrence that is still to be found begins before `limit`.
+  /// Passes bytes on. No occurrence that is still to be found begins before `limit`.
   private mutating func passOn(
     before limit: Int, _ piece: UnsafeRawBufferPointer, into output: inout [UInt8]
   ) {
@@ -74,7 +74,7 @@ package struct MaskingStream: Sendable {
       guard hit.start < limit else { break }
       copy(from, hit.start, piece, into: &output)
       guard hit.end <= limit else {
-        // What overlaps its end may still come.
+        // An occurrence that overlaps its end may still come.
         hits[closed].start = limit
         from = limit
         break
@@ -90,7 +90,7 @@ package struct MaskingStream: Sendable {
 
   private static let maskBytes = Array("***".utf8)
 
-  /// Appends the bytes of a range that lies in what is held and in the piece.
+  /// Appends the bytes of a range, which may be partly in the held bytes and partly in the piece.
   private func copy(
     _ start: Int, _ end: Int, _ piece: UnsafeRawBufferPointer, into output: inout [UInt8]
   ) {

@@ -1,4 +1,4 @@
-// The front door of this module: the bytes of a pipeline file in, a plan or its diagnostics out.
+// The entrance of this module: from the bytes of a pipeline file to a plan or its diagnostics.
 
 package import Diagnostics
 import Expressions
@@ -7,29 +7,33 @@ package import Scheduling
 
 /// What the command line adds to the file.
 package struct PlanningOptions: Sendable {
-  /// What `max_parallel: auto` stands for.
+  /// The value of `max_parallel: auto`.
   package var processorCount: Int
-  /// `-j`: the width of the default queue, whatever the file says.
+  /// The width of the default queue from `-j`, whatever the file says.
   package var maxParallel: Int?
-  /// `--fail-fast`: in place of the file's `failure_policy`.
+  /// The policy from `--fail-fast`, in place of the file's `failure_policy`.
   package var failurePolicy: FailurePolicy?
-  /// `--timeout`: in place of the file's.
+  /// The time limit from `--timeout`, in place of the file's.
   package var timeout: Nanoseconds?
-  /// Ids of steps to run, with all that they need; empty means every step.
+  /// The ids of the steps to run, along with everything they need; empty means what the file says:
+  /// its `default`, or every step that is not manual.
   package var selection: [String]
-  /// Values for the pipeline's parameters. The last of several for one counts.
+  /// True for listings: if nothing is selected, every step is in the plan.
+  package var showsEveryStep = false
+  /// The values for the pipeline's parameters. If one has several values, the last one wins.
   package var parameters: [ParameterArgument] = []
-  /// Variables that oprun inherited: `OPRUN_PARAM_<NAME>` counts where no argument does.
+  /// The variables that oprun inherited: `OPRUN_PARAM_<NAME>` is used if there is no argument.
   package var environment: [String: String] = [:]
-  /// Those of them whose value is not UTF-8: to be refused where they are used.
+  /// The variables whose value is not UTF-8; they are refused where they are used.
   package var undecodable: [String: TextDecodingFailure] = [:]
-  /// A required parameter without a value is a failure; else its value is unknown.
+  /// Whether a required parameter without a value is a failure; otherwise its value is unknown.
   package var demandsAllParameters = true
   package var host = HostFacts()
   package var files = PipelineFiles.none
-  /// Answers the name of a secret that a text holds. Called for values that are put into commands.
+  /// Returns the name of a secret that a string contains. Called for values that are inserted into
+  /// commands.
   package var secretHeld: (@Sendable (String) -> String?)?
-  /// Variables that are secrets, in any of the files; the value says whether one must be there.
+  /// The variables that are secrets in any of the files; the value says whether one is required.
   var secretVariables: [String: Bool] = [:]
 
   package init(
@@ -46,23 +50,24 @@ package struct PlanningOptions: Sendable {
 
 /// Why there is no plan.
 package enum PlanningFailure: Error {
-  /// The file is at fault: everything that was found, sorted by place. Exit status 3.
+  /// The file is at fault; the diagnostics are everything that was found, sorted by location. Exit
+  /// status 3.
   case invalid([Diagnostic], SourceMap)
-  /// The selection names a step that is not there. Exit status 4.
-  case emptySelection(message: String)
+  /// The selection names a step that does not exist, or nothing is selected. Exit status 4.
+  case emptySelection(message: String, help: String? = nil)
   /// Parameters have wrong values or none, one message for each. Exit status 2.
   case badParameters(ParameterFaults)
 }
 
-/// A pipeline that was read, with all files that belong to it. What is wrong with them is told by
-/// `plan`.
+/// A pipeline that was read, with all files that belong to it. `plan` reports what is wrong with
+/// them.
 package struct LoadedPipeline {
   private let path: String
   private let bytes: [UInt8]
   private let files: PipelineFiles
   private var loader: PipelineLoader
 
-  /// `path` is what messages call the file.
+  /// `path` is the name of the file in messages.
   package init(path: String, bytes: [UInt8], files: PipelineFiles) {
     var loader = PipelineLoader(files: files)
     loader.load(path: path, bytes: bytes)
@@ -72,13 +77,13 @@ package struct LoadedPipeline {
     self.loader = loader
   }
 
-  /// Makes what is said about the files anew, when it is known what must not be shown.
+  /// Makes the messages about the files again, when it is known what must not be shown.
   package mutating func renewMessages() {
     guard !loader.log.isEmpty else { return }
     self = LoadedPipeline(path: path, bytes: bytes, files: files)
   }
 
-  /// What is declared, as far as the files could be read.
+  /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
 
   package func plan(_ options: PlanningOptions) throws(PlanningFailure) -> Plan {
@@ -95,7 +100,7 @@ package struct LoadedPipeline {
   }
 }
 
-/// Turns the text of a pipeline file into a plan. `path` is what messages call the file.
+/// Turns the text of a pipeline file into a plan. `path` is the name of the file in messages.
 package func makePlan(
   path: String, bytes: [UInt8], options: PlanningOptions
 ) throws(PlanningFailure) -> Plan {

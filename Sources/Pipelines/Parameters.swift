@@ -1,18 +1,20 @@
-// The values of a pipeline's parameters: from the command line, then the environment, then defaults.
+// Determines the values of a pipeline's parameters: from the command line, then the environment,
+// then defaults.
 
 import Diagnostics
 import Expressions
 import Plans
 
-/// What is known of parameters.
+/// What is known about parameters.
 struct Parameters {
-  /// Null for one that is not required and was not given; missing if it is not known.
+  /// The values; null for a parameter that is not required and was not given; missing if it is not
+  /// known.
   private(set) var values: [String: Value] = [:]
-  /// What is wrong with what was given, for the command line.
+  /// What is wrong with the given values, for the command line.
   private(set) var faults = ParameterFaults()
   private let patterns = PatternMatcher()
 
-  /// `demandsAll`: a required one that is missing is a fault.
+  /// Determines the values. `demandsAll` means that a missing required one is a fault.
   init(
     _ params: [ParamModel], arguments: [ParameterArgument], environment: [String: String],
     undecodable: [String: TextDecodingFailure], demandsAll: Bool
@@ -60,10 +62,10 @@ struct Parameters {
   }
 }
 
-/// As many as are shown, and how many more there are.
+/// The faults that are shown, and how many more there are.
 package struct ParameterFaults: Hashable, Sendable {
   package private(set) var messages: [String] = []
-  /// Beyond those in `messages`.
+  /// The number of faults beyond those in `messages`.
   package private(set) var omittedCount = 0
 
   package static let limit = 20
@@ -72,7 +74,7 @@ package struct ParameterFaults: Hashable, Sendable {
 
   package var isEmpty: Bool { messages.isEmpty }
 
-  /// The message is made only if it is kept.
+  /// Adds a fault; the message is made only if it is kept.
   mutating func append(_ message: @autoclosure () -> String) {
     if messages.count < Self.limit { messages.append(message()) } else { omittedCount += 1 }
   }

@@ -1,11 +1,12 @@
-// Reads the bytes of a pipeline file, and refuses what cannot be one. Knows nothing of YAML.
+// Reads the bytes of a pipeline file, and refuses what cannot be one. It knows nothing about YAML.
 
 import Diagnostics
 import Glibc
 
-/// Why the bytes of a pipeline file could not be had.
+/// Why the bytes of a pipeline file could not be read.
 package struct InputFailure: Error, Hashable, Sendable {
-  /// In words, the path and the reason included: `cannot read 'a.yml': no such file or directory`.
+  /// The message, including the path and the reason: `cannot read 'a.yml': no such file or
+  /// directory`.
   package let message: String
   package let help: String?
 
@@ -25,7 +26,7 @@ package func readPipelineFile(_ path: String) throws(InputFailure) -> [UInt8] {
 private struct PipelineInput: ~Copyable {
   private let descriptor: Int32
   private let name: String
-  /// From the file's size; 0 where it is not known.
+  /// The number of bytes according to the file's size; 0 if it is not known.
   private let expectedByteCount: Int
 
   init(_ path: String) throws(InputFailure) {
@@ -74,7 +75,7 @@ private struct PipelineInput: ~Copyable {
 
   func read() throws(InputFailure) -> [UInt8] {
     var bytes = try readExpected()
-    // Of a file nothing is left but what was added since.
+    // If the size was known, only what was added since is left.
     var chunk = [UInt8](repeating: 0, count: expectedByteCount > 0 ? 4096 : 65536)
     while true {
       let count = Glibc.read(descriptor, &chunk, chunk.count)
@@ -88,15 +89,15 @@ private struct PipelineInput: ~Copyable {
     }
   }
 
-  /// The kernel finds each page of 4 KiB anew when it is touched first, which takes longer than
-  /// reading it. A refusal changes nothing.
+  /// Asks for large pages. The kernel allocates each page of 4 KiB separately when it is first
+  /// touched, which takes longer than reading it. A refusal changes nothing.
   private static func askForLargePages(_ buffer: UnsafeMutableBufferPointer<UInt8>) {
     let start = UnsafeMutableRawPointer(buffer.baseAddress)?.alignedUp(toMultipleOf: 4096)
     guard buffer.count >= 4 << 20, let start else { return }
     madvise(start, buffer.count - 4096, MADV_HUGEPAGE)
   }
 
-  /// As much as the file held when it was opened, straight into the array.
+  /// Reads as much as the file had when it was opened, straight into the array.
   private func readExpected() throws(InputFailure) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: expectedByteCount) { buffer, count in

@@ -6,19 +6,20 @@ import Expressions
 import Plans
 import Scheduling
 
-/// The file's content. Steps are kept small, and what few of them have is kept aside.
+/// The file's content. Steps are kept small, and what only a few of them have is kept separately.
 struct PipelineModel {
   var name: String?
-  /// Where the keys that a file has once at most are written.
+  var description: String?
+  /// The locations of the keys that a file has at most once.
   var written: [PipelineKey: Span] = [:]
   var includes: [Reference] = []
   var dotenv: [Reference] = []
-  /// From the files of `dotenv`, once they are read.
+  /// The variables from the files of `dotenv`, once they are read.
   var fileVariables: [VariableModel] = []
   var params: [ParamModel] = []
   var environment: [VariableModel] = []
   var secrets: [SecretModel] = []
-  /// What a pipeline that uses this one gets back.
+  /// The outputs that a pipeline which uses this one receives.
   var outputs: [OutputModel] = []
   var width: QueueWidth?
   var queues: [QueueModel] = []
@@ -30,25 +31,44 @@ struct PipelineModel {
   var shell: [String]?
   var workingDirectory: Text?
   var isSequence = false
+  /// The first step of the sequence that each step of an included file is in; −1 if its file has no
+  /// sequence, `unsaid` if it does not say. Empty if no file says.
+  var sequenceStarts: [Int32] = []
+  /// The steps that run when none is named; nil means every step that is not manual.
+  var defaultSteps: [Reference]?
+  var hasManualSteps = false
   var hooks: [HookKind: [CommandModel]] = [:]
 
   var steps: [StepModel] = []
-  /// Of all steps, in file order.
+  /// The dependencies of all steps, in file order.
   var dependencies: [DependencyModel] = []
-  /// Actions whose text does not stand in the file as it is.
+  /// Actions whose text does not appear in the file unchanged.
   var actions: [CommandModel] = []
   /// Steps that use something instead of running a command.
   var uses: [UsesModel] = []
   /// Steps that set more than id, command and edges.
   var attributes: [AttributesModel] = []
-  /// Each different one once.
+  /// The different lists of settings, each once.
   var settings: [[Setting]] = []
+  var descriptions: [String] = []
   var placements: [PlacementModel] = []
-  /// What few steps have: conditions, matrices, waits.
+  /// What only a few steps have: conditions, matrices, `wait_for`.
   var controlFlows: [ControlFlowModel] = []
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
+
+  static let unsaid: Int32 = -2
+
+  var hasSequence: Bool { isSequence || !sequenceStarts.isEmpty }
+
+  /// The first step of the sequence that a step is in; nil if it is in none.
+  func sequenceStart(of step: Int) -> Int? {
+    if step < sequenceStarts.count, sequenceStarts[step] != Self.unsaid {
+      return sequenceStarts[step] < 0 ? nil : Int(sequenceStarts[step])
+    }
+    return isSequence ? 0 : nil
+  }
 
   /// The range in `dependencies` of a step's own.
   func dependencyRange(of step: Int) -> Range<Int> {
@@ -73,7 +93,7 @@ struct QueueModel: NamedModel {
 struct ResourceModel: NamedModel {
   let name: String
   let span: Span
-  /// In millionths; nil if what is written is no amount.
+  /// The capacity in millionths; nil if what is written is not an amount.
   let capacity: Int64?
 }
 
@@ -84,31 +104,34 @@ struct SecretModel: NamedModel {
   var name: String { source.name }
 }
 
-/// One step, 28 bytes and no text of its own.
+/// One step, 28 bytes without a string.
 struct StepModel {
-  /// Where the id stands in the file.
+  /// The location of the id in the file.
   var id: WrittenText
   var action: ActionModel
   var firstDependency: Int32
-  /// A number of `PipelineModel.attributes`; −1 is none.
+  /// An index into `PipelineModel.attributes`; −1 means none.
   var attributes: Int32 = -1
 }
 
-/// What a step sets beyond id, command and edges; −1 is nothing.
+/// What a step sets beyond id, command and edges; −1 means nothing.
 struct AttributesModel {
   var label: Text?
-  /// A number of `PipelineModel.settings`.
+  var isManual = false
+  /// An index into `PipelineModel.descriptions`.
+  var description: Int32 = -1
+  /// An index into `PipelineModel.settings`.
   var settings: Int32 = -1
-  /// A number of `PipelineModel.placements`.
+  /// An index into `PipelineModel.placements`.
   var placement: Int32 = -1
-  /// A number of `PipelineModel.controlFlows`.
+  /// An index into `PipelineModel.controlFlows`.
   var controlFlow: Int32 = -1
 
-  /// It sets nothing about the command.
+  /// True if it sets nothing about the command.
   var isPlain: Bool { label == nil && settings < 0 }
 }
 
-/// A text that stands in the file byte for byte, at most 65,535 bytes long.
+/// A string that is in the file byte for byte, at most 65,535 bytes long.
 struct WrittenText {
   private let start: UInt32
   private let byteCount: UInt16
@@ -123,18 +146,18 @@ struct WrittenText {
 
 /// What a step runs.
 enum ActionModel {
-  /// A script that stands in the file byte for byte.
+  /// A script that is in the file byte for byte.
   case written(start: UInt32, byteCount: UInt32)
-  /// A number of `PipelineModel.actions`.
+  /// An index into `PipelineModel.actions`.
   case kept(Int32)
-  /// A number of `PipelineModel.uses`.
+  /// An index into `PipelineModel.uses`.
   case uses(Int32)
 
-  /// In place of an action that was reported.
+  /// Stands for an action that was reported.
   static let none = ActionModel.written(start: 0, byteCount: 0)
 }
 
-/// An edge by name. 8 bytes.
+/// An edge by name. It takes 8 bytes.
 struct DependencyModel {
   let step: WrittenText
   let condition: EdgeCondition
@@ -143,11 +166,11 @@ struct DependencyModel {
   struct Traits: OptionSet {
     let rawValue: UInt8
 
-    /// Counts only if that step is in the selected graph.
+    /// The edge counts only if that step is in the selected graph.
     static let optional = Traits(rawValue: 1)
-    /// `when` is not written.
+    /// The edge has no `when`.
     static let implicit = Traits(rawValue: 2)
-    /// `match: matrix`.
+    /// The edge has `match: matrix`.
     static let matched = Traits(rawValue: 4)
   }
 }
@@ -158,7 +181,7 @@ struct Reference {
   let span: Span
 }
 
-/// What a step says about when it runs. Nil is not written.
+/// What a step says about when it runs. Nil means that it is not written.
 struct PlacementModel {
   var queue: Reference?
   var priority: Int16?
@@ -170,16 +193,18 @@ struct PlacementModel {
 
 struct ClaimModel {
   let resource: Reference
-  /// In millionths.
+  /// The amount in millionths.
   let amount: Int64
   let amountSpan: Span
 }
 
-/// One thing that a step or `defaults` says about how a command runs. A list of these is small where
-/// little is said, and most steps say little.
+/// One setting of a step or `defaults` about how a command runs. A list of these is small if there
+/// are few, and most steps have few.
 enum Setting: Hashable {
   case environment([VariableModel])
   case workingDirectory(Text)
+  /// Where relative working directories begin: of steps of included files.
+  case baseDirectory(Text)
   case shell([String])
   case standardInput(Text)
   case timeout(Nanoseconds)

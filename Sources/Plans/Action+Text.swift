@@ -1,4 +1,4 @@
-// What a step runs, as people would type it.
+// What a step runs, as a person would type it.
 
 import BuiltinSteps
 import Expressions

@@ -1,10 +1,10 @@
-// The groups of a plan as a tree: which operations belong together, and how the whole ends. The run
-// and the dry run's forecast share it.
+// The groups of a plan as a tree: which operations belong together, and how each group ends. The
+// run and the dry run's forecast share it.
 
 package import Scheduling
 
-/// Instances of a matrix, steps of a nested pipeline. An operation of its own stands for each group,
-/// runs nothing, and ends when its members have.
+/// Instances of a matrix, or steps of a nested pipeline. A separate operation stands for each
+/// group, runs nothing, and ends when its members have ended.
 package struct Groups: Sendable {
   private var members: [OperationID: [OperationID]] = [:]
   private var groupOfMember: [OperationID: OperationID] = [:]
@@ -14,16 +14,16 @@ package struct Groups: Sendable {
     for (group, plan) in plan.groups { set(plan.members, of: group) }
   }
 
-  /// The members of a group that was expanded while running.
+  /// Sets the members of a group that was expanded during the run.
   package mutating func set(_ members: [OperationID], of group: OperationID) {
     self.members[group] = members
     for member in members { groupOfMember[member] = group }
   }
 
-  /// No operation is a member of a group.
+  /// True if no operation is a member of a group.
   package var isEmpty: Bool { groupOfMember.isEmpty }
 
-  /// In file order; empty for an operation that is no group.
+  /// The members in file order; empty for an operation that is not a group.
   package func members(of group: OperationID) -> [OperationID] { members[group] ?? [] }
 
   package func group(of member: OperationID) -> OperationID? {
@@ -34,12 +34,12 @@ package struct Groups: Sendable {
 /// How a group ends.
 package struct GroupEnding {
   package let ending: Ending
-  /// The member that it is the ending of; nil for a group without members.
+  /// The member whose ending it is; nil for a group without members.
   package let member: OperationID?
 }
 
 extension Groups {
-  /// The worst that happened to a member; a group without members was skipped.
+  /// The worst ending of a member; a group without members is skipped.
   package func ending(of group: OperationID, in scheduler: Scheduler) -> GroupEnding {
     var worst = GroupEnding(ending: Ending(.skipped), member: nil)
     for member in members(of: group) {
@@ -51,8 +51,8 @@ extension Groups {
     return worst
   }
 
-  /// Why a group ended: a failure of a member is the member's. `stop` is why it was cancelled, if it
-  /// was.
+  /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was
+  /// cancelled, if it was.
   package func cause(
     of group: OperationID, _ end: GroupEnding, in scheduler: Scheduler, stop: StopReason? = nil
   ) -> Cause {
@@ -66,7 +66,7 @@ extension Groups {
     }
   }
 
-  /// Where the trouble of a member that did not succeed began: not at a group in it.
+  /// Where the problem of a member that did not succeed began: not at a group inside it.
   private func root(of member: OperationID, in scheduler: Scheduler) -> OperationID {
     var root = member
     while let inner = ending(of: root, in: scheduler).member,
@@ -77,8 +77,8 @@ extension Groups {
     return scheduler.root(of: root) ?? root
   }
 
-  /// All steps in the group that have not ended, groups in it looked into. The last one is the first:
-  /// settled in this order, none is blocked by another.
+  /// All steps in the group that have not ended, including those of groups inside it. They are in
+  /// reverse order: settled in this order, none is blocked by another.
   package func unendedSteps(of group: OperationID, in scheduler: Scheduler) -> [OperationID] {
     var steps: [OperationID] = []
     var rest = members(of: group)
@@ -99,7 +99,7 @@ extension GroupPlan {
 }
 
 extension Ending {
-  /// What a group of several endings is called by: the highest.
+  /// The rank of an ending: a group has the ending of the highest rank.
   fileprivate var badness: Int {
     switch (outcome, isAllowed) {
     case (.skipped, _): 0

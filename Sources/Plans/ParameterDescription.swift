@@ -1,13 +1,13 @@
-// The parameters of a pipeline, as those see them who give them values.
+// The parameters of a pipeline, as they appear to a person who sets them.
 
-/// A parameter, for people. Everything in it is text as the file would have it.
+/// A parameter, for people. Everything in it is text as it would be written in the file.
 package struct ParameterDescription: Hashable, Sendable {
   package let name: String
   /// The word in the file: `string`, `int`, `number`, `bool`, `list`.
   package let type: String
-  /// Nil if it has none.
+  /// The default value; nil if it has none.
   package let defaultValue: String?
-  /// The values that it may have; empty if any will do.
+  /// The values that it may have; empty if any is allowed.
   package let choices: [String]
   package let isRequired: Bool
   package let description: String?

@@ -1,6 +1,6 @@
-// The plan: every name resolved, every default filled in, flat and immutable. What runs a pipeline
-// and what shows it read only this; neither sees the file's model. What is added while running, and what
-// late steps become, is `RunSteps`.
+// The plan: every name resolved, every default filled in, flat and immutable. The modules that run
+// a pipeline and those that show it read only this; neither sees the file's model. `RunSteps` has
+// what is added during the run, and what late steps become.
 
 package import Diagnostics
 package import Expressions
@@ -9,37 +9,46 @@ package import Scheduling
 /// A pipeline ready to run. `steps[i]` is operation `i` of `graph`.
 package struct Plan: Sendable {
   package let name: String
+  /// The purpose of the pipeline, in the words of the file.
+  package let description: String?
   package let sources: SourceMap
   package let steps: [PlannedStep]
-  /// Edges, queues, priorities, claims: all that the scheduler needs.
+  /// Edges, queues, priorities, claims: everything that the scheduler needs.
   package let graph: Graph
-  /// `queues[0]` is the default queue.
+  /// The queues; `queues[0]` is the default queue.
   package let queues: [QueueSpec]
-  /// Resources in file order, then mutexes.
+  /// The pools: resources in file order, then mutexes.
   package let pools: [PoolSpec]
   package let failurePolicy: FailurePolicy
-  /// Of the whole run.
+  /// The time limit of the whole run.
   package let timeout: Nanoseconds?
   /// The run's own hooks and the pipeline's shell, environment and directory for them.
   package let settings: StepSettings
-  /// What of `settings` is known only when the run begins.
+  /// The part of `settings` that is known only when the run begins.
   package let late: LateStep?
-  /// What is to be read before anything runs, and masked from then on.
+  /// The secrets, which are read before anything runs and masked from then on.
   package let secrets: [SecretSource]
-  /// Operations that stand for several: a step with a matrix, or with a pipeline of its own.
+  /// The operations that stand for several: steps with a matrix, or with a nested pipeline.
   package let groups: [OperationID: GroupPlan]
-  /// The pipeline's params, in file order.
+  /// Remarks about the few operations about which the file says more than the run needs.
+  package let remarks: [OperationID: StepRemark]
+  /// The steps of the file itself that do not run because no step was named.
+  package let leftOut: [String]
+  /// The pipeline's parameters, in file order.
   package let parameters: [ParameterDescription]
   /// What the run was asked for by name; empty if it is of all steps.
   package let named: Set<OperationID>
 
   package init(
-    name: String, sources: SourceMap, steps: [PlannedStep], graph: Graph, queues: [QueueSpec],
+    name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
+    graph: Graph, queues: [QueueSpec],
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
+    remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = [], named: Set<OperationID> = []
   ) {
     self.name = name
+    self.description = description
     self.named = named
     self.sources = sources
     self.steps = steps
@@ -52,22 +61,35 @@ package struct Plan: Sendable {
     self.late = late
     self.secrets = secrets
     self.groups = groups
+    self.remarks = remarks
+    self.leftOut = leftOut
     self.parameters = parameters
   }
 }
 
-/// Where the value of a secret is when a run starts.
+/// What a file says about a step besides what it does. Listings show it.
+package struct StepRemark: Hashable, Sendable {
+  /// True if it runs only when it is named or needed.
+  package var isManual = false
+  /// True if `default` names it.
+  package var isDefault = false
+  package let description: String?
+
+  package init(description: String? = nil) { self.description = description }
+}
+
+/// Where to find the value of a secret when a run starts.
 package struct SecretSource: Hashable, Sendable {
   package enum Location: Hashable, Sendable {
     /// The variable with the secret's name.
     case environment
-    /// A path, from where oprun was started.
+    /// A file, with its path relative to where oprun was started.
     case file(String)
   }
 
   package let name: String
   package let location: Location
-  /// Nothing runs without it.
+  /// True if nothing runs without it.
   package let isRequired: Bool
 
   package init(name: String, location: Location, isRequired: Bool = true) {
@@ -84,7 +106,7 @@ package struct PlannedStep: Sendable {
   package let span: Span
   package let work: Work
   package let settings: StepSettings
-  /// Nil for a step of which everything is known, as of most.
+  /// The late parts; nil for a step of which everything is known, which is usual.
   package let late: LateStep?
 
   package init(
@@ -101,23 +123,23 @@ package struct PlannedStep: Sendable {
 /// The operations that a group stands for. The group's own operation runs nothing, takes no slot,
 /// and ends after all of them.
 package struct GroupPlan: Sendable {
-  /// What made a group of the step.
+  /// Why the step is a group.
   package enum Kind: Hashable, Sendable {
-    /// Instances of its matrix, which is known.
+    /// It has a known matrix; the members are its instances.
     case matrix
-    /// Instances that are made while running; the text is the axes as they are written.
+    /// Its instances are made during the run; the string has the axes as they are written.
     case expanding(String)
-    /// The steps of another pipeline file.
+    /// It uses another pipeline file; the members are its steps.
     case nested(path: String)
   }
 
   package let kind: Kind
-  /// In file order; empty for `expanding`. A step that stands for others is one member, its group:
-  /// groups form a tree.
+  /// The members in file order; empty for `expanding`. A step that stands for others is one member,
+  /// its group: groups form a tree.
   package let members: [OperationID]
-  /// A failure of a member cancels the others.
+  /// True if a failure of a member cancels the others.
   package let isFailFast: Bool
-  /// Of a matrix that is known: the values of each member.
+  /// The values of each member, if the matrix is known.
   package let combinations: [ValueMap]
 
   package init(
@@ -137,33 +159,34 @@ package struct GroupPlan: Sendable {
     }
   }
 
-  /// Its members are made while running.
+  /// True if its members are made during the run.
   package var isExpanding: Bool { if case .expanding = kind { true } else { false } }
 }
 
-/// Everything about a step but its id, work and edges. One instance serves all steps that have
-/// the same; most files need one or two.
+/// Everything about a step except its id, work and edges. All steps with equal settings share one
+/// instance; most files need one or two.
 package final class StepSettings: Sendable {
-  /// Label for people; nil means the id.
+  /// A label for people; nil means the id.
   package let name: String?
-  /// Added to what oprun inherited: the pipeline's `env`, then the step's. Later ones win.
+  /// The variables that are added to those that oprun inherited: the pipeline's `env`, then the
+  /// step's. Later ones win.
   package let environment: [EnvironmentVariable]
-  /// Absolute, or relative to where oprun was started; nil means there.
+  /// The directory, absolute or relative to where oprun was started; nil means the latter.
   package let workingDirectory: String?
   /// The shell's argument vector; the script follows after `-c`.
   package let shell: [String]
   package let standardInput: String?
-  /// Per attempt.
+  /// The time limit of each attempt.
   package let timeout: Nanoseconds?
   package let retry: RetryPolicy
   package let allowFailure: AllowFailure
   package let stop: StopSequence
-  /// Bytes of head that the log keeps.
+  /// The number of bytes at its start that the log keeps.
   package let logLimit: Int
   package let nice: Int32
   package let orphans: OrphanAction
   package let hooks: Hooks
-  /// Nil: the step may give any output.
+  /// The declared outputs; nil means that the step may have any.
   package let outputs: [OutputDeclaration]?
 
   package init(
@@ -192,7 +215,7 @@ package final class StepSettings: Sendable {
 
   /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.
   package static let defaultShell = ["/bin/sh", "-e"]
-  /// 1 GiB.
+  /// The default limit of a log: 1 GiB.
   package static let defaultLogLimit = 1 << 30
 }
 
@@ -207,14 +230,14 @@ package struct EnvironmentVariable: Hashable, Sendable {
 }
 
 package struct RetryPolicy: Hashable, Sendable {
-  /// Extra attempts.
+  /// The number of extra attempts.
   package var limit = 0
-  /// Before the second attempt.
+  /// The delay before the second attempt.
   package var delay: Nanoseconds = 0
-  /// Each further delay is this many times the last, in thousandths.
+  /// The factor between one delay and the next, in thousandths.
   package var backoff = 1000
   package var maxDelay: Nanoseconds = .max
-  /// Each delay is drawn evenly from 0 to itself.
+  /// True if each delay is random, evenly distributed between 0 and its full length.
   package var hasJitter = false
   /// What is retried; empty means failed and timed out.
   package var triggers: [RetryTrigger] = []
@@ -223,10 +246,10 @@ package struct RetryPolicy: Hashable, Sendable {
 }
 
 package enum RetryTrigger: Hashable, Sendable {
-  /// The outcome `failed`: any end but success and the time limit.
+  /// The outcome `failed`: any end except success and the time limit.
   case failed
   case timedOut
-  /// Ended by any signal.
+  /// The command was ended by a signal.
   case signal
   case exit(Int32)
 }
@@ -238,7 +261,7 @@ package enum AllowFailure: Hashable, Sendable {
 
 /// How a running command is asked to end, and how long it may take until KILL.
 package struct StopSequence: Hashable, Sendable {
-  /// SIGTERM.
+  /// The signal that is sent first; SIGTERM by default.
   package var signal: Int32 = 15
   package var grace: Nanoseconds = 5_000_000_000
 

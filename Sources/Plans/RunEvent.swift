@@ -1,5 +1,5 @@
-// What happens during a run, in order. Execution says it, Reporting shows it; neither knows the
-// other. Every screen, log and report is a fold over these.
+// What happens during a run, in order. Execution produces the events, Reporting shows them; neither
+// knows the other. Every screen, log and report is a fold over these.
 
 package import Scheduling
 
@@ -14,7 +14,7 @@ package struct RunEvent: Sendable {
   }
 
   package enum Kind: Hashable, Sendable {
-    /// The first event of a run: nothing was started yet.
+    /// The first event of a run: nothing has been started yet.
     case began(RunBeginning)
     /// A command of the operation was started: its attempt `number` (from 1), or one of its hooks.
     case started(OperationID, CommandRole)
@@ -22,28 +22,29 @@ package struct RunEvent: Sendable {
     case outputGrew(OperationID, CommandRole, byteCount: Int)
     /// The command ended. The log is complete.
     case ended(OperationID, CommandRole, CommandEnd)
-    /// A step was expanded while running: a new operation, an instance of the step that the group
+    /// A step was expanded during the run: a new operation, an instance of the step that the group
     /// stands for. Its number follows those of all others.
     case appended(OperationID, id: String, group: OperationID)
     /// The step's command, now that the values of its expressions are known.
     case resolved(OperationID, command: String)
-    /// Dependencies are met, and the operation waits for something else: in words.
+    /// Dependencies are met, and the operation waits for something else, which the string
+    /// describes.
     case waiting(OperationID, String)
     /// The service is ready: what depends on it may start.
     case ready(OperationID)
     /// The operation could run, and has waited for long for what others hold.
     case heldUp(OperationID, HeldUp)
-    /// The values that a successful attempt gives to other steps. Told before it is settled.
+    /// The outputs of a successful attempt, reported before the operation is settled.
     case published(OperationID, [PublishedOutput])
-    /// The next attempt starts after the delay; slot, mutex and resources are given back.
+    /// The next attempt starts after the delay; slot, mutex and resources are released.
     case retrying(OperationID, nextAttempt: Int, delay: Nanoseconds)
     /// Processes that outlived their command were found, and killed unless `orphans` says otherwise.
     case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
-    /// Processes of the command that cannot be signalled, because they are another user's.
+    /// Processes of the command cannot be signalled, because they belong to another user.
     case outOfReach(OperationID, processes: [OrphanProcess])
-    /// The operation reached its final outcome. Told once for every operation.
+    /// The operation reached its final outcome. This is reported once for every operation.
     case settled(OperationID, Ending, Cause)
-    /// The run begins to end before its time: nothing new starts from here on.
+    /// The run begins to end early: nothing new starts from here on.
     case stopping(StopReason)
     /// Something a person should know that belongs to no operation.
     case notice(String)
@@ -52,13 +53,13 @@ package struct RunEvent: Sendable {
   }
 }
 
-/// What is known of a run when it begins, beside its plan. The plan is not an event's business: who
-/// needs it is made with it.
+/// What is known about a run when it begins, apart from its plan. The plan is not part of an event:
+/// an observer that needs it is created with it.
 package struct RunBeginning: Hashable, Sendable {
   package let runID: String
   package let clock: RunClock
   package let host: RunHost
-  /// That of oprun.
+  /// The process id of oprun.
   package let processID: Int32
 
   package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
@@ -71,10 +72,10 @@ package struct RunBeginning: Hashable, Sendable {
 
 /// The moment from which the times of a run count, on two clocks, in nanoseconds.
 package struct RunClock: Hashable, Sendable {
-  /// Since 1970 in UTC. The wall time of an event is this and the event's own time, whatever the
-  /// clock of the machine is set to meanwhile.
+  /// The time since 1970 in UTC. The wall time of an event is the sum of this and the event's own
+  /// time, even if the machine's clock is changed meanwhile.
   package let wallTime: Nanoseconds
-  /// `CLOCK_MONOTONIC`, for other processes of the same machine.
+  /// The time of `CLOCK_MONOTONIC`, for other processes on the same machine.
   package let monotonicTime: Nanoseconds
 
   package init(wallTime: Nanoseconds, monotonicTime: Nanoseconds) {
@@ -86,7 +87,7 @@ package struct RunClock: Hashable, Sendable {
 /// The machine that oprun runs on.
 package struct RunHost: Hashable, Sendable {
   package let name: String
-  /// Processors that oprun and its steps may use.
+  /// The number of processors that oprun and its steps may use.
   package let processorCount: Int
 
   package init(name: String, processorCount: Int) {
@@ -99,9 +100,9 @@ package struct RunHost: Hashable, Sendable {
 /// The run's own hooks use `OperationID(-1)`.
 package enum CommandRole: Hashable, Sendable {
   case attempt(Int)
-  /// `index` counts the commands of one hook from 1.
+  /// A command of a hook; `index` counts the commands of one hook from 1.
   case hook(HookKind, index: Int)
-  /// A probe of a condition of `wait_for`, which counts from 1. No event tells of it.
+  /// A probe of a condition of `wait_for`; conditions are counted from 1. No event reports it.
   case probe(Int)
 }
 
@@ -110,27 +111,28 @@ package struct CommandEnd: Hashable, Sendable {
   package enum Status: Hashable, Sendable {
     case exited(Int32)
     case signalled(Int32)
-    /// The command never ran; the text says why: `command not found: mkae`.
+    /// The command never ran; the string says why: `command not found: mkae`.
     case notStarted(String, exitCode: Int32)
-    /// The command exited with 0, but what it gives to other steps cannot be used; the text says
-    /// why.
+    /// The command exited with 0, but its outputs cannot be used; the string says why.
     case outputsRefused(String)
-    /// The command is another user's and cannot be ended: it goes on, and nobody waits for it.
+    /// The command belongs to another user and cannot be ended: it continues, and oprun does not
+    /// wait for it.
     case abandoned
-    /// Nobody can say how the command ended, or whether it did; the text says why: `node n3 failed`.
+    /// It is unknown how the command ended, or whether it did; the string says why: `node n3
+    /// failed`.
     case lost(String)
   }
 
   package let status: Status
-  /// The time limit ended it.
+  /// True if the time limit ended it.
   package let timedOut: Bool
-  /// Wall time.
+  /// The wall time of the command.
   package let duration: Nanoseconds
-  /// Processor time of the command and its waited-for children, user and system.
+  /// The processor time of the command and its waited-for children, user and system.
   package let processorTime: Nanoseconds
-  /// Largest resident set of any of its processes, in bytes.
+  /// The largest resident set of any of its processes, in bytes.
   package let peakMemory: Int64
-  /// Bytes of output; the log may hold less (`log_limit`).
+  /// The number of bytes of output; the log may contain fewer (`log_limit`).
   package let outputByteCount: Int
 
   package init(
@@ -147,7 +149,7 @@ package struct CommandEnd: Hashable, Sendable {
 }
 
 extension CommandEnd {
-  /// The same with another status.
+  /// The same end with another status.
   package func with(_ status: Status) -> CommandEnd {
     CommandEnd(
       status, timedOut: timedOut, duration: duration, processorTime: processorTime,
@@ -159,7 +161,7 @@ extension CommandEnd {
 package struct PublishedOutput: Hashable, Sendable {
   package let name: String
   package let json: String
-  /// Holds a secret: `json` shows `***` for it, and is not the value.
+  /// True if the value contains a secret: `json` shows `***` in its place, and is not the value.
   package let isMasked: Bool
 
   package init(name: String, json: String, isMasked: Bool = false) {
@@ -189,9 +191,9 @@ package struct HeldUp: Hashable, Sendable {
 
 package struct OrphanProcess: Hashable, Sendable {
   package let processID: Int32
-  /// The kernel's name of it, at most 15 bytes, escaped for printing.
+  /// The kernel's name for it, at most 15 bytes, escaped for printing.
   package let name: String
-  /// The user it belongs to, if it cannot be signalled.
+  /// The user that it belongs to, if it cannot be signalled.
   package let owner: String?
 
   package init(processID: Int32, name: String, owner: String? = nil) {
@@ -210,7 +212,7 @@ package struct RunEnd: Hashable, Sendable {
   /// oprun's exit status, before `--exit-code-from`.
   package let exitStatus: Int32
   package let stopReason: StopReason?
-  /// A hook of the run itself failed.
+  /// True if a hook of the run itself failed.
   package let hookFailed: Bool
 
   package init(exitStatus: Int32, stopReason: StopReason? = nil, hookFailed: Bool = false) {
@@ -220,21 +222,23 @@ package struct RunEnd: Hashable, Sendable {
   }
 }
 
-/// Hears of a run while it goes on: records, shows or counts what happens. The observers of a run
-/// are told in their order: first those that record, then those that show.
+/// Receives the events of a run: records, shows or counts what happens. The observers of a run are
+/// called in their order: first those that record, then those that show.
 ///
-/// One that fails is told nothing more, and the run ends as it does when its state cannot be kept.
+/// An observer that fails receives no more events, and the run ends as it does when its state
+/// cannot be kept.
 package protocol RunObserver: AnyObject {
-  /// Called for each event, in order. A step's start and end are told in the turn they are seen.
+  /// Called for each event, in order. The start and the end of a step are reported in the turn in
+  /// which they are noticed.
   func observe(_ event: RunEvent) throws(ObserverFailure)
-  /// Called before commands start, which may depend on what was told: what has to outlive oprun is
-  /// on disk when this returns.
+  /// Called before commands start, which may depend on the reported events: everything that must
+  /// outlive oprun is on disk when this returns.
   func commit() throws(ObserverFailure)
-  /// Nothing more happens until the kernel has news, or a deadline comes: the moment to write what
-  /// was gathered. `time` counts as that of events does.
+  /// Called when nothing more happens until the kernel has news or a deadline comes: this is the
+  /// moment to write what was collected. `time` counts like that of events.
   func endTurn(at time: Nanoseconds) throws(ObserverFailure)
-  /// A turn ends at this time, whatever happens; nil if events are enough. Asked for after each
-  /// turn. One that is not later than the end of the turn is none.
+  /// The time at which a turn ends, whatever happens; nil if events are enough. It is read after
+  /// each turn. One that is not later than the end of the turn is ignored.
   var deadline: Nanoseconds? { get }
 }
 
@@ -244,20 +248,20 @@ extension RunObserver {
   package var deadline: Nanoseconds? { nil }
 }
 
-/// What an observer should keep is lost: in words, what could not be done, and why.
+/// An observer has lost what it should keep; the message says what could not be done, and why.
 package struct ObserverFailure: Error, Hashable, Sendable {
   package let message: String
 
   package init(_ message: String) { self.message = message }
 }
 
-/// A standard stream of oprun whose reader may stand still. While the run goes on nobody waits for
-/// the reader; at its end it is waited for.
+/// A standard stream of oprun whose reader may stop reading. During the run nothing waits for the
+/// reader; at its end oprun does.
 package protocol RunOutlet: AnyObject {
-  /// Takes more when the reader has read; nil while the reader has everything.
+  /// The descriptor that is writable again when the reader has read; nil if nothing is pending.
   var pendingDescriptor: Int32? { get }
-  /// Writes what the reader takes now.
+  /// Writes what the reader accepts now.
   func resume()
-  /// What is pending is not written any more.
+  /// Gives up what is pending: it is not written any more.
   func abandon()
 }

@@ -1,12 +1,12 @@
-// The text of a script. One that stands in the file as it is stays there: as strings of their own the
-// scripts of 100,000 steps would take more memory than all else of the plan.
+// The text of a script. One that appears in the file unchanged stays there: as separate strings the
+// scripts of 100,000 steps would take more memory than the rest of the plan.
 
 package import Diagnostics
 import Expressions
 
-/// Equal to one with the same bytes, wherever these are.
+/// The text of a script. It equals any other with the same bytes, wherever these are.
 package struct ScriptText: Sendable {
-  /// Of a file, or of the text alone.
+  /// The bytes of a whole file, or only of the text.
   private let bytes: [UInt8]
   private let start: UInt32
   private let byteCount: UInt32
@@ -17,7 +17,7 @@ package struct ScriptText: Sendable {
     byteCount = UInt32(bytes.count)
   }
 
-  /// What is written at a place.
+  /// Makes the text of what is written at a location.
   package init(_ span: Span, in sources: SourceMap) {
     let file = sources.files[sources.fileIndex(at: Int(span.start))]
     bytes = file.bytes

@@ -1,15 +1,15 @@
-// What steps and hooks run: as it is run, or, where values are still to come, as it is shown.
+// What steps and hooks run: as it is run, or, if values are still to come, as it is shown.
 
 /// What a step or a hook runs.
 package enum Work: Hashable, Sendable {
   case known(Action)
-  /// Some of its values are known only while running. What is shown has no `Action` to be had: it
-  /// cannot be run.
+  /// Some of its values are known only during the run. The shown command has no accessible
+  /// `Action`, so it cannot be run.
   case late(shown: ShownCommand)
-  /// Others run in its place: the members of the group.
+  /// It runs nothing, because the members of the group run in its place.
   case none
 
-  /// Nil if it runs nothing itself.
+  /// The command as it is shown; nil if it runs nothing itself.
   package var shown: ShownCommand? {
     switch self {
     case .known(let action): ShownCommand(action)
@@ -18,7 +18,7 @@ package enum Work: Hashable, Sendable {
     }
   }
 
-  /// Nil unless all of it is known.
+  /// The action; nil unless all of it is known.
   package var known: Action? {
     switch self {
     case .known(let action): action
@@ -29,15 +29,16 @@ package enum Work: Hashable, Sendable {
 
 /// What a process runs.
 package enum Action: Hashable, Sendable {
-  /// For the shell, or executed directly where the shell would do no more (`directArguments`).
+  /// A script for the shell, or executed directly if the shell would do nothing else
+  /// (`directArguments`).
   case script(ScriptText)
   /// An argument vector; never empty.
   case arguments([String])
-  /// Arguments of the program of the built-in steps, which stands beside oprun; never empty.
+  /// Arguments of the program of the built-in steps, which is installed next to oprun; never empty.
   case helper([String])
 }
 
-/// A command as people are shown it. Expressions are as they were written.
+/// A command in the form in which it is shown. Expressions are as they were written.
 package struct ShownCommand: Hashable, Sendable {
   private let action: Action
 
@@ -46,14 +47,14 @@ package struct ShownCommand: Hashable, Sendable {
   /// The whole command. Credentials in the inputs of a built-in step are masked.
   package var text: String { action.commandText }
 
-  /// Nil for words.
+  /// The script; nil for words.
   package var script: ScriptText? { if case .script(let text) = action { text } else { nil } }
 }
 
 /// What an operation runs, and how, once all of it is known.
 package struct ReadyStep: Sendable {
-  /// Nil if its attempts are refused, because a value has no place in what it runs: only its hooks
-  /// run.
+  /// The action; nil if its attempts are refused because it contains a value that is not allowed
+  /// there: then only its hooks run.
   package let action: Action?
   package let settings: StepSettings
   /// Of a service: what holds once it is ready.
@@ -65,7 +66,7 @@ package struct ReadyStep: Sendable {
     self.readiness = readiness
   }
 
-  /// Of a step that is planned with everything known.
+  /// Makes one from a step for which the plan knows everything.
   package init(_ step: PlannedStep) {
     guard case .known(let action) = step.work else {
       preconditionFailure("'\(step.id)' has no command that is known")
@@ -73,8 +74,8 @@ package struct ReadyStep: Sendable {
     self.init(action, step.settings)
   }
 
-  /// Its attempts are refused, and are not tried again: what cannot be started now cannot be started
-  /// later.
+  /// Makes one whose attempts are refused, and not retried: what cannot be started now cannot be
+  /// started later.
   package init(refusedWith settings: StepSettings) {
     action = nil
     self.settings = settings.withoutRetry

@@ -1,10 +1,10 @@
-// The limit on processor time of control groups (version 2), as a number of processors. Pure: it is
-// given the texts of the kernel's files.
+// The limit on processor time of control groups (version 2), as a number of processors. Pure: it
+// receives the contents of the kernel's files.
 
-/// What the groups of a process grant it, its own and all around it: the least counts. Nil: they
-/// limit nothing.
+/// The number of processors that the groups of a process grant it, the least of its own and of all
+/// enclosing ones. Nil if they limit nothing.
 ///
-/// `membership` is the text of `/proc/self/cgroup`; `read` gives the bytes of a file, or nil.
+/// `membership` is the text of `/proc/self/cgroup`; `read` returns the bytes of a file, or nil.
 package func grantedProcessorCount(
   _ membership: [UInt8], read: (String) -> [UInt8]?
 ) -> Int? {
@@ -22,8 +22,9 @@ package func grantedProcessorCount(
   }
 }
 
-/// The text of `cpu.max`, as `150000 100000`: processor time for each stretch of time. Rounded up: a
-/// part of a processor is one that can be used. Nil: no limit, or no such text.
+/// The number of processors in the text of `cpu.max`, such as `150000 100000`: processor time in
+/// each period. It is rounded up, because a part of a processor can be used. Nil if there is no
+/// limit, or no such text.
 package func grantedProcessorCount(cpuMax text: [UInt8]) -> Int? {
   let fields = text.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }
   guard fields.count == 2, let quota = number(fields[0]), let period = number(fields[1]),

@@ -1,28 +1,29 @@
-// Which control group (version 2) a process is in. Pure: it is given the texts of the kernel's files.
+// Which control group (version 2) a process is in. Pure: it receives the contents of the kernel's
+// files.
 
-/// The control group of a process, and where the groups can be looked at.
+/// The control group of a process, and where control groups are mounted.
 package struct OwnControlGroup: Hashable {
-  /// The folder of the outermost group that can be seen.
+  /// The directory of the outermost visible group.
   package let root: String
-  /// The folders from there to the group; nil if the group is outside of what can be seen.
+  /// The names of the directories from there to the group; nil if the group is not visible.
   package let names: [String]?
 
-  /// Nil where there are no groups of version 2.
+  /// Nil if there are no groups of version 2.
   ///
-  /// `membership` is the text of `/proc/self/cgroup`; `exists` tells whether there is a file.
+  /// `membership` is the text of `/proc/self/cgroup`; `exists` returns whether a file exists.
   package init?(membership: [UInt8], exists: (String) -> Bool) {
     let lines = membership.split(separator: UInt8(ascii: "\n"))
-    // The whole hierarchy, or beside version 1.
+    // The mount point of version 2 by itself, or next to version 1.
     let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"]
     guard let own = lines.first(where: { $0.starts(with: "0::/".utf8) }),
       let root = roots.first(where: { exists("\($0)/cgroup.controllers") })
     else { return nil }
     self.root = root
     let names = String(decoding: own.dropFirst(4), as: UTF8.self).split(separator: "/")
-    // From inside a namespace, groups outside of it have such names; only its root can be seen.
+    // Inside a namespace, groups outside it have such names; only the namespace's root is visible.
     self.names = names.contains("..") ? nil : names.map(String.init)
   }
 
-  /// The folder of the group; nil if it cannot be seen.
+  /// The directory of the group; nil if it is not visible.
   package var path: String? { names.map { $0.reduce(root) { "\($0)/\($1)" } } }
 }

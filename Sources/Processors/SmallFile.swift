@@ -1,4 +1,4 @@
-// Files of the kernel, which have no size to ask for.
+// Reads files of the kernel, which do not report a size.
 
 import Glibc
 

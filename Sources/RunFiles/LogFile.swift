@@ -1,13 +1,13 @@
-// An open log: who writes it and who shows it share one descriptor, so what is shown is what was
-// written, whatever stands under its name by now. It knows bytes and positions, not steps.
+// An open log: its writer and the code that shows it share one descriptor, so what is shown is what
+// was written, whatever has its name by now. It knows bytes and positions, not steps.
 
 import Glibc
 
-/// An open log, closed when nobody uses it any more. It may still grow; all access is by position.
+/// An open log, closed when nothing uses it any more. It may still grow; all access is by position.
 package final class LogFile {
   package let descriptor: Int32
 
-  /// Takes ownership.
+  /// Takes ownership of the descriptor.
   package init(owning descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
@@ -15,7 +15,7 @@ package final class LogFile {
   /// The current size in bytes; 0 if the kernel does not say.
   package var size: Int { status.map { Int($0.st_size) } ?? 0 }
 
-  /// Nil if the kernel does not say, or it is not a regular file.
+  /// Which file it is; nil if the kernel does not say, or it is not a regular file.
   package private(set) lazy var identity: FileIdentity? = status.flatMap {
     $0.st_mode & S_IFMT == S_IFREG ? FileIdentity($0) : nil
   }
@@ -25,7 +25,7 @@ package final class LogFile {
     return fstat(descriptor, &status) == 0 ? status : nil
   }
 
-  /// Fills the buffer from the position on; fewer bytes at the end of the log.
+  /// Fills the buffer from the position on; returns fewer bytes at the end of the log.
   package func read(at position: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
     var count = 0
     while count < buffer.count {

@@ -1,5 +1,5 @@
-// The names of the files of a run. The one place that turns an id into a path: no two commands
-// share a file, whatever their ids are.
+// The names of the files of a run. This is the only place that turns an id into a path: no two
+// commands share a file, whatever their ids are.
 
 package import Plans
 import Scheduling
@@ -11,7 +11,7 @@ extension RunDirectory {
     name(of: step, role, "log")
   }
 
-  /// The file behind `OPRUN_OUTPUT`; it exists once the command writes to it.
+  /// The file that `OPRUN_OUTPUT` names; it exists once the command writes to it.
   package static func outputsName(of step: String, _ role: CommandRole) -> String {
     name(of: step, role, "outputs")
   }
@@ -29,11 +29,12 @@ extension RunDirectory {
   }
 }
 
-/// In bytes. What is longer is cut, and longer than this even so: never the name of another id.
+/// The limit in bytes. A longer name is cut but stays longer than this, so it is never the name of
+/// another id.
 private let longestWholeName = 180
-/// Leaves room for what follows in a name, which Linux limits to 255 bytes.
+/// Leaves room for the rest of a name, which Linux limits to 255 bytes.
 private let cutLength = 142
-/// 160 bits.
+/// 160 bits in hexadecimal.
 private let digestLength = 40
 
 private func isFileName(_ id: String) -> Bool {
@@ -44,7 +45,8 @@ private func isEscaped(_ byte: UInt8) -> Bool {
   byte < 0x20 || byte == 0x7f || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "%")
 }
 
-/// `unit.on_failure` is the id of a step, and a hook of `unit` has its log in a file of that name.
+/// `unit.on_failure` can be the id of a step, while a hook of `unit` has its log in a file of that
+/// name.
 private func endsLikeHook(_ id: String) -> Bool {
   guard let dot = id.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
   let last = id.utf8[id.utf8.index(after: dot)...]
@@ -52,8 +54,8 @@ private func endsLikeHook(_ id: String) -> Bool {
     || HookKind.allCases.contains { last.elementsEqual($0.key.utf8) }
 }
 
-/// Ids of instances hold any text, those of steps of other pipelines slashes: `deploy%2Fbuild`. Of
-/// a long one the start is kept, and a digest of all of it.
+/// Ids of instances contain any text, those of steps of other pipelines slashes: `deploy%2Fbuild`.
+/// Of a long one the start is kept, with a digest of the whole id.
 private func fileName(of id: String) -> String {
   let dot = endsLikeHook(id) ? id.utf8.lastIndex(of: UInt8(ascii: ".")) : nil
   var name = ""
@@ -70,7 +72,7 @@ private func fileName(of id: String) -> String {
   return name
 }
 
-/// At least `cutLength` bytes of it, in whole characters and escapes.
+/// At least the first `cutLength` bytes, in whole characters and escapes.
 private func cut(_ name: String) -> String {
   let scalars = name.unicodeScalars
   var end = scalars.startIndex

@@ -1,23 +1,26 @@
-// The folder of one run. It is opened once, and every file in it is reached through that descriptor:
-// what becomes of the path while the run goes on changes nothing.
+// The directory of one run. It is opened once, and every file in it is reached through that
+// descriptor: whatever happens to the path during the run changes nothing.
 
 package import Diagnostics
 package import Glibc
 
-/// The open folder of a run, `.oprun/runs/<run>`.
+/// The open directory of a run, `.oprun/runs/<run>`.
 ///
-/// It is its owner's alone. What stands there under a name that oprun uses and was not made by oprun
-/// was put there by a command of the run; it is neither followed, nor waited for, nor written to.
+/// Only its owner can access it. A file in it that has a name used by oprun but was not created by
+/// oprun was put there by a command of the run; it is neither followed, nor waited for, nor written
+/// to.
 package final class RunDirectory {
-  /// For people, and for the variables of commands: as given, or relative to where oprun was started.
+  /// The path for people and for the variables of commands: as given, or relative to where oprun
+  /// was started.
   package let path: String
-  /// Of the commands that run now.
+  /// The logs of the commands that are running.
   package let logs = RunLogs()
-  /// Files are made with a mode that lets not even their owner use them: `umask 0777`.
+  /// True if files are created with a mode that prevents even their owner from using them: `umask
+  /// 0777`.
   package let mendsModes: Bool
   private let descriptor: Int32
 
-  /// Takes ownership of the descriptor. `umask` is the mask that files are made with.
+  /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
   package init(owning descriptor: Int32, path: String, umask: mode_t = 0) {
     self.path = path
     self.descriptor = descriptor
@@ -28,8 +31,8 @@ package final class RunDirectory {
 
   package func path(of name: String) -> String { "\(path)/\(name)" }
 
-  /// Makes a file to read and write, and gives its descriptor away. What stands in its place is
-  /// removed.
+  /// Creates a file to read and write, and returns its descriptor, which the caller owns. Anything
+  /// in its place is removed.
   package func make(_ name: String) throws(SystemError) -> Int32 {
     let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     var file = openat(descriptor, name, flags, 0o600)
@@ -42,19 +45,22 @@ package final class RunDirectory {
   }
 
   /// Opens a file that a command may have made, without following a link or waiting for the other
-  /// end of a FIFO. Gives the descriptor away; -1 and `errno` if there is nothing to open.
+  /// end of a FIFO. The caller owns the descriptor; the result is -1, with `errno`, if there is
+  /// nothing to open.
   package func open(_ name: String) -> Int32 {
     openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
   }
 
-  /// A file of any kind, or an empty folder. False, with `errno`, if it is still there.
+  /// Removes a file of any kind, or an empty directory. Returns false, with `errno`, if it is still
+  /// there.
   @discardableResult
   package func remove(_ name: String) -> Bool {
     if unlinkat(descriptor, name, 0) == 0 || errno == ENOENT { return true }
     return errno == EISDIR && unlinkat(descriptor, name, AT_REMOVEDIR) == 0
   }
 
-  /// The log of a command that has ended, if it is the file that was written then.
+  /// The log of a command that has ended, if it is the file that the command's output was written
+  /// to.
   package func log(
     _ name: String, writtenTo identity: FileIdentity
   ) throws(LogReadFailure) -> LogFile {
@@ -65,7 +71,7 @@ package final class RunDirectory {
     return log
   }
 
-  /// Whether the name still leads to the file. It does if nobody can say.
+  /// Whether the name still leads to the file. True if that cannot be determined.
   package func holds(_ log: LogFile, as name: String) -> Bool {
     var status = stat()
     guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -74,15 +80,15 @@ package final class RunDirectory {
     return FileIdentity(status) == log.identity
   }
 
-  /// When the last file was made or removed, and whether the folder itself was removed; nil if the
-  /// kernel does not say.
+  /// When the last file was created or removed, and whether the directory itself was removed; nil
+  /// if the kernel does not say.
   package var change: (at: timespec, isRemoved: Bool)? {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     return (status.st_mtim, status.st_nlink == 0)
   }
 
-  /// Whether the path still leads here. It does if nobody can say.
+  /// Whether the path still leads here. True if that cannot be determined.
   package var isInPlace: Bool {
     var own = stat()
     var there = stat()
@@ -92,7 +98,7 @@ package final class RunDirectory {
   }
 }
 
-/// Which file it is, whatever it is called.
+/// Identifies a file, whatever its name.
 package struct FileIdentity: Hashable, Sendable {
   private let device: UInt
   private let number: UInt
@@ -105,7 +111,7 @@ package struct FileIdentity: Hashable, Sendable {
 
 /// Why a log cannot be shown.
 package struct LogReadFailure: Error, Hashable, Sendable {
-  /// `it was removed or replaced`.
+  /// The reason in words: `it was removed or replaced`.
   package let reason: String
 
   package static let replaced = LogReadFailure(reason: "it was removed or replaced")
@@ -114,7 +120,7 @@ package struct LogReadFailure: Error, Hashable, Sendable {
   private init(reason: String) { self.reason = reason }
 
   init(errno: Int32) {
-    // ELOOP is what a link in its place gives, ENXIO a socket.
+    // A link in its place gives ELOOP, a socket ENXIO.
     let isGone = [ENOENT, ELOOP, ENXIO].contains(errno)
     self = isGone ? .replaced : LogReadFailure(reason: SystemError.reason(errno))
   }

@@ -1,11 +1,11 @@
-// Where who shows output finds the logs of the commands that run now: those that write them put
-// them here.
+// The logs of the commands that are running: the code that writes them puts them here, and the code
+// that shows output finds them.
 
 package import Plans
 package import Scheduling
 
-/// The open logs, by command. A log is here from its first byte until the end of its command has been
-/// told, so there are never more than commands that run at once.
+/// The open logs, by command. A log is here from its first byte until the end of its command has
+/// been reported, so there are never more logs than commands that run at the same time.
 package final class RunLogs {
   private struct Key: Hashable {
     let operation: OperationID

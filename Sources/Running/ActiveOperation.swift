@@ -3,8 +3,8 @@
 import Plans
 import Scheduling
 
-/// What the machine remembers of an operation that was started and has no outcome yet. The run
-/// itself is one while its own hooks go on.
+/// What the machine remembers about an operation that was started and has no outcome yet. The run
+/// itself is one while its own hooks run.
 struct ActiveOperation {
   enum Stop: Comparable {
     case none, asked, killed
@@ -22,20 +22,20 @@ struct ActiveOperation {
   let settings: StepSettings
   /// The number of the last attempt that was started.
   var attempt = 0
-  /// What runs now; nil while it waits for a retry.
+  /// The command that runs now; nil while it waits for a retry.
   var role: CommandRole?
-  /// Counts changes of `trial`: timers of an earlier phase are void.
+  /// Counts the commands and delays of the operation: timers of an earlier phase are ignored.
   var phase = 0
   var stop = Stop.none
   var stopCause: StopCause?
-  /// Why it was cancelled, if not because the run ends.
+  /// Why it was cancelled, if the reason is not the end of the run.
   var cancelReason: StopReason?
 
-  /// Its first attempt was stopped before it started.
+  /// True if its first attempt was stopped before it started.
   var hasNotRun = false
   /// How the last attempt ended.
   var attemptEnd: CommandEnd?
-  /// Decided when the attempts are over; hooks may still turn a success into a failure.
+  /// The ending, decided when the attempts are over; hooks may still turn a success into a failure.
   var ending: Ending?
   var cause = Cause.itself
   var hooksLeft: [CommandRole] = []
@@ -49,8 +49,8 @@ struct ActiveOperation {
     stopCause = nil
   }
 
-  /// The hooks for the ending: those of its kind, then `on_complete`. None of them has anything to do
-  /// with a step of which nothing ran.
+  /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
+  /// ran has no hooks to run.
   mutating func planHooks(for ending: Ending) {
     if hasNotRun { return }
     let kinds: [HookKind] =
@@ -65,15 +65,15 @@ struct ActiveOperation {
     }
   }
 
-  /// It timed out waiting, and makes no attempt.
+  /// Called when it timed out waiting: it makes no attempt.
   mutating func waitExpired(_ words: String) {
     ending = Ending(.timedOut, isAllowed: settings.allowFailure == .always)
     cause = .wait(words)
     planHooks(for: Ending(.timedOut))
   }
 
-  /// A failed hook turns success into failure, never hides an earlier failure, and ends the list
-  /// that it is in.
+  /// Called when a hook failed. This turns success into failure, never hides an earlier failure,
+  /// and ends the list of hooks that it is in.
   mutating func hookFailed(_ kind: HookKind) {
     if ending?.outcome == .succeeded {
       ending = Ending(.failed, isAllowed: settings.allowFailure == .always)
@@ -98,7 +98,7 @@ extension RetryPolicy {
     }
   }
 
-  /// The wait after the attempt with this number, before any jitter. Never overflows.
+  /// The delay after the attempt with this number, before any jitter. It never overflows.
   func delay(afterAttempt attempt: Int) -> Nanoseconds {
     var wait = delay
     if wait == 0 || backoff == 1000 { return min(wait, maxDelay) }

@@ -1,5 +1,5 @@
-// What an executor is given: everything about one start of a command, as a plain value. It holds no
-// descriptor, no pointer and nothing of the machine that it will run on.
+// What an executor receives: everything about one start of a command, as a plain value. It contains
+// no descriptor, no pointer and nothing about the machine that it will run on.
 
 package import Plans
 import Scheduling
@@ -10,27 +10,28 @@ package struct Command: Sendable {
   package enum Work: Hashable, Sendable {
     /// A program and its arguments; never empty.
     case words([String])
-    /// The text of a script, for the shell with these words.
+    /// A script, for the shell with these words.
     case script(String, shell: [String])
-    /// Arguments of the program of the built-in steps; where that is, the executor knows.
+    /// Arguments of the program of the built-in steps; the executor knows where that is.
     case builtin([String])
   }
 
-  /// Names this start and no other of the run.
+  /// Identifies this start, and no other of the run.
   package let key: CommandKey
   package let work: Work
-  /// Shared with all commands that have the same.
+  /// The variables that are shared with all commands that have the same ones.
   package let environment: CommandEnvironment
-  /// For this command alone; they win over `environment`.
+  /// Variables only for this command; they win over `environment`.
   package let variables: [EnvironmentVariable]
-  /// As the user wrote it: absolute, or relative to where oprun was started; nil means there.
+  /// The directory as the user wrote it: absolute, or relative to where oprun was started; nil
+  /// means the latter.
   package let directory: String?
   /// What the command reads from its standard input; nil means nothing.
   package let input: String?
   package let limits: CommandLimits
   package let orphans: OrphanAction
-  /// The names, in the folder of the run, of the file for what it prints and of the one behind
-  /// `OPRUN_OUTPUT`. Neither exists before somebody writes to it.
+  /// The names, in the directory of the run, of the file for its output and of the one that
+  /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
   package let outputsName: String
 
@@ -52,20 +53,21 @@ package struct Command: Sendable {
   }
 }
 
-/// Variables that many commands of a run have in common. Whoever runs commands may keep what it
-/// makes of them by the object's identity, as long as it keeps the object.
+/// Variables that many commands of a run have in common. An executor may cache what it makes of
+/// them by the object's identity, as long as it keeps the object.
 package final class CommandEnvironment: Sendable {
-  /// They win over what the command's machine offers; of equal names the last wins.
+  /// The variables. They win over those of the machine that runs the command; of equal names the
+  /// last one wins.
   package let variables: [EnvironmentVariable]
 
   package init(_ variables: [EnvironmentVariable]) { self.variables = variables }
 }
 
-/// What a command may use.
+/// The limits of a command.
 package struct CommandLimits: Hashable, Sendable {
-  /// Bytes of head that its log keeps.
+  /// The number of bytes at its start that the log keeps.
   package let logSize: Int
-  /// Added to oprun's own niceness.
+  /// The niceness that is added to oprun's own.
   package let nice: Int32
 
   package init(logSize: Int, nice: Int32) {

@@ -1,10 +1,10 @@
-// Which command is meant, in everything that is said between the machine and those that run commands.
+// Identifies a command, in all communication between the machine and the executors.
 
 package import Plans
 package import Scheduling
 
-/// One start of a command of a run; no two starts have the same. At most one command runs for an
-/// operation at a time. The run's own hooks have the operation −1.
+/// Identifies one start of a command of a run; no two starts have the same key. At most one command
+/// runs for an operation at a time. The run's own hooks have the operation −1.
 package struct CommandKey: Hashable, Sendable {
   package let operation: OperationID
   package let role: CommandRole

@@ -1,4 +1,4 @@
-// Where an operation stands between its met dependencies and readiness.
+// The states of an operation whose dependencies are met but which is not yet ready.
 
 package import Plans
 package import Scheduling
@@ -6,18 +6,19 @@ package import Scheduling
 /// The state of an operation at its gate. An operation that is not in the table of gates has not
 /// reached its gate, or has passed it.
 enum Gate {
-  /// A question about it was asked; the answer may take turns.
+  /// A question about it was asked; the answer may take several turns.
   case asked(Question)
   /// It waits for the conditions of `wait_for`, without a slot.
   case waiting(Probing)
   /// A service runs and is not ready: it is asked for its conditions.
   case starting(Probing)
-  /// A group that was expanded while running: so many of its members have not ended.
+  /// It is a group that was expanded during the run, and this many of its members have not ended.
   case gathering(unendedCount: Int)
-  /// It timed out waiting, and waits for a slot for its hooks; in words, what it waited for.
+  /// It timed out waiting, and waits for a slot for its hooks; the string says what it waited for.
   case expired(String)
 
-  /// News about it are to come, whatever becomes of the other operations: the run is not at its end.
+  /// True if news about it will come, whatever happens to the other operations: the run is not at
+  /// its end.
   var expectsNews: Bool {
     switch self {
     case .asked, .waiting, .starting: true
@@ -25,7 +26,7 @@ enum Gate {
     }
   }
 
-  /// The operation is past its gate for the scheduler, which may start or end it.
+  /// True if the scheduler considers the operation past its gate, and may start or end it.
   var isOpen: Bool {
     switch self {
     case .expired, .starting: true
@@ -33,7 +34,7 @@ enum Gate {
     }
   }
 
-  /// What it waits for; nil if it does not.
+  /// What it waits for; nil if it waits for nothing.
   var probing: Probing? {
     switch self {
     case .waiting(let probing), .starting(let probing): probing
@@ -50,35 +51,36 @@ enum Gate {
   }
 }
 
-/// What is asked about an operation at its gate.
+/// A question about an operation at its gate.
 package enum Question: Hashable, Sendable {
-  /// Its dependencies have ended: whether it runs, and as what.
+  /// Its dependencies have ended. Does it run, and what does it run?
   case entry
-  /// The conditions that it waited for hold: as what it runs.
+  /// The conditions that it waited for hold. What does it run?
   case conditionsHold
-  /// All members of the group have ended: what the group gives to others.
+  /// All members of the group have ended. What are the outputs of the group?
   case join
 }
 
 /// The answer to a question.
 package enum Decision: Sendable {
-  /// It is ready, as this step.
+  /// It is ready, and runs this step.
   case run(ReadyStep)
-  /// It has failed before it could start; in words, why.
+  /// It has failed before it could start; the string says why.
   case fail(String)
-  /// It does not run; in words, why.
+  /// It does not run; the string says why.
   case skip(String)
-  /// The step that it is in does not run: none of its steps does.
+  /// The enclosing step does not run, and so none of its steps does.
   case skipGroup(OperationID, String)
-  /// Instances take its place; none is possible.
+  /// Instances take its place; there may be none.
   case expand([NewOperation])
   /// All members of the group have ended.
   case join
-  /// It waits for these, one after the other, as this step; then it is asked about again.
+  /// It waits for these conditions, one after the other, and runs this step; then the next question
+  /// is asked.
   case wait([Probe], ReadyStep)
 }
 
-/// An operation that is added while running.
+/// An operation that is added during the run.
 package struct NewOperation: Sendable {
   let step: PlannedStep
   let spec: OperationSpec

@@ -2,7 +2,7 @@
 
 import Scheduling
 
-/// SplitMix64 (Steele, Lea, Flood 2014): repeatable jitter.
+/// SplitMix64 (Steele, Lea, Flood 2014), for repeatable jitter.
 struct RandomSource {
   private var state: UInt64
 

@@ -1,4 +1,4 @@
-// What happens between met dependencies and readiness: conditions, expansion, groups.
+// Handles operations between met dependencies and readiness: conditions, expansion, groups.
 
 import Plans
 package import Scheduling
@@ -9,7 +9,8 @@ extension RunMachine {
       let isWholeGroup = plan.groups[operation].map { !$0.isExpanding } ?? false
       ask(isWholeGroup ? .join : .entry, about: operation)
     }
-    // What ended an operation may also have stopped the run, before those behind it were seen.
+    // The event that ended an operation may also have stopped the run, before the operations that
+    // depend on it were processed.
     if let stopReason, !gates.isEmpty {
       cancelGated(stopReason)
       tellSettled()
@@ -21,12 +22,12 @@ extension RunMachine {
     perform(.decide(operation, question))
   }
 
-  /// What was asked about the operation and is not answered yet.
+  /// The question that was asked about the operation and is not answered yet.
   package func question(about operation: OperationID) -> Question? {
     if case .asked(let question) = gates[operation] { question } else { nil }
   }
 
-  /// The answer to `.decide`, in the same turn or any later one. It is void if the operation has
+  /// The answer to `.decide`, in the same turn or any later one. It is ignored if the operation has
   /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
   package mutating func decided(
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
@@ -81,14 +82,15 @@ extension RunMachine {
     scheduler.settle(group, as: end.ending, cause: cause)
   }
 
-  /// The groups among the members end by themselves, after theirs.
+  /// Skips the members of a group. The groups among them end by themselves, after their own
+  /// members.
   private mutating func skipMembers(of group: OperationID, _ reason: String) {
     for step in groups.unendedSteps(of: group, in: scheduler) {
       scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
     }
   }
 
-  /// A member of a group that was expanded while running has ended.
+  /// Called when a member of a group that was expanded during the run has ended.
   mutating func memberEnded(_ member: OperationID) {
     guard let group = groups.group(of: member), case .gathering(let count) = gates[group] else {
       return
@@ -97,7 +99,7 @@ extension RunMachine {
     setGate(of: group, to: .gathering(unendedCount: count - 1))
   }
 
-  /// A stop settles what is held at its gate; what is ready the scheduler has ended.
+  /// Settles operations at their gates after a stop; the scheduler has ended those that were ready.
   mutating func cancelGated(_ reason: StopReason) {
     for operation in gates.keys.sorted() where gates[operation]?.isOpen == false {
       setGate(of: operation, to: nil)
@@ -105,8 +107,8 @@ extension RunMachine {
     }
   }
 
-  /// `fail_fast`: the other members of every such group around the operation are cancelled. What the
-  /// failure is in goes on: it has failed in any case.
+  /// Cancels, for `fail_fast`, the other members of every such group around the operation. The
+  /// member that contains the failed operation continues: it has failed in any case.
   mutating func failFast(_ operation: OperationID, at now: Nanoseconds) {
     var failed = operation
     while stopReason == nil, let group = groups.group(of: failed) {
@@ -120,7 +122,7 @@ extension RunMachine {
     }
   }
 
-  /// Cancels one operation, with all that is in it. A group ends by itself, after those.
+  /// Cancels one operation, with everything inside it. A group ends by itself, after its members.
   private mutating func cancel(
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {

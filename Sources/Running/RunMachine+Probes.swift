@@ -1,38 +1,38 @@
-// `wait_for`: conditions that are looked at again and again, without a slot.
+// Handles `wait_for`: conditions that are checked repeatedly, without a slot.
 
 import Plans
 import Scheduling
 
 /// An operation that waits for conditions, one after the other.
 struct Probing {
-  /// With the values that are known while it waits.
+  /// The step, with the values that are known while it waits.
   let step: ReadyStep
   let probes: [Probe]
-  /// The one that is waited for.
+  /// The index of the condition that it waits for.
   var index = 0
-  /// Probes of this condition that were started.
+  /// The number of probes of this condition that were started.
   var repetition = 0
-  /// The command of the last probe runs.
+  /// True if the command of the last probe is running.
   var isRunning = false
-  /// An event said that the operation waits.
+  /// True if an event has reported that the operation waits.
   var isReported = false
-  /// What the last probe that failed said.
+  /// The last words of the last probe that failed.
   var obstacle: String?
-  /// Counts the conditions: timers of an earlier one are void.
+  /// Counts the conditions: timers of an earlier one are ignored.
   var phase = 0
   /// When this condition was first looked at.
   var since: Nanoseconds = 0
 
   var probe: Probe { probes[index] }
 
-  /// The last probe's.
+  /// The key of the last probe.
   func key(for operation: OperationID) -> CommandKey {
     CommandKey(operation: operation, role: .probe(index + 1), repetition: repetition)
   }
 }
 
 extension RunMachine {
-  /// Conditions that hold already are met by the first probe; no event tells of them.
+  /// Starts a probe. A condition that already holds is met by the first probe; no event reports it.
   mutating func probe(_ operation: OperationID, for probing: Probing, at now: Nanoseconds) {
     guard probing.index < probing.probes.count else {
       if case .starting = gates[operation] { return conditionsOfServiceHold(operation) }
@@ -50,7 +50,8 @@ extension RunMachine {
   /// Every service is waited for; what takes longer is told.
   private static let quietTime: Nanoseconds = 3_000_000_000
 
-  /// Between two attempts to find room for a probe, while as many commands run as may.
+  /// The time between two attempts to start a probe while the maximum number of commands is
+  /// running.
   private static let probeDelay: Nanoseconds = 50_000_000
 
   private mutating func startProbe(
@@ -67,7 +68,7 @@ extension RunMachine {
     perform(.start(probing.key(for: operation)))
   }
 
-  /// A probe that says nothing leaves what an earlier one has said.
+  /// Called when a probe has ended. If it says nothing, the words of an earlier one are kept.
   mutating func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
   ) {
@@ -110,7 +111,7 @@ extension RunMachine {
       return end(
         timer.operation, as: Ending(.timedOut, isAllowed: isAllowed), .wait(words), at: now)
     }
-    // Hooks run in a slot, as all commands do.
+    // Hooks run in a slot, like all commands.
     steps.resolve(timer.operation, as: probing.step)
     setGate(of: timer.operation, to: .expired(words))
     scheduler.resume(timer.operation)

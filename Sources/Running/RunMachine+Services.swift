@@ -14,6 +14,11 @@ extension RunMachine {
     services.isEmpty ? false : services.isService(operation)
   }
 
+  /// Whether it is a service that is ready, or a group of services all of which are.
+  package mutating func isReady(_ operation: OperationID) -> Bool {
+    services.isEmpty ? false : services.isReady(operation)
+  }
+
   /// An attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
     let step = steps.ready(operation)
@@ -193,7 +198,9 @@ extension RunMachine {
     let held = scheduler.obstacle(of: operation).map { scheduler[$0].name }
     let holders = active.keys.sorted().map { "'\(steps[$0].id)'" }
     let names = holders.prefix(3).joined(separator: ", ") + (holders.count > 3 ? ", …" : "")
-    return "it can never start: \(held.map { "'\($0)'" } ?? "the last place") is held by services "
-      + "that go on (\(names))"
+    guard let held else {
+      return "it can never start: services that go on (\(names)) are all the commands that can run"
+    }
+    return "it can never start: '\(held)' is held by services that go on (\(names))"
   }
 }

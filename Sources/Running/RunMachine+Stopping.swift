@@ -4,8 +4,8 @@ package import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// The first signal asks what runs to end and lets hooks run; the second kills; the third ends
-  /// oprun itself.
+  /// Handles a signal to oprun. The first one asks running commands to end and lets hooks run; the
+  /// second kills; the third ends oprun itself.
   package mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
     signalCount += 1
     switch signalCount {
@@ -22,7 +22,8 @@ extension RunMachine {
     }
   }
 
-  /// Nobody waits for the end of what was just killed: it is cancelled, unless it had failed before.
+  /// Settles running operations without waiting for the end of the commands that were just killed:
+  /// an operation is cancelled, unless it had failed before.
   private mutating func settleActive(at now: Nanoseconds) {
     for operation in active.keys.sorted() where operation != CommandKey.runOperation {
       guard var state = active.removeValue(forKey: operation) else { continue }
@@ -34,8 +35,8 @@ extension RunMachine {
     }
   }
 
-  /// The logs or the state cannot be kept; the run ends properly, with status 74. One that somebody
-  /// has stopped ends as it would, and says it too.
+  /// Called when the logs or the state cannot be kept; the run ends properly, with status 74. If it
+  /// has already been stopped, it ends as it would have, and reports this as well.
   package mutating func stateFailed(_ message: String, at now: Nanoseconds) {
     guard !hasToldStateFailure else { return }
     hasToldStateFailure = true
@@ -44,8 +45,8 @@ extension RunMachine {
     advance(to: now)
   }
 
-  /// What somebody should have kept of the run is lost: the run ends as after any failure of its
-  /// state. Nobody fails twice, so each is told.
+  /// Called when an observer has lost what it should keep: the run ends as after any failure of its
+  /// state. No observer fails twice, so each failure is reported.
   package mutating func observerFailed(_ message: String, at now: Nanoseconds) {
     if hasToldStateFailure { return say(.notice(message)) }
     stateFailed(message, at: now)
@@ -72,7 +73,7 @@ extension RunMachine {
 
   // MARK: Stopping
 
-  /// Nothing new starts, no further attempt either; what runs goes on.
+  /// Starts nothing new, and no further attempts; running commands continue.
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
     stopReason = reason
     say(.stopping(reason))
@@ -82,7 +83,7 @@ extension RunMachine {
     }
   }
 
-  /// Nothing new starts, and what runs is asked to end. A running hook goes on, for a while.
+  /// Starts nothing new, and asks running commands to end. A running hook continues, for a while.
   mutating func cancelRun(_ reason: StopReason, at now: Nanoseconds) {
     let isFirst = stopReason == nil || stopReason?.isFailure == true
     if isFirst {
@@ -101,7 +102,8 @@ extension RunMachine {
     }
   }
 
-  /// What is ready for another attempt has hooks to run, and is not the scheduler's to end.
+  /// Stops the scheduler. An operation that is ready for another attempt has hooks to run, so the
+  /// scheduler must not end it.
   private mutating func stopScheduler(_ reason: StopReason) {
     for operation in active.keys.sorted() where operation != CommandKey.runOperation {
       if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
@@ -114,7 +116,7 @@ extension RunMachine {
   mutating func cancelRetry(
     of operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
-    // It may have been cancelled before, and its hooks run.
+    // It may have been cancelled before, so its hooks are running.
     guard var state = active[operation], state.role == nil else { return }
     if scheduler.state(of: operation) == .ready { scheduler.pause(operation) }
     state.ending = Ending(.cancelled)
@@ -155,14 +157,14 @@ extension RunMachine {
 
   // MARK: The end
 
-  /// Every operation has its outcome: the run's own hooks, then its end.
+  /// Called when every operation has its outcome: the run's own hooks follow, then its end.
   mutating func concludeRun(at now: Nanoseconds) {
     guard !isConcluding else { return }
     isConcluding = true
     perform(.resolveRun)
   }
 
-  /// The answer to `.resolveRun`: the run's own settings, with all that is known now.
+  /// The answer to `.resolveRun`: the run's own settings, with everything that is known now.
   package mutating func runResolved(as settings: StepSettings, at now: Nanoseconds) {
     guard end == nil else { return }
     steps.resolveRun(as: settings)

@@ -1,16 +1,17 @@
-// What happens next in a run: attempts, time limits, stop sequences, hooks, the end. Pure: it is
-// told what happened and when, and says what to do. It starts nothing and reads no clock.
+// Decides what happens next in a run: attempts, time limits, stop sequences, hooks, the end. Pure:
+// it is told what happened and when, and answers what to do. It starts nothing and reads no clock.
 
 package import Plans
 package import Scheduling
 
 /// The decisions of one run.
 ///
-/// What is asked of it often is `mutating` although it changes nothing: a caller in another module would
-/// copy all of it first.
+/// Frequent queries are `mutating` although they change nothing: a caller in another module would
+/// otherwise copy the whole value first.
 package struct RunMachine {
   package enum Action: Hashable, Sendable {
-    /// Unless `mayStart` says no by then: what was told before must be kept first.
+    /// Start the command, unless `mayStart` says no by then: what was reported before must be kept
+    /// first.
     case start(CommandKey)
     /// Ask the command to end.
     case stop(CommandKey, signal: Int32)
@@ -20,49 +21,49 @@ package struct RunMachine {
     case decide(OperationID, Question)
     /// Take what the service gives to others; it is ready otherwise: `published`.
     case publish(CommandKey)
-    /// Find out what of the run's own settings is known only at its end: `runResolved`.
+    /// Evaluate the run's own settings that are known only at its end: `runResolved`.
     case resolveRun
     case tell(RunEvent.Kind)
   }
 
   package let plan: Plan
-  /// Grows while steps are expanded.
+  /// The steps; their number grows when steps are expanded.
   package internal(set) var steps: RunSteps
   let isStrict: Bool
-  /// Commands that may run at once, whatever the queues allow.
+  /// The number of commands that may run at the same time, whatever the queues allow.
   let commandLimit: Int
-  /// Somebody may resume or widen a queue while the run goes on: then a run of which nothing may
-  /// start waits for that, instead of ending.
+  /// True if a queue may be resumed or widened from outside during the run: a run that can start
+  /// nothing then waits for that, instead of ending.
   package var canBeChangedFromOutside = false
   package internal(set) var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
-  /// Changed by `setGate` alone.
+  /// The gates, changed only by `setGate`.
   private(set) var gates: [OperationID: Gate] = [:]
-  /// Gates of which news are to come.
+  /// The number of gates about which news will come.
   private(set) var expectedCount = 0
-  /// Probes of conditions that nobody waits for any more; their ends are still to come.
-  private var abandonedProbes: Set<CommandKey> = []
+  /// Probes of conditions that nothing waits for any more; their ends are still to come.
+  private(set) var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
   var services: Services
   var waits = WaitWatch()
-  /// Groups that were cancelled without the run, and why.
+  /// Groups that were cancelled although the run was not, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
-  /// Probes of conditions whose commands have not ended.
+  /// The number of probes whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
   private(set) var actions: [Action] = []
-  /// The first reason to end the run before its time.
+  /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
   var hasToldStateFailure = false
   var failedSteps: [OperationID] = []
   var hasAllowedFailure = false
-  /// Every operation has its outcome.
+  /// True if every operation has its outcome.
   var isConcluding = false
   private(set) var end: RunEnd?
   private var random: RandomSource
 
-  /// While the run is being stopped each hook has this long.
+  /// The time limit of each hook while the run is being stopped.
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(
@@ -89,8 +90,8 @@ package struct RunMachine {
     startReady(at: now)
   }
 
-  /// A command that was started has ended, or could not be started. `lastWords` are those of a probe
-  /// at a condition. With a fault of the state nothing follows it.
+  /// Called when a command that was started has ended, or could not be started. `lastWords` are
+  /// those of a probe. After a failure of the state nothing follows from the end.
   package mutating func ended(
     _ key: CommandKey, _ end: CommandEnd, lastWords: String? = nil, stateFailure: String? = nil,
     at now: Nanoseconds
@@ -106,53 +107,15 @@ package struct RunMachine {
     startReady(at: now)
   }
 
-  /// Whether the end of this command is to come. It is to be asked by those who cannot rule out that
-  /// they hear of an end twice, or of one that nobody waits for.
-  package mutating func awaitsEnd(of key: CommandKey) -> Bool {
-    guard end == nil else { return false }
-    switch key.role {
-    case .attempt, .hook: return active[key.operation]?.role == key.role
-    case .probe:
-      guard let probing = gates[key.operation]?.probing, probing.isRunning else {
-        return abandonedProbes.contains(key)
-      }
-      return key == probing.key(for: key.operation)
-    }
-  }
-
-  /// Asked right before a command is started. If something stopped the run or the command since it
-  /// was to be started, it has ended with this, as one that was cancelled; a step of which nothing
-  /// ran has no hooks to run.
-  package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
-    if isWanted(key) { return true }
-    if case .attempt(let number) = key.role {
-      active[key.operation]?.hasNotRun = number == 1
-      if active[key.operation]?.stopCause == nil {
-        active[key.operation]?.stopCause = .cancelled
-      }
-    }
-    let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
-    ended(key, end, at: now)
-    return false
-  }
-
-  private mutating func isWanted(_ key: CommandKey) -> Bool {
-    switch key.role {
-    case .attempt: stopReason == nil && state(of: key).stop == .none
-    case .hook: state(of: key).stop == .none
-    case .probe: !abandonedProbes.contains(key)
-    }
-  }
-
-  /// What runs now for the operation of a command that has ended.
-  private func state(of key: CommandKey) -> ActiveOperation {
+  /// The state of the operation of a command that has ended.
+  func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.role == key.role else {
       preconditionFailure("the command is not what runs for its operation")
     }
     return state
   }
 
-  /// Everything whose time has come by now.
+  /// Handles everything that is due by now.
   package mutating func advance(to now: Nanoseconds) {
     while let timer = timers.earliest, timer.at <= now {
       timers.removeEarliest()
@@ -163,7 +126,7 @@ package struct RunMachine {
 
   // MARK: Asked
 
-  /// When `advance` is due; nil if nothing but news can change anything.
+  /// When `advance` is due; nil if only news can change anything.
   package var deadline: Nanoseconds? { mutating get { timers.earliest?.at } }
 
   package mutating func takeActions() -> [Action] {
@@ -173,7 +136,7 @@ package struct RunMachine {
 
   // MARK: Attempts
 
-  /// One more command may run.
+  /// Whether one more command may run.
   var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
 
   /// One more attempt may. Services take no place of the last one, which is for looking after them.
@@ -198,7 +161,7 @@ package struct RunMachine {
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
-      // Nothing runs, nothing waits for a moment to come, and still nothing may start.
+      // Nothing runs, nothing waits for a timer, and still nothing may start.
       cancelRun(hasSuspendedQueue ? .suspended : .noWidth, at: now)
       concludeRun(at: now)
     }
@@ -254,7 +217,7 @@ package struct RunMachine {
     }
   }
 
-  /// Gives slot, mutex and resources back until the next attempt.
+  /// Releases slot, mutex and resources until the next attempt.
   private mutating func wait(
     for operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
   ) {
@@ -312,7 +275,7 @@ package struct RunMachine {
     noteFailure(of: operation, ending, at: now)
   }
 
-  /// Ends an operation at its gate by a fault of its own.
+  /// Ends an operation at its gate because of its own fault.
   mutating func end(
     _ operation: OperationID, as ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) {
@@ -321,7 +284,7 @@ package struct RunMachine {
     noteFailure(of: operation, ending, at: now)
   }
 
-  /// What a failure does to the rest of the run.
+  /// Applies the consequences of a failure for the rest of the run.
   private mutating func noteFailure(
     of operation: OperationID, _ ending: Ending, at now: Nanoseconds
   ) {
@@ -340,14 +303,15 @@ package struct RunMachine {
     failFast(operation, at: now)
   }
 
-  /// Operations that ended without running: blocked, skipped, or cancelled before they could.
+  /// Reports operations that ended without running: blocked, skipped, or cancelled before they
+  /// could.
   mutating func tellSettled() {
     for settlement in scheduler.takeSettlements() {
       tell(settlement.operation, settlement.ending, settlement.cause)
     }
   }
 
-  /// The one door of endings.
+  /// The one door of endings: reports each of them.
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
     say(.settled(operation, ending, cause))
     setGate(of: operation, to: nil)
@@ -364,7 +328,8 @@ package struct RunMachine {
 
   // MARK: Doors
 
-  /// The one door of gates. A probe of a condition that goes on when nobody waits any more is ended.
+  /// The one door of gates: changes each of them. A probe that still runs when nothing waits for
+  /// its condition any more is ended.
   mutating func setGate(of operation: OperationID, to gate: Gate?) {
     let old = gates[operation]
     if old == nil, gate == nil { return }
@@ -407,7 +372,7 @@ extension CommandEnd {
 }
 
 extension ActiveOperation {
-  /// What the end of an attempt means, retries and hooks aside.
+  /// The meaning of the end of an attempt, apart from retries and hooks.
   fileprivate func outcome(of end: CommandEnd) -> Outcome {
     switch stopCause {
     case .cancelled: .cancelled

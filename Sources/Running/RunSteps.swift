@@ -1,17 +1,17 @@
-// The steps of a run as they are now: those of the plan, what was added while running, and what has become
+// The current steps of a run: those of the plan, those added during the run, and the resolved forms
 // of late ones.
 
 package import Plans
 package import Scheduling
 
-/// What grows while a plan runs; the plan does not change.
+/// The steps of a run. They grow in number during the run; the plan does not change.
 package struct RunSteps: Sendable {
   private let planned: [PlannedStep]
-  /// Their numbers follow those of the planned ones.
+  /// The added steps; their numbers follow those of the planned ones.
   private var appended: [PlannedStep] = []
-  /// Of operations that passed their gate and have not ended.
+  /// The resolved steps of operations that have passed their gate and have not ended.
   private var resolved: [OperationID: ReadyStep] = [:]
-  /// Of the run itself: as planned until its end, then with what is known there.
+  /// The settings of the run itself: as planned until its end, then with what is known there.
   private(set) var settings: StepSettings
 
   init(_ plan: Plan) {
@@ -21,13 +21,13 @@ package struct RunSteps: Sendable {
 
   package var count: Int { planned.count + appended.count }
 
-  /// As it was planned, or made from what was planned.
+  /// The step as it was planned, or as it was made from the plan.
   package subscript(operation: OperationID) -> PlannedStep {
     operation.index < planned.count
       ? planned[operation.index] : appended[operation.index - planned.count]
   }
 
-  /// As it runs. Traps while something of it is not known.
+  /// The step as it runs. Traps while a part of it is not known.
   func ready(_ operation: OperationID) -> ReadyStep {
     (resolved.isEmpty ? nil : resolved[operation]) ?? ReadyStep(self[operation])
   }
@@ -41,7 +41,7 @@ package struct RunSteps: Sendable {
     resolved[operation] = step
   }
 
-  /// Nothing of it will run any more.
+  /// Called when nothing of the operation will run any more.
   mutating func end(_ operation: OperationID) {
     if !resolved.isEmpty { resolved[operation] = nil }
   }

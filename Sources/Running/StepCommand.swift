@@ -1,4 +1,4 @@
-// What runs for a key, as the machine knows it: the step's action, or one of its hooks or probes.
+// The command for a key, as the machine knows it: the step's action, or one of its hooks or probes.
 
 package import Plans
 package import Scheduling
@@ -10,12 +10,12 @@ package struct StepCommand: Sendable {
   package let settings: StepSettings
   package let action: Action
   package let attempt: Int
-  /// For this command alone.
+  /// Variables only for this command.
   package let variables: [EnvironmentVariable]
 }
 
 extension RunMachine {
-  /// What runs for an attempt, a hook or a probe of a condition. Traps for one that is refused.
+  /// The command for an attempt, a hook or a probe. Traps for one that is refused.
   package mutating func command(of key: CommandKey) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
     let (action, settings) = work(of: key)
@@ -44,8 +44,8 @@ extension RunMachine {
     }
   }
 
-  /// The settings of an operation whose attempt goes on as it should: nobody asked it to end. Nil if
-  /// somebody did, or if it has no attempt.
+  /// The settings of an operation whose attempt is running undisturbed. Nil if it was asked to end,
+  /// or if it has no attempt.
   package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
     guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil,
       !isService(key.operation)

@@ -1,24 +1,25 @@
-// Deadlines in virtual time: a binary heap; what is no longer wanted is left in and passed over.
+// Deadlines in virtual time: a binary heap; timers that are no longer wanted stay in it and are
+// skipped.
 
 import Scheduling
 
 /// Something that is due at a moment of the run.
 struct Timer: Hashable {
   enum Purpose: Hashable {
-    /// The command has run as long as it may.
+    /// The command has reached its time limit.
     case timeLimit
-    /// The command was asked to end and had its grace.
+    /// The command was asked to end, and its grace period is over.
     case killDue
     case retryDue
-    /// A condition of `wait_for` is looked at again.
+    /// A condition of `wait_for` is checked again.
     case probeDue
-    /// A condition of `wait_for` was waited for as long as it may.
+    /// A condition of `wait_for` has reached its time limit.
     case probeLimit
     /// Something may have waited for long.
     case longWait
     /// A service without conditions is ready.
     case readyDue
-    /// The whole run has gone on as long as it may.
+    /// The whole run has reached its time limit.
     case runTimeLimit
   }
 
@@ -29,7 +30,7 @@ struct Timer: Hashable {
   let phase: Int
 }
 
-/// The timers of a run, earliest first; equal ones in the order they were set.
+/// The timers of a run, earliest first; equal ones in the order in which they were set.
 struct Timers {
   private var heap: [(timer: Timer, order: Int)] = []
   private var count = 0

@@ -1,4 +1,5 @@
-// How operations end, and which ends satisfy an edge. SPEC's tables of outcomes, as code.
+// How operations end, and which outcomes satisfy an edge. These are the outcome tables of the
+// pipeline format, as code.
 
 /// How an operation ended.
 package enum Outcome: UInt8, CaseIterable, Sendable {
@@ -14,10 +15,11 @@ package enum Outcome: UInt8, CaseIterable, Sendable {
   case blocked
 }
 
-/// An outcome, and whether a failure is allowed: the run stays green and dependents go on.
+/// An outcome, together with whether a failure is allowed, so that the run stays green and
+/// dependents run.
 package struct Ending: Hashable, Sendable {
   package let outcome: Outcome
-  /// True only beside `failed` and `timedOut`.
+  /// True only with `failed` and `timedOut`.
   package let isAllowed: Bool
 
   package init(_ outcome: Outcome, isAllowed: Bool = false) {
@@ -44,16 +46,16 @@ package enum EdgeCondition: UInt8, CaseIterable, Sendable {
 
 /// What happens to the rest of the graph after a failure that is not allowed.
 package enum FailurePolicy: UInt8, CaseIterable, Sendable {
-  /// Everything not downstream goes on.
+  /// Everything that is not downstream continues.
   case `continue`
-  /// Nothing new starts; what runs goes on.
+  /// Nothing new starts; running operations continue.
   case stop
-  /// Running operations are cancelled too.
+  /// Nothing new starts, and running operations are cancelled.
   case cancel
 }
 
 extension Outcome {
-  /// True for the ends that are the operation's own fault: failed and timed out.
+  /// True for the outcomes that are the operation's own fault: failed and timed out.
   package var isFailure: Bool { self == .failed || self == .timedOut }
 }
 
@@ -86,15 +88,15 @@ package enum HookKind: UInt8, CaseIterable, Sendable {
   case onSuccess, onFailure, onCancel, onComplete
 }
 
-/// Why an operation has its outcome, beyond its own command's end.
+/// Why an operation has its outcome, apart from how its own command ended.
 package enum Cause: Hashable, Sendable {
-  /// Its own command or hooks.
+  /// The operation's own command or hooks.
   case itself
-  /// The operation where the trouble began, not merely the nearest one.
+  /// The operation where the problem began, not merely the nearest one.
   case dependency(OperationID)
-  /// Its `if` was false, or its matrix is empty: in words.
+  /// Its `if` was false, or its matrix is empty, as described by the string.
   case condition(String)
-  /// What `wait_for` waited for did not come in time: in words.
+  /// A condition of `wait_for` was not met in time, as described by the string.
   case wait(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
@@ -106,17 +108,17 @@ package enum Cause: Hashable, Sendable {
   case hook(HookKind)
 }
 
-/// Why a run ends before its time.
+/// Why a run ends early.
 package enum StopReason: Hashable, Sendable {
   case signal(Int32)
-  /// `failure_policy`, or `--fail-fast`, after this operation failed.
+  /// `failure_policy` or `--fail-fast` applied after this operation failed.
   case failure(OperationID)
   case runTimeout
-  /// `max_parallel: 0`.
+  /// The run has `max_parallel: 0`.
   case noWidth
-  /// All that is left is in queues that are suspended, and nothing resumes them.
+  /// Everything that is left is in queues that are suspended, and nothing resumes them.
   case suspended
-  /// The state directory cannot be written: the call and the error.
+  /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
 }
 

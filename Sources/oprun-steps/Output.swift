@@ -1,14 +1,15 @@
-// Text onto a descriptor that somebody else owns.
+// Writes text to a descriptor that it does not own.
 
 import Glibc
 
-/// Writes at once. A reader that went away must not stop the work: failures are passed over.
+/// An output that writes at once. A reader that has gone away must not stop the work, so failures
+/// are ignored.
 struct Output: Sendable {
   let descriptor: Int32
 
   var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// Of a terminal; nil if it does not say.
+  /// The number of columns of a terminal; nil if it is unknown.
   var columnCount: Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

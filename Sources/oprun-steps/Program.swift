@@ -1,4 +1,4 @@
-// From the words of a command line to the step that they ask for.
+// Performs the step that the words of a command line request.
 
 import BuiltinSteps
 import Glibc
@@ -7,9 +7,9 @@ struct Program {
   let output = Output(descriptor: STDOUT_FILENO)
   let errors = Output(descriptor: STDERR_FILENO)
 
-  /// Answers the exit status.
+  /// Performs the request; returns the exit status.
   func perform() -> Int32 {
-    // A reader that went away must not end the work.
+    // A reader that has gone away must not end the work.
     signal(SIGPIPE, SIG_IGN)
     let words = words()
     Nursery.serveIfLoaded(for: words)
@@ -26,7 +26,7 @@ struct Program {
     }
   }
 
-  /// They may hold names of files that are no UTF-8.
+  /// The words of the command line, which may contain file names that are not UTF-8.
   private func words() -> [String] {
     (1..<max(1, Int(CommandLine.argc))).compactMap { index in
       CommandLine.unsafeArgv[index].map { PathText.text(of: $0) }
@@ -52,7 +52,7 @@ struct Program {
 
 enum ExitStatus {
   static let success: Int32 = 0
-  /// An item failed, or what was waited for did not come.
+  /// An item failed, or waiting timed out.
   static let failure: Int32 = 1
   static let usage: Int32 = 2
   static let internalError: Int32 = 70

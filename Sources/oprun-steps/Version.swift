@@ -1,3 +1,3 @@
-// The version, which is oprun's.
+// The version, which is that of oprun.
 
 let version = "0.1.0"

@@ -1,5 +1,5 @@
-// The helper program: arguments in, exit status out. Nothing here starts a thread: what is to be
-// confined in processes of its own forks first.
+// The helper program: arguments in, exit status out. Nothing here starts a thread, because steps
+// that confine work in separate processes fork first.
 
 import Glibc
 

@@ -2,16 +2,16 @@
 
 enum ExitStatus {
   static let success: Int32 = 0
-  /// With `--dry-run --exit-code`: something would run.
+  /// Something would run, with `--dry-run --exit-code`.
   static let wouldRun: Int32 = 1
   static let usage: Int32 = 2
   static let invalidPipeline: Int32 = 3
   static let emptySelection: Int32 = 4
   static let internalError: Int32 = 70
-  /// Nothing could be written: the state directory, or standard output.
+  /// The state directory or standard output could not be written.
   static let cannotWrite: Int32 = 74
 
-  /// For the reference: every status, and when.
+  /// Every status and its meaning, for the reference.
   static let meanings: [(status: String, meaning: String)] = [
     ("0", "every step is ok, including allowed failures"),
     (
@@ -23,7 +23,7 @@ enum ExitStatus {
       "the command line or a parameter is wrong, or a secret is missing or cannot be used; nothing ran"
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
-    ("4", "a named step does not exist; nothing ran"),
+    ("4", "a named step does not exist, or none is named and all are manual; nothing ran"),
     ("70", "internal error, or the system refused something that a run needs"),
     ("74", "the state directory or standard output cannot be written"),
     ("124", "the run's time limit"),

@@ -1,6 +1,7 @@
-// From the words of a command line to the command that they ask for.
+// Performs the command that the words of a command line request.
 
 import Diagnostics
+import Expressions
 import Glibc
 import Pipelines
 import Reporting
@@ -9,24 +10,39 @@ struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
 
-  /// Answers the exit status.
+  /// Performs the command; returns the exit status.
   func perform() -> Int32 {
     let status = answer()
     output.flush()
+    let isCut = output.hasFailed && status == ExitStatus.success
+    // A reader that has seen enough is no fault.
+    if isCut, output.errorNumber != EPIPE {
+      say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
+    }
     errors.flush()
-    return output.hasFailed && status == ExitStatus.success ? ExitStatus.cannotWrite : status
+    return isCut ? ExitStatus.cannotWrite : status
+  }
+
+  /// Without its words nothing can be done, not even the version be told from a mistake.
+  func refuseUnreadableCommandLine() -> Int32 {
+    say("cannot read the command line: '/proc' is not mounted", help: "mount -t proc proc /proc")
+    errors.flush()
+    return ExitStatus.internalError
   }
 
   private func answer() -> Int32 {
     do throws(UsageFailure) {
       let request = try Request(
-        try words(), environment: environmentText, fileExists: { access($0, F_OK) == 0 })
+        try words(), environment: environmentText, search: .system)
       switch request {
       case .version: return printVersion()
-      case .help(let command, let file):
+      case .help(let command, let invocation):
         writeHelp(of: command)
-        if let file { return writeParameters(of: file) }
-      case .perform(let invocation): return try perform(invocation)
+        guard let invocation, let file = invocation.operands.first else { break }
+        var entered = invocation
+        return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
+      case .perform(var invocation):
+        return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
       return ExitStatus.success
     } catch {
@@ -60,11 +76,12 @@ struct Tool {
     }
     let omitted = error.others.count + 1 - ParameterFaults.limit
     if omitted > 0 { say("… and \(omitted) more") }
-    let command = error.command.map { "oprun \($0) --help" } ?? "oprun --help"
-    errors.write("try '\(command)'\n")
+    let file = error.file.flatMap { isFile($0) ? wordForHelp($0) : nil }
+    let words = ["oprun", error.command, error.command == nil ? nil : file, "--help"]
+    errors.write("try '\(words.compactMap(\.self).joined(separator: " "))'\n")
   }
 
-  /// A message that is not about a place in a file.
+  /// Prints a message that is not about a location in a file.
   func say(_ message: String, help: String? = nil) {
     errors.write("oprun: ")
     errors.write(messageLine(message))
@@ -73,8 +90,19 @@ struct Tool {
   }
 }
 
-/// Leaves a value to the end of the process, which comes soon: to free what a large file was made into,
-/// piece by piece, takes a tenth of the time that reading it took.
+/// Returns a path as it is written in a command line that is quoted as a whole; nil if it would need quotes.
+func wordForHelp(_ path: String) -> String? {
+  let isPlain = path.utf8.count <= 80 && shellQuoted(path) == path && !path.hasPrefix("-")
+  return isPlain ? path : nil
+}
+
+private func isFile(_ path: String) -> Bool {
+  var status = stat()
+  return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+}
+
+/// Keeps a value until the end of the process, which comes soon: freeing the data of a large file
+/// piece by piece takes a tenth of the time that reading it took.
 func keepUntilExit(_ value: some Any) { _ = Unmanaged.passRetained(Kept(value: value)) }
 
 private final class Kept {
@@ -83,7 +111,7 @@ private final class Kept {
   init(value: some Any) { self.value = value }
 }
 
-/// Of a variable that stands for an option.
+/// The value of a variable that stands for an option.
 private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   guard let bytes = getenv(name) else { return nil }
   do throws(TextDecodingFailure) {

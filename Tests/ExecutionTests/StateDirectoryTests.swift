@@ -31,15 +31,6 @@ struct StateDirectoryTests {
     func has(_ name: String) -> Bool { mode(of: name) != 0 }
   }
 
-  @Test func `names runs by the time in UTC`() {
-    let moments = [
-      (0, "19700101-000000"), (951_782_399, "20000228-235959"), (951_782_400, "20000229-000000"),
-      (951_868_800, "20000301-000000"), (1_775_124_902, "20260402-101502"),
-      (4_107_542_399, "21000228-235959"), (4_107_542_400, "21000301-000000"),
-    ]
-    for (seconds, text) in moments { #expect(utcTimeStamp(secondsSince1970: seconds) == text) }
-  }
-
   private func makeRun() throws(StateFailure) -> (id: String, directory: RunDirectory) {
     try StateDirectory(path: place.state).makeRun(callersMask: 0o022)
   }

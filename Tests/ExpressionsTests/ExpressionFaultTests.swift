@@ -29,9 +29,90 @@ struct ExpressionFaultTests {
     (
       "params.fast and true",
       """
-      p:1:13: error: found 'and', wanted an operator or the end of the expression
+      p:1:13: error: 'and' is no operator
        1 | params.fast and true
          |             ^~~
+        help: '&&' means and
+
+      """
+    ),
+    (
+      "(params.fast OR true)",
+      """
+      p:1:14: error: 'OR' is no operator
+       1 | (params.fast OR true)
+         |              ^~
+        help: '||' means or
+
+      """
+    ),
+    (
+      "not params.fast",
+      """
+      p:1:1: error: 'not' is no operator
+       1 | not params.fast
+         | ^~~
+        help: '!' means not: !(x == y)
+
+      """
+    ),
+    (
+      "!not(params.fast)",
+      """
+      p:1:2: error: 'not' is no operator
+       1 | !not(params.fast)
+         |  ^~~
+        help: '!' means not: !(x == y)
+
+      """
+    ),
+    (
+      "params.version not in ['a']",
+      """
+      p:1:16: error: 'not' is no operator
+       1 | params.version not in ['a']
+         |                ^~~
+        help: '!' means not: !(x == y)
+
+      """
+    ),
+    (
+      "params.version is '1'",
+      """
+      p:1:16: error: 'is' is no operator
+       1 | params.version is '1'
+         |                ^~
+        help: '==' compares
+
+      """
+    ),
+    (
+      "params.version contains '1'",
+      """
+      p:1:16: error: 'contains' is a function, not an operator
+       1 | params.version contains '1'
+         |                ^~~~~~~~
+        help: write contains(text or list, part)
+
+      """
+    ),
+    (
+      "params.version =~ '^v'",
+      """
+      p:1:16: error: '=~' has no meaning in an expression
+       1 | params.version =~ '^v'
+         |                ^~
+        help: matches(text, pattern) compares with a regular expression
+
+      """
+    ),
+    (
+      "params.version !~ '^v'",
+      """
+      p:1:16: error: '!~' has no meaning in an expression
+       1 | params.version !~ '^v'
+         |                ^~
+        help: !matches(text, pattern) compares with a regular expression
 
       """
     ),
@@ -275,10 +356,24 @@ struct ExpressionFaultTests {
     ("true || params.tag", "p:1:9: error: '||' takes true or false, not a string or null"),
     ("!params.version", "p:1:2: error: '!' takes true or false, not a string"),
     ("params.version ? true : false", "p:1:1: error: '?:' takes true or false, not a string"),
-    ("params.count == '3'", "p:1:1: error: cannot compare a number with a string"),
+    ("params.count == '3'", "p:1:1: error: cannot compare 'params.count' (a number) with a string"),
+    ("'3' != params.count", "p:1:1: error: cannot compare a string with 'params.count' (a number)"),
+    ("params.tag == 3", "p:1:1: error: cannot compare 'params.tag' (a string) with a number"),
+    ("params.tag != ''", "p:1:1: error: 'params.tag' may be null, which is not ''"),
+    (
+      "params.tag in [1, 2]",
+      "p:1:1: error: a string or null is never in a list whose items are a number"
+    ),
+    (
+      "params.count == params.tag",
+      "p:1:1: error: cannot compare 'params.count' (a number) with 'params.tag' (a string)"
+    ),
     ("params.fast < true", "p:1:1: error: '<' takes two numbers or two strings, not true or false"),
-    ("params.count <= 'x'", "p:1:1: error: cannot compare a number with a string"),
-    ("params.targets == 'a'", "p:1:1: error: cannot compare a list with a string"),
+    ("params.count <= 'x'", "p:1:1: error: cannot compare 'params.count' (a number) with a string"),
+    (
+      "params.targets == 'a'",
+      "p:1:1: error: cannot compare 'params.targets' (a list) with a string"
+    ),
     (
       "'a' in params.version", "p:1:8: error: 'in' takes a list or a map on its right, not a string"
     ),
@@ -318,6 +413,32 @@ struct ExpressionFaultTests {
     for text in ["params.version == null", "null != params.targets", "params.tag == 'x'"] {
       #expect(faults(text) == "")
     }
+  }
+
+  @Test(arguments: [
+    ("params.count == '3'", "without quotes it is a number: 3"),
+    ("params.fast != 'true'", "without quotes it is true or false: true"),
+    ("3 == params.version", "in quotes it is a string: '3'"),
+    ("params.tag == true", "in quotes it is a string: 'true'"),
+    (
+      "params.tag == params.count",
+      "fromJSON(x) is the value that a string such as '1' or 'true' stands for"
+    ),
+    ("params.targets == 'a'", "'in' looks for an item: x in list"),
+    (
+      "params.tag != ''",
+      "params.tag ?? '' != '' is about both, params.tag != null about null alone"
+    ),
+  ])
+  func `values that cannot be compared come with a way to compare them`(
+    text: String, help: String
+  ) {
+    #expect(faults(text).hasSuffix("\n  help: \(help)\n"))
+  }
+
+  @Test func `what may be null is compared with an empty string behind a default`() {
+    #expect(faults("params.tag ?? '' == ''") == "")
+    #expect(faults("params.tag == null || params.tag == 'x'") == "")
   }
 
   @Test func `status functions belong into conditions`() {
@@ -374,7 +495,7 @@ struct ExpressionFaultTests {
     (
       "fromJSON('1') == 'a'",
       """
-      p:1:1: error: cannot compare a number with a string
+      p:1:1: error: cannot compare 'fromJSON('1')' (a number) with a string
        1 | fromJSON('1') == 'a'
          | ^~~~~~~~~~~~~~~~~~~~
 

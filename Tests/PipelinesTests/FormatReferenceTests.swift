@@ -40,6 +40,22 @@ struct FormatReferenceTests {
     }
   }
 
+  @Test func `what becomes of the keys of an included file is told of every key`() throws {
+    let section = try #require(text.split(separator: "## Included files\n").last)
+    let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }
+      .prefix(PipelineKey.Reach.allCases.count)
+    let told = rows.map { row in
+      Set(row.split(separator: "|")[0].matches(of: /`([^`]+)`/).map { String($0.output.1) })
+    }
+    for (keys, reach) in zip(told, PipelineKey.Reach.allCases) {
+      let known = PipelineKey.allCases.filter {
+        $0.reach == reach && $0.row.support == .supported
+      }
+      #expect(keys == Set(known.map(\.row.key)), "\(reach)")
+    }
+    #expect(told.count == PipelineKey.Reach.allCases.count)
+  }
+
   @Test func `the defaults of the tables are those of the code`() {
     for row in ObjectKind.allCases.flatMap(\.rows) where row.support == .supported {
       guard let value = row.defaultValue else { continue }

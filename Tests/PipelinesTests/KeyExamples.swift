@@ -28,6 +28,7 @@ private let words = "must be a string or a list of strings, not"
 private let hookWords = "must be a string, a list of strings or a map with 'run', not"
 private let duration = "must be a duration such as 30s"
 private let fraction = "must be a number, not"
+private let factor = "must be a number from 1 to 1000, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
 
 private let allowances = "true or false, an expression in ${{ }} or a map with 'exit_codes'"
@@ -53,10 +54,15 @@ private let shells = KeyExamples(
   ])
 
 private let variables = KeyExamples(
-  ["{A: b, c: 1, D: true, E: '', F: 1.50}", "{}"],
+  [
+    "{A: b, c: 1, D: true, E: '', F: 1.50}", "{}", "[]", "[{A: b}, {A: c, D: e}]",
+    "\n  - {A: b}\n  - {}",
+  ],
   refused: [
-    ("[A=b]", "'env' must be a map of names to strings, not a list"),
-    ("A=b", "'env' must be a map of names to strings, not 'A=b'"),
+    ("[A=b]", "'env' must be a map of names to strings, not 'A=b'"),
+    ("A=b", "'env' must be a map of names to strings or a list of maps, not 'A=b'"),
+    ("[{A: b}, [c]]", "'env' must be a map of names to strings, not a list"),
+    ("[{A: b, A: c}]", "key 'A' is written twice in 'env'"),
     ("{A: [b]}", "'A' \(text) a list"), ("{A: }", "'A' \(text) nothing"),
     ("{A=B: c}", "'A=B' cannot be the name of an environment variable"),
     ("{'': c}", "'' cannot be the name of an environment variable"),
@@ -134,6 +140,15 @@ let topLevelExamples = TableExamples(
     "env": variables, "shell": shells, "working_dir": directories, "timeout": timeouts,
     "max_parallel": widths("max_parallel"),
     "sequence": booleans("sequence"),
+    "default": KeyExamples(
+      ["[z]", "[z, z]"],
+      refused: [
+        ("[]", "'default' must not be empty"),
+        ("z", "'default' must be a list of ids, not 'z'"),
+        ("{shell: bash}", "'default' must be a list of ids, not a map"),
+        ("[{step: z}]", "'default' must be a list of ids, not a map"),
+        ("[Z]", "'default' names 'Z', which does not exist"),
+      ]),
     "queues": KeyExamples(
       ["{net: {max_parallel: 2}, b: {}}", "{}"],
       refused: [
@@ -206,9 +221,12 @@ let stepExamples = TableExamples(
   },
   keys: [
     "id": KeyExamples(
-      ["a", "_a-B_9", "'quoted'", "\"quoted\"", "&anchor a", String(repeating: "x", count: 128)],
+      [
+        "a", "_a-B_9", "'quoted'", "\"quoted\"", "&anchor a", "ns:build.x86-64",
+        String(repeating: "x", count: 128),
+      ],
       refused: [
-        ("a.b", "'a.b' cannot be the id of a step"), ("1", "'1' cannot be the id of a step"),
+        ("a/b", "'a/b' cannot be the id of a step"), ("1", "'1' cannot be the id of a step"),
         ("-a", "'-a' cannot be the id of a step"), ("''", "'' cannot be the id of a step"),
         ("é", "'é' cannot be the id of a step"), ("[a]", "'id' must be an id, not a list"),
         ("", "'id' must be an id, not nothing"), ("z", "two steps have the id 'z'"),
@@ -221,6 +239,10 @@ let stepExamples = TableExamples(
     "run": commands, "env": variables, "shell": shells, "working_dir": directories,
     "timeout": timeouts,
     "name": KeyExamples(["Some words"], refused: [("[a]", "'name' \(text) a list")]),
+    "manual": booleans("manual"),
+    "description": KeyExamples(
+      ["Some words", "|\n    Two\n    lines"],
+      refused: [("[a]", "'description' \(text) a list"), ("''", "'description' must not be empty")]),
     "depends_on": KeyExamples(
       ["[]", "[z]", "[{step: z}]", "\n      - z", "['z']"],
       refused: [
@@ -359,7 +381,9 @@ let partExamples: [TableExamples] = [
         ]),
       "when": KeyExamples(
         ["ok", "succeeded", "failed", "done"],
-        refused: [("success", "'when' must be one of ok, succeeded, failed, done, not 'success'")]
+        refused: [
+          ("success", "'when' must be one of ok, succeeded, failed, done, ready, not 'success'")
+        ]
       ),
       "optional": booleans("optional"),
       "match": KeyExamples(
@@ -377,8 +401,8 @@ let partExamples: [TableExamples] = [
       "backoff": KeyExamples(
         ["1", "2", "1.5", "1000"],
         refused: [
-          ("0.5", "'backoff' \(fraction) the number 0.5"), ("x", "'backoff' \(fraction) 'x'"),
-          ("1.0001", "'backoff' \(fraction) the number 1.0001"),
+          ("0.5", "'backoff' \(factor) the number 0.5"), ("x", "'backoff' \(factor) 'x'"),
+          ("1.0001", "'backoff' \(factor) the number 1.0001"),
         ]),
       "max_delay": KeyExamples(
         ["1m"], refused: [("0s", "'max_delay' \(duration), not '0s'")]),

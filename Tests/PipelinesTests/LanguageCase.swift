@@ -34,14 +34,21 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
 
   /// Every case of every file, in order.
   static let all: [LanguageCase] = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    return names.filter { $0.hasSuffix(".cases") }.sorted().flatMap { name -> [LanguageCase] in
+    let names = files(in: "") + files(in: "translated/")
+    return names.flatMap { name -> [LanguageCase] in
       let text = (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
       return read(text, from: name)
     }
   }()
 
   static let folder = repository.appending(path: "Tests/Language")
+
+  /// Sorted; `translated/` holds what files of other tools become.
+  private static func files(in part: String) -> [String] {
+    let path = folder.appending(path: part).path
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.filter { $0.hasSuffix(".cases") }.sorted().map { part + $0 }
+  }
 
   private static func read(_ text: String, from file: String) -> [LanguageCase] {
     var blocks: [[String]] = []

@@ -14,6 +14,15 @@ import Testing
     #expect(LanguageCase.all.count >= 80)
   }
 
+  @Test func `twelve kinds of files are translated, each with what stays in the way`() {
+    let translated = LanguageCase.all.filter { $0.file.hasPrefix("translated/") }
+    #expect(Set(translated.map(\.file)).count == 12)
+    for language in translated {
+      #expect(language.outcome().hasPrefix("--- plan\n"), "\(language.name)")
+      #expect(language.files["pipeline.yml"]?.hasPrefix("# Workaround: ") == true)
+    }
+  }
+
   @Test(.enabled(if: ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1"))
   func `what was seen is written down`() throws {
     for (file, cases) in Dictionary(grouping: LanguageCase.all, by: \.file) {

@@ -65,6 +65,7 @@ struct PipelineErrorTests {
         pipeline.yml:4:5: error: 'steps' must be a list of maps, not the number 5
          4 |   - 5
            |     ^
+          help: a step has an id: '- id: NAME', and 'run: 5' below that
         pipeline.yml:5:6: error: 'id' is missing in a step
          5 |   - {run: x}
            |      ^~~

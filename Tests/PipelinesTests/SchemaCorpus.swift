@@ -174,8 +174,9 @@ enum BeyondSchema {
     /two steps have the id/, /twice/,
     // What is inside of expressions.
     /unknown (?:name|step|parameter)/, /used here has no parameter/, /has no meaning/,
-    /, wanted \S/, /is not a number/,
+    #/(?:found '.*'|the expression ends too early), wanted /#, /is not a number/,
     /the (?:condition|value) must be/, /secrets can be used only in/,
+    /is a secret that is not required/, /may be null/,
     /is known only to the command/,
     /axis '.*' must be/,
     // Parameters: names that become one variable, defaults that are not allowed.

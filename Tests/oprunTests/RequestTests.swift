@@ -3,13 +3,18 @@ import Testing
 
 @testable import oprun
 
+private let noFile =
+  "no 'oprun.yml' or 'pipeline.yml' here or in a directory above; name a file, as in 'oprun run ci/build.yml' [run]"
+
 @Suite struct `Command lines` {
   private func request(
-    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"]
+    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"],
+    usual: String? = nil
   ) throws(UsageFailure) -> Request {
     try Request(
       line.split(separator: " ").map(String.init), environment: { environment[$0] },
-      fileExists: { files.contains($0) })
+      search: PipelineSearch(
+        fileExists: { files.contains($0) }, usualFile: { () -> String? in usual }))
   }
 
   private func invocation(
@@ -23,10 +28,12 @@ import Testing
 
   /// The message, the help and the hint, as they are printed.
   private func mistake(
-    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"]
+    _ line: String, _ environment: [String: String] = [:], files: Set<String> = ["a.yml"],
+    usual: String? = nil
   ) -> String {
     do {
-      return "no mistake in: \(try request(line, environment, files: files))"
+      let request = try request(line, environment, files: files, usual: usual)
+      return "no mistake in: \(request)"
     } catch {
       let help = error.help.map { "; \($0)" } ?? ""
       return error.message + help + (error.command.map { " [\($0)]" } ?? "")
@@ -116,9 +123,11 @@ import Testing
   }
 
   @Test(arguments: [
-    ("", "needs a pipeline file, as in 'oprun pipeline.yml'"),
-    ("run", "'oprun run' needs a pipeline file [run]"),
-    ("-n", "'oprun run' needs a pipeline file [run]"),
+    ("", noFile), ("run", noFile), ("-n", noFile),
+    (
+      "run build",
+      "'build' is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
+    ),
     ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
     ("-x a.yml", "unknown option '-x' [run]"),
@@ -142,7 +151,7 @@ import Testing
     ("a.yml --param", "'--param' needs a value: a name and a value, as in name=value [run]"),
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     ("validate --param a=b a.yml", "unknown option '--param' [validate]"),
-    ("list a.yml b.yml", "'oprun list' takes no more than FILE, but found 'b.yml' [list]"),
+    ("list a.yml b.yml", "'oprun list' takes no more than [FILE], but found 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
@@ -151,11 +160,46 @@ import Testing
     ("history --json", "'oprun history' is not supported yet"),
     ("help resume", "'oprun resume' is not supported yet"),
     ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
-    ("rnu a.yml", "unknown command 'rnu', and there is no such file; did you mean 'oprun run'?"),
-    ("xyzzy", "unknown command 'xyzzy', and there is no such file"),
+    (
+      "rnu a.yml",
+      "unknown command 'rnu', and there is no such file, nor an 'oprun.yml' with such a step; did you mean 'oprun run'?"
+    ),
+    (
+      "xyzzy",
+      "unknown command 'xyzzy', and there is no such file, nor an 'oprun.yml' with such a step"
+    ),
   ])
   func `mistakes are told with what would be right`(line: String, message: String) {
     #expect(mistake(line) == message)
+  }
+
+  @Test func `a command to come says how a step of its name is run`() {
+    #expect(
+      mistake("init", usual: "oprun.yml")
+        == "'oprun init' is not supported yet; to run a step called 'init', write 'oprun run init'")
+  }
+
+  @Test(arguments: [
+    ("", "run: oprun.yml"), ("-n", "run: oprun.yml"), ("build", "run: oprun.yml build"),
+    ("run build test", "run: oprun.yml build test"), ("run list", "run: oprun.yml list"),
+    ("list", "list: oprun.yml"), ("graph build", "graph: oprun.yml build"),
+    ("validate", "validate: oprun.yml"), ("a.yml build", "run: a.yml build"),
+    // A step may have the name of a file without an ending.
+    ("Makefile", "run: oprun.yml Makefile"), ("./Makefile build", "run: ./Makefile build"),
+    ("ns:build v1.2", "run: oprun.yml ns:build v1.2"), ("- build", "run: - build"),
+  ])
+  func `without a file the usual one is meant`(line: String, meaning: String) throws {
+    for usual in ["oprun.yml", "../../oprun.yml"] {
+      let request = try request(line, files: ["a.yml", "Makefile"], usual: usual)
+      guard case .perform(let invocation) = request else {
+        Issue.record("not performed: \(request)")
+        return
+      }
+      let operands = invocation.operands.joined(separator: " ")
+      #expect("\(invocation.command.name): \(operands)" == meaning)
+      #expect(
+        invocation.directory == (invocation.isFileFound && usual.hasPrefix(".") ? "../.." : nil))
+    }
   }
 
   @Test func `a file wins over a command that is only close`() throws {
@@ -181,7 +225,8 @@ import Testing
       case .version: "version"
       case .help(nil, _): "help"
       case .help(let command?, nil): "help \(command.name)"
-      case .help(let command?, let file?): "help \(command.name) of \(file)"
+      case .help(let command?, let invocation?):
+        "help \(command.name) of \(invocation.operands[0])"
       case .perform: "perform"
       }
     #expect(found == meaning)

@@ -7,8 +7,8 @@ import Expressions
 import Glibc
 
 enum FileHashes {
-  /// Of the files that match, in hexadecimal: the hash over path, a NUL and the hash of the content,
-  /// for each file in order. Empty if there is no file.
+  /// The hash of the files that match, in hexadecimal: it covers path, a NUL and the hash of the
+  /// content, for each file in order. Empty if there is no file.
   static func hash(of patterns: [String]) throws(UnlocatedFailure) -> String {
     let paths = files(matching: patterns)
     if paths.isEmpty { return "" }
@@ -25,7 +25,7 @@ enum FileHashes {
   }
 
   private static func hash(ofFile path: String) throws(UnlocatedFailure) -> [UInt8] {
-    // What was a file a moment ago may be a FIFO now, whose writer nobody knows.
+    // A file may have been replaced by a FIFO, which may never get a writer.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw unreadable(path) }
     defer { close(file) }

@@ -1,35 +1,38 @@
-// Who waits for which digest of files. It neither starts nor reads processes.
+// Keeps track of the operations that wait for digests of files. It neither starts nor reads
+// processes.
 
 import Diagnostics
 import Expressions
 import Scheduling
 
-/// What operations ask of `hashFiles` while they are decided. A decision that needs a digest nobody
-/// has yet is put off, and made again when the digest is there.
+/// The requests for `hashFiles` by operations that are being decided. A decision that needs a
+/// digest which is not available yet is postponed, and made again when the digest is there.
 struct FileHashing {
   typealias Digest = Result<String, UnlocatedFailure>
 
-  /// At once. The others wait: disks and processors are for steps.
+  /// The number of digests computed at the same time. The others wait, because disks and processors
+  /// are for steps.
   static let width = 4
 
-  /// By the operation and the patterns it asked with, until it is decided.
+  /// The digests by operation and patterns, until the operation is decided.
   private var digests: [OperationID: [[String]: Digest]] = [:]
-  /// What operations wait for.
+  /// The patterns that operations wait for.
   private var askers: [OperationID: [String]] = [:]
-  /// In the order they were asked for; `waiting` has those of them that are still wanted.
+  /// The patterns in the order in which they were requested; `waiting` has those of them that are
+  /// still wanted.
   private var queue: [[String]] = []
   private var next = 0
   private var waiting: [[String]: [OperationID]] = [:]
   private var running: [Int: (patterns: [String], operations: [OperationID])] = [:]
-  /// Nothing is hashed any more.
+  /// True if nothing is hashed any more.
   var isOver = false
   /// The operation that is being decided.
   private var current: OperationID?
 
-  /// Everything asked for from here on is for this operation.
+  /// Makes everything requested from here on count for this operation.
   mutating func begin(_ operation: OperationID) { current = operation }
 
-  /// Nil if it is not known yet: the decision is to be put off.
+  /// The digest; nil if it is not known yet, so that the decision must be postponed.
   mutating func digest(of patterns: [String]) -> Digest? {
     if isOver {
       return .failure(UnlocatedFailure("the run was stopped before the files were hashed"))
@@ -38,22 +41,23 @@ struct FileHashing {
     if let known = digests[current]?[patterns] { return known }
     if askers.updateValue(patterns, forKey: current) != nil { return nil }
     if waiting[patterns] == nil { queue.append(patterns) }
-    // One that runs already may have read files before this operation could ask.
+    // A process that is already running may have read files before this request.
     waiting[patterns, default: []].append(current)
     return nil
   }
 
-  /// Whether its decision is put off.
+  /// Whether the decision of the operation is postponed.
   func isAwaited(by operation: OperationID) -> Bool {
     !askers.isEmpty && askers[operation] != nil
   }
 
-  /// It is decided: what it was told may be another another time.
+  /// Called when the operation is decided. Its digests are dropped, because another time they may
+  /// differ.
   mutating func decided(_ operation: OperationID) {
     if !digests.isEmpty { digests[operation] = nil }
   }
 
-  /// The next one that may be started, as one of `width`.
+  /// The next digest that may be started, as one of `width`.
   mutating func takeNext() -> (slot: Int, patterns: [String])? {
     guard next < queue.count, let slot = (0..<Self.width).first(where: { running[$0] == nil })
     else { return nil }
@@ -67,7 +71,7 @@ struct FileHashing {
     return (slot, patterns)
   }
 
-  /// Answers the operations that can be decided now.
+  /// Stores a digest; returns the operations that can be decided now.
   mutating func finish(_ slot: Int, _ digest: Digest) -> [OperationID] {
     guard let job = running.removeValue(forKey: slot) else { return [] }
     for operation in job.operations {
@@ -77,10 +81,10 @@ struct FileHashing {
     return job.operations
   }
 
-  /// Somebody waits.
+  /// True if an operation waits.
   var isBusy: Bool { !askers.isEmpty }
 
-  /// Nobody else wants to know any more. Answers the slots whose processes are to be ended.
+  /// Drops the requests of all other operations. Returns the slots whose processes must be ended.
   mutating func keep(only operation: OperationID?) -> [Int] {
     askers = askers.filter { $0.key == operation }
     let patterns = operation.flatMap { askers[$0] }

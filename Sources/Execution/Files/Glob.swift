@@ -1,10 +1,11 @@
-// Files by pattern: `*`, `?` and `[…]` within a name, `**` for any folders. Names that begin with a
-// dot are matched only by a pattern that has the dot.
+// Finds files by pattern: `*`, `?` and `[…]` within a name, `**` for any directories. Names that
+// begin with a dot are matched only by a pattern that has the dot.
 
 import Glibc
 
-/// The regular files that match any of the patterns, sorted bytewise, each once. Paths are as the
-/// patterns have them: from where oprun was started, or absolute. Links to folders are not entered.
+/// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
+/// patterns: relative to where oprun was started, or absolute. Links to directories are not
+/// followed.
 func files(matching patterns: [String]) -> [String] {
   var found: Set<String> = []
   for pattern in patterns {
@@ -24,8 +25,9 @@ private struct GlobSearch {
 
   init(names: [String]) { self.names = names }
 
-  /// `path` ends in a slash or is empty; `index` is the part of the pattern that comes next. As deep
-  /// as folders are nested, which paths bound.
+  /// Visits a directory. `path` ends in a slash or is empty; `index` is that of the next part of
+  /// the pattern. The recursion is as deep as directories are nested, which the length of paths
+  /// limits.
   mutating func visit(_ path: String, from index: Int) {
     guard index < names.count, visited.insert("\(index) \(path)").inserted else { return }
     let name = names[index]

@@ -1,15 +1,15 @@
-// A process of ours that hashes files and says the digest through a pipe, so that the loop goes on.
-// docs/design-execution.md, “Files that are hashed”.
+// A process of oprun that hashes files and returns the digest through a pipe, so that the loop
+// continues. docs/design-execution.md, “Files that are hashed”.
 
 import CLinux
 import Diagnostics
 import Expressions
 import Glibc
 
-/// One look at files in progress. It is over when the pipe ends.
+/// One computation of a digest. It is complete when the pipe ends.
 final class HashProcess {
   let processID: Int32
-  /// What the process says comes from here; close-on-exec, and never waited for.
+  /// The answer of the process comes from here; close-on-exec, and never waited for.
   let output: Int32
   private var said: [UInt8] = []
   private(set) var hasEnded = false
@@ -19,7 +19,7 @@ final class HashProcess {
     self.output = output
   }
 
-  /// Ends the process if it has not said all.
+  /// Ends the process if its answer is not complete.
   deinit {
     if !hasEnded { kill(processID, SIGKILL) }
     close(output)
@@ -42,7 +42,8 @@ final class HashProcess {
     return HashProcess(processID: process, output: ends[0])
   }
 
-  /// Takes what the process has said by now; the digest, or why there is none, once it has said all.
+  /// Reads the available part of the answer; returns the digest, or why there is none, once it is
+  /// complete.
   func take() -> Result<String, UnlocatedFailure>? {
     var piece = [UInt8](repeating: 0, count: 1 << 12)
     while true {
@@ -68,12 +69,12 @@ final class HashProcess {
     }
   }
 
-  /// The first byte of what the process says.
+  /// The first byte of the answer.
   private enum Answer: UInt8 {
     case digest, fault
   }
 
-  /// In the new process. It only reads files: what oprun holds open is not its own.
+  /// Runs in the new process. It only reads files and does not touch what oprun has open.
   private static func answer(_ patterns: [String], to output: Int32, parent: Int32) -> Never {
     clinux_end_with_parent()
     if getppid() != parent { _exit(1) }

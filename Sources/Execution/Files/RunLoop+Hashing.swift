@@ -1,5 +1,5 @@
-// `hashFiles` beside the loop: processes of ours read the files, and decisions that wait for a digest are made
-// when it is there. docs/design-execution.md, “Files that are hashed”.
+// `hashFiles` outside the loop: processes of oprun read the files, and decisions that wait for a
+// digest are made when it is there. docs/design-execution.md, “Files that are hashed”.
 
 import Diagnostics
 import Expressions
@@ -9,7 +9,7 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// An answer, unless a digest of files is missing: then it comes when that is there.
+  /// Gives an answer, unless a digest of files is missing: then it comes when that is there.
   func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
     if let decision = decision(about: operation, question) {
       machine.decided(operation, decision, at: time)
@@ -20,7 +20,7 @@ extension RunLoop {
     if let settings = resolveRun() { machine.runResolved(as: settings, at: time) }
   }
 
-  /// Starts what is asked for; false if nothing changed for the machine.
+  /// Starts requested digests; returns false if nothing changed for the machine.
   func hashFiles(at time: Nanoseconds) -> Bool {
     guard hashing.isBusy else { return false }
     if machine.stopReason != nil, dropHashing(at: time) { return true }
@@ -39,8 +39,8 @@ extension RunLoop {
     return isChanged
   }
 
-  /// In a run that is being stopped only its own hooks wait for files, and for as long as a hook may
-  /// take. True if they wait no longer.
+  /// In a run that is being stopped, only its own hooks wait for files, and only as long as a hook
+  /// may take. True if they no longer wait.
   private func dropHashing(at time: Nanoseconds) -> Bool {
     let due = hashingDue ?? time + RunMachine.hookLimit
     hashingDue = due
@@ -53,7 +53,7 @@ extension RunLoop {
     return true
   }
 
-  /// Ends the process if it has not said all.
+  /// Ends the process if its answer is not complete.
   private func closeHashing(_ slot: Int) {
     guard let process = hashProcesses.removeValue(forKey: slot) else { return }
     waiting.remove(process.output)
@@ -61,8 +61,8 @@ extension RunLoop {
     collectHashers()
   }
 
-  /// Ends and collects them, so that no dead one is left to others. What hangs in the kernel is not
-  /// waited for.
+  /// Ends and reaps the processes, so that no zombie is left. One that is stuck in the kernel is
+  /// not waited for.
   func endHashing() {
     for slot in Array(hashProcesses.keys) { closeHashing(slot) }
     for _ in 0..<100 {
@@ -72,7 +72,8 @@ extension RunLoop {
     }
   }
 
-  /// An executor that has children of its own may have collected some: their numbers may be others'.
+  /// An executor with children of its own may have reaped some; their numbers may since have been
+  /// reused.
   private func collectHashers() {
     endedHashers.removeAll { processID in
       guard waiting.ownProcesses.processIDs.contains(processID) else { return true }

@@ -1,20 +1,22 @@
-// Whose children we have. As a subreaper oprun becomes the parent of every process whose own
-// parent has died, so whatever a step leaves behind shows up here as a child nobody started.
+// Keeps track of our children. As a subreaper oprun becomes the parent of every process whose own
+// parent has died, so whatever a step leaves behind appears here as a child that oprun did not
+// start.
 
 import CLinux
 import Glibc
 
-/// The children of this process, and which of them are none of a step's.
+/// The children of this process, with those that do not belong to a step.
 struct Children: ~Copyable {
   /// Children that oprun had before it started anything (a shell that became oprun by `exec`),
   /// processes of oprun's own, and orphans that may live on.
   private let own: OwnProcesses
-  /// Some were there before us. Their orphans, too, become our children, and are none of a step's.
+  /// True if some existed before the run. Their orphans also become our children, and do not belong
+  /// to a step.
   private(set) var hasForeignChildren = false
   private let list: Int32
   private var buffer = [UInt8](repeating: 0, count: 4096)
 
-  /// The list is read at the end of each command; kept open that costs one system call.
+  /// The list is read at the end of each command; if it is kept open, that takes one system call.
   init(isListKeptOpen: Bool, own: OwnProcesses) {
     self.own = own
     clinux_become_subreaper()
@@ -31,8 +33,9 @@ struct Children: ~Copyable {
 
   func reaped(_ processID: Int32) { own.reaped(processID) }
 
-  /// Children, zombies too, that are neither exempt nor among `commands`, which are children
-  /// themselves. One system call when there are none, whatever the number of commands.
+  /// The children, including zombies, that are neither exempt nor among `commands`, which are
+  /// children themselves. This takes one system call if there are none, whatever the number of
+  /// commands.
   mutating func strays(besides commands: [RunningCommand]) -> [Int32] {
     var known = own.processIDs.count
     for command in commands where command.exit == nil { known += 1 }

@@ -1,5 +1,5 @@
-// A cgroup v2 of the run's own, where the kernel and our rights allow one: the one way to find a
-// process that has left its group, its session, its parent and its environment.
+// A cgroup v2 for the run, where the kernel and our permissions allow one: it is the only way to
+// find a process that has left its group, its session, its parent and its environment.
 
 import Glibc
 import Processors
@@ -8,18 +8,18 @@ import Processors
 struct ControlGroup: ~Copyable {
   let path: String
   private let descriptor: Descriptor
-  /// The kernel asks for the rights of these two files at every start; while they are open it need
-  /// not make their inodes anew (4 µs).
+  /// The kernel checks the permissions of these two files at every start; while they are open it
+  /// need not recreate their inodes (4 µs).
   private let members: Descriptor
   private let parentMembers: Descriptor
   private var isRemoved = false
 
-  /// Makes a group below ours; nil where there is no writable cgroup v2.
+  /// Makes a group below ours; nil if there is no writable cgroup v2.
   init?(name: String) {
     guard let parent = ControlGroup.own() else { return nil }
     let path = "\(parent)/\(name)"
     guard mkdir(path, 0o700) == 0 else { return nil }
-    // cgroup.kill came with Linux 5.14; a group that cannot be ended at once serves nothing here.
+    // cgroup.kill came with Linux 5.14; a group that cannot be killed at once is useless here.
     guard case .success(let descriptor) = Descriptor.open(path, O_RDONLY | O_DIRECTORY),
       faccessat(descriptor.number, "cgroup.kill", W_OK, 0) == 0,
       case .success(let members) = Descriptor.open("\(path)/cgroup.procs", O_RDONLY),
@@ -34,13 +34,13 @@ struct ControlGroup: ~Copyable {
     self.parentMembers = parentMembers
   }
 
-  /// The group goes when nothing is in it; tolerated orphans keep it.
+  /// The group is removed when nothing is in it; tolerated orphans keep it.
   deinit { if !isRemoved { rmdir(path) } }
 
   var folder: Int32 { descriptor.number }
 
-  /// Kills every process in the group; none can escape by forking. An empty group is removed: that
-  /// costs less than to look.
+  /// Kills every process in the group; none can escape by forking. An empty group is removed, which
+  /// costs less than checking.
   mutating func endAll() {
     isRemoved = rmdir(path) == 0
     if !isRemoved { ControlGroup.endAll(at: path) }
@@ -51,7 +51,7 @@ struct ControlGroup: ~Copyable {
     write(file.number, "1", 1)
   }
 
-  /// The folder of the group that oprun was started in.
+  /// The directory of the group that oprun was started in.
   private static func own() -> String? {
     guard let membership = readSmallFile("/proc/self/cgroup") else { return nil }
     return OwnControlGroup(membership: membership) { access($0, F_OK) == 0 }?.path

@@ -1,14 +1,15 @@
-// The mark in the environment by which a process is known as a step's, wherever it has gone:
+// The mark in the environment by which a process is recognised as a step's, wherever it has gone:
 // another process group, another session, another parent.
 
 /// Marks the commands of one run: `<run>/<number of the command>`. A run inside a step of another
-/// run carries that step's mark in front, so the outer run knows the inner one's processes too.
+/// run carries that step's mark as a prefix, so the outer run recognises the processes of the inner
+/// one too.
 struct Cookie: Hashable {
   static let variable = "OPRUN_STEP_COOKIE"
 
-  /// What all commands of the run begin with, slash included.
+  /// The prefix of all commands of the run, including the slash.
   let prefix: String
-  /// Of this run alone; fit for a file name.
+  /// The name of only this run; usable as a file name.
   let name: String
 
   init(run: String, inherited: String?) {
@@ -16,7 +17,7 @@ struct Cookie: Hashable {
     prefix = (inherited.map { $0 + ":" } ?? "") + run + "/"
   }
 
-  /// One that is known already.
+  /// Makes a cookie that is already known.
   init(prefix: String, name: String) {
     self.prefix = prefix
     self.name = name

@@ -3,18 +3,18 @@
 
 import Glibc
 
-/// The soft limit on resident memory (RLIMIT_RSS). Linux has not looked at it since 2.4.30, fork, exec
-/// and setuid keep it, and `/proc/<id>/stat` shows it of every process. So an enormous number there,
-/// which limits nothing in a program that does look at it, tells whose descendant a process is. Set
-/// once for oprun, it costs nothing when a command starts.
+/// The soft limit on resident memory (RLIMIT_RSS). Linux has ignored it since 2.4.30, fork, exec
+/// and setuid preserve it, and `/proc/<id>/stat` shows it for every process. So an enormous number
+/// there, which limits nothing in a program that does read it, shows whose descendant a process is.
+/// It is set once for oprun and costs nothing when a command starts.
 struct DescentMark: Hashable {
   let value: UInt64
 
   private static let possible: Range<UInt64> = 1 << 62..<1 << 63
 
-  /// Marks this process and all that it starts from now on. Nil if the limit at the start is lower
-  /// than any mark, or if there is a mark already: a run inside a step of another run leaves it, so
-  /// that the other finds its processes, unless it needs one itself.
+  /// Marks this process and everything that it starts from now on. Nil if the limit at the start is
+  /// lower than any mark, or if there is already a mark: a run inside a step of another run leaves
+  /// it, so that the other one finds its processes, unless it needs its own.
   init?(isNeeded: Bool) {
     var limit = rlimit()
     let resource = __rlimit_resource_t(__RLIMIT_RSS.rawValue)
@@ -25,7 +25,7 @@ struct DescentMark: Hashable {
     guard limit.rlim_max >= limit.rlim_cur, setrlimit(resource, &limit) == 0 else { return nil }
   }
 
-  /// One that was set already.
+  /// Makes a mark that has already been set.
   init(value: UInt64) { self.value = value }
 
   func isCarried(by process: ProcessStatus) -> Bool { process.memoryLimit == value }

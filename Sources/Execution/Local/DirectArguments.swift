@@ -1,11 +1,11 @@
-// Which command lines need no shell, and the words of those. Knows the grammar that dash and bash
-// share; starts nothing, and knows nothing of steps.
+// Decides which command lines need no shell, and splits them into words. It knows the grammar that
+// dash and bash share; it starts nothing, and knows nothing about steps.
 
 /// The words of a script that `sh -c` would run as one plain command with exactly these words; nil
-/// if it takes a shell to run it.
+/// if it needs a shell.
 ///
-/// GNU make's rule (`job.c`: no metacharacters, and the first word is no builtin), made exact: what
-/// is quoted needs no shell, and a character counts only where it is special. When in doubt, nil.
+/// GNU make's rule (`job.c`: no metacharacters, and the first word is not a builtin), made exact:
+/// quoted text needs no shell, and a character counts only where it is special. When in doubt, nil.
 /// A step runs it directly only when its shell is plain `sh` or `bash`.
 func directArguments(of script: String) -> [String]? {
   var script = script
@@ -15,13 +15,13 @@ func directArguments(of script: String) -> [String]? {
   }
 }
 
-/// A position in a command line, going forward.
+/// A position in a command line, which moves forward.
 private struct CommandLineReader {
   private let text: UnsafeBufferPointer<UInt8>
   private let end: Int
   private var position = 0
 
-  /// Blanks and newlines at the end mean nothing: a YAML block scalar ends in a newline.
+  /// Blanks and newlines at the end have no meaning, because a YAML block scalar ends in a newline.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     self.text = text
     var end = text.count
@@ -65,7 +65,8 @@ private struct CommandLineReader {
       ? unquoted(start..<position) : String(decoding: text[start..<position], as: UTF8.self)
   }
 
-  /// Goes past a quotation; false if it does not end or holds what the shell would expand.
+  /// Skips a quotation; false if it does not end, or contains something that the shell would
+  /// expand.
   private mutating func skipQuotation() -> Bool {
     let quote = text[position]
     let isExpanded = quote == UInt8(ascii: "\"")
@@ -98,7 +99,7 @@ private struct CommandLineReader {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether an unquoted byte stands for itself at this place.
+  /// Whether an unquoted byte is literal at this position.
   private func isLiteral(at index: Int, inWordFrom start: Int) -> Bool {
     switch text[index] {
     case UInt8(ascii: "#"):
@@ -132,8 +133,8 @@ private func isBlank(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
 }
 
-/// bash marks quoted text with bytes 1 and 127 and loses some of them, so no control character is
-/// trusted. A tab in quotes is.
+/// Whether a byte is a control character, none of which is trusted, because bash marks quoted text
+/// with bytes 1 and 127 and loses some of them. A tab in quotes is accepted.
 private func isControl(_ byte: UInt8) -> Bool {
   byte < 0x20 && byte != UInt8(ascii: "\t") || byte == 0x7F
 }
@@ -142,7 +143,7 @@ private func isSpecialInDoubleQuotes(_ byte: UInt8) -> Bool {
   byte == UInt8(ascii: "$") || byte == UInt8(ascii: "`") || byte == UInt8(ascii: "\\")
 }
 
-/// Bytes without a meaning of their own anywhere in a word.
+/// Whether a byte has no special meaning anywhere in a word.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -163,13 +164,13 @@ private let leadingSpecials: [UInt8] = [UInt8(ascii: "%"), UInt8(ascii: "-"), UI
 /// `/bin/true --help` prints a page, the builtin does not.
 private let aloneEqualPrograms: Set<String> = ["true", "false"]
 
-/// What dash or bash does itself instead of running a program of that name.
+/// Names that dash or bash handles itself instead of running a program of that name.
 private let shellWords: Set<String> = {
   let reserved = [
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while",
   ]
-  // They change the shell or ask it; a program cannot.
+  // They change or query the shell; a program cannot.
   let ofTheShell = [
     ".", ":", "alias", "bg", "bind", "break", "builtin", "caller", "cd", "chdir", "command",
     "compgen", "complete", "compopt", "continue", "declare", "dirs", "disown", "enable", "eval",
@@ -178,8 +179,9 @@ private let shellWords: Set<String> = {
     "shift", "shopt", "source", "suspend", "times", "trap", "type", "typeset", "ulimit", "umask",
     "unalias", "unset", "wait",
   ]
-  // Programs exist and differ: dash's `echo` and `printf` read backslashes in their own way, `pwd`
-  // keeps symbolic links, `kill` knows jobs, and `test` and `[` differ in what they accept.
+  // Programs of these names exist and differ: dash's `echo` and `printf` interpret backslashes in
+  // their own way, `pwd` keeps symbolic links, `kill` knows jobs, and `test` and `[` differ in what
+  // they accept.
   let differing = ["[", "echo", "kill", "printf", "pwd", "test"]
   return Set(reserved + ofTheShell + differing)
 }()

@@ -5,21 +5,22 @@ package import Diagnostics
 import Glibc
 import Plans
 
-/// What steps with the same settings have in common, as C strings that live as long as this does.
+/// The variables that steps with the same settings share, as C strings that live as long as this
+/// object.
 final class Environment {
-  /// `NAME=value`, in no order that matters; each name once.
+  /// The variables as `NAME=value`, in an arbitrary order; each name once.
   let variables: [UnsafeMutablePointer<CChar>]
-  /// Where programs without a slash are looked for.
+  /// The directories in which programs without a slash are searched.
   let searchPath: [String]
   private let owned: [UnsafeMutablePointer<CChar>]
 
-  /// Variables that every command gets values of its own for.
+  /// Variables that have a different value for each command.
   static let perCommandNames = [
     "OPRUN_STEP", "OPRUN_ATTEMPT", "OPRUN_OUTPUT", "OPRUN_STEP_COOKIE", "OPRUN_STATUS",
     "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS", "OPRUN_FAILED_STEPS",
   ]
 
-  /// `added` wins over what was inherited; of equal names the last wins.
+  /// `added` wins over inherited variables; of equal names the last one wins.
   init(adding added: [EnvironmentVariable]) {
     var set = Set(Environment.perCommandNames)
     var owned: [UnsafeMutablePointer<CChar>] = []
@@ -35,7 +36,8 @@ final class Environment {
 
   deinit { owned.forEach { free($0) } }
 
-  /// As execvp(3): without PATH the system's programs, and an empty entry is the current folder.
+  /// The directories as in execvp(3): without PATH those of the system, and an empty entry is the
+  /// current directory.
   private static func directories(_ path: String?) -> [String] {
     (path ?? "/bin:/usr/bin").split(separator: ":", omittingEmptySubsequences: false)
       .map { $0.isEmpty ? "." : String($0) }
@@ -58,14 +60,14 @@ final class Environment {
   }
 }
 
-/// What oprun was started with, as far as it is text.
+/// The variables that oprun was started with, as far as they are text.
 package struct InheritedEnvironment {
   package fileprivate(set) var values: [String: String] = [:]
-  /// Those whose value is not UTF-8.
+  /// The variables whose value is not UTF-8.
   package fileprivate(set) var undecodable: [String: TextDecodingFailure] = [:]
 }
 
-/// Of equal names the first counts, as for getenv(3).
+/// The inherited environment. Of equal names the first one counts, as for getenv(3).
 package func inheritedEnvironment() -> InheritedEnvironment {
   var found = InheritedEnvironment()
   let variables = Environment.inherited()

@@ -1,30 +1,30 @@
-// The guardians: tiny processes that outlive oprun by a moment. If oprun dies without a word (SIGKILL,
-// a crash, the out-of-memory killer) they end what the steps left running.
+// The guardians: tiny processes that outlive oprun by a moment. If oprun is killed or crashes
+// (SIGKILL, the out-of-memory killer), they end what the steps left running.
 
 import CLinux
 import Diagnostics
 import Glibc
 
-/// Two processes that watch over ours and over each other, as oprun sees them. The first is our
-/// child; it starts the second, and whichever is left replaces the other.
+/// Two processes that watch oprun and each other, as oprun sees them. The first is our child; it
+/// starts the second, and whichever is left replaces the other.
 ///
 /// They read from a pipe whose other end oprun holds, close-on-exec, and never writes to. The end
 /// of file comes when oprun is gone, and with it every child that had not loaded its program yet:
 /// from then on nothing can start that a sweep could miss.
 struct Guardian: ~Copyable {
-  /// The one that is our child.
+  /// The guardian that is our child.
   var processID: Int32
-  /// It was reaped; its number may be another's by now.
+  /// True if it was reaped; its number may since have been reused.
   var isReaped = false
   private let lifeline: Descriptor
   private let page: GuardianPage
   private let start: GuardianStart
 
-  /// In milliseconds. Until then the guardian has no program of its own and no partner: the shortest
-  /// runs would feel what that costs.
+  /// The delay in milliseconds before the guardian loads its program and starts its partner: the
+  /// shortest runs would feel the cost.
   private static let delay: Int32 = 20
 
-  /// A guardian; without a program until oprun ends, if it cannot be loaded.
+  /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends.
   static func start(_ sweep: Sweep, needsProgram: Bool = true) throws(SystemError) -> Guardian {
     let number = clinux_memory_file(guardianName)
     guard number >= 0 else { throw SystemError("cannot start the guardian", errno: -number) }
@@ -59,7 +59,8 @@ struct Guardian: ~Copyable {
     self.start = start
   }
 
-  /// Tells the guardians to end: nothing is left to watch over. They are gone when this value is.
+  /// Tells the guardians to end, because nothing is left to watch. They are gone when this value is
+  /// destroyed.
   func dismiss() {
     page.isOver = true
     if !isReaped { kill(processID, SIGKILL) }
@@ -68,7 +69,7 @@ struct Guardian: ~Copyable {
   deinit {
     dismiss()
     if !isReaped { Guardian.end(processID) }
-    // It became our child when the first one was gone.
+    // It became our child when the first one ended.
     if let second = successor { Guardian.end(second) }
     page.unmap()
   }
@@ -107,7 +108,7 @@ private final class GuardianStart {
     lifeline: Int32, ourEnd: Int32, page: Int32, groups: UnsafeBufferPointer<Int32>, delay: Int32
   ) {
     arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
-    // A run around ours knows our guardian by this, and nobody can find a secret in it.
+    // An enclosing run recognises our guardian by this, and it contains no secret.
     environment = CStrings(
       getenv(Cookie.variable).map { ["\(Cookie.variable)=\(String(cString: $0))"] } ?? [])
     stack = .allocate(capacity: Self.stackSize)
@@ -139,7 +140,7 @@ private final class GuardianStart {
   func perform() -> Int32 { clinux_start_guardian(memory, stack, Self.stackSize) }
 }
 
-/// What execve(2) takes.
+/// An array of C strings as execve(2) takes it.
 private struct CStrings {
   let pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private let count: Int
@@ -159,5 +160,5 @@ private struct CStrings {
   }
 }
 
-/// What ps and pkill call a guardian.
+/// The name of a guardian in ps and pkill.
 package let guardianName = "guardian"

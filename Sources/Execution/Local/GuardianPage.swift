@@ -1,17 +1,17 @@
-// What oprun and its guardians know of each other: memory that they share, a file without a name.
+// What oprun and its guardians know about each other: memory that they share, an unnamed file.
 
 import Diagnostics
 import Glibc
 
-/// Words that are written by one side and read by the others, one at a time, and texts behind them that
-/// never change.
+/// Words that are written by one side and read by the others, one at a time, followed by strings
+/// that never change.
 struct GuardianPage {
   private let words: UnsafeMutablePointer<Int32>
   private let byteCount: Int
 
-  /// Commands beyond this number are known by their marks alone.
+  /// Commands beyond this number are recognised only by their marks.
   static let groupCapacity = 4096
-  /// `gua1`: no other file has it in front.
+  /// `gua1`; no other file begins with it.
   private static let magic: Int32 = 0x3161_7567
   private static let magicWord = 0
   private static let overWord = 1
@@ -22,7 +22,7 @@ struct GuardianPage {
   private static let wordCount = firstGroup + groupCapacity
   private static let textStart = wordCount * MemoryLayout<Int32>.stride
 
-  /// The page of a new run, in an empty file. `texts` hold no zero bytes.
+  /// The page of a new run, in an empty file. `texts` contain no zero bytes.
   init(of owner: Int32, _ texts: [String], in file: Int32) throws(SystemError) {
     let byteCount = Self.textStart + texts.reduce(0) { $0 + $1.utf8.count + 1 }
     guard ftruncate(file, off_t(byteCount)) == 0, let page = Self(mapping: file, byteCount) else {
@@ -37,12 +37,12 @@ struct GuardianPage {
         next.storeBytes(of: byte, as: UInt8.self)
         next += 1
       }
-      // The byte that ends it is there already.
+      // The terminating byte is already there.
       next += 1
     }
   }
 
-  /// The page behind a descriptor; nil if it is none.
+  /// The page of a descriptor; nil if it is not one.
   init?(in descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_size >= Self.textStart else { return nil }
@@ -57,48 +57,48 @@ struct GuardianPage {
     self.byteCount = byteCount
   }
 
-  /// To be called once; the others keep theirs.
+  /// Unmaps the page. Must be called once; other processes keep theirs.
   func unmap() { munmap(words, byteCount) }
 
-  /// As they were given.
+  /// The strings as they were passed in.
   var texts: [String] {
     let bytes = UnsafeRawBufferPointer(start: words, count: byteCount)[Self.textStart...]
     return bytes.split(separator: 0, omittingEmptySubsequences: false).dropLast()
       .map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The process that is watched over.
+  /// The process that is watched.
   var owner: Int32 { words[Self.ownerWord] }
 
-  /// The run has ended properly: guardians end, too, and do nothing.
+  /// True if the run has ended normally: guardians end, too, and do nothing.
   var isOver: Bool {
     get { words[Self.overWord] != 0 }
     nonmutating set { words[Self.overWord] = newValue ? 1 : 0 }
   }
 
-  /// A guardian's program was loaded.
+  /// True if a guardian's program was loaded.
   var isWatched: Bool {
     get { words[Self.watchWord] != 0 }
     nonmutating set { words[Self.watchWord] = newValue ? 1 : 0 }
   }
 
-  /// There are two seats for guardians, 0 and 1.
+  /// Takes one of the two seats for guardians, 0 and 1.
   func take(seat: Int, by processID: Int32) {
     words[Self.seats.lowerBound + seat] = processID
   }
 
   func guardian(at seat: Int) -> Int32 { words[Self.seats.lowerBound + seat] }
 
-  /// Guardians that were there, at most two; some may have ended.
+  /// The guardians that have been seated, at most two; some may have ended.
   var guardians: [Int32] { Self.seats.map { words[$0] }.filter { $0 > 0 } }
 
-  /// Says which group runs in a slot; 0 when it ended.
+  /// Records the group that runs in a slot; 0 when it has ended.
   func note(group: Int32, slot: Int) {
     if slot < Self.groupCapacity { words[Self.firstGroup + slot] = group }
   }
 
-  /// Of running commands; 0 in slots that are free. A number stays taken while the group has members,
-  /// also after its leader was reaped.
+  /// The groups of running commands; 0 in free slots. A number stays in use while the group has
+  /// members, even after its leader was reaped.
   var slots: UnsafeBufferPointer<Int32> {
     UnsafeBufferPointer(start: words + Self.firstGroup, count: Self.groupCapacity)
   }

@@ -1,10 +1,10 @@
-// What a guardian does: it waits for the end of oprun and for that of its partner.
+// The work of a guardian: it waits for the end of oprun and for that of its partner.
 
 import CLinux
 import Glibc
 
-/// What a guardian does once it has a program. Returns only if the words of the command line are none
-/// that a guardian is started with.
+/// Does the work of a guardian once it has a program. Returns only if the words of the command line
+/// are not those of a guardian.
 package func watchAsGuardian(_ words: [String]) {
   guard words.count == 3, words[0] == guardianName, let lifeline = Int32(words[1]),
     let file = Int32(words[2]), let page = GuardianPage(in: file), let sweep = Sweep(page.texts)
@@ -19,19 +19,19 @@ private struct GuardianWatch {
   let page: GuardianPage
   let sweep: Sweep
   private var seat = 0
-  /// Our end of the pair; -1 without a partner.
+  /// Our end of the socket pair; -1 without a partner.
   private var partner: Int32 = -1
-  /// How long until there is a partner, in milliseconds.
+  /// The time until there is a partner, in milliseconds.
   private var delay: Int32 = 0
 
-  /// Readable once oprun has ended; -1 where the kernel cannot tell. A step of the same user can take
-  /// hold of the lifeline, so that it never ends.
+  /// A descriptor that is readable once oprun has ended; -1 if the kernel does not support it. A
+  /// step of the same user can keep the lifeline open, so that it never ends.
   private let oprun: Int32
 
-  /// In milliseconds, from the end of oprun to that of the lifeline.
+  /// The time in milliseconds from the end of oprun to that of the lifeline.
   private static let lifelineDelay: Int32 = 200
 
-  /// Between attempts when the machine refuses a process.
+  /// The time between attempts when the machine refuses a process.
   private static let nextAttempt: Int32 = 1000
 
   init(lifeline: Int32, page: GuardianPage, sweep: Sweep) {
@@ -50,12 +50,12 @@ private struct GuardianWatch {
     var watch = self
     watch.page.take(seat: 0, by: getpid())
     watch.page.isWatched = true
-    // Its number may be another's by now.
+    // Its number may since have been reused.
     if getppid() != watch.page.owner { watch.awaitLifeline() }
     watch.wait()
   }
 
-  /// oprun is gone; its children that have no program yet are in a moment.
+  /// Called when oprun is gone; its children that have no program yet will be gone in a moment.
   private func awaitLifeline() -> Never {
     var entry = pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0)
     poll(&entry, 1, GuardianWatch.lifelineDelay)
@@ -78,10 +78,11 @@ private struct GuardianWatch {
     }
   }
 
-  /// In the place of one that has ended, or as the first. Returns in the new process, too.
+  /// Starts a partner in place of one that has ended, or the first one. Returns in the new process,
+  /// too.
   private mutating func startPartner() {
     closePartner()
-    // Its number is free from here on; it is not ours to collect if it started us.
+    // Its number is free from here on; we do not reap it if it started us.
     let last = page.guardian(at: 1 - seat)
     var status: Int32 = 0
     if last > 0 { waitpid(last, &status, 0) }
@@ -107,10 +108,11 @@ private struct GuardianWatch {
     partner = -1
   }
 
-  /// oprun is gone. Both partners do the work: either may be stopped or killed meanwhile.
+  /// Called when oprun is gone. Both partners do the work, because either may be stopped or killed
+  /// meanwhile.
   private func finish() -> Never {
     sweep.run(sparing: page.guardians, groups: page.groups)
-    // Nothing is left to do for a partner that was stopped.
+    // A stopped partner has nothing left to do.
     if isPartnerThere { kill(page.guardian(at: 1 - seat), SIGKILL) }
     _exit(0)
   }

@@ -1,5 +1,5 @@
-// The memory of one process start: the arguments and the stack that the new process uses until
-// its program is loaded. Slots are used again and again; a run needs a few.
+// The memory of one process start: the arguments and the stack that the new process uses until its
+// program is loaded. Slots are reused; a run needs a few.
 
 import CLinux
 import Glibc
@@ -7,22 +7,22 @@ import Plans
 
 /// What one command needs to start.
 struct LaunchRequest {
-  /// Paths to try in this order; more than one when PATH is searched.
+  /// The paths to try, in order; more than one when PATH is searched.
   var programs: [String]
   var arguments: [String]
   var environment: Environment
-  /// Of this command alone; `environment` has none with these names.
+  /// The variables only for this command; `environment` has none with these names.
   var ownVariables: [EnvironmentVariable]
   var directory: String?
   var input: Int32
   var output: Int32
-  /// Becomes descriptor 3.
+  /// The script; it becomes descriptor 3.
   var script: Int32?
   var nice: Int32
 }
 
 extension LaunchRequest {
-  /// As C strings, in bytes.
+  /// The size of the arguments and variables as C strings, in bytes.
   fileprivate var textLength: Int {
     var length = (directory?.utf8.count ?? 0) + 1
     for text in programs { length += text.utf8.count + 1 }
@@ -41,14 +41,14 @@ struct LaunchConditions {
   /// Bit n−1: signal n is blocked here and ends the run.
   let stoppingSignals: UInt64
   let limits: DescriptorLimits
-  /// How many pipes may stay open besides those of running commands.
+  /// How many pipes may stay open in addition to those of running commands.
   let sparePipes: Int
-  /// Folder of the control group that commands start in.
+  /// The directory of the control group in which commands start.
   var controlGroup: Int32?
 }
 
-/// Owns a `clinux_launch`, its stack and its strings. The memory is given back only when the
-/// kernel says that no new process uses it any more.
+/// Owns a `clinux_launch`, its stack and its strings. The memory is released only when the kernel
+/// says that no new process uses it any more.
 final class LaunchSlot {
   /// The last process started from this slot.
   private(set) var processID: Int32 = 0
@@ -71,7 +71,7 @@ final class LaunchSlot {
   }
 
   deinit {
-    // A process may still be loading its program from this memory; then it is left to it.
+    // A process may still be loading its program from this memory; then the memory is not released.
     guard launch.pointee.busy == 0 else { return }
     launch.deallocate()
     stack.deallocate()
@@ -79,10 +79,10 @@ final class LaunchSlot {
     pointers.deallocate()
   }
 
-  /// False while the new process uses the memory, or while its failure has not been looked at.
+  /// False while the new process uses the memory, or while its failure has not been examined.
   var isFree: Bool { launch.pointee.busy == 0 && launch.pointee.error == 0 }
 
-  /// The new process still loads its program: a signal could miss it.
+  /// True if the new process is still loading its program: a signal could miss it.
   func isLoading(_ process: Int32) -> Bool {
     process == processID && launch.pointee.busy != 0
   }
@@ -175,7 +175,7 @@ final class LaunchSlot {
 
 /// A process that exited before its program was loaded.
 struct LaunchFailure: Hashable {
-  /// The working directory could not be entered.
+  /// True if the working directory could not be entered.
   let isDirectory: Bool
   let errno: Int32
 }

@@ -1,4 +1,4 @@
-// From a command to what the kernel of this machine is given: a program, C strings, descriptors.
+// Converts a command into what the kernel of this machine needs: a program, C strings, descriptors.
 
 import CLinux
 import Diagnostics
@@ -7,16 +7,17 @@ import Glibc
 import Plans
 import Running
 
-/// Makes commands ready to be started here. Commands with one environment share its C strings.
+/// Prepares commands to be started here. Commands with the same environment share its C strings.
 final class Launcher {
   private let nullInput: Descriptor
-  /// The program of the built-in steps, which stands beside this one.
+  /// The program of the built-in steps, which is installed next to this one.
   private lazy var helper = Launcher.neighbour(named: "oprun-steps")
-  /// By the commands' environments, which are kept, as their numbers are used again.
+  /// The C strings by the commands' environments, which are kept, because object identifiers are
+  /// reused.
   private var environments: [ObjectIdentifier: (CommandEnvironment, Environment)] = [:]
   private var last: (source: CommandEnvironment, environment: Environment)?
 
-  /// Longer texts cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
+  /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
 
   init() throws(SystemError) {
@@ -47,8 +48,8 @@ final class Launcher {
     if request.input != nullInput.number { close(request.input) }
   }
 
-  /// A plain command is executed directly; a script that is too long for an argument is read by
-  /// the shell from descriptor 3.
+  /// The words to execute. A plain command is executed directly; the shell reads a script that is
+  /// too long for an argument from descriptor 3.
   private func arguments(of work: Command.Work) -> (words: [String], script: String?) {
     switch work {
     case .words(let words): return (words, nil)
@@ -82,7 +83,7 @@ final class Launcher {
     return environment
   }
 
-  /// A program in the folder of this one.
+  /// A program in the directory of this one.
   private static func neighbour(named name: String) -> String {
     guard let path = realpath("/proc/self/exe", nil) else { return name }
     defer { free(path) }
@@ -90,7 +91,7 @@ final class Launcher {
     return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/" + name
   }
 
-  /// A file that is nowhere but in memory, at its start, holding the text.
+  /// A file that exists only in memory, positioned at its start, with the text as its content.
   private func memoryFile(_ text: String) throws(SystemError) -> Int32 {
     let file = clinux_memory_file("oprun")
     guard file >= 0 else { throw SystemError("cannot create a file in memory", errno: -file) }

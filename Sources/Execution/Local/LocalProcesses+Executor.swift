@@ -1,4 +1,4 @@
-// Commands as processes of this machine, as the loop sees them.
+// Local processes as an executor, as the loop sees them.
 
 import Diagnostics
 import Glibc
@@ -7,7 +7,7 @@ import Running
 import Scheduling
 
 extension LocalProcesses: Executor {
-  /// The number, beside those of pipes, under which ends of children are told.
+  /// The number, in addition to those of pipes, under which ends of children are reported.
   static let children = Int(UInt32.max)
 
   var commandLimit: Int { limits.commandCount }

@@ -1,7 +1,8 @@
-// What a command leaves behind: found, given a moment, and ended, wherever it has gone.
+// Handles processes that a command leaves behind: they are found, given a moment, and ended,
+// wherever they have gone.
 //
 // Every descendant of a command that has ended is below a child of ours (we are the subreaper), so
-// a look at our own children finds whatever is left; there is no search of the whole machine.
+// examining our own children finds whatever is left; the whole machine is not searched.
 
 import Glibc
 import Plans
@@ -9,16 +10,16 @@ import Running
 import Scheduling
 
 extension LocalProcesses {
-  /// After a command ended by itself, what it left behind may still be writing: it has until no
-  /// output came for this long …
+  /// After a command ended by itself, the processes it left behind may still be writing: they are
+  /// given time until no output has come for this long …
   static let idleTime: Nanoseconds = 100_000_000
-  /// … or this long in all.
+  /// … or until this much time has passed in total.
   static let longestWait: Nanoseconds = 1_000_000_000
-  /// Between two looks at orphans that fork faster than they are killed.
+  /// The time between two checks of orphans that fork faster than they are killed.
   private static let nextLook: Nanoseconds = 2_000_000
   private static let roundsPerLook = 64
 
-  /// Looks at all commands that have ended and left something behind.
+  /// Examines all commands that have ended and left something behind.
   func examineLeftovers(at now: Nanoseconds) {
     for command in commands {
       if let due = command.abandonAt, command.exit == nil, now >= due { abandon(command, now) }
@@ -53,7 +54,7 @@ extension LocalProcesses {
       exit.at + LocalProcesses.longestWait)
   }
 
-  /// Finishes the command if it left nothing behind; else waits, reports, or kills.
+  /// Finishes the command if it left nothing behind; otherwise waits, reports, or kills.
   func examine(_ command: RunningCommand, _ now: Nanoseconds) {
     guard let exit = command.exit else { return }
     var orphans = self.orphans(of: command)
@@ -79,7 +80,7 @@ extension LocalProcesses {
     if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
   }
 
-  /// Ends every child that no command is known to own: at the end of a run, nothing can own them.
+  /// Ends every child that belongs to no known command: at the end of a run, nothing can own them.
   func endStrays() {
     endControlGroup()
     for _ in 0..<1000 {
@@ -106,13 +107,14 @@ extension LocalProcesses {
     return !isForeign(process)
   }
 
-  /// An orphan of processes that were there before us: it has no part in what we gave to ours.
+  /// Whether it is an orphan of processes that existed before the run: it has none of the marks of
+  /// our processes.
   private func isForeign(_ process: ProcessStatus) -> Bool {
     children.hasForeignChildren && mark?.isCarried(by: process) != true
   }
 
-  /// By its cookie; without one by its group or session; else by elimination: it is the orphan of
-  /// the only command that was running when it started.
+  /// Whether a process belongs to a command: by its cookie, or without one by its group or session,
+  /// or else by elimination: it is the orphan of the only command that was running when it started.
   private func isOrphan(_ process: ProcessStatus, of command: RunningCommand) -> Bool {
     if guardian?.isGuardian(process.processID) == true { return false }
     if let number = cookie.command(of: process.processID) {
@@ -123,7 +125,7 @@ extension LocalProcesses {
       return true
     }
     if isForeign(process) {
-      // It may also be one of another command: each looks at it in its turn.
+      // It may also belong to another command: each examines it in its turn.
       let isCommands = commands.contains {
         process.groupID == $0.processID || process.sessionID == $0.processID
       }
@@ -163,14 +165,14 @@ extension LocalProcesses {
     news.append(.event(.outOfReach(command.key.operation, processes: new)))
   }
 
-  /// A member of the group keeps the group's number taken, so the whole group can be ended at once
-  /// and no fork escapes; others are ended one by one, with everything below them.
+  /// Ends a process. A member of the group keeps the group's number in use, so the whole group can
+  /// be ended at once and no fork escapes; others are ended one by one, with everything below them.
   private func end(_ process: ProcessStatus, of command: RunningCommand) {
     if process.groupID == command.processID { Glibc.kill(-command.processID, SIGKILL) }
     endAll(from: process.processID)
   }
 
-  /// Answers which cannot be signalled.
+  /// Ends a process with everything below it; returns those that cannot be signalled.
   @discardableResult
   func endAll(from root: Int32) -> [Int32] {
     var all = [root]
@@ -182,7 +184,7 @@ extension LocalProcesses {
     return outOfReach
   }
 
-  /// Collects orphans that have ended; a command that has just ended stays for `reap`.
+  /// Reaps orphans that have ended; a command that has just ended stays for `reap`.
   private func reapOrphans() {
     for stray in children.strays(besides: commands) {
       var status: Int32 = 0

@@ -1,5 +1,5 @@
-// Commands as processes of this machine: start, signal, output, end. It does not know why a
-// command is started or stopped, nor what comes after it.
+// Runs commands as processes on this machine: start, signal, output, end. It does not know why a
+// command is started or stopped, nor what follows.
 
 import CLinux
 import Diagnostics
@@ -16,9 +16,10 @@ final class LocalProcesses {
   var children: Children
   var news: [CommandNews] = []
   let cookie: Cookie
-  /// Carried by all that this run starts; nil where there can be none, or where another run's does.
+  /// The mark of everything that this run starts; nil if there can be none, or if another run's
+  /// mark serves.
   let mark: DescentMark?
-  /// Commands whose orphans may live on; by number.
+  /// The numbers of commands whose orphans may live on.
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
 
@@ -33,15 +34,15 @@ final class LocalProcesses {
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
   private var idlePipes: [OutputPipe] = []
-  /// By token: a pipe and the command that writes to it now.
+  /// The command that currently writes to each pipe, by token.
   private var writers: [RunningCommand?] = []
-  /// Pipes of processes that go on, by token: read until they end, so that nobody gets SIGPIPE, but
-  /// no more of them than there are descriptors to spare.
+  /// Pipes of processes that live on, by token. They are read until they end, so that no process
+  /// gets SIGPIPE, but there are no more of them than descriptors to spare.
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
-  /// To be made when what a run waits with is open. No more commands than `wanted` will be started at
-  /// once. In `folder`, that of the run, nobody may find what commands wrote for others in a run with
-  /// secrets, not even after oprun was killed.
+  /// Must be made when the descriptors that a run waits with are open. No more commands than
+  /// `wanted` will run at the same time. In a run with secrets, no outputs that commands wrote may
+  /// stay in `folder`, that of the run, not even after oprun was killed.
   init(
     _ options: RunOptions, folder: String, wanted: Int, _ waiting: KernelWaiting
   ) throws(SystemError) {
@@ -73,7 +74,8 @@ final class LocalProcesses {
 
   /// Starts a command; the text of the error says why it cannot be.
   func launch(_ command: Command, at now: Nanoseconds) throws(SystemError) {
-    // Before the descriptors of a command are opened: a guardian needs some to start.
+    // This is done before the descriptors of a command are opened, because a guardian needs some to
+    // start.
     if guardian == nil { try startGuardian() }
     var request = try launcher.request(for: command)
     defer { launcher.release(request) }
@@ -112,21 +114,22 @@ final class LocalProcesses {
     guardian = consume started
   }
 
-  /// Somebody ended it: its partner takes over, or there is another at once, or at the latest for
-  /// the next command.
+  /// Called when a guardian was ended: its partner takes over, or another one is started at once,
+  /// or at the latest for the next command.
   private func guardianEnded(_ status: Int32) {
     if let successor = guardian?.successor {
       guardian?.processID = successor
       return children.exempt(successor)
     }
     guardian?.isReaped = true
-    // One whose program has come to nothing is not made again and again.
+    // A guardian whose program does not work is not started again and again.
     let isInVain = clinux_exited(status) != 0 && guardian?.wasWatching == false
     guardian = nil
     try? startGuardian(needsProgram: !isInVain)
   }
 
-  /// Nothing is left to watch over. Its end takes a moment, in which other things are done.
+  /// Dismisses the guardian when nothing is left to watch. Its end takes a moment, in which other
+  /// work is done.
   func dismissGuardian() { if tolerated.isEmpty, outputFolder == nil { guardian?.dismiss() } }
 
   private func addLaunchSlot() -> LaunchSlot {
@@ -144,28 +147,28 @@ final class LocalProcesses {
 
   // MARK: Signal
 
-  /// Sends the command's whole group a signal and lets what it leaves behind end by itself until
+  /// Sends a signal to the command's whole group and lets what it leaves behind end by itself until
   /// `kill`.
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
-    // Some 200 µs; bounded, since a program on a dead network disk may never load.
+    // This takes some 200 µs; it is bounded, since a program on a dead network disk may never load.
     for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
     if Glibc.kill(-command.processID, signal) < 0, errno == EPERM {
       report(outOfReach: [command.processID], of: command)
     }
-    // A stopped process sees no other signal.
+    // A stopped process handles no other signal.
     Glibc.kill(-command.processID, SIGCONT)
   }
 
-  /// Ends the command's group now, and whatever else of it there is.
+  /// Kills the command's group now, and everything else that belongs to it.
   func kill(_ key: CommandKey, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
     command.isKilled = true
     guard command.exit == nil else { return examine(command, now) }
     Glibc.kill(-command.processID, SIGKILL)
-    // It may not have come to its own group yet.
+    // It may not have entered its own group yet.
     Glibc.kill(command.processID, SIGKILL)
     if isOutOfReach(command.processID) { giveUp(command, at: now) }
   }
@@ -181,7 +184,7 @@ final class LocalProcesses {
     }
   }
 
-  /// False when nothing was there.
+  /// Moves the output of a command into its log; false if there was none.
   private func absorb(_ command: RunningCommand, at now: Nanoseconds) -> Bool {
     let hadFile = command.log.file != nil
     defer {
@@ -210,7 +213,7 @@ final class LocalProcesses {
 
   // MARK: End
 
-  /// Collects every child that has ended.
+  /// Reaps every child that has ended.
   func reap(at now: Nanoseconds) {
     var status: Int32 = 0
     var usage = rusage()
@@ -251,7 +254,7 @@ final class LocalProcesses {
 
   /// Reports a command that has ended and left nothing behind, and frees its pipe.
   func finish(_ command: RunningCommand, at now: Nanoseconds) {
-    // What the pipe holds now, and no more: a tolerated orphan may write without end.
+    // Only what the pipe contains now, because a tolerated orphan may write without end.
     let enough = command.log.readByteCount + 2 * OutputPipe.largestSize
     while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {

@@ -1,11 +1,11 @@
-// Processes that we may not signal, because they are another user's: found, and named.
+// Finds and names processes that we may not signal, because they belong to another user.
 
 import Glibc
 import Plans
 import Processors
 import Scheduling
 
-/// Whether a signal would be refused. It is an answer: nothing that we do ends such a process.
+/// Whether a signal would be refused. This is final: nothing that we do ends such a process.
 func isOutOfReach(_ processID: Int32) -> Bool { kill(processID, 0) < 0 && errno == EPERM }
 
 extension OrphanProcess {
@@ -13,7 +13,8 @@ extension OrphanProcess {
     self.init(processID: process.processID, name: process.name, owner: owner)
   }
 
-  /// With the name of its owner; nil if the process is gone, or if /proc hides it.
+  /// Describes a process with the name of its owner; nil if the process is gone, or if /proc hides
+  /// it.
   init?(outOfReach processID: Int32) {
     guard let process = ProcessStatus(of: processID), !process.isZombie else { return nil }
     self.init(process, owner: ownerName(of: processID))
@@ -26,7 +27,7 @@ private func ownerName(of processID: Int32) -> String {
   return userName(of: user) ?? String(user)
 }
 
-/// The effective one.
+/// The effective user id.
 private func userID(of processID: Int32) -> UInt32? {
   guard let text = readSmallFile("/proc/\(processID)/status") else { return nil }
   for line in text.split(separator: UInt8(ascii: "\n")) where line.starts(with: "Uid:".utf8) {
@@ -36,7 +37,7 @@ private func userID(of processID: Int32) -> UInt32? {
   return nil
 }
 
-/// From the file alone: a static program cannot ask the C library.
+/// The name of a user, only from the file: a static program cannot use the C library for this.
 private func userName(of user: UInt32) -> String? {
   guard let text = readSmallFile("/etc/passwd") else { return nil }
   let number = Array(String(user).utf8)

@@ -1,20 +1,21 @@
-// What /proc says of a process. Anything may be gone by the time it is read; then it is nil.
+// Reads what /proc says about a process. Anything may be gone by the time it is read; then it is
+// nil.
 
 import Glibc
 import Processors
 
-/// The parts of `/proc/<id>/stat` that tell whose a process is.
+/// The parts of `/proc/<id>/stat` that show where a process belongs.
 struct ProcessStatus: Hashable {
   let processID: Int32
-  /// At most 15 bytes, control characters replaced.
+  /// The name: at most 15 bytes, with control characters replaced.
   let name: String
   let isZombie: Bool
   let parentID: Int32
   let groupID: Int32
   let sessionID: Int32
-  /// Since boot, in clock ticks (hundredths of a second).
+  /// The start time since boot, in clock ticks (hundredths of a second).
   let startTicks: UInt64
-  /// The soft limit on resident memory, which Linux does not look at: see `DescentMark`.
+  /// The soft limit on resident memory, which Linux ignores: see `DescentMark`.
   let memoryLimit: UInt64
 
   init?(of processID: Int32) {
@@ -22,7 +23,8 @@ struct ProcessStatus: Hashable {
     self.init(processID: processID, stat: text)
   }
 
-  /// The name stands in parentheses and may itself hold any byte, also a parenthesis.
+  /// Parses a status. The name is in parentheses and may itself contain any byte, even a
+  /// parenthesis.
   init?(processID: Int32, stat text: [UInt8]) {
     guard let open = text.firstIndex(of: UInt8(ascii: "(")),
       let close = text.lastIndex(of: UInt8(ascii: ")")), open < close
@@ -34,7 +36,7 @@ struct ProcessStatus: Hashable {
     name = String(
       decoding: text[(open + 1)..<close].map { $0 < 32 || $0 == 127 ? UInt8(ascii: "?") : $0 },
       as: UTF8.self)
-    // The first thread of a process may end before the others, which go on.
+    // The first thread of a process may end before the others, which continue.
     isZombie = (state == UInt8(ascii: "Z") || state == UInt8(ascii: "X")) && numbers[17] < 2
     parentID = Int32(truncatingIfNeeded: numbers[1])
     groupID = Int32(truncatingIfNeeded: numbers[2])
@@ -57,16 +59,16 @@ struct ProcessStatus: Hashable {
     return found
   }
 
-  /// Direct children, zombies too.
+  /// The direct children, including zombies.
   static func children(of processID: Int32) -> [Int32] {
     guard let text = readSmallFile("/proc/\(processID)/task/\(processID)/children") else {
-      // A kernel without CONFIG_PROC_CHILDREN.
+      // The kernel has no CONFIG_PROC_CHILDREN.
       return all().filter { ProcessStatus(of: $0)?.parentID == processID }
     }
     return numbers(in: text)
   }
 
-  /// Numbers separated by blanks.
+  /// The numbers in a text, which are separated by spaces.
   static func numbers(in text: some Sequence<UInt8>) -> [Int32] {
     var found: [Int32] = []
     var number: Int32?
@@ -84,7 +86,7 @@ struct ProcessStatus: Hashable {
 }
 
 /// The value of a variable in the environment that a process was started with; nil if it has none,
-/// or if it may not be read. The text is searched in pieces, however large it is.
+/// or if it may not be read. The environment is searched in pieces, however large it is.
 func environmentValue(of name: String, in processID: Int32) -> String? {
   guard let text = readSmallFile("/proc/\(processID)/environ") else { return nil }
   let prefix = Array("\(name)=".utf8)

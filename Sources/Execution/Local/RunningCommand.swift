@@ -8,33 +8,34 @@ import Scheduling
 final class RunningCommand {
   let key: CommandKey
   let orphans: OrphanAction
-  /// As the user named it; nil for where oprun was started.
+  /// The directory as the user named it; nil means where oprun was started.
   let directory: String?
-  /// Counts the commands of the run; part of the cookie.
+  /// The number of the command in the run, which is part of the cookie.
   let number: Int
-  /// Also the id of its process group.
+  /// The id of the process, and of its process group.
   let processID: Int32
   let startedAt: Nanoseconds
-  /// As the user named it.
+  /// The program as the user named it.
   let program: String
   let pipe: OutputPipe
   let launch: LaunchSlot
   var log: Log
 
-  /// Set when the process was reaped; what it left behind may go on.
+  /// Set when the process was reaped; processes that it left behind may live on.
   var exit: Exit?
   var lastOutputAt: Nanoseconds = 0
-  /// It was asked to end: what it leaves behind has until the kill to end by itself.
+  /// True if it was asked to end: what it leaves behind has until the kill to end by itself.
   var isStopping = false
   var isKilled = false
-  /// It was killed in vain: it is another user's process, and is waited for until then.
+  /// How long oprun waits for it although it could not be killed, because it is another user's
+  /// process.
   var abandonAt: Nanoseconds?
-  /// Orphans that were already told of.
+  /// The orphans that have already been reported.
   var reportedOrphans: Set<Int32> = []
-  /// Processes that cannot be signalled and were already told of.
+  /// The processes that cannot be signalled and have already been reported.
   var reportedOutOfReach: Set<Int32> = []
 
-  /// Some of its processes go on, since they cannot be ended.
+  /// True if some of its processes live on because they cannot be ended.
   var hasLostProcesses = false
 
   struct Exit {

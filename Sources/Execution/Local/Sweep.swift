@@ -1,17 +1,17 @@
-// The end of everything that a dead oprun has left: known by its marks alone.
+// Ends everything that a dead oprun has left, which is recognised only by its marks.
 
 import Glibc
 
-/// What tells the processes of one run.
+/// The marks that identify the processes of one run.
 struct Sweep {
   let cookie: Cookie
   let mark: DescentMark?
-  /// The folder of the run's control group.
+  /// The directory of the run's control group.
   let controlGroup: String?
-  /// Where commands leave outputs, none of which may stay in a run with secrets.
+  /// The directory in which commands leave outputs, none of which may stay in a run with secrets.
   let outputFolder: String?
 
-  /// What another process can make the same of.
+  /// The strings from which another process can make the same sweep.
   var texts: [String] {
     [
       cookie.prefix, cookie.name, mark.map { String($0.value) } ?? "", controlGroup ?? "",
@@ -24,7 +24,8 @@ struct Sweep {
     let startTicks: UInt64
   }
 
-  /// In rounds without anything new: some 30 s, for what the kernel holds back (a dead network disk).
+  /// The limit of rounds without anything new: some 30 s, for processes that the kernel holds (a
+  /// dead network disk).
   private static let patience = 300
 
   init(cookie: Cookie, mark: DescentMark?, controlGroup: String?, outputFolder: String?) {
@@ -34,7 +35,7 @@ struct Sweep {
     self.outputFolder = outputFolder
   }
 
-  /// Nil if they are not what `texts` gives.
+  /// Makes a sweep from `texts`; nil if they are something else.
   init?(_ texts: [String]) {
     guard texts.count == 5 else { return nil }
     cookie = Cookie(prefix: texts[0], name: texts[1])
@@ -44,7 +45,7 @@ struct Sweep {
   }
 
   /// Ends everything that carries the run's marks or belongs to the group or session of a command.
-  /// What cannot be signalled is left.
+  /// Processes that cannot be signalled are left.
   func run(sparing guardians: [Int32], groups: Set<Int32>) {
     if let controlGroup { ControlGroup.endAll(at: controlGroup) }
     var killed: Set<Victim> = []

@@ -1,12 +1,12 @@
-// What a probe of a condition said when it failed, for the message that it was waited for in vain. It knows
-// no step and no run.
+// The last words of a failed probe, for the message that `wait_for` timed out. It knows no step and
+// no run.
 
 import RunFiles
 
 enum LastWords {
   /// How much of the end of a log is read, in bytes.
   private static let reach = 4096
-  /// In characters.
+  /// The maximum length in characters.
   private static let longest = 200
 
   /// The last line of a log that is not empty; nil if there is none.
@@ -21,7 +21,8 @@ enum LastWords {
     return String(reason(String(decoding: last, as: UTF8.self)).prefix(longest))
   }
 
-  /// Our own helper repeats what it looked at, as in `oprun-steps: not ready after 0s: http 'URL': REASON`.
+  /// The reason in a line. Our own helper repeats what it checked, as in `oprun-steps: not ready
+  /// after 0s: http 'URL': REASON`.
   private static func reason(_ line: String) -> Substring {
     guard line.hasPrefix("oprun-steps: "), let mark = line.firstRange(of: "': ") else {
       return line[...]

@@ -16,7 +16,7 @@ struct LogMask: ~Copyable {
 
   deinit { buffer.deallocate() }
 
-  /// As `read(2)`; what is decided of the text stands in `output` afterwards.
+  /// Like `read(2)`; afterwards `output` has the part of the text that is decided.
   mutating func read(from pipe: Int32) -> Int {
     output.removeAll(keepingCapacity: true)
     let count = Glibc.read(pipe, buffer.baseAddress, buffer.count)

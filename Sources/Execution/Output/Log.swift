@@ -8,15 +8,15 @@ import Glibc
 import Masking
 import RunFiles
 
-/// Writes one log. The file is made when the first byte comes.
+/// Writes one log. The file is created when the first byte comes.
 ///
-/// Beyond the limit the newest `tailSize` bytes are kept in a ring behind the head; `finish` puts
-/// the ring in order behind a marker.
+/// Beyond the limit the newest `tailSize` bytes are kept in a ring after the head; `finish` puts
+/// the ring in order after a marker.
 struct Log: ~Copyable {
   /// What one call of `absorb` did.
   enum Progress {
     case moved(Int)
-    /// Nothing to read now.
+    /// There is nothing to read now.
     case empty
     /// No process holds the other end any more.
     case ended
@@ -24,15 +24,15 @@ struct Log: ~Copyable {
 
   let name: String
   private let directory: RunDirectory
-  /// Bytes that came, also those that were dropped; as they are after masking.
+  /// The number of bytes that came, including dropped ones, counted after masking.
   private(set) var byteCount = 0
-  /// Bytes that were read from the pipe.
+  /// The number of bytes that were read from the pipe.
   private(set) var readByteCount = 0
   private let masker: Masker?
-  /// From the first byte on, if there are secrets.
+  /// The mask, from the first byte on, if there are secrets.
   private var mask: LogMask?
   private let headLimit: Int
-  /// Who shows the log reads it through the same descriptor.
+  /// The file. The code that shows the log reads it through the same descriptor.
   private(set) var file: LogFile?
   private var isDiscarding = false
 
@@ -48,7 +48,7 @@ struct Log: ~Copyable {
     headLimit = limit
   }
 
-  /// Bytes of the file that are in place and will stay.
+  /// The number of bytes of the file that are in place and will stay.
   var readableByteCount: Int { isDiscarding ? 0 : min(byteCount, headLimit) }
 
   /// Moves what the pipe holds into the file. After an error the output is dropped, so that the
@@ -56,7 +56,7 @@ struct Log: ~Copyable {
   mutating func absorb(from pipe: Int32) throws(SystemError) -> Progress {
     if isDiscarding { return discard(from: pipe) }
     if file == nil {
-      // A silent command leaves no file: look before one is made.
+      // A silent command leaves no file, so check for output before creating one.
       var waiting: Int32 = 0
       _ = ioctl(pipe, UInt(FIONREAD), &waiting)
       if waiting == 0 { return .empty }
@@ -121,7 +121,7 @@ struct Log: ~Copyable {
     return (Int64(headLimit + inRing), Log.tailSize - inRing)
   }
 
-  /// For file systems that cannot splice.
+  /// Copies output, for file systems that do not support splicing.
   private mutating func copy(
     from pipe: Int32, to offset: Int64, room: Int
   ) throws(SystemError) -> Progress {

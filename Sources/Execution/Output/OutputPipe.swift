@@ -19,7 +19,8 @@ final class OutputPipe {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw .last("cannot make a pipe") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // Ours alone: the command's end is another open file description and stays blocking.
+    // This affects only our end: the command's end is another open file description and stays
+    // blocking.
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     self.token = token
     readEnd = Descriptor(owning: ends[0])
@@ -30,10 +31,11 @@ final class OutputPipe {
 
   var input: Int32 { readEnd.number }
 
-  /// For the command; -1 once closed.
+  /// The end for the command; -1 once closed.
   var output: Int32 { writeEndIfOpen }
 
-  /// From now on the pipe ends when the last process that writes to it is gone.
+  /// Closes our write end: from now on the pipe ends when the last process that writes to it is
+  /// gone.
   func closeWriteEnd() {
     if writeEndIfOpen >= 0 { close(writeEndIfOpen) }
     writeEndIfOpen = -1

@@ -10,7 +10,7 @@ import Scheduling
 struct OutputFiles: ~Copyable {
   private let directory: RunDirectory
   private var changes: FolderChanges
-  /// What `changes` had counted when the attempt of an operation started.
+  /// The count of `changes` when the attempt of an operation started.
   private var countAtStart: [OperationID: Int] = [:]
 
   init(in directory: RunDirectory) {
@@ -18,10 +18,11 @@ struct OutputFiles: ~Copyable {
     changes = FolderChanges(of: directory)
   }
 
-  /// The folder was removed, as far as the last look tells.
+  /// True if the directory was removed, as of the last check.
   var isFolderGone: Bool { changes.isFolderGone }
 
-  /// A command whose files not even it could write to twice finds a file that it can.
+  /// Creates the file for a command that would otherwise create one that it cannot write to a
+  /// second time.
   mutating func attemptStarted(_ operation: OperationID, name: @autoclosure () -> String) {
     countAtStart[operation] = changes.count
     if directory.mendsModes, let file = try? directory.make(name()) { close(file) }
@@ -40,8 +41,8 @@ struct OutputFiles: ~Copyable {
     }
   }
 
-  /// The outputs in the file, which is gone afterwards; nil if there are none. A file that cannot
-  /// be used stays, to be looked at.
+  /// The outputs in the file, which is removed; nil if there are none. A file that cannot be used
+  /// stays, for inspection.
   mutating func take(
     of operation: OperationID, from name: @autoclosure () -> String,
     declared: [OutputDeclaration]?
@@ -71,7 +72,7 @@ private func takeOutputs(
   return outputs.count > 0 ? outputs : nil
 }
 
-/// At most one byte more than is allowed.
+/// The content, with at most one byte more than is allowed.
 private func content(of descriptor: Int32) throws(OutputFailure) -> [UInt8] {
   var status = stat()
   guard fstat(descriptor, &status) == 0 else { throw unreadable() }
@@ -102,7 +103,7 @@ private func foreign(owner: uid_t) -> OutputFailure {
     message: "OPRUN_OUTPUT belongs to \(userName(owner)), wanted a file of \(userName(geteuid()))")
 }
 
-/// The file would be read here and stay there.
+/// The failure for a file with several links: reading and removing it here would leave the others.
 private func linked(count: Int) -> OutputFailure {
   OutputFailure(message: "OPRUN_OUTPUT has \(count) names (hard links), wanted one")
 }

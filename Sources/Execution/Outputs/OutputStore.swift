@@ -1,4 +1,4 @@
-// What the steps of a run have given so far: the true values, of which observers see masked texts.
+// The outputs of the steps of a run so far: the true values, of which observers see masked strings.
 
 import Expressions
 import Plans
@@ -8,7 +8,7 @@ import Scheduling
 struct OutputStore {
   private var values: [OperationID: ValueMap] = [:]
 
-  /// Empty for an operation that gave nothing.
+  /// The outputs of an operation; empty if it has none.
   subscript(operation: OperationID) -> ValueMap { values[operation] ?? ValueMap() }
 
   mutating func publish(_ outputs: ValueMap, of operation: OperationID) {

@@ -1,4 +1,4 @@
-// Events as observers hear them: no text in them holds a secret.
+// Events in the form in which observers receive them: no string in them contains a secret.
 
 import Masking
 import Plans
@@ -38,7 +38,8 @@ extension RunEvent.Kind {
 }
 
 extension RunBeginning {
-  /// The id of the run is made by oprun, and names its folder.
+  /// The beginning, masked. The id of the run is not, because oprun makes it and it names the
+  /// directory.
   fileprivate func masked(by masker: Masker) -> RunBeginning {
     RunBeginning(
       runID: runID, clock: clock,

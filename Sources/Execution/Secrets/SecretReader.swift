@@ -1,22 +1,23 @@
-// Reads the secrets that pipelines declare, before anything is shown. Says nothing of their values.
+// Reads the secrets that pipelines declare, before anything is shown. It reveals nothing about
+// their values.
 
 import Diagnostics
 import Glibc
 import Masking
 package import Plans
 
-/// Why a run cannot begin: what is wrong with its secrets, all of it.
+/// Why a run cannot begin: everything that is wrong with its secrets.
 package struct SecretFailure: Error, Hashable, Sendable {
   package let messages: [String]
 }
 
-/// What could be read of the secrets that are declared, and what is wrong with the others.
+/// The declared secrets that could be read, and what is wrong with the others.
 package struct SecretReading: Sendable {
   package let secrets: Secrets
-  /// A sentence for each.
+  /// The faults, one sentence each.
   package let faults: [String]
 
-  /// `environment` gives the bytes of a variable.
+  /// Reads secrets. `environment` returns the bytes of a variable.
   package init(_ sources: [SecretSource], environment: (String) -> [UInt8]?) {
     var values: [String: String] = [:]
     var faults: [String] = []
@@ -38,7 +39,7 @@ package struct SecretReading: Sendable {
     self.faults = faults
   }
 
-  /// All that a run needs.
+  /// All secrets that a run needs.
   package func complete() throws(SecretFailure) -> Secrets {
     guard faults.isEmpty else { throw SecretFailure(messages: faults) }
     return secrets
@@ -46,9 +47,10 @@ package struct SecretReading: Sendable {
 }
 
 private enum SecretLimit {
-  /// 64 KiB.
+  /// The maximum size of one: 64 KiB.
   static let each = 64 << 10
-  /// 128 KiB. Masking that much takes some 300 MB at the worst, a usual private key 8.
+  /// The maximum of all together: 128 KiB. Masking that much takes some 300 MB at worst, a typical
+  /// private key 8 MB.
   static let allTogether = 128 << 10
 }
 
@@ -74,7 +76,7 @@ private func value(
   }
 }
 
-/// Without the line break at its end.
+/// The content of a file without the line break at its end.
 private func content(of path: String) throws(SecretReadFailure) -> [UInt8] {
   let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
   guard descriptor >= 0 else {

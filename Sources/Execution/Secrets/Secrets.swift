@@ -4,9 +4,9 @@
 package import Masking
 
 package struct Secrets: Sendable {
-  /// By name; without those that are missing and not required.
+  /// The values by name, without those that are missing and not required.
   private let values: [String: String]
-  /// Nil if there is nothing to mask.
+  /// The masker; nil if there is nothing to mask.
   package let masker: Masker?
 
   package static let none = Secrets([:])
@@ -16,8 +16,8 @@ package struct Secrets: Sendable {
     masker = Masker(secrets: values.values.map { Array($0.utf8) })
   }
 
-  /// The name of a secret that a text holds, in any form that is masked. One line of several is not
-  /// the secret.
+  /// The name of a secret that a string contains, in any form that is masked. A single line of
+  /// several is not the secret.
   package func name(heldBy text: String) -> String? {
     guard let masker, masker.finds(in: text) else { return nil }
     return values.sorted { $0.key < $1.key }.first { _, value in

@@ -1,4 +1,4 @@
-// File descriptors with an owner: closed once, at the latest when the owner goes.
+// File descriptors with an owner: closed once, at the latest when the owner is destroyed.
 
 import CLinux
 import Diagnostics
@@ -8,19 +8,19 @@ import Glibc
 struct Descriptor: ~Copyable, Sendable {
   let number: Int32
 
-  /// Takes ownership.
+  /// Takes ownership of the descriptor.
   init(owning number: Int32) { self.number = number }
 
   deinit { close(number) }
 
-  /// Gives the ownership away.
+  /// Gives up ownership of the descriptor.
   consuming func release() -> Int32 {
     let number = number
     discard self
     return number
   }
 
-  /// Opens a file; `mode` is for files it makes.
+  /// Opens a file; `mode` is for files that this creates.
   static func open(_ path: String, _ flags: Int32, mode: mode_t = 0o600) -> Result {
     let number = Glibc.open(path, flags | O_CLOEXEC, mode)
     return number < 0 ? .failure(errno) : .success(Descriptor(owning: number))
@@ -40,18 +40,18 @@ struct Descriptor: ~Copyable, Sendable {
 }
 
 extension SystemError {
-  /// The failure that `errno` tells of; call at once after the system call.
+  /// The failure that `errno` describes; call this immediately after the system call.
   static func last(_ action: String) -> SystemError { SystemError(action, errno: Glibc.errno) }
 }
 
-/// Opens what is closed of the standard streams, so that nothing of ours takes their numbers.
+/// Opens those standard streams that are closed, so that no other file gets their numbers.
 func openStandardStreams() {
   for stream: Int32 in 0...2 where fcntl(stream, F_GETFD) < 0 {
     _ = Glibc.open("/dev/null", O_RDWR)
   }
 }
 
-/// Where oprun was started; absolute.
+/// The absolute path of the directory where oprun was started.
 func currentFolder() throws(SystemError) -> String {
   guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
   defer { free(folder) }
@@ -61,7 +61,7 @@ func currentFolder() throws(SystemError) -> String {
 /// The monotonic clock in nanoseconds; it stands still while the machine sleeps.
 func monotonicNow() -> Int64 { nanoseconds(of: CLOCK_MONOTONIC) }
 
-/// Nanoseconds since 1970 in UTC, as far as the clock of the machine is right.
+/// Nanoseconds since 1970 in UTC, provided that the clock of the machine is right.
 func wallNow() -> Int64 { nanoseconds(of: CLOCK_REALTIME) }
 
 private func nanoseconds(of clock: clockid_t) -> Int64 {

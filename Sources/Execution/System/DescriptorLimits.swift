@@ -1,34 +1,36 @@
-// How many descriptors a run may open, and so how many commands can run at once.
+// How many descriptors a run may open, and so how many commands can run at the same time.
 
 import Diagnostics
 import Glibc
 
-/// The limit on open files. Raised for oprun when a wide run needs it; commands get the old one.
+/// The limit on open files. It is raised for oprun when a wide run needs it; commands get the old
+/// one.
 ///
 /// Everything that a run opens is counted here, so that nothing fails in the middle of one. With a
-/// low limit it does without what only makes it faster.
+/// low limit it does without descriptors that only make it faster.
 struct DescriptorLimits {
   let softAtStart: UInt64
   let hard: UInt64
   private(set) var soft: UInt64
-  /// Open now, and to the end of the run.
+  /// Descriptors that are open now, until the end of the run.
   private let open: Int
-  /// Files for what readers of standard output and standard error have not taken.
+  /// Files for output that readers of standard output and standard error have not accepted.
   private let backlogs: Int
-  /// Without descriptors that are kept for speed, and without a control group.
+  /// True if the run does without descriptors that are kept for speed, and without a control group.
   private(set) var isFrugal = false
   private(set) var hasControlGroup = true
 
-  /// A pipe's two ends and a log.
+  /// The descriptors of a command: a pipe's two ends and a log.
   static let perCommand = 3
-  /// The input of commands, the pipe of the guardians, the log that is shown while it grows; two that
-  /// are closed in the same turn: a script, the input of a command, a file of outputs or of /proc.
+  /// The descriptors that are always needed: the input of commands, the pipe of the guardians, the
+  /// log that is shown while it grows; and two that are closed in the same turn: a script, the
+  /// input of a command, a file of outputs or of /proc.
   private static let always = 5
-  /// The list of our children.
+  /// The descriptors that are kept for speed: the list of our children.
   private static let forSpeed = 1
   private static let forControlGroup = 3
 
-  /// To be made when what a run waits with is open.
+  /// Must be made when the descriptors that a run waits with are open.
   init() {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -46,17 +48,17 @@ struct DescriptorLimits {
       + (hasControlGroup ? DescriptorLimits.forControlGroup : 0)
   }
 
-  /// Commands that can run at once with the limit as it is.
+  /// The number of commands that can run at the same time with the current limit.
   var commandCount: Int { max(0, Int(clamping: soft) - reserved) / DescriptorLimits.perCommand }
 
-  /// Descriptors that nobody needs while so many commands run.
+  /// The number of descriptors that are not needed while this many commands run.
   func spareCount(besides commands: Int) -> Int {
     let (needed, overflow) = commands.multipliedReportingOverflow(by: DescriptorLimits.perCommand)
     return overflow ? 0 : max(0, Int(clamping: soft) - reserved - needed)
   }
 
-  /// Raises the soft limit, as far as the hard one allows, for this many commands at once; throws if
-  /// there is not even room for one.
+  /// Raises the soft limit, as far as the hard one allows, for this many simultaneous commands;
+  /// throws if there is not even room for one.
   mutating func makeRoom(forCommands count: Int) throws(SystemError) {
     raise(forCommands: max(1, count))
     if commandCount < min(count, 2) { hasControlGroup = false }
@@ -78,18 +80,18 @@ struct DescriptorLimits {
   }
 
   private static func openCount() -> Int {
-    // Since Linux 6.2 the size of the folder says it.
+    // Since Linux 6.2 the size of the directory is their number.
     var status = stat()
     if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
     guard let folder = opendir("/proc/self/fd") else { return errno == EMFILE ? 16 : 3 }
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // `.`, `..` and the folder itself.
+    // `.`, `..` and the directory itself.
     return max(0, count - 3)
   }
 
-  /// Of standard output and standard error, each place once.
+  /// The number of slow readers of standard output and standard error, counting the same file once.
   private static func slowReaderCount() -> Int {
     let places = [STDOUT_FILENO, STDERR_FILENO].compactMap { stream -> [UInt64]? in
       var status = stat()

@@ -1,18 +1,19 @@
-// Waiting as Linux does it: epoll, signalfd and the monotonic clock.
+// Waits with the means of Linux: epoll, signalfd and the monotonic clock.
 
 import Diagnostics
 import Glibc
 import Plans
 import Scheduling
 
-/// The world around a run. There can be only one in a process: signals are the process's.
+/// The environment of a run. There can be only one in a process, because signals belong to the
+/// process.
 final class KernelWaiting: Waiting {
   let ownProcesses = OwnProcesses()
   /// The start of the run, as a time of the monotonic clock.
   let start = monotonicNow()
   private(set) var signals: Signals
   private var readiness: Readiness
-  /// Who wants to know that a child has changed state.
+  /// The owner who wants to know that a child has changed state.
   private var parent: Ready?
 
   init() throws(SystemError) {
@@ -33,7 +34,7 @@ final class KernelWaiting: Waiting {
 
   func remove(_ descriptor: Int32) { readiness.remove(descriptor) }
 
-  /// From now on SIGCHLD is news of this owner, in place of a descriptor.
+  /// Makes SIGCHLD news for this owner, in place of a descriptor.
   func addChildren(for owner: Owner, number: Int) { parent = Ready(owner: owner, number: number) }
 
   func wait(until due: Nanoseconds?) -> [Ready] {

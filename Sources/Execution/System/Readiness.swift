@@ -1,4 +1,4 @@
-// Waiting for the kernel: epoll, with an owner and a number for each descriptor.
+// Waits for the kernel: epoll, with an owner and a number for each descriptor.
 
 import CLinux
 import Diagnostics
@@ -15,7 +15,7 @@ struct Readiness: ~Copyable {
     epoll = Descriptor(owning: number)
   }
 
-  /// Watches for something to read, or for room to write; `item` comes back from `wait`.
+  /// Watches for something to read, or for room to write; `wait` returns `item`.
   func add(
     _ descriptor: Int32, _ item: Ready, _ interest: Interest = .reading
   ) throws(SystemError) {
@@ -32,12 +32,12 @@ struct Readiness: ~Copyable {
     epoll_ctl(epoll.number, EPOLL_CTL_DEL, descriptor, &event)
   }
 
-  /// What is ready; empty after the timeout. `nil` waits for ever.
+  /// Returns what is ready; empty after the timeout. `nil` waits for ever.
   mutating func wait(nanoseconds timeout: Int64?) -> [Ready] {
-    // Rounded up: waking before a deadline would only mean waiting again.
+    // The timeout is rounded up, because waking before a deadline would only mean waiting again.
     let milliseconds = timeout.map { Int32(clamping: max(0, $0 + 999_999) / 1_000_000) } ?? -1
     let count = epoll_wait(epoll.number, &events, Int32(events.count), milliseconds)
-    guard count > 0 else { return [] }  // the timeout, or EINTR: the loop looks again
+    guard count > 0 else { return [] }  // the timeout, or EINTR: the loop tries again
     return (0..<Int(count)).map { index in
       let data = events[index].data.u64
       guard let owner = Owner(rawValue: UInt32(data >> 32)) else {

@@ -1,4 +1,4 @@
-// Signals as something to read: the run's own, and that a child changed state.
+// Signals as something to read: the run's own, and the one for a child that changed state.
 
 import CLinux
 import Diagnostics
@@ -7,19 +7,19 @@ import Glibc
 /// Blocks the signals a run acts on, until the process ends, and reads them from a descriptor. No
 /// handler is ever set, so commands inherit the dispositions that oprun was started with.
 struct Signals: ~Copyable {
-  /// Every signal that a process can be sent and that would end it without a word ends a run
-  /// instead: also those that its own steps send. Left out are KILL, what the processor raises
-  /// (the guardian sees to that), and the two that are errors to look at: PIPE and XFSZ.
+  /// Every signal that can be sent to a process and would end it without a message ends a run
+  /// instead, including those that its own steps send. Left out are KILL, signals raised by a fault
+  /// (which the guardian handles), and the two that become errors of a system call: PIPE and XFSZ.
   static let stopping =
     [
       SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGSTKFLT, SIGXCPU, SIGVTALRM,
       SIGPROF, SIGIO, SIGPWR,
     ] + Array(32...64)
 
-  /// Signals that oprun was started with ignored and that commands get back: all but HUP, which
-  /// stays ignored under nohup. Bit n−1 stands for signal n.
+  /// Signals that were ignored when oprun was started and are ignored again in commands: all except
+  /// HUP, which stays ignored under nohup. Bit n−1 stands for signal n.
   let ignoredAtStart: UInt64
-  /// Those of `stopping` that end this run: all but a HUP that was ignored at the start.
+  /// Those of `stopping` that end this run: all except a HUP that was ignored at the start.
   let handled: UInt64
   private let source: Descriptor
   private var batch = [signalfd_siginfo](repeating: signalfd_siginfo(), count: 16)
@@ -27,12 +27,12 @@ struct Signals: ~Copyable {
   init() throws(SystemError) {
     let ignored = clinux_ignored_signals()
     ignoredAtStart = ignored & ~Signals.bit(SIGHUP)
-    // With SIGCHLD ignored the kernel would reap our children itself and tell nobody.
+    // With SIGCHLD ignored the kernel would reap our children itself without reporting it.
     signal(SIGCHLD, SIG_DFL)
     let stopping = Signals.stopping.reduce(0) { $0 | Signals.bit($1) }
     handled = stopping & ~(ignored & Signals.bit(SIGHUP))
     let awaited = handled | Signals.bit(SIGCHLD)
-    // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
+    // A write to a closed pipe, or beyond the limit on file size, is an error to handle: not a
     // reason to die, nor to make commands ignore the signal.
     clinux_block_signals(awaited | Signals.bit(SIGPIPE) | Signals.bit(SIGXFSZ))
     let number = clinux_signal_descriptor(awaited)
@@ -42,7 +42,7 @@ struct Signals: ~Copyable {
 
   var descriptor: Int32 { source.number }
 
-  /// Signals that arrived since the last call, SIGCHLD left out: the caller looks at its children
+  /// The signals that arrived since the last call, except SIGCHLD: the caller checks its children
   /// whenever this descriptor is ready.
   mutating func takeStopping() -> [Int32] {
     let size = MemoryLayout<signalfd_siginfo>.stride

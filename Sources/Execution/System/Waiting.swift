@@ -1,21 +1,21 @@
-// The one place where a run waits, and what it waits for. Everything that becomes ready has an owner,
-// who gave it a number of its own; nobody else knows what the number means.
+// The one place where a run waits, and what it waits for. Everything that can become ready has an
+// owner, who gave it a number; nothing else knows what the number means.
 
 import Diagnostics
 import Plans
 import Scheduling
 
-/// What a run has of the world around it: time, descriptors that become ready, signals, and processes of
-/// its own. Tests have one in which time passes at once.
+/// The environment of a run: time, descriptors that become ready, signals, and processes of oprun
+/// itself. Tests have one in which time passes at once.
 protocol Waiting: AnyObject {
-  /// Since the start of the run.
+  /// The time since the start of the run.
   var now: Nanoseconds { get }
 
   /// The start of the run.
   var clock: RunClock { get }
 
-  /// From now on `wait` tells when the descriptor is ready. It is not owned, and the owner removes it,
-  /// or closes it.
+  /// Makes `wait` report when the descriptor is ready. The descriptor stays its owner's, who
+  /// removes or closes it.
   func add(
     _ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest
   ) throws(SystemError)
@@ -26,7 +26,7 @@ protocol Waiting: AnyObject {
   /// one it waits for ever.
   func wait(until due: Nanoseconds?) -> [Ready]
 
-  /// Children that are oprun's own.
+  /// The children that belong to oprun itself.
   var ownProcesses: OwnProcesses { get }
 }
 
@@ -36,7 +36,7 @@ extension Waiting {
   }
 }
 
-/// Who waits for something. What becomes ready goes to its owner, and to nobody else.
+/// An owner of something that can become ready. News goes only to its owner.
 enum Owner: UInt32 {
   /// The run itself: the number is that of a signal which asks it to end.
   case signals
@@ -49,7 +49,7 @@ enum Owner: UInt32 {
 /// Something that is ready.
 struct Ready: Hashable {
   let owner: Owner
-  /// As the owner gave it; at most 32 bits.
+  /// The number that the owner gave it; at most 32 bits.
   let number: Int
 }
 
@@ -57,7 +57,8 @@ enum Interest {
   case reading, writing
 }
 
-/// Children of oprun that belong to no command: nobody looks for a command that left them behind.
+/// Children of oprun that belong to no command: they are not mistaken for processes that a command
+/// left behind.
 final class OwnProcesses {
   private(set) var processIDs: Set<Int32> = []
 

@@ -1,4 +1,4 @@
-// What expressions are asked for: a value, a value if it is known, or what is left of them.
+// The queries to an expression: its value, its value if it is known, or what is left of it.
 
 import Diagnostics
 
@@ -14,7 +14,8 @@ extension Expression {
     return value
   }
 
-  /// Nil if some of it is not known yet. What can never have a value is an error, as in `folded`.
+  /// The value; nil if some of it is not known yet. An expression that can never have a value is an
+  /// error, as in `folded`.
   package func valueIfKnown(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> Value? {
@@ -43,7 +44,7 @@ extension Expression {
     return value.map { FoundValue(value: $0, isAuthors: folding.isAuthors) }
   }
 
-  /// Of a short path.
+  /// Whether the value of a short path was written by the author.
   private func isAuthorsMember(_ bindings: some ExpressionBindings) -> Bool {
     guard let context = ContextRoot(rawValue: template.nodes[root - 1].detail),
       context.mayBeWritten
@@ -60,8 +61,8 @@ extension Expression {
     return try folding.run() != nil || folding.hasValues
   }
 
-  /// What `steps.build` is in `steps.build.outputs.size`; nil for what is no such path. Most
-  /// expressions are one, and need no walk then.
+  /// The value of `steps.build` in `steps.build.outputs.size`; nil if the expression is not such a
+  /// path. Most expressions are one, and then need no traversal.
   private func pathStart(_ bindings: some ExpressionBindings) -> Resolution? {
     let first = root + 1 - Int(template.nodes[root].size)
     guard first < root, template.nodes[first].kind == .root,
@@ -71,11 +72,11 @@ extension Expression {
     return bindings.member(memberName(of: first + 1), of: context)
   }
 
-  /// `params.version`.
+  /// Whether the expression is a path like `params.version`.
   private var isShortPath: Bool { template.nodes[root].size == 2 }
 
-  /// Puts values in place of all that is known already. What can never have a value is an error,
-  /// unless it stands where it might never be asked for.
+  /// Replaces everything that is already known by its value. A part that can never have a value is
+  /// an error, unless it might never be evaluated.
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure)
     -> Expression
   {
@@ -87,13 +88,14 @@ extension Expression {
     return Expression(template: rest, base: base, root: folding.nodes.count - 1)
   }
 
-  /// The value, if the expression is nothing but one.
+  /// The value, if the expression is only a constant.
   package var constant: Value? { literal(root) }
 }
 
-/// What an expression gave.
+/// The result of an expression.
 struct FoundValue {
   package let value: Value
-  /// It stands as a literal in the file: in the expression itself, or in the axis of a matrix.
+  /// True if it is written as a literal in the file: in the expression itself, or in the axis of a
+  /// matrix.
   package let isAuthors: Bool
 }

@@ -2,7 +2,7 @@
 
 package import Diagnostics
 
-/// A fault of values, met while folding or at the start of a step.
+/// A fault of values, found while folding or at the start of a step.
 package struct EvaluationFailure: Error {
   package let words: UnlocatedFailure
   private let expression: Expression
@@ -21,12 +21,12 @@ package struct EvaluationFailure: Error {
   /// The part at fault as it is written in the file.
   package var part: String { expression.text(range) }
 
-  /// While planning goes on.
+  /// The diagnostic, during planning.
   package func diagnostic(in source: SourceText) -> Diagnostic {
     words.diagnostic(at: expression.span(of: range, in: source))
   }
 
-  /// Needs the files that the expression was read from.
+  /// The diagnostic, after planning. It needs the files that the expression was read from.
   package func diagnostic(in sources: SourceMap) -> Diagnostic {
     sources.withText(at: expression.origin.span) { source in
       words.diagnostic(at: expression.span(of: range, in: source))

@@ -1,13 +1,13 @@
-// From nodes to values. Evaluation and folding are one walk: what is known becomes a value, what is
-// not yet known stays as it is written; an evaluation is a folding that leaves nothing.
+// From nodes to values. Evaluation and folding are one traversal: what is known becomes a value,
+// what is not yet known stays as it is written; an evaluation is a folding that leaves nothing.
 
 import Diagnostics
 
-/// What a walk over an expression is for.
+/// The purpose of a traversal of an expression.
 package enum FoldingGoal {
-  /// Its value: what is not known fails.
+  /// Its value: an unknown part is an error.
   case value
-  /// Its value, if all of it is known.
+  /// Its value, if every part of it is known.
   case knownValue
   /// What is left of it, as nodes.
   case rest
@@ -21,9 +21,9 @@ struct Folding<Bindings: ExpressionBindings> {
   /// Empty unless the goal is the rest.
   package private(set) var nodes: [ExpressionNode] = []
   package private(set) var constants: [Value]
-  /// A part of it has a value; without one nothing changes.
+  /// Whether a part of it has a value; if not, nothing changes.
   package private(set) var hasValues = false
-  /// The value that was found last stands in the file as a literal.
+  /// Whether the value that was found last is written as a literal in the file.
   package private(set) var isAuthors = false
 
   /// New constants are added to those given, which begin with the expression's own.
@@ -51,9 +51,9 @@ struct Folding<Bindings: ExpressionBindings> {
   }
 }
 
-// What is written for a node.
+// Writing nodes.
 extension Folding {
-  /// Takes the place of everything since `start`.
+  /// Writes a constant in place of everything since `start`.
   private mutating func put(_ value: Value, for node: Int, since start: Int) -> Value {
     hasValues = true
     guard goal == .rest else { return value }
@@ -70,13 +70,13 @@ extension Folding {
     return value
   }
 
-  /// The same for a value that nobody wrote.
+  /// The same for a value that the author did not write.
   private mutating func computed(_ value: Value, for node: Int, since start: Int) -> Value {
     isAuthors = false
     return put(value, for: node, since: start)
   }
 
-  /// The node itself, over the operands that were written since `start`.
+  /// Writes the node itself, over the operands that were written since `start`.
   private mutating func leave(_ node: Int, since start: Int) -> Value? {
     guard goal == .rest else { return nil }
     var left = expression.nodes[node]
@@ -85,14 +85,14 @@ extension Folding {
     return nil
   }
 
-  /// A node with all its operands, as they are.
+  /// Writes a node with all its operands, as they are.
   private mutating func copy(_ node: Int) {
     guard goal == .rest else { return }
     nodes.append(
       contentsOf: expression.nodes[(node + 1 - Int(expression.nodes[node].size))...node])
   }
 
-  /// Of a part that may never be asked for: what fails stays as it is.
+  /// Folds a part that may never be evaluated: if it fails, it stays as it is.
   private mutating func foldPerhaps(_ node: Int) -> Value? {
     let start = nodes.count
     do throws(ExpressionFailure) {
@@ -105,9 +105,9 @@ extension Folding {
   }
 }
 
-// One node each; nil where it is not known.
+// Folding of one node each; nil if it is not known.
 extension Folding {
-  /// `isLenient`: what is missing is null.
+  /// If `isLenient`, a missing member is null.
   private mutating func fold(
     _ node: Int, isLenient: Bool = false
   ) throws(ExpressionFailure) -> Value? {
@@ -176,7 +176,7 @@ extension Folding {
     }
   }
 
-  /// `false` decides `&&`, `true` decides `||`; the other one says nothing and is left out.
+  /// `false` decides `&&`, `true` decides `||`; the other value decides nothing and is left out.
   private mutating func foldLogic(
     _ node: Int, absorbing: Bool
   ) throws(ExpressionFailure) -> Value? {
@@ -246,7 +246,10 @@ extension Folding {
         ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.type.words),
         rightNode)
     }
-    throw fault(ExpressionMessage.incomparable(left.type.words, right.type.words), node)
+    throw fault(
+      ExpressionMessage.incomparable(
+        expression.comparedSide(leftNode, words: left.type.words),
+        expression.comparedSide(rightNode, words: right.type.words)), node)
   }
 
   private mutating func foldItems(_ node: Int) throws(ExpressionFailure) -> Value? {
@@ -300,7 +303,7 @@ extension Folding {
     return put(.null, for: node, since: start)
   }
 
-  /// `root.name`, `root['name']`.
+  /// Folds `root.name` and `root['name']`.
   private mutating func foldContextMember(
     _ node: Int, _ owner: Int, isLenient: Bool
   ) throws(ExpressionFailure) -> Value? {
@@ -329,7 +332,7 @@ extension Folding {
     }
   }
 
-  /// Nil for a missing one where that is allowed.
+  /// An item or a member; nil for a missing one where that is allowed.
   private func item(
     _ index: Value, of whole: Value, _ node: Int, isLenient: Bool
   ) throws(ExpressionFailure) -> Value? {

@@ -1,6 +1,6 @@
 // What the functions do with values.
 
-/// Why a function has no result; of one of its arguments, or of the call.
+/// Why a function has no result, which is due to one of its arguments or to the call.
 struct ArgumentFailure: Error {
   package let words: UnlocatedFailure
   package var argument: Int?
@@ -10,7 +10,7 @@ extension Function {
   static let maxResultByteCount = 16 << 20
   static let maxItemCount = 1_000_000
 
-  /// Nil while it is not known.
+  /// The result of the call; nil if it is not known yet.
   func call(
     _ arguments: [Value], _ bindings: some ExpressionBindings
   ) throws(ArgumentFailure) -> Value? {
@@ -66,7 +66,8 @@ extension Function {
 
   private func compute(_ arguments: [Value]) throws(ArgumentFailure) -> Value {
     let first = arguments[0]
-    // Kinds of arguments are checked before: what is no text here is looked at as what it is.
+    // The kinds of arguments have been checked: a value that is not a string here is treated
+    // according to its type.
     let text = if case .string(let text) = first { text } else { "" }
     let second = arguments.count > 1 ? arguments[1].text ?? "" : ""
     switch self {
@@ -169,7 +170,8 @@ private func trimmed(_ text: String) -> String {
   return String(rest)
 }
 
-/// As the commands do it: https://pubs.opengroup.org/onlinepubs/9799919799/utilities/basename.html
+/// The last component, as POSIX defines it:
+/// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/basename.html
 private func lastName(ofPath path: String) -> String {
   let names = path.utf8.split(separator: UInt8(ascii: "/"))
   if let last = names.last { return String(decoding: last, as: UTF8.self) }

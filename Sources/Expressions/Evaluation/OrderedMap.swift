@@ -1,11 +1,11 @@
 // Values by name, in the order they were added.
 
-/// A name is there once. Few names are compared, many are hashed: most maps are small, and making a
-/// table for them would cost more than it saves.
+/// Each name occurs once. A few names are compared, many are hashed: most maps are small, and
+/// making a table for them would cost more than it saves.
 package struct OrderedMap<Element> {
   package private(set) var names: [String] = []
   package var values: [Element] = []
-  /// By name; empty while there are few.
+  /// The positions by name; empty while there are only a few.
   private var places: [String: Int] = [:]
 
   package init() {}
@@ -36,7 +36,7 @@ package struct OrderedMap<Element> {
     places.isEmpty ? names.firstIndex(of: name) : places[name]
   }
 
-  /// Of the last name.
+  /// Adds the position of the last name.
   private mutating func addPlace() {
     if !places.isEmpty {
       places[names[count - 1]] = count - 1

@@ -1,16 +1,16 @@
-// From a template to a text, for anything that is no script: variables, paths, arguments.
+// From a template to a string, for anything that is not a script: variables, paths, arguments.
 
 package import Diagnostics
 
 extension Template {
-  /// Reports what is wrong, types included: what stands in a text must have a text.
+  /// Reports what is wrong, including types: a value in a string must have a text form.
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
     forEachExpression { $0.checkText(in: scope, source, log: &log) }
   }
 
-  /// For any text but a script.
+  /// The string with all values inserted, for anything except a script.
   package func rendered(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String {
@@ -20,7 +20,7 @@ extension Template {
     return text
   }
 
-  /// For an element of a command: everybody can see it.
+  /// The string for an element of a command, which every user can see.
   package func renderedArgument(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String {
@@ -30,7 +30,7 @@ extension Template {
     return text
   }
 
-  /// Nil if some of the values are not known yet; those that are may fail already.
+  /// The same; nil if some of the values are not known yet. The known ones can already fail.
   package func renderedArgumentIfKnown(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
@@ -43,15 +43,15 @@ extension Template {
     try text(for: goal, with: bindings, objection: { bindings.objection(toSecretIn: $0) })
   }
 
-  /// Nil if some of the values are not known yet.
+  /// The string; nil if some of the values are not known yet.
   package func renderedIfKnown(
     with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
     try text(for: .knownValue, with: bindings)
   }
 
-  /// What is written and the values, in order; nil if one is not known. `literal` sees what is
-  /// written, and `objection` each value before it is let in.
+  /// The literal text and the values, in order; nil if one is not known. `literal` receives the
+  /// literal text, and `objection` each value before it is accepted.
   package func text(
     for goal: FoldingGoal, with bindings: some ExpressionBindings,
     literal: (ArraySlice<UInt8>) -> Void = { _ in },
@@ -73,7 +73,7 @@ extension Template {
     return text.result
   }
 
-  /// The text of an argument, piece by piece.
+  /// The string of an argument, piece by piece.
   package func pieces(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> [TextPiece] {
@@ -94,7 +94,7 @@ extension Template {
     return pieces
   }
 
-  /// Puts values in place of all that is known already.
+  /// Replaces everything that is already known by its value.
   package func folded(with bindings: some ExpressionBindings) throws(EvaluationFailure) -> Template
   {
     guard try hasValues(with: bindings) else { return self }
@@ -102,7 +102,7 @@ extension Template {
     var nodes: [ExpressionNode] = []
     var constants = constants
     for number in parts.indices where !parts[number].isLiteral {
-      // Moved, so that no other owner makes it copy what is there.
+      // Moved, so that no second owner causes a copy.
       let known = constants
       constants = []
       var folding = Folding(
@@ -125,8 +125,8 @@ extension Template {
     return false
   }
 
-  /// As it is written, if nothing in it is known; else as it could be written, with what is known as
-  /// text.
+  /// The template as it is written, if nothing in it is known; otherwise as it could be written,
+  /// with what is known as text.
   package var description: String {
     if isAsWritten { return String(decoding: content, as: UTF8.self) }
     return parts.map { part in
@@ -137,7 +137,7 @@ extension Template {
   }
 }
 
-/// A text in the making: what is written, and values.
+/// A string under construction: literal text and values.
 struct RenderedText {
   private let template: Template
   private var bytes: [UInt8] = []
@@ -149,7 +149,7 @@ struct RenderedText {
     bytes.reserveCapacity(template.content.count + 32)
   }
 
-  /// What is written there.
+  /// Appends literal text.
   package mutating func append(_ part: Template.Part) {
     let start = Int(part.start) - template.content.startIndex
     template.content.withUnsafeBufferPointer {
@@ -157,7 +157,8 @@ struct RenderedText {
     }
   }
 
-  /// Nil is not known yet. Returns what is wrong: there may be no end to what values make.
+  /// Appends a value; nil means that it is not known yet. Returns what is wrong, because values
+  /// could grow without limit.
   package mutating func append(_ value: String?) -> UnlocatedFailure? {
     guard var value else {
       isKnown = false
@@ -169,19 +170,19 @@ struct RenderedText {
     return nil
   }
 
-  /// Nil if one of the values is not known.
+  /// The finished string; nil if one of the values is not known.
   package var result: String? { isKnown ? String(decoding: bytes, as: UTF8.self) : nil }
 }
 
 extension Expression {
-  /// As `checkText` of a template that it is a part of.
+  /// Like `checkText` of a template that the expression is a part of.
   package func checkText(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
   ) {
     check(for: .text, in: scope, source, log: &log) { ExpressionMessage.noText($1) }
   }
 
-  /// The value as it stands in a text.
+  /// The value in its text form.
   package func piece(
     for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> TextPiece {
@@ -195,12 +196,13 @@ extension Expression {
   }
 }
 
-/// A stretch of a text that is being made.
+/// A piece of a string under construction.
 package enum TextPiece {
-  /// As the author of the file wrote it: literal text, or what an expression took from a literal.
+  /// Text as the author of the file wrote it: literal text, or what an expression took from a
+  /// literal.
   case authors(String, Expression?)
   case value(InsertedValue)
-  /// Not known yet.
+  /// A value that is not known yet.
   case unknown
 
   package var text: String? {
@@ -211,7 +213,7 @@ package enum TextPiece {
     }
   }
 
-  /// What gave it; nil for literal text.
+  /// The expression that it comes from; nil for literal text.
   package var expression: Expression? {
     switch self {
     case .authors(_, let expression): expression

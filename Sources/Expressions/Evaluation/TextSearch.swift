@@ -1,8 +1,8 @@
-// Finds a text in another in linear time, byte by byte (Knuth, Morris and Pratt).
+// Finds a string in another in linear time, byte by byte (Knuth, Morris and Pratt).
 
 package struct TextSearch {
   private let pattern: [UInt8]
-  /// For each length of a match so far, the longest shorter one that may go on.
+  /// For each length of a match so far, the longest shorter match that can be continued.
   private let fallbacks: [Int]
 
   package init(_ pattern: String) {
@@ -28,8 +28,8 @@ package struct TextSearch {
     return isFound
   }
 
-  /// What stands between the matches, which do not overlap; nil if that are more than the limit.
-  /// Needs a pattern that is not empty.
+  /// The parts between the matches, which do not overlap; nil if there are more than the limit. The
+  /// pattern must not be empty.
   package func parts(of text: String, limit: Int) -> [String]? {
     let bytes = Array(text.utf8)
     var parts: [String] = []
@@ -43,7 +43,7 @@ package struct TextSearch {
     return parts + [String(decoding: bytes[start...], as: UTF8.self)]
   }
 
-  /// Calls `found` with the end of each match until it says no.
+  /// Calls `found` with the end of each match until it returns false.
   private func search(_ bytes: [UInt8], _ found: (Int) -> Bool) {
     var length = 0
     for (index, byte) in bytes.enumerated() {

@@ -1,4 +1,5 @@
-// What an expression gives: a value of one of six types, as in JSON. Knows nothing of expressions.
+// The result of an expression: a value of one of six types, as in JSON. It knows nothing about
+// expressions.
 
 import Diagnostics
 
@@ -12,14 +13,15 @@ package enum Value: Hashable, Sendable {
   indirect case map(ValueMap)
 }
 
-/// Names and their values in the order they were written. Equal to a map with the same members in
-/// any order.
+/// Names and their values in the order in which they were written. Two maps with the same members
+/// in any order are equal.
 package struct ValueMap: Hashable, Sendable {
   private var members = OrderedMap<Value>()
 
   package init() {}
 
-  /// Of two members with one name the last counts, in the place of the first.
+  /// Makes a map. If two members have the same name the last one counts, in the position of the
+  /// first.
   package init(_ members: some Sequence<(String, Value)>) {
     for (name, value) in members { self[name] = value }
   }
@@ -70,7 +72,7 @@ extension Value {
     }
   }
 
-  /// As it stands in a text: strings, numbers and booleans; nil for what has no such form.
+  /// The text form of strings, numbers and booleans; nil for values that have none.
   package var text: String? {
     switch self {
     case .string(let text): text
@@ -80,7 +82,7 @@ extension Value {
     }
   }
 
-  /// Compact JSON.
+  /// The value as compact JSON.
   package var json: String {
     var writer = JSONWriter()
     _ = writer.write(self)
@@ -88,10 +90,10 @@ extension Value {
   }
 }
 
-/// 2^53 − 1. Beyond this not every integer is a number of its own.
+/// 2^53 − 1. Not every larger integer can be represented.
 package let largestExactInteger = 9_007_199_254_740_991.0
 
-/// As JSON prints it: an integer without `.0`.
+/// The number as JSON has it: an integer without `.0`.
 package func numberText(_ number: Double) -> String {
   if number.magnitude <= largestExactInteger, number == number.rounded(.towardZero) {
     return String(Int64(number))

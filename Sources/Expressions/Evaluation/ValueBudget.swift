@@ -1,8 +1,8 @@
-// How much expressions may make and read. Knows no expression.
+// Limits how much expressions may produce and read. It knows no expression.
 
-/// What all expressions of a file may still cost together; while running, those of one step.
+/// What all expressions of a file may still cost together, or during the run those of one step.
 package final class ValueBudget {
-  /// An item of a list or a map, beside its text.
+  /// The cost of an item of a list or a map, in addition to its text.
   private static let itemByteCount = 64
 
   private var made = 64 << 20
@@ -10,16 +10,16 @@ package final class ValueBudget {
 
   package init() {}
 
-  /// Nothing more can be made.
+  /// True if nothing more may be produced.
   var isSpent: Bool { made < 0 }
 
-  /// Counts a value that a function has made; false once there were too many.
+  /// Counts a value that a function has produced; returns false once the limit is exceeded.
   package func allows(making value: Value) -> Bool {
     made -= Self.byteCount(of: value)
     return made >= 0
   }
 
-  /// Counts a value that is looked at as a whole; false once there were too many.
+  /// Counts a value that is read completely; returns false once the limit is exceeded.
   package func allows(reading value: Value) -> Bool {
     read -= Self.byteCount(of: value)
     return read >= 0

@@ -1,14 +1,14 @@
-// JSON texts as values (RFC 8259). Strict: one value, no comments, no name twice, no number that
-// would be rounded to an integer of its own. Knows neither outputs nor expressions.
+// Parses JSON texts as values (RFC 8259). It is strict: one value, no comments, no duplicate names,
+// no integer that would be rounded to another one. It knows neither outputs nor expressions.
 
-/// Why a text is no JSON.
+/// Why a text is not JSON.
 package struct JSONFailure: Error, Hashable {
   package let reason: String
-  /// In bytes from the start of the text.
+  /// The position, in bytes from the start of the text.
   package let offset: Int
 }
 
-/// The one reader of JSON: of outputs, and behind `fromJSON`.
+/// The only parser of JSON, for outputs and for `fromJSON`.
 package struct JSONReader {
   private let text: ArraySlice<UInt8>
   private var place: Int
@@ -18,7 +18,7 @@ package struct JSONReader {
   private static let deepest = 64
   private static let maxValueCount = 1_000_000
 
-  /// The bytes are UTF-8. Linear in their number; at most 64 levels deep.
+  /// Parses a text. The bytes must be UTF-8. Linear in their number; at most 64 levels deep.
   package static func value(of text: ArraySlice<UInt8>) throws(JSONFailure) -> Value {
     var reader = JSONReader(text)
     let value = try reader.value(depth: 1)
@@ -105,7 +105,7 @@ package struct JSONReader {
     guard let string = jsonStringText(text[start..<place]) else {
       throw fault("an unknown escape", at: start)
     }
-    // What it is for are variables, arguments and paths, and none of them can hold it.
+    // Values are used in variables, arguments and paths, and none of these can contain NUL.
     guard !string.utf8.contains(0) else {
       throw fault("the character '\\u{0}' in a string", at: start)
     }

@@ -1,15 +1,15 @@
-// Values as JSON texts, up to a limit.
+// Writes values as JSON texts, up to a limit.
 
 import Diagnostics
 
-/// Compact JSON up to a limit.
+/// Writes compact JSON up to a limit.
 struct JSONWriter {
   private let limit: Int
   package private(set) var text = ""
 
   package init(limit: Int = .max) { self.limit = limit }
 
-  /// False once the text is longer than the limit.
+  /// Writes a value; returns false once the text is longer than the limit.
   package mutating func write(_ value: Value) -> Bool {
     switch value {
     case .list(let items):

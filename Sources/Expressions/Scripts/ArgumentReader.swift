@@ -1,30 +1,31 @@
-// Which elements of an argument vector are code to the programs that it starts. It goes from the first to
-// the last, and when in doubt takes an element for code.
+// Finds the elements of an argument vector that are code to the programs that it starts. It goes
+// from the first to the last, and when in doubt treats an element as code.
 
-/// What an element is.
+/// The role of an element.
 enum ArgumentRole {
   /// Code, for a program of that name.
   case script(String)
-  /// `isBehindDashes`: a `--` stands before it.
+  /// Data; `isBehindDashes` if a `--` precedes it.
   case data(isBehindDashes: Bool)
 }
 
 struct ArgumentReader {
-  /// Programs that read options now: a `--` ends that.
+  /// The programs that are reading options, until a `--`.
   private var interpreters: [Interpreter] = []
-  /// The last of them that was named.
+  /// The name of the last of them.
   private var name = ""
-  /// How many of the elements that come next are code for sure.
+  /// How many of the next elements are certainly code.
   private var pending = 0
-  /// The next operand is code.
+  /// The program whose next operand is code.
   private var operandOf: Interpreter?
-  /// The next element belongs to the option before it.
+  /// True if the next element belongs to the option before it.
   private var skipsNext = false
   private var isAllCode = false
   private var isBehindDashes = false
   private var isFirst = true
 
-  /// `text` is as much of the element as is known; `holdsValue` if not all of it is the author's.
+  /// The role of the next element. `text` is as much of it as is known; `holdsValue` is true if not
+  /// all of it is the author's.
   mutating func role(of text: String, holdsValue: Bool) -> ArgumentRole {
     let role = roleNow(of: text, holdsValue: holdsValue)
     if let interpreter = Interpreter.named(text) {
@@ -58,7 +59,7 @@ struct ArgumentReader {
     }
     if givesCode(text) {
       pending = 1 + optionArguments(in: text)
-      // mawk's `-W` has an argument, which is no code.
+      // mawk's `-W` has an argument, which is not code.
       if !text.hasPrefix("-W") { operandOf = nil }
       isAllCode = interpreters.contains(where: \.optionIsWholeCommand)
       return .script(name)
@@ -67,13 +68,13 @@ struct ArgumentReader {
     return .data(isBehindDashes: isBehindDashes)
   }
 
-  /// Of a shell, options may stand between `-c` and the code.
+  /// In a shell, options may come between `-c` and the code.
   private mutating func pendingScript(_ text: String) -> ArgumentRole {
     let isOption = text.hasPrefix("-") || text.hasPrefix("+")
     if interpreters.contains(where: \.isShell), isOption {
       pending += optionArguments(in: text)
     } else if givesCode(text) {
-      // The argument of the option before it stood in that: `perl -M5.010 -le`.
+      // The argument of the previous option was part of it: `perl -M5.010 -le`.
       pending = 1 + optionArguments(in: text)
     } else {
       pending -= 1
@@ -81,13 +82,13 @@ struct ArgumentReader {
     return .script(name)
   }
 
-  /// `-o pipefail` of a shell.
+  /// The number of arguments of a shell option such as `-o pipefail`.
   private func optionArguments(in text: String) -> Int {
     guard interpreters.contains(where: \.isShell), !text.hasPrefix("--") else { return 0 }
     return text.utf8.count { $0 == UInt8(ascii: "o") || $0 == UInt8(ascii: "O") }
   }
 
-  /// Whether it is an option that takes code, which may stand in it or behind it.
+  /// Whether it is an option that takes code, either in the same element or in the next one.
   private func givesCode(_ text: String) -> Bool {
     if interpreters.isEmpty { return false }
     if text == "eval" { return true }
@@ -102,7 +103,7 @@ struct ArgumentReader {
     return interpreters.contains { $0.letters.contains(where: letters.contains) }
   }
 
-  /// Whether the element is code because of its place: the first that is no option.
+  /// Whether the element is code because it is the first that is not an option.
   private mutating func isCodeOperand(_ text: String, of interpreter: Interpreter) -> Bool {
     guard case .first(let letters, let words) = interpreter.operands else { return false }
     if skipsNext {
@@ -126,7 +127,7 @@ struct ArgumentReader {
     return false
   }
 
-  /// The code is in a file.
+  /// Called when the code is in a file.
   private mutating func endOperand() {
     operandOf = nil
     skipsNext = false
@@ -134,7 +135,8 @@ struct ArgumentReader {
 }
 
 extension Interpreter {
-  /// The first word of a script that names a program which may run what it reads from its input.
+  /// The first word of a script that names a program which may run what it reads from its standard
+  /// input.
   package static func reader(in script: String) -> String? {
     let words = script.utf8.split { !isProgramByte($0) }
       .map { String(decoding: $0, as: UTF8.self) }
@@ -143,7 +145,7 @@ extension Interpreter {
     return readsItself ? "sh" : nil
   }
 
-  /// The same of an argument vector, whose elements may be command lines.
+  /// The same for an argument vector, whose elements may be command lines.
   package static func reader(in arguments: [String]) -> String? {
     reader(among: arguments)
       ?? arguments.lazy.filter { $0.utf8.contains(UInt8(ascii: " ")) }.compactMap { reader(in: $0) }

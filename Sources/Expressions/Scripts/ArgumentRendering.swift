@@ -1,5 +1,5 @@
-// From a list of templates to an argument vector. Elements that are code to a program take values as a
-// script does; the others any text.
+// From a list of templates to an argument vector. Elements that are code to a program accept the
+// same values as a script; the others accept any text.
 
 import Diagnostics
 
@@ -9,7 +9,7 @@ package struct ArgumentText {
 
   package init(_ elements: [[TextPiece]]) { self.elements = elements }
 
-  /// Nil if something is not known yet.
+  /// The arguments; nil if something is not known yet.
   package var texts: [String]? {
     let texts = elements.compactMap(Self.text)
     return texts.count == elements.count ? texts : nil
@@ -60,7 +60,7 @@ package struct ArgumentText {
 }
 
 extension TextPiece {
-  /// To a piece of an argument that is data.
+  /// The objection to a piece of an argument that is data.
   fileprivate func objection(isOption: Bool) -> UnlocatedFailure? {
     switch self {
     case .authors(let text, _): text.utf8.contains(0) ? ScriptMessage.nul : nil
@@ -69,7 +69,7 @@ extension TextPiece {
     }
   }
 
-  /// Literal text, which is looked at before, gives no reason to.
+  /// Literal text has been examined before and is never refused.
   fileprivate func refuse(_ words: UnlocatedFailure) throws(EvaluationFailure) {
     guard let expression else { return }
     throw EvaluationFailure(words, in: expression, at: expression.range(of: expression.root))

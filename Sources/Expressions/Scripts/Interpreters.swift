@@ -1,39 +1,41 @@
-// Which programs read code from their arguments or their input, and where: the one table of them. Knows no
-// language and no templates.
+// The programs that read code from their arguments or their input, and where: the only table of
+// them. It knows no language and no templates.
 
-/// Where a program that runs code is given it.
+/// Where a program that runs code takes it from.
 package struct Interpreter: Sendable {
   enum Operands {
-    /// A file of code, and data.
+    /// The operands are a file of code, and data.
     case data
-    /// The first that is no option is code, unless an option gave the code; the letters and words are
-    /// options whose argument is the next element.
+    /// The first operand is code, unless an option gave the code; the letters and words are options
+    /// whose argument is the next element.
     case first(letters: String, words: [String])
-    /// All that follows is code.
+    /// Everything that follows is code.
     case all
   }
 
-  /// Of options with one dash: their argument, or the element behind them, is code.
+  /// The options with one dash whose argument, or next element, is code.
   package var letters = ""
-  /// The same of options with two; abbreviations count.
+  /// The same for options with two dashes; abbreviations count.
   package var words: [String] = []
   var operands = Operands.data
-  /// All that follows the option is code, too.
+  /// True if everything after the option is also code.
   var optionIsWholeCommand = false
-  /// What stands behind `--` is for a shell, which has options of its own.
+  /// True if what follows `--` is for a shell, which has its own options.
   var passesOptionsOn = false
-  /// Without other code it runs what it reads from its input.
+  /// True if, without other code, it runs what it reads from its input.
   var readsInput = true
-  /// `-c` goes with options behind it, and `-o` takes an argument.
+  /// True for shells: options may follow `-c`, and `-o` takes an argument.
   var isShell = false
-  /// What stands before a script in its arguments; nil for `-c`.
+  /// The option before a script in its arguments; nil for `-c`.
   var scriptOption: String?
-  /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` will do as a file of code.
+  /// Code that runs what it reads from descriptor 3; nil if `/dev/fd/3` can be used as a file of
+  /// code.
   var loader: String?
 }
 
 extension Interpreter {
-  /// By the last part of a path, without the number of a version; nil for any other program.
+  /// Finds a program by the last component of a path, without a version number; nil for any other
+  /// program.
   package static func named(_ program: some StringProtocol) -> Interpreter? {
     guard program.utf8.count <= longestPath, let name = program.split(separator: "/").last else {
       return nil
@@ -128,7 +130,7 @@ extension Interpreter {
       Interpreter(letters: "eq", words: ["execute", "init-command", "eval", "query"])
     ),
     ("sqlite sqlite3 duckdb", Interpreter(operands: .all)),
-    // What they are given goes to a shell.
+    // Their arguments are passed to a shell.
     ("ssh slogin rsh autossh mosh dbclient plink pdsh pssh clush", Interpreter(operands: .all)),
     ("watch tmux screen hyperfine", Interpreter(operands: .all, readsInput: false)),
     ("parallel sg", Interpreter(operands: .all)),
@@ -147,11 +149,11 @@ extension Interpreter {
       Interpreter(
         letters: "S", words: ["split-string"], optionIsWholeCommand: true, readsInput: false)
     ),
-    // They read commands from their input alone.
+    // They read commands only from their input.
     ("at batch crontab newgrp chroot unshare nsenter machinectl", Interpreter()),
   ]
 
-  /// Of a program that a value names: it may be any of them.
+  /// Stands for a program that is named by a value: it may be any of them.
   package static let any = Interpreter(
     letters: "ceErp", words: ["eval", "command", "print", "execute", "expression", "source", "run"])
 }

@@ -1,5 +1,5 @@
-// How a program is given a script to run: each has an option of its own for that, and with another one it
-// may only check the script.
+// How a script is passed to a program: each program has its own option for that, and with another
+// one it may only check the script.
 
 extension Interpreter {
   /// The whole argument vector, if the script can be one argument.
@@ -16,7 +16,7 @@ extension Interpreter {
     return words + ["/dev/fd/3"]
   }
 
-  /// What runs the script: of `[env, LANG=C, perl, -w]` it is perl.
+  /// The program that runs the script: in `[env, LANG=C, perl, -w]` it is perl.
   private static func running(_ shell: [String]) -> Interpreter? {
     if let first = shell.first.flatMap({ named($0) }), first.isShell { return first }
     return shell.lazy.reversed().compactMap { named($0) }.first

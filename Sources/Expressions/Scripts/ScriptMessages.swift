@@ -1,4 +1,5 @@
-// The wording of what keeps a value out of a script or an argument, with the lines to write instead.
+// The wording of the reasons that keep a value out of a script or an argument, with the lines to
+// write instead.
 
 import Diagnostics
 
@@ -11,7 +12,7 @@ enum ScriptMessage {
       "the value is empty, which would leave a gap in the script", help: help(value, reader))
   }
 
-  /// `found` is the first character that is not let in.
+  /// `found` is the first character that is not allowed.
   package static func unsafe(
     _ value: InsertedValue, found: Character, _ reader: ScriptReader
   ) -> UnlocatedFailure {
@@ -65,12 +66,12 @@ enum ScriptMessage {
     return "add `\(variable.name): \(value.scalar)` to the step's `env`, and \(reading)"
   }
 
-  /// How a language reads a variable of the environment; nil if that is not known.
+  /// How a language reads an environment variable; nil if that is not known.
   private static func reference(
     to name: String, in program: String, _ surroundings: ShellSurroundings
   ) -> String? {
     if Interpreter.named(program)?.isShell == true { return surroundings.reference(to: name) }
-    // Within a text of the language it would be a part of that text.
+    // Within a string of the language it would be a part of that string.
     guard case .nothing = surroundings else { return nil }
     return switch String(program.prefix { !"0123456789".contains($0) }) {
     case "python", "pypy": "os.environ[\"\(name)\"]"
@@ -87,7 +88,7 @@ enum ScriptMessage {
 }
 
 extension ScriptReader {
-  /// The name of what reads the code.
+  /// The name of the program that reads the code.
   fileprivate var program: String {
     let word = words.first { Interpreter.named($0) != nil } ?? words.first ?? ""
     return word.split(separator: "/").last.map(String.init) ?? word
@@ -95,19 +96,19 @@ extension ScriptReader {
 }
 
 extension InsertedValue {
-  /// What stands before the expression in its text, the `${{` too.
+  /// The text before the expression, including `${{`.
   fileprivate var textBefore: ArraySlice<UInt8> {
     expression.content[expression.content.startIndex..<expression.base]
   }
 
-  /// As the expression is written, in a template that is a scalar of YAML.
+  /// The expression as it is written, as a template in a YAML scalar.
   fileprivate var scalar: String {
     let written = "${{ \(source) }}"
     return written.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
       ? "'\(written.replacing("'", with: "''"))'" : "\"\(written)\""
   }
 
-  /// On one line, whatever folding left of it; without `quote()` around it.
+  /// The expression on one line, as folding left it; without `quote()` around it.
   private var source: String {
     let written = self.written
     return isQuoted ? String(written.dropFirst(Self.quoteCall.count).dropLast()) : written
@@ -137,7 +138,7 @@ extension InsertedValue {
     return (isTaken ? Self.variableName(names[0]) + "_" + name : name, false)
   }
 
-  /// The names of `steps.build.outputs.tag`; empty if the expression is no such path.
+  /// The names in `steps.build.outputs.tag`; empty if the expression is not such a path.
   private var path: [String] {
     let names = source.split(separator: ".", omittingEmptySubsequences: false)
     let arePlain = names.allSatisfy { name in
@@ -151,7 +152,7 @@ extension InsertedValue {
     name.uppercased().replacing("-", with: "_")
   }
 
-  /// To shells or to programs of all kinds.
+  /// Names that have a meaning to shells or to programs of all kinds.
   private static let meaningful: Set<String> = [
     "PATH", "HOME", "USER", "SHELL", "LANG", "LANGUAGE", "TERM", "PWD", "OLDPWD", "IFS", "ENV",
     "TMPDIR", "UID", "EUID", "PS1", "PS4", "SHLVL", "HOSTNAME", "LOGNAME", "MAIL", "EDITOR",

@@ -1,9 +1,9 @@
-// From a template to a text that a shell or an interpreter reads. A value is let in only as
+// From a template to text that a shell or an interpreter reads. A value is accepted only as
 // `ScriptRule` says.
 
 import Diagnostics
 
-/// What reads a script.
+/// The program that reads a script.
 package struct ScriptReader: Sendable {
   package enum Form {
     /// The text of `run`, a hook or a probe.
@@ -14,7 +14,7 @@ package struct ScriptReader: Sendable {
   }
 
   package let form: Form
-  /// What is started: the shell and its options, or the name of an interpreter.
+  /// The words that start it: the shell and its options, or the name of an interpreter.
   package let words: [String]
 
   package init(_ form: Form, _ words: [String]) {
@@ -22,7 +22,7 @@ package struct ScriptReader: Sendable {
     self.words = words
   }
 
-  /// What the words of `shell` start reads the text.
+  /// The program that the words of `shell` start reads the text.
   package init(shell words: [String]) { self.init(.text, words) }
 }
 
@@ -37,7 +37,7 @@ extension Template {
     return script
   }
 
-  /// Nil if some of the values are not known yet; those that are may fail already.
+  /// The same; nil if some of the values are not known yet. The known ones can already fail.
   package func renderedScriptIfKnown(
     for reader: ScriptReader, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) -> String? {
@@ -55,7 +55,7 @@ extension Template {
 }
 
 extension TextPiece {
-  /// To a piece of a script, and what stands before the next one.
+  /// The objection to a piece of a script; updates what precedes the next one.
   func objection(after word: inout WordStart, _ reader: ScriptReader) -> UnlocatedFailure? {
     switch self {
     case .authors(let text, _):
@@ -65,7 +65,7 @@ extension TextPiece {
       defer { word.appendValue() }
       return ScriptRule.objection(to: value, in: .script(word, reader))
     case .unknown:
-      // It may turn out to be the author's own text; the run looks again.
+      // It may turn out to be the author's own text; the run checks again.
       word = .other
       return nil
     }

@@ -1,9 +1,9 @@
-// The one rule for values in texts that a shell or an interpreter reads, and in arguments. It looks at the
-// value and at what stands before it in its word, never at what the script means.
+// The one rule for values in text that a shell or an interpreter reads, and in arguments. It
+// examines the value and what precedes it in its word, never the meaning of the script.
 // docs/expressions.md, “Values in scripts”.
 
-/// A value on its way into a script or an argument, and the expression that gave it. What the author
-/// of the file wrote is none: see `FoundText`.
+/// A value to be inserted into a script or an argument, and the expression that it comes from. What
+/// the author of the file wrote is not such a value: see `FoundText`.
 package struct InsertedValue {
   package let text: String
   package let expression: Expression
@@ -11,16 +11,16 @@ package struct InsertedValue {
 
 /// Where a value is inserted.
 enum InsertionContext {
-  /// In a text that is read as code.
+  /// In text that is read as code.
   case script(WordStart, ScriptReader)
-  /// In an argument that is data to its program; `isOption` if a `-` at the start of the value would
-  /// be the first character of the argument, and no `--` stands before it.
+  /// In an argument that is data to its program; `isOption` if a `-` at the start of the value
+  /// would be the first character of the argument, and no `--` precedes it.
   case argument(isOption: Bool)
 }
 
 package enum ScriptRule {
-  /// Every value goes through here before it is put into a script or an argument: words that say why
-  /// it is refused, or nil.
+  /// Every value passes through here before it is inserted into a script or an argument. Returns
+  /// words that say why it is refused, or nil.
   static func objection(to value: InsertedValue, in context: InsertionContext) -> UnlocatedFailure?
   {
     switch context {
@@ -60,7 +60,7 @@ package enum ScriptRule {
     return bytes.contains(0) ? ScriptMessage.nul : nil
   }
 
-  /// Without a meaning of its own in any place of any shell: `[A-Za-z0-9_@%+=:,./-]`.
+  /// Whether the byte has no special meaning in any position in any shell: `[A-Za-z0-9_@%+=:,./-]`.
   private static func isSafe(_ byte: UInt8) -> Bool {
     if isNameByte(byte) { return true }
     switch byte {
@@ -73,14 +73,15 @@ package enum ScriptRule {
   }
 }
 
-/// What stands between the beginning of a word and a value in it.
+/// What is between the beginning of a word and a value in it.
 enum WordStart {
   case nothing
-  /// Letters, digits, `_` and values: with `=` behind it, it would be the name of a variable.
+  /// Letters, digits, `_` and values: followed by `=`, it would be the name of a variable.
   case name
   case other
 
-  /// Goes past text that the author wrote. Looks at it from its end, no further than a word goes.
+  /// Moves past text that the author wrote. It is examined from its end, no further than a word
+  /// extends.
   package mutating func append(_ text: some BidirectionalCollection<UInt8>) {
     var isEmpty = true
     for byte in text.reversed() {
@@ -88,7 +89,7 @@ enum WordStart {
         self = isEmpty ? .nothing : .name
         return
       }
-      // What `$name` stands for may be nothing.
+      // The value of `$name` may be empty.
       if byte == UInt8(ascii: "$") {
         self = .nothing
         return
@@ -102,12 +103,12 @@ enum WordStart {
     if !isEmpty, case .nothing = self { self = .name }
   }
 
-  /// Goes past a value that the rule let in.
+  /// Moves past a value that the rule accepted.
   mutating func appendValue() {
     if case .nothing = self { self = .name }
   }
 
-  /// Whether a word begins behind the byte, in some place of some shell.
+  /// Whether a word begins after the byte, in some position in some shell.
   private static func begins(_ byte: UInt8) -> Bool {
     switch byte {
     case 9...13, UInt8(ascii: " "), UInt8(ascii: ";"), UInt8(ascii: "&"), UInt8(ascii: "|"),

@@ -1,6 +1,6 @@
-// A word as a shell would be given it.
+// A word in the form in which it is written for a shell.
 
-/// The word, in single quotes unless every character is safe without.
+/// The word, in single quotes unless every character is safe without them.
 package func shellQuoted(_ word: String) -> String {
   if !word.isEmpty, word.utf8.allSatisfy(isSafeUnquoted) { return word }
   return singleQuotedForShell(word)

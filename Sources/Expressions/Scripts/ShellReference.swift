@@ -1,13 +1,13 @@
-// How a script for a shell reads a variable in the place of an expression. Only advice depends on it: it
-// looks at quotes and here-documents in the text before, and knows nothing else of shells.
+// How a shell script reads a variable in place of an expression. Only advice depends on it: it
+// looks at quotes and here-documents in the text before, and knows nothing else about shells.
 
-/// What stands open where an expression begins.
+/// The quotation that is open where an expression begins.
 package enum ShellSurroundings {
   case nothing
   case singleQuotes, doubleQuotes
   case hereDocument
 
-  /// After the text, in which other expressions may stand.
+  /// The state after the text, which may contain other expressions.
   package init(after text: some Sequence<UInt8>) {
     self = .nothing
     var isEscaped = false
@@ -34,7 +34,7 @@ package enum ShellSurroundings {
     }
   }
 
-  /// The variable as one word, or as a part of the quoted text.
+  /// The variable as one word, or as part of the quoted text.
   package func reference(to name: String) -> String {
     switch self {
     case .nothing: "\"$\(name)\""

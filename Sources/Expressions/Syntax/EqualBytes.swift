@@ -1,4 +1,4 @@
-// Whether two stretches of bytes are the same.
+// Compares two ranges of bytes.
 
 @inlinable
 package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>)
@@ -9,8 +9,8 @@ package func areEqual(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferP
   return areEqual(first, second, count: left.count)
 }
 
-/// Whether two stretches of `count` bytes are equal; eight at a time, the last of them
-/// perhaps twice.
+/// Whether two ranges of `count` bytes are equal. They are compared eight at a time, the last of
+/// them perhaps twice.
 @inlinable
 @inline(__always)
 package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, count: Int)

@@ -1,9 +1,9 @@
-// A parsed expression: its text, and a flat array of nodes in which operands stand before what they
-// belong to. Immutable, and without an allocation for each node.
+// A parsed expression: its text, and a flat array of nodes in which operands precede the nodes that
+// use them. It is immutable, and has no allocation for each node.
 
 package import Diagnostics
 
-/// What the names of an expression begin with.
+/// The contexts with which names in an expression begin.
 package enum ContextRoot: UInt8, CaseIterable, Sendable {
   case params, env, steps, matrix, run, host, secrets
 
@@ -17,7 +17,7 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// By what other tools call them.
+  /// The contexts by the names that other tools use.
   package static let elsewhere: [String: ContextRoot] = [
     "inputs": .params, "vars": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
     "runner": .host,
@@ -47,38 +47,38 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// One literal, name, operator or call. 12 bytes.
+/// One literal, name, operator or call. It takes 12 bytes.
 struct ExpressionNode: Hashable, Sendable {
   enum Kind: UInt8 {
     case null, `true`, `false`, number, string
-    /// `detail` is a `ContextRoot`.
+    /// A context; `detail` is a `ContextRoot`.
     case root
-    /// A name that stands for nothing.
+    /// A name without a meaning.
     case unknownName
-    /// `x.name`, of one operand.
+    /// `x.name`, with one operand.
     case member
-    /// `x[y]`, of two.
+    /// `x[y]`, with two operands.
     case index
-    /// `[x, y]`, of any number.
+    /// `[x, y]`, with any number of operands.
     case list
     case not
-    /// `detail` is a `BinaryOperator`: of two operands, or of more for those that chain.
+    /// An operator with two operands, or with more if it chains; `detail` is a `BinaryOperator`.
     case binary
-    /// `x ? y : z`, of three.
+    /// `x ? y : z`, with three operands.
     case conditional
-    /// `detail` is a `Function`.
+    /// A call; `detail` is a `Function`.
     case call
     case unknownCall
-    /// What folding put in place of something; `value` is its number, `detail` is 1 if the author of
-    /// the file wrote it.
+    /// A constant that folding inserted; `value` is its number, `detail` is 1 if the author of the
+    /// file wrote it.
     case constant
   }
 
   var kind: Kind
   var detail: UInt8 = 0
-  /// Nodes from the first of the operands to this one.
+  /// The number of nodes from the first of the operands to this one.
   var size: UInt16 = 1
-  /// Where it stands in the text, counted from the start of the expression.
+  /// Its position in the text, counted from the start of the expression.
   var start: UInt16
   var end: UInt16
   var value: UInt32 = 0
@@ -88,9 +88,10 @@ package struct Expression: Hashable, Sendable {
   package static let maxByteCount = 65_535
   package static let maxDepth = 64
 
-  /// The whole text that the expression is a part of; one without parts, if it is all of it.
+  /// The whole string that the expression is a part of; a template without parts if the expression
+  /// is all of it.
   package let template: Template
-  /// Where the expression begins in the text.
+  /// The offset of the expression in the text.
   package let base: Int
   /// The last of its nodes.
   package let root: Int
@@ -128,7 +129,7 @@ extension Expression {
     return (right - Int(nodes[right].size), right)
   }
 
-  /// Of `x.name`.
+  /// The name in `x.name`.
   func memberName(of node: Int) -> String { text(memberNameRange(of: node)) }
 
   func memberNameRange(of node: Int) -> Range<Int> {
@@ -138,31 +139,32 @@ extension Expression {
     return start..<end
   }
 
-  /// Of a call, or a name that stands for nothing.
+  /// The range of the name of a call, or of a name without a meaning.
   func nameRange(of node: Int) -> Range<Int> {
     let start = range(of: node).lowerBound
     let end = content[start...].firstIndex { !isNameByte($0) } ?? content.endIndex
     return start..<end
   }
 
-  /// Its place in the file.
+  /// The location of the range in the file.
   package func span(of range: Range<Int>, in source: SourceText) -> Span {
     origin.span(of: range, in: content, source)
   }
 
-  /// The place of the whole expression.
+  /// The location of the whole expression in the file.
   package func span(in source: SourceText) -> Span {
     span(of: range(of: root), in: source)
   }
 }
 
-/// What an expression names, without looking at values.
+/// Queries about what an expression names, without evaluating it.
 extension Expression {
-  /// `params.version`: a context, and the member that is named. Nil stands for all of it.
+  /// A reference such as `params.version`: a context, and the member that is named. A nil member
+  /// stands for the whole context.
   package struct Reference: Hashable, Sendable {
     package let root: ContextRoot
     package let member: String?
-    /// In the text; `span(of:in:)` gives the place in the file.
+    /// The range in the text; `span(of:in:)` returns the location in the file.
     package let range: Range<Int>
   }
 
@@ -180,7 +182,7 @@ extension Expression {
     }
   }
 
-  /// `'x'` of `root['x']`.
+  /// The literal `'x'` in `root['x']`.
   private func literalIndex(above node: Int) -> String? {
     let parent = node + 2
     guard parent <= root, nodes[parent].kind == .index, nodes[parent].size == 3,
@@ -193,13 +195,14 @@ extension Expression {
     references.contains { $0.root == root }
   }
 
-  /// Whether the other has the same words, and so the same meaning where the same names are known.
+  /// Whether the other one has the same source text, and so the same meaning where the same names
+  /// are known.
   package func isWritten(as other: Expression) -> Bool {
     template.isAsWritten && other.template.isAsWritten
       && areSame(content[range(of: root)], other.content[other.range(of: other.root)])
   }
 
-  /// Whether it names what differs from step to step.
+  /// Whether it names something that differs from step to step.
   package var isOfStep: Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {
@@ -208,8 +211,8 @@ extension Expression {
     }
   }
 
-  /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition takes
-  /// the place of the implicit `ok` of a step's edges.
+  /// Whether `success()`, `failure()`, `cancelled()` or `always()` is called: such a condition
+  /// replaces the implicit `ok` of a step's edges.
   package var callsStatusFunction: Bool {
     let first = root + 1 - Int(nodes[root].size)
     return nodes[first...root].contains {

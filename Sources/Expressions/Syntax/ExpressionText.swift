@@ -1,9 +1,10 @@
-// Expressions and templates as text again: what folding left of them, as it could be written.
+// Expressions and templates as text again: what folding has left, as it could be written.
 
 import Diagnostics
 
 extension Expression {
-  /// `params.branch == 'main'`: as it is written, if nothing is folded and it is on one line.
+  /// The expression, such as `params.branch == 'main'`: as it is written, if nothing is folded and
+  /// it is on one line.
   package var description: String {
     let written = content[range(of: root)]
     if template.isAsWritten, !written.contains(UInt8(ascii: "\n")) {
@@ -14,7 +15,7 @@ extension Expression {
     return text
   }
 
-  /// In parentheses if what stands around holds together more tightly.
+  /// Writes a node, in parentheses if the surrounding operator has higher precedence.
   private func write(_ node: Int, in outer: Precedence, to text: inout String) {
     let precedence = precedence(of: node)
     if precedence < outer { text += "(" }
@@ -38,7 +39,7 @@ extension Expression {
     if let value = literal(node) { return value.write(to: &text) }
     switch nodes[node].kind {
     case .member:
-      // A dot behind a number would be one of its own.
+      // A dot after a number would be a decimal point.
       let isNumber = literal(node - 1)?.type == .number
       text += isNumber ? "(" : ""
       write(node - 1, in: .postfix, to: &text)
@@ -88,7 +89,7 @@ extension Expression {
 }
 
 extension Value {
-  /// As an expression could have it, maps aside.
+  /// The value as it could be written in an expression, except for maps.
   package var literal: String {
     var text = ""
     write(to: &text)
@@ -111,7 +112,7 @@ extension Value {
   }
 }
 
-/// In single quotes, or in double quotes if there is something that needs an escape.
+/// The string in single quotes, or in double quotes if something needs an escape.
 private func stringLiteral(_ text: String) -> String {
   let quote = UInt8(ascii: "'")
   if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return jsonString(text) }

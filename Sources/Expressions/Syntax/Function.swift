@@ -11,13 +11,13 @@ package enum Function: UInt8, CaseIterable, Sendable {
   case success, failure, cancelled, always
 }
 
-/// What is known of one function.
+/// Everything that is known about one function.
 package struct FunctionRow: Sendable {
   package struct Parameter: Sendable {
     package let name: String
     package let kinds: ExpressionType.Kinds
     package var isOptional = false
-    /// Any number of arguments, at least one.
+    /// True if it takes any number of arguments, but at least one.
     package var isRepeated = false
   }
 
@@ -25,24 +25,24 @@ package struct FunctionRow: Sendable {
   package let parameters: [Parameter]
   package let result: ExpressionType
   package let sentence: String
-  /// Expressions, and what they give; the tests evaluate them.
+  /// Expressions and their results; the tests evaluate them.
   package let examples: [(String, String)]
-  /// Whether it looks at the endings of direct dependencies.
+  /// Whether it depends on the endings of direct dependencies.
   package var isStatus = false
 
-  /// `join(list, separator?)`.
+  /// The signature, such as `join(list, separator?)`.
   package var signature: String {
     let list = parameters.map { $0.name + ($0.isRepeated ? "…" : $0.isOptional ? "?" : "") }
     return "\(name)(\(list.joined(separator: ", ")))"
   }
 
-  /// How many arguments there may be.
+  /// The numbers of arguments that are allowed.
   var argumentCounts: ClosedRange<Int> {
     let required = parameters.filter { !$0.isOptional }.count
     return required...(parameters.last?.isRepeated == true ? 65_535 : parameters.count)
   }
 
-  /// Of an argument with this number.
+  /// The parameter for the argument with this number.
   package func parameter(_ number: Int) -> Parameter {
     parameters[min(number, parameters.count - 1)]
   }
@@ -87,7 +87,7 @@ extension Function {
     }
   }
 
-  /// Each is named as the function is.
+  /// The rows; each has the name of its function.
   private enum Rows {
     static func parameter(
       _ name: String, _ kinds: ExpressionType.Kinds, isOptional: Bool = false

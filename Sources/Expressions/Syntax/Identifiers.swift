@@ -1,12 +1,25 @@
-// What may be an id or a name in a file.
+// Decides what may be an id or a name in a file.
 
-/// `[A-Za-z_][A-Za-z0-9_-]*`, at most 128 bytes.
+/// Whether the text is `[A-Za-z_][A-Za-z0-9_-]*` and at most 128 bytes long.
 package func isIdentifier(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   guard let first = text.first, text.count <= 128, isLetter(first) else { return false }
   for byte in text where !isLetter(byte) && !isDigit(byte) && byte != UInt8(ascii: "-") {
     return false
   }
   return true
+}
+
+/// `[A-Za-z_][A-Za-z0-9_.:-]*`, at most 128 bytes: the id of a step.
+package func isStepID(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+  guard let first = text.first, text.count <= 128, isLetter(first) else { return false }
+  for byte in text where !isLetter(byte) && !isDigit(byte) && !isJoint(byte) { return false }
+  return true
+}
+
+/// `-`, `.`, `:`.
+@inline(__always)
+private func isJoint(_ byte: UInt8) -> Bool {
+  byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: ":")
 }
 
 @inline(__always)

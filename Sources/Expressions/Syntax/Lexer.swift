@@ -1,4 +1,4 @@
-// The words of an expression, one at a time. Knows no grammar.
+// Splits an expression into tokens, one at a time. It knows no grammar.
 
 struct Token {
   package enum Kind: UInt8 {
@@ -8,14 +8,14 @@ struct Token {
   }
 
   package let kind: Kind
-  /// In the whole text.
+  /// The offset in the whole text.
   package let start: Int
   package let end: Int
 
   package var range: Range<Int> { start..<end }
 }
 
-/// What is wrong with an expression, and where in the text it stands.
+/// What is wrong with an expression, and where in the text.
 struct ExpressionFailure: Error {
   package let words: UnlocatedFailure
   package let range: Range<Int>
@@ -28,9 +28,9 @@ struct ExpressionFailure: Error {
 
 struct Lexer {
   package let content: ArraySlice<UInt8>
-  /// Where the next token is looked for.
+  /// The offset from which the next token is read.
   package var place: Int
-  /// In a template `}}` is the end, elsewhere only the end of the text.
+  /// True in a template, where `}}` is the end; elsewhere only the end of the text is.
   let endsAtBraces: Bool
 
   package mutating func next() throws(ExpressionFailure) -> Token {
@@ -52,7 +52,7 @@ struct Lexer {
     }
   }
 
-  /// The name after a dot, which may hold `-`.
+  /// The name after a dot, which may contain `-`.
   mutating func memberName() -> Token? {
     guard place < content.endIndex, isNameStart(content[place]) else { return nil }
     let start = place
@@ -95,7 +95,7 @@ struct Lexer {
     case UInt8(ascii: "]"): return token(.closeBracket, byteCount: 1)
     case UInt8(ascii: "?"):
       return follows("?") ? token(.coalesce, byteCount: 2) : token(.question, byteCount: 1)
-    case UInt8(ascii: "!"):
+    case UInt8(ascii: "!") where !follows("~"):
       return follows("=") ? token(.notEqual, byteCount: 2) : token(.not, byteCount: 1)
     case UInt8(ascii: "<"):
       return follows("=") ? token(.lessOrEqual, byteCount: 2) : token(.less, byteCount: 1)
@@ -105,7 +105,9 @@ struct Lexer {
     case UInt8(ascii: "&") where follows("&"): return token(.and, byteCount: 2)
     case UInt8(ascii: "|") where follows("|"): return token(.or, byteCount: 2)
     default:
-      let range = characterRange()
+      let isMatch =
+        (byte == UInt8(ascii: "=") || byte == UInt8(ascii: "!")) && follows("~")
+      let range = isMatch ? place..<place + 2 : characterRange()
       let character = String(decoding: content[range], as: UTF8.self)
       let rest = content[range.upperBound...]
       let beforeBraces = rest.starts(with: (character == "$" ? "{{" : "{").utf8)

@@ -1,6 +1,6 @@
 // The values of literals: numbers, and strings in single or double quotes.
 
-/// Why a text is no number; nil if it is one.
+/// Why a text is not a number; nil if it is one.
 func numberFault(_ text: ArraySlice<UInt8>) -> UnlocatedFailure? {
   let written = String(decoding: text, as: UTF8.self)
   guard let number = numberValue(text) else { return ExpressionMessage.badNumber(written) }
@@ -11,7 +11,7 @@ func numberFault(_ text: ArraySlice<UInt8>) -> UnlocatedFailure? {
   return nil
 }
 
-/// A number as JSON writes it, perhaps infinite; nil if it is written in another way.
+/// A number as JSON writes it, perhaps infinite; nil if it is written in any other way.
 func numberValue(_ text: ArraySlice<UInt8>) -> Double? {
   var rest = text
   if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
@@ -33,7 +33,7 @@ func numberValue(_ text: ArraySlice<UInt8>) -> Double? {
   return rest.isEmpty ? Double(String(decoding: text, as: UTF8.self)) : nil
 }
 
-/// What a string in double quotes stands for, with the escapes of JSON; nil if one of them is none.
+/// The value of a string in double quotes, with the escapes of JSON; nil if one of them is unknown.
 func jsonStringText(_ literal: ArraySlice<UInt8>) -> String? {
   var bytes: [UInt8] = []
   var place = literal.startIndex + 1
@@ -51,7 +51,7 @@ func jsonStringText(_ literal: ArraySlice<UInt8>) -> String? {
   return String(decoding: bytes, as: UTF8.self)
 }
 
-/// The scalar behind a backslash, and the bytes it is written in.
+/// The scalar of an escape, and the bytes it consists of.
 private func jsonEscape(
   _ text: ArraySlice<UInt8>
 ) -> (scalar: Unicode.Scalar, byteCount: Int)? {
@@ -69,7 +69,7 @@ private func jsonEscape(
   }
 }
 
-/// `u00e9`, or a pair of surrogates.
+/// An escape such as `u00e9`, or a pair of surrogates.
 private func unicodeEscape(
   _ text: ArraySlice<UInt8>
 ) -> (scalar: Unicode.Scalar, byteCount: Int)? {
@@ -83,7 +83,7 @@ private func unicodeEscape(
   return (scalar, 11)
 }
 
-/// Of four digits.
+/// The number written in four digits.
 private func hexadecimal(_ text: ArraySlice<UInt8>) -> UInt32? {
   guard text.count >= 4 else { return nil }
   var value: UInt32 = 0
@@ -99,7 +99,7 @@ private func hexadecimal(_ text: ArraySlice<UInt8>) -> UInt32? {
 }
 
 extension Expression {
-  /// Of a string node.
+  /// The value of a string node.
   package func stringLiteral(_ node: Int) -> String {
     let range = range(of: node)
     let literal = content[range]

@@ -1,12 +1,13 @@
-// A set of names that is known beforehand, asked by bytes: no text is made to look one up.
+// A fixed set of names that is searched by bytes, so no string is made to look one up.
 
-/// Up to 200 names, numbered in the order they are given. Looking up is O(length of the name).
+/// Up to 200 names, numbered in the order in which they are given. A lookup is O(length of the
+/// name).
 package struct NameTable: Sendable {
-  /// All names, one behind the other.
+  /// All names, one after the other.
   private var bytes: [UInt8] = []
   /// Where each of them ends.
   private var ends: [Int] = []
-  /// Numbers by hash; 255 is a free slot.
+  /// The numbers by hash; 255 is a free slot.
   private var slots = [UInt8](repeating: 255, count: 256)
 
   package init(_ names: some Sequence<String>) {
@@ -24,7 +25,7 @@ package struct NameTable: Sendable {
     zip([0] + ends, ends).map { String(decoding: bytes[$0..<$1], as: UTF8.self) }
   }
 
-  /// The number of a name.
+  /// The number of a name, if it is in the set.
   package func find(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     guard let first = name.baseAddress else { return nil }
     var slot = Self.hash(name)

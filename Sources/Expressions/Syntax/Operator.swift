@@ -1,11 +1,11 @@
 // The operators of expressions: one row each, for evaluation, printing and docs/expressions.md, and
-// what the comparing ones give.
+// the results of those that compare.
 
 package enum BinaryOperator: UInt8, CaseIterable, Sendable {
   case coalesce, equal, notEqual, less, lessOrEqual, greater, greaterOrEqual, `in`, and, or
 }
 
-/// How tightly parts of an expression hold together.
+/// The precedence of the parts of an expression.
 enum Precedence: UInt8, Comparable {
   case conditional, or, and, comparison, coalesce, not, postfix
 
@@ -14,12 +14,12 @@ enum Precedence: UInt8, Comparable {
   }
 }
 
-/// What is known of one operator.
+/// Everything that is known about one operator.
 package struct OperatorRow: Sendable {
-  /// As in `x ?? y`.
+  /// The form, as in `x ?? y`.
   package let form: String
   package let sentence: String
-  /// Expressions, and what they give; the tests evaluate them.
+  /// Expressions and their results; the tests evaluate them.
   package let examples: [(String, String)]
   let precedence: Precedence
 }
@@ -58,7 +58,7 @@ extension BinaryOperator {
 }
 
 extension OperatorRow {
-  /// From the tightest to the loosest.
+  /// All operators, from the highest precedence to the lowest.
   package static let all: [OperatorRow] = [
     OperatorRow(
       form: "x.name", sentence: "A member of a map. The name may contain `-`.",
@@ -120,7 +120,7 @@ extension OperatorRow {
 
 // Values.
 extension BinaryOperator {
-  /// Of the operators that compare two values; nil if these cannot be compared.
+  /// The result of an operator that compares two values; nil if these cannot be compared.
   package func compare(_ left: Value, _ right: Value) -> Bool? {
     switch self {
     case .equal: areComparable(left, right) ? left.isSame(as: right) : nil
@@ -139,7 +139,7 @@ private func areComparable(_ left: Value, _ right: Value) -> Bool {
 }
 
 extension Value {
-  /// Byte by byte: for Swift, é is equal to e with an accent behind it.
+  /// Compares strings byte by byte, because for Swift é is equal to e with a combining accent.
   package func isSame(as other: Value) -> Bool {
     switch (self, other) {
     case (.string(var left), .string(var right)):
@@ -153,7 +153,7 @@ extension Value {
     }
   }
 
-  /// Nil if there is no order between the two.
+  /// Whether this value is less than the other; nil if the two have no order.
   fileprivate func precedes(_ other: Value) -> Bool? {
     switch (self, other) {
     case (.number(let left), .number(let right)): left < right
@@ -163,7 +163,7 @@ extension Value {
     }
   }
 
-  /// Whether a list holds the value, or a map the name; nil if it is neither.
+  /// Whether a list contains the value, or a map the name; nil if it is neither.
   package func holds(_ value: Value) -> Bool? {
     switch (self, value) {
     case (.list(let items), _): items.contains { $0.isSame(as: value) }

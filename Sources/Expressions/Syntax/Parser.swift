@@ -1,11 +1,11 @@
-// From words to nodes. Each function reads one level of precedence, the loosest first: ?:, ||, &&,
-// comparisons, ??, !, and what stands behind a value. Knows no types and no names but the contexts
-// and functions.
+// From tokens to nodes. Each function parses one level of precedence, the lowest first: ?:, ||, &&,
+// comparisons, ??, !, and what follows a value. It knows no types, and no names except contexts and
+// functions.
 
 struct ExpressionParser {
   private var lexer: Lexer
   private var token: Token
-  /// The end of the token before.
+  /// The end of the previous token.
   private var lastEnd: Int
   private let base: Int
   package private(set) var nodes: [ExpressionNode]
@@ -24,7 +24,7 @@ struct ExpressionParser {
     lastEnd = token.start
   }
 
-  /// Reads the whole expression; returns where it begins, and where it ended.
+  /// Parses the whole expression; returns where it begins and ends.
   package mutating func parse() throws(ExpressionFailure) -> Range<Int> {
     guard token.kind != .end else {
       throw ExpressionFailure(ExpressionMessage.emptyExpression, at: token.range)
@@ -54,13 +54,35 @@ extension ExpressionParser {
   }
 
   private func unexpected(wanted: String? = nil) -> ExpressionFailure {
+    if token.kind == .name, let words = foreignWord(token.range) {
+      return ExpressionFailure(words, at: token.range)
+    }
     let range = token.kind == .end ? lastEnd..<lastEnd : token.range
     let found =
       token.kind == .end ? nil : String(decoding: lexer.content[token.range], as: UTF8.self)
     return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
   }
 
-  /// A node over all nodes since `first`, which spans from `start` to here.
+  /// What an operator of other languages is here, where an operator may stand.
+  private func foreignWord(_ range: Range<Int>) -> UnlocatedFailure? {
+    let word = String(decoding: lexer.content[range], as: UTF8.self)
+    if let sign = foreignOperators[word.lowercased()] {
+      return ExpressionMessage.foreignOperator(word, sign: sign)
+    }
+    return Function.named(lexer.content[range]).map { ExpressionMessage.infixFunction($0.row) }
+  }
+
+  /// `not x` and `not (x)`: `place` is where the word stands.
+  private func checkNegation(_ place: Range<Int>) throws(ExpressionFailure) {
+    guard place.count == 3,
+      [.name, .number, .string, .openParenthesis, .openBracket, .not].contains(token.kind)
+    else { return }
+    let word = String(decoding: lexer.content[place], as: UTF8.self)
+    guard word.lowercased() == "not" else { return }
+    throw ExpressionFailure(ExpressionMessage.foreignOperator(word, sign: "!"), at: place)
+  }
+
+  /// Adds a node over all nodes since `first`, which spans from `start` to here.
   private mutating func add(
     _ kind: ExpressionNode.Kind, detail: UInt8 = 0, first: Int, start: Int
   ) {
@@ -86,7 +108,7 @@ extension ExpressionParser {
   }
 }
 
-// The levels.
+// The levels of precedence.
 extension ExpressionParser {
   private mutating func parseConditional() throws(ExpressionFailure) {
     try enter()
@@ -101,7 +123,7 @@ extension ExpressionParser {
     add(.conditional, first: first, start: start)
   }
 
-  /// `x || y || z`, and so on: one node with all operands.
+  /// Parses `x || y || z` and the like into one node with all operands.
   private mutating func parseChain(_ chain: BinaryOperator) throws(ExpressionFailure) {
     let (first, start) = (nodes.count, token.start)
     let sign = chain == .or ? Token.Kind.or : chain == .and ? .and : .coalesce
@@ -203,7 +225,7 @@ extension ExpressionParser {
     }
   }
 
-  /// Leave no node: the operand's own place is what messages underline.
+  /// Parentheses leave no node: messages underline only the operand.
   private mutating func parseParentheses() throws(ExpressionFailure) {
     try advance()
     try parseConditional()
@@ -215,8 +237,9 @@ extension ExpressionParser {
     if name.count == 4, name.elementsEqual("null".utf8) { return try addToken(.null) }
     if name.count == 4, name.elementsEqual("true".utf8) { return try addToken(.true) }
     if name.count == 5, name.elementsEqual("false".utf8) { return try addToken(.false) }
-    let (first, start) = (nodes.count, token.start)
+    let (first, start, place) = (nodes.count, token.start, token.range)
     try advance()
+    try checkNegation(place)
     if token.kind == .openParenthesis {
       try advance()
       try parseItems(until: .closeParenthesis, ")")
@@ -242,3 +265,9 @@ extension ExpressionParser {
     }
   }
 }
+
+/// Words of other languages, in small letters.
+private let foreignOperators = [
+  "and": "&&", "or": "||", "not": "!", "is": "==", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
+  "gt": ">", "ge": ">=",
+]

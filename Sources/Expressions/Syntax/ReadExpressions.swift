@@ -1,12 +1,12 @@
-// Expressions that were read before, by their text: the steps of a file often say the same. Knows no
-// grammar.
+// Expressions that were parsed before, by their text, because the steps of a file often repeat one.
+// It knows no grammar.
 
-/// Some of the latest. One that is found shares its nodes with the one that was read.
+/// Some of the latest expressions. One that is found shares its nodes with the one that was parsed.
 package final class ReadExpressions {
-  /// An expression that was read without a mistake.
+  /// An expression that was parsed without an error.
   struct Entry {
     let text: ArraySlice<UInt8>
-    /// From the beginning of the text to that of the expression.
+    /// The distance from the beginning of the text to that of the expression.
     let inset: Int
     let nodes: [ExpressionNode]
   }

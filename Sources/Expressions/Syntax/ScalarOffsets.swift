@@ -1,17 +1,17 @@
-// Remembers how far a scalar was walked, so that many errors in one long text cost one walk, and not
-// one each. Knows nothing of how scalars are written.
+// Remembers how far a scalar has been scanned, so that many errors in one long string cost one
+// scan, and not one each. It knows nothing about how scalars are written.
 
 import Diagnostics
 
-/// Of one scalar at a time, the one that was asked for last.
+/// The marks of one scalar at a time, the one that was used last.
 final class ScalarOffsets {
-  /// A byte of what a scalar reads as, and where it is written.
+  /// A byte of a scalar's content, and where it is written.
   package struct Mark {
     package let index: Int
     package let offset: Int
   }
 
-  /// Bytes between two marks.
+  /// The number of bytes between two marks.
   private static let distance = 512
 
   private var span: Span?
@@ -23,7 +23,7 @@ final class ScalarOffsets {
     marks = []
   }
 
-  /// The last one that is not behind `index`.
+  /// The last mark that is not after `index`.
   package func mark(before index: Int) -> Mark? {
     var low = 0
     var high = marks.count

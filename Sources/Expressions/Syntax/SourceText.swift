@@ -2,12 +2,12 @@
 
 package import Diagnostics
 
-/// Lives only as long as the bytes it looks at.
+/// The text; it is valid only as long as the bytes it points to.
 package struct SourceText {
   private let bytes: UnsafeBufferPointer<UInt8>
-  /// Where the bytes begin on the number line of the source map.
+  /// The offset of the bytes on the number line of the source map.
   private let start: Int
-  /// In the scalar that was looked at last; without it each place is found anew.
+  /// The offsets in the scalar that was used last; without it each location is computed anew.
   private(set) var offsets: ScalarOffsets?
 
   package init(_ bytes: UnsafeBufferPointer<UInt8>, start: Int) {
@@ -20,7 +20,7 @@ package struct SourceText {
       rebasing: bytes[(Int(span.start) - start)..<(Int(span.end) - start)])
   }
 
-  /// The same text, for finding many places in it.
+  /// The same text, for finding many locations in it.
   package var remembering: SourceText {
     var text = self
     if text.offsets == nil { text.offsets = ScalarOffsets() }
@@ -31,7 +31,7 @@ package struct SourceText {
 }
 
 extension SourceMap {
-  /// Looks at the text of the file that holds a place.
+  /// Gives access to the text of the file that contains a location.
   package func withText<R>(at span: Span, _ body: (SourceText) -> R) -> R {
     let file = files[fileIndex(at: Int(span.start))]
     return file.bytes.withUnsafeBufferPointer { body(SourceText($0, start: file.start)) }

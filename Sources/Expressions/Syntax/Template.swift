@@ -1,36 +1,37 @@
-// A text of the file with expressions in it: `${{ … }}`. `$${{` stands for `${{` itself. Knows no
-// types and no shell.
+// A string of the file with expressions in it: `${{ … }}`. `$${{` stands for a literal `${{`. It
+// knows no types and no shell.
 
 package import Diagnostics
 
-/// Copies share it: there is one for each text that is written, and one for what is left of it.
+/// Copies share it: there is one for each string in the file, and one for what folding leaves of
+/// it.
 package final class Template: Sendable {
-  /// A stretch of the text.
+  /// A part of the string.
   struct Part: Hashable, Sendable {
-    /// Of an expression: from `${{` to `}}`.
+    /// The start of the part; an expression extends from `${{` to `}}`.
     package var start: UInt32
     package var end: UInt32
-    /// Where the expression itself begins; of literal text `UInt32.max`.
+    /// Where the expression itself begins; `UInt32.max` for literal text.
     package var base: UInt32
-    /// The number of its last node.
+    /// The number of the expression's last node.
     package var root: UInt32
 
     package var isLiteral: Bool { base == .max }
     package var range: Range<Int> { Int(start)..<Int(end) }
   }
 
-  /// Most often a part of the file itself.
+  /// The string, which is usually a part of the file itself.
   package let content: ArraySlice<UInt8>
   package let origin: TextOrigin
   let parts: [Part]
-  /// Of all its expressions.
+  /// The nodes of all its expressions.
   let nodes: [ExpressionNode]
-  /// What folding put in place of nodes.
+  /// The constants that folding has inserted.
   let constants: [Value]
-  /// It reads as it is written: nothing is folded, and nothing escaped.
+  /// True if it is as it is written: nothing is folded, and nothing escaped.
   let isAsWritten: Bool
-  /// Some of its expressions could not be read, which was reported: the others alone are here, and are
-  /// worth a look at names and types.
+  /// True if some of its expressions could not be parsed, which has been reported: only the others
+  /// are here, and their names and types are worth checking.
   package let isBroken: Bool
 
   init(
@@ -64,8 +65,8 @@ extension Template: Hashable {
 }
 
 extension Template {
-  /// Reads the text of a scalar. Everything wrong with it is reported; if no expression could be read
-  /// then, there is no template.
+  /// Parses the content of a scalar. Everything wrong with it is reported; if then no expression
+  /// could be parsed, there is no template.
   package convenience init?(
     parsing content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
@@ -84,7 +85,7 @@ extension Template {
       isAsWritten: !reader.hasEscapes, isBroken: isBroken)
   }
 
-  /// The text itself, if there is no expression in it.
+  /// The string itself, if there is no expression in it.
   package var literal: String? {
     parts.allSatisfy(\.isLiteral) ? literalText : nil
   }
@@ -93,17 +94,17 @@ extension Template {
     parts.map { String(decoding: content[$0.range], as: UTF8.self) }.joined()
   }
 
-  /// The expression that is all of the text: its value keeps its type.
+  /// The expression that is the whole string: its value keeps its type.
   package var single: Expression? {
     parts.count == 1 && !parts[0].isLiteral && !isBroken ? expression(parts[0]) : nil
   }
 
-  /// In the order they are written.
+  /// The expressions in the order in which they are written.
   package var expressions: [Expression] {
     parts.filter { !$0.isLiteral }.map(expression)
   }
 
-  /// As `expressions`, without a list of them.
+  /// Calls `body` with each of the `expressions`, without making a list of them.
   package func forEachExpression(_ body: (Expression) -> Void) {
     for part in parts where !part.isLiteral { body(expression(part)) }
   }
@@ -114,7 +115,8 @@ extension Template {
 }
 
 extension Expression {
-  /// Reads a condition: one expression, bare or in `${{ … }}`. What is wrong is reported.
+  /// Parses a condition: one expression, with or without `${{ … }}`. Everything wrong with it is
+  /// reported.
   package init?(
     parsingCondition content: ArraySlice<UInt8>, _ origin: TextOrigin, in source: SourceText,
     _ known: ReadExpressions = ReadExpressions(), log: inout DiagnosticLog
@@ -136,7 +138,7 @@ extension Expression {
     }
   }
 
-  /// Of a text that is nothing else.
+  /// Parses a string that is nothing but one expression.
   private static func read(
     _ content: ArraySlice<UInt8>, _ known: ReadExpressions
   ) throws(ExpressionFailure) -> ReadExpressions.Entry {
@@ -170,7 +172,7 @@ extension Expression {
   }
 }
 
-/// Finds the parts of a text.
+/// Finds the parts of a string.
 private struct TemplateReader {
   let content: ArraySlice<UInt8>
   var parts: [Template.Part] = []
@@ -178,7 +180,7 @@ private struct TemplateReader {
   var faults: [ExpressionFailure] = []
   var hasEscapes = false
   private let known: ReadExpressions
-  /// Each expression is read on its own: those before a mistake are kept.
+  /// True if each expression is parsed separately, so that those before a mistake are kept.
   private let isCareful: Bool
 
   init(content: ArraySlice<UInt8>, _ known: ReadExpressions, isCareful: Bool = false) {
@@ -188,7 +190,8 @@ private struct TemplateReader {
     parts.reserveCapacity(3)
   }
 
-  /// After a mistake, at which the nodes of the expressions before it were lost.
+  /// A reader that starts again after a mistake, at which the nodes of the expressions before it
+  /// were lost.
   func readAgain() -> TemplateReader {
     var reader = TemplateReader(content: content, known, isCareful: true)
     reader.read()
@@ -230,7 +233,7 @@ private struct TemplateReader {
     if !range.isEmpty { parts.append(Template.literal(range)) }
   }
 
-  /// Returns the place behind it.
+  /// Parses an expression; returns the offset after it.
   private mutating func readExpression(at opening: Int) -> Int {
     let start = opening + 3
     let closing = closing(from: start)
@@ -249,7 +252,7 @@ private struct TemplateReader {
     return end
   }
 
-  /// Where braces end an expression, unless they are in a string of it.
+  /// Where braces end an expression, unless they are in a string inside it.
   private func closing(from start: Int) -> Int? {
     var place = start
     while place + 1 < content.endIndex {
@@ -261,7 +264,7 @@ private struct TemplateReader {
     return nil
   }
 
-  /// Its nodes are the last ones.
+  /// Adds an expression whose nodes are the last ones.
   private mutating func addExpression(_ range: Range<Int>, base: Int) -> Int {
     parts.append(
       Template.Part(
@@ -274,7 +277,7 @@ private struct TemplateReader {
 
   private mutating func readUnknownExpression(at opening: Int) -> Int {
     do throws(ExpressionFailure) {
-      // Moved, so that no other owner makes it copy what is there.
+      // Moved, so that no second owner causes a copy.
       let known = isCareful ? [] : nodes
       if !isCareful { nodes = [] }
       var parser = try ExpressionParser(
@@ -291,7 +294,7 @@ private struct TemplateReader {
     }
   }
 
-  /// Where to go on after a mistake: behind the next `}}`, or at the next `${{` before it.
+  /// Where to continue after a mistake: after the next `}}`, or at the next `${{` before it.
   private func end(of fault: ExpressionFailure, _ opening: Int) -> Int {
     var place = max(opening + 3, fault.range.lowerBound)
     while place + 1 < content.endIndex {

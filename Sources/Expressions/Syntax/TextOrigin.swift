@@ -1,12 +1,12 @@
-// Where the text of an expression or template stands in the file. A scalar with escapes or line
-// folding reads otherwise than it is written; the way back is found only when an error is told.
+// Where the text of an expression or template is in the file. A scalar with escapes or line folding
+// differs from its content; the way back is computed only when an error is reported.
 
 package import Diagnostics
 
-/// The place of a scalar. 8 bytes and a bit.
+/// The location of a scalar. It takes 8 bytes and a bit.
 package struct TextOrigin: Hashable, Sendable {
-  /// The text itself if it stands in the file byte for byte; else the scalar, quotes and indicators
-  /// included.
+  /// The text itself if it is in the file byte for byte; otherwise the scalar, including quotes and
+  /// indicators.
   package let span: Span
   package let isWritten: Bool
 
@@ -17,8 +17,8 @@ package struct TextOrigin: Hashable, Sendable {
 }
 
 extension TextOrigin {
-  /// The place of a part of the text; `content` is the whole text. O(length of the scalar) if it is
-  /// not written byte for byte and `source` does not remember places in it.
+  /// The location of a part of the text; `content` is the whole text. O(length of the scalar) if it
+  /// is not written byte for byte and `source` does not remember locations in it.
   package func span(of range: Range<Int>, in content: ArraySlice<UInt8>, _ source: SourceText)
     -> Span
   {
@@ -34,8 +34,8 @@ extension TextOrigin {
   }
 }
 
-/// Walks a scalar as it is written beside what it reads as. Blanks may have come and gone by folding
-/// and indentation; everything else is there in the same order, some of it as escapes.
+/// Compares a scalar as it is written with its content. Folding and indentation may have added and
+/// removed white space; everything else is there in the same order, some of it as escapes.
 private struct ScalarAlignment {
   private enum Style { case plain, singleQuoted, doubleQuoted, block }
 
@@ -64,12 +64,12 @@ private struct ScalarAlignment {
     }
   }
 
-  /// The rest of a block scalar's first line: indicators and a comment.
+  /// Skips the rest of a block scalar's first line: indicators and a comment.
   private mutating func skipLine() {
     while place < written.count, written[place] != UInt8(ascii: "\n") { place += 1 }
   }
 
-  /// Nil if the two do not fit each other.
+  /// The location of a range; nil if the two do not match.
   package mutating func place(
     of range: Range<Int>, in content: ArraySlice<UInt8>, _ offsets: ScalarOffsets?
   ) -> Range<Int>? {
@@ -95,7 +95,7 @@ private struct ScalarAlignment {
     return range.lowerBound >= content.endIndex ? end..<end : nil
   }
 
-  /// A stretch of the file that reads as some bytes.
+  /// A range of the file, and the bytes it stands for.
   private struct Lexeme {
     package let range: Range<Int>
     package let byteCount: Int
@@ -107,7 +107,7 @@ private struct ScalarAlignment {
     return lexeme(reading: byte)
   }
 
-  /// A blank that is written as it is, or as an escape, or that came of folding a line.
+  /// White space that is written as it is, or as an escape, or that comes from folding a line.
   private mutating func blankLexeme(_ byte: UInt8) -> Lexeme? {
     let here = place
     if place < written.count, written[place] == byte {
@@ -141,7 +141,7 @@ private struct ScalarAlignment {
     return Lexeme(range: here..<min(place, written.count), byteCount: 1)
   }
 
-  /// `\n`, `\x41`, `\u00e9`.
+  /// An escape: `\n`, `\x41`, `\u00e9`.
   private mutating func escapeLexeme() -> Lexeme? {
     let here = place
     guard place + 1 < written.count else { return nil }

@@ -1,10 +1,10 @@
-// Names and types of an expression, before anything is known of values. What is unknown until the
-// run has the type `any`, and is looked at then.
+// Checks the names and types of an expression, before any values are known. What is unknown until
+// the run has the type `any`, and is checked then.
 
 package import Diagnostics
 
 extension Expression {
-  /// Reports what is wrong; returns the type of the value, `any` for what was reported.
+  /// Reports what is wrong; returns the type of the value, which is `any` for what was reported.
   @discardableResult
   package func check(
     in scope: some ExpressionScope, _ source: SourceText, log: inout DiagnosticLog
@@ -34,10 +34,7 @@ extension Expression {
     log: inout DiagnosticLog, _ wrong: (String, String) -> UnlocatedFailure
   ) -> ExpressionType {
     var checker = ExpressionChecker(self, scope)
-    let type = checker.type(of: root)
-    if type.kinds.isDisjoint(with: wanted) {
-      checker.report(wrong(wanted.words, type.words), root)
-    }
+    let type = checker.expect(wanted, root, wrong)
     for fault in checker.faults {
       log.report(at: span(of: fault.range, in: source)) { fault.words.diagnostic(at: $0) }
     }
@@ -46,9 +43,11 @@ extension Expression {
 }
 
 struct ExpressionChecker<Scope: ExpressionScope> {
-  private let expression: Expression
-  private let scope: Scope
+  let expression: Expression
+  let scope: Scope
   package private(set) var faults: [ExpressionFailure] = []
+  /// Names of secrets that may be missing.
+  private var missable: Set<Int> = []
 
   package init(_ expression: Expression, _ scope: Scope) {
     self.expression = expression
@@ -60,7 +59,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
     report(words, at: expression.range(of: node))
   }
 
-  private mutating func report(_ words: UnlocatedFailure, at range: Range<Int>) -> ExpressionType {
+  mutating func report(_ words: UnlocatedFailure, at range: Range<Int>) -> ExpressionType {
     faults.append(ExpressionFailure(words, at: range))
     return .any
   }
@@ -86,14 +85,18 @@ struct ExpressionChecker<Scope: ExpressionScope> {
     }
   }
 
-  /// Checks an operand; returns its type if it may be one of those wanted.
+  /// Checks an operand; returns its type if it may be one of the wanted types.
   @discardableResult
-  private mutating func expect(
+  fileprivate mutating func expect(
     _ wanted: ExpressionType.Kinds, _ node: Int, _ wrong: (String, String) -> UnlocatedFailure
   ) -> ExpressionType {
     let type = type(of: node)
-    guard type.kinds.isDisjoint(with: wanted) else { return type }
-    return report(wrong(wanted.words, type.words), node)
+    if type.kinds.isDisjoint(with: wanted) { return report(wrong(wanted.words, type.words), node) }
+    if missable.contains(node), !wanted.contains(.null) {
+      let name = expression.text(expression.range(of: node))
+      return report(ExpressionMessage.mayBeMissing(name), node)
+    }
+    return type
   }
 
   private mutating func unknownName(_ node: Int) -> ExpressionType {
@@ -156,82 +159,6 @@ extension ExpressionChecker {
     }
     return result ?? .any
   }
-
-  private mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
-    let (leftNode, rightNode) = expression.pair(of: node)
-    let left = type(of: leftNode)
-    let right = type(of: rightNode)
-    if sign.isOrder {
-      let ordered: ExpressionType.Kinds = [.number, .string]
-      for (type, operand) in [(left, leftNode), (right, rightNode)]
-      where type.kinds.isDisjoint(with: ordered) {
-        report(
-          ExpressionMessage.wrongOperand(
-            sign.sign, wanted: "two numbers or two strings", found: type.words), operand)
-        return
-      }
-      if !left.kinds.intersection(right.kinds).isDisjoint(with: ordered) { return }
-    } else {
-      let either = left.kinds.union(right.kinds)
-      if either.contains(.null) || !left.kinds.isDisjoint(with: right.kinds) {
-        checkChoices(left, leftNode, rightNode)
-        checkChoices(right, rightNode, leftNode)
-        return
-      }
-    }
-    report(ExpressionMessage.incomparable(left.words, right.words), node)
-  }
-
-  private mutating func checkHolding(_ node: Int) {
-    let (leftNode, rightNode) = expression.pair(of: node)
-    let left = type(of: leftNode)
-    let right = type(of: rightNode)
-    if right.kinds.isDisjoint(with: [.list, .map]) {
-      report(
-        right.kinds == .string
-          ? ExpressionMessage.textIn
-          : ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.words),
-        rightNode)
-    } else if !right.kinds.contains(.list), !left.kinds.contains(.string) {
-      report(ExpressionMessage.wrongIndex(wanted: "a string", found: left.words), leftNode)
-    } else if !right.kinds.contains(.map), areForeign(left, right.item) {
-      report(ExpressionMessage.foreignItem(left.words, in: right.item.words), node)
-    } else if !right.kinds.contains(.map) {
-      checkItems(left, leftNode, in: right, rightNode)
-    }
-  }
-
-  private mutating func checkItems(
-    _ item: ExpressionType, _ itemNode: Int, in list: ExpressionType, _ listNode: Int
-  ) {
-    checkChoices(list.item, listNode, itemNode)
-    if expression.nodes[listNode].kind == .list {
-      for operand in expression.operands(of: listNode) { checkChoices(item, itemNode, operand) }
-    }
-  }
-
-  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
-  /// behind `?:` and `??` may be meant to be like none.
-  private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
-    switch expression.nodes[other].kind {
-    case .string:
-      guard let choices = type.choices else { return }
-      let text = expression.stringLiteral(other)
-      if choices.contains(text) { return }
-      let isPath = [.member, .index].contains(expression.nodes[node].kind)
-      let subject = isPath ? expression.text(expression.range(of: node)) : nil
-      report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)
-    case .list:
-      guard type.kinds.contains(.list) else { return }
-      for operand in expression.operands(of: other) { checkChoices(type.item, node, operand) }
-    default: break
-    }
-  }
-
-  /// Whether values of the two can never be equal.
-  private func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
-    left.kinds.isDisjoint(with: right.kinds)
-  }
 }
 
 // Names.
@@ -271,7 +198,7 @@ extension ExpressionChecker {
     return whole.kinds.contains(.map) ? .any : whole.item
   }
 
-  /// `owner.name`, or `owner['name']`; `range` is where the name stands.
+  /// The type of `owner.name` or `owner['name']`; `range` is that of the name.
   private mutating func member(
     _ name: String, _ range: Range<Int>, of owner: Int, _ node: Int
   ) -> ExpressionType {
@@ -304,7 +231,9 @@ extension ExpressionChecker {
   ) -> ExpressionType {
     if let words = scope.objection(to: root) { return report(words, node) }
     switch scope.member(name, of: root) {
-    case .known(let type): return type
+    case .known(let type):
+      if scope.mayBeMissing(name, of: root) { missable.insert(node) }
+      return type
     case .refused(let words): return report(words, node)
     case .unknown:
       return report(
@@ -347,7 +276,7 @@ extension ExpressionChecker {
     return row.result
   }
 
-  /// What one argument asks of another.
+  /// Checks requirements that one argument places on another.
   private mutating func checkTogether(
     _ function: Function, _ types: [ExpressionType], _ operands: [Int]
   ) {

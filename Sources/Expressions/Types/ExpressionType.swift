@@ -1,5 +1,5 @@
-// What is known of a value before there is one: which of the six types it may have, and what is in
-// it. Knows nothing of expressions.
+// What is known about a value before it exists: which of the six types it may have, and what it
+// contains. It knows nothing about expressions.
 
 import Diagnostics
 
@@ -17,12 +17,13 @@ package struct ExpressionType: Hashable, Sendable {
     package static let list = Kinds(rawValue: 16)
     package static let map = Kinds(rawValue: 32)
     package static let all: Kinds = [.null, .bool, .number, .string, .list, .map]
-    /// What can stand in a text.
+    /// The types that can be inserted into a string.
     package static let text: Kinds = [.bool, .number, .string]
   }
 
   package let kinds: Kinds
-  /// One, or none if nothing more is known: most types are copied often, and say nothing more.
+  /// One element, or none if nothing more is known: most types are copied often, and contain
+  /// nothing more.
   private let structure: [Structure]
 
   private struct Structure: Hashable, Sendable {
@@ -31,14 +32,14 @@ package struct ExpressionType: Hashable, Sendable {
     let choices: Choices?
   }
 
-  /// Of a list's items, one or none; none is unknown.
+  /// The type of a list's items, one or none; none means unknown.
   private var items: [ExpressionType] { structure.first?.items ?? [] }
-  /// Of a map; nil is unknown.
+  /// The members of a map; nil means unknown.
   package var members: Members? { structure.first?.members }
-  /// Of a string: the only ones that it may be; nil if it may be any.
+  /// The only values that a string may have; nil if it may have any.
   package var choices: Choices? { structure.first?.choices }
 
-  /// Strings, in the order they are told.
+  /// The strings, in the order in which they are reported.
   package struct Choices: Hashable, Sendable {
     package let texts: [String]
     private let all: Set<String>
@@ -55,9 +56,9 @@ package struct ExpressionType: Hashable, Sendable {
   package struct Members: Hashable, Sendable {
     package let names: [String]
     package let types: [ExpressionType]
-    /// Whether there may be others, of any type.
+    /// Whether there may be other members, of any type.
     package let isOpen: Bool
-    /// By name; empty while there are few.
+    /// The positions by name; empty while there are only a few.
     private let places: [String: Int]
 
     package init(names: [String], types: [ExpressionType], isOpen: Bool) {
@@ -84,16 +85,16 @@ package struct ExpressionType: Hashable, Sendable {
       ? [] : [Structure(items: items.map { [$0] } ?? [], members: members, choices: choices)]
   }
 
-  /// Unknown until the run.
+  /// The type of a value that is unknown until the run.
   package static let any = ExpressionType(.all)
   package static let null = ExpressionType(.null)
   package static let bool = ExpressionType(.bool)
   package static let number = ExpressionType(.number)
   package static let string = ExpressionType(.string)
-  /// A map of which nothing is known.
+  /// A map about which nothing is known.
   package static let openMap = ExpressionType(.map)
 
-  /// One of these.
+  /// A string that is one of these.
   package static func string(_ choices: [String]) -> ExpressionType {
     ExpressionType(.string, choices: Choices(choices))
   }
@@ -110,21 +111,21 @@ package struct ExpressionType: Hashable, Sendable {
       members: Members(names: members.map(\.0), types: members.map(\.1), isOpen: isOpen))
   }
 
-  /// Of items in a list; `any` if nothing is known of them.
+  /// The type of the items in a list; `any` if nothing is known about them.
   package var item: ExpressionType { items.first ?? .any }
 
-  /// The same, or null.
+  /// The same type, or null.
   package var optional: ExpressionType {
     ExpressionType(kinds.union(.null), items: items.first, members: members, choices: choices)
   }
 
-  /// The same without null.
+  /// The same type without null.
   var unwrapped: ExpressionType {
     ExpressionType(
       kinds.subtracting(.null), items: items.first, members: members, choices: choices)
   }
 
-  /// What is either the one or the other.
+  /// The type of a value that has either of the two types.
   package func union(_ other: ExpressionType) -> ExpressionType {
     if self == other { return self }
     let hasList = (kinds.contains(.list), other.kinds.contains(.list))
@@ -150,7 +151,7 @@ package struct ExpressionType: Hashable, Sendable {
     return Choices(choices.texts + more.texts.filter { !choices.contains($0) })
   }
 
-  /// Of a value that is known.
+  /// The type of a known value.
   package init(of value: Value) {
     switch value {
     case .list(let values):
@@ -164,7 +165,7 @@ package struct ExpressionType: Hashable, Sendable {
     }
   }
 
-  /// In a sentence: `a string or a number`.
+  /// The type in words: `a string or a number`.
   package var words: String { kinds.words }
 }
 

@@ -1,5 +1,5 @@
-// A secret inside something that was encoded in base 64 (RFC 4648): alone, or between other bytes.
-// Where lines are broken, it does not say.
+// A secret inside something that was encoded in Base64 (RFC 4648): by itself, or between other
+// bytes. Line breaks are handled elsewhere.
 
 extension SecretForms {
   private static let standard = Array(
@@ -11,7 +11,7 @@ extension SecretForms {
     var forms: [[UInt8]] = []
     for alphabet in [standard, urlSafe] {
       for offset in 0..<3 { forms.append(inner(secret, after: offset, alphabet)) }
-      // Alone, and as `echo` would pass it on: then its ends are known too.
+      // By itself, and as `echo` would pass it on: then its ends are known too.
       for text in [secret, secret + [UInt8(ascii: "\n")]] {
         let encoded = whole(text, alphabet)
         let padded = encoded + Array(repeating: UInt8(ascii: "="), count: (3 - text.count % 3) % 3)
@@ -21,8 +21,8 @@ extension SecretForms {
     return forms
   }
 
-  /// What the secret alone decides when `offset` other bytes of a group stand before it: characters
-  /// that it shares with its neighbours are left out.
+  /// The characters that only the secret determines when `offset` other bytes of a group precede
+  /// it: characters that also encode neighbouring bytes are left out.
   private static func inner(
     _ secret: [UInt8], after offset: Int, _ alphabet: [UInt8]
   ) -> [UInt8] {
@@ -32,7 +32,7 @@ extension SecretForms {
     return first < end ? Array(encoded[first..<end]) : []
   }
 
-  /// Without padding.
+  /// The whole encoding, without padding.
   private static func whole(_ bytes: [UInt8], _ alphabet: [UInt8]) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count * 4 / 3 + 3)

@@ -1,4 +1,4 @@
-// A secret inside something that was written in hexadecimal, without blanks: `xxd -p`, `hexdump`,
+// A secret inside something that was written in hexadecimal, without spaces: `xxd -p`, `hexdump`,
 // `od` through `tr`.
 
 extension SecretForms {

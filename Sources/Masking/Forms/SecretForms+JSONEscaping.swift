@@ -1,18 +1,18 @@
 // A secret inside a JSON string. Every writer must escape some characters, and may escape others.
 
 extension SecretForms {
-  /// How a writer of JSON escapes.
+  /// How a JSON writer escapes.
   private struct JSONStyle {
-    /// PHP.
+    /// `/` is written as `\/`, as PHP does.
     var escapesSlash = false
-    /// What is written by number besides: characters that HTML would understand, and more.
+    /// Further characters that are escaped by number: those that HTML would interpret, and more.
     var markup = ""
-    /// `\u000a` instead of `\n`.
+    /// Control characters are written as `\u000a` instead of `\n`.
     var escapesControlsByNumber = false
     var uppercase = false
   }
 
-  /// Go; PHP; Gson; Ruby on Rails; .NET.
+  /// Nothing, or the characters of Go, PHP, Gson, Ruby on Rails and .NET.
   private static let markups = ["", "<>&", "<>&'", "<>&'=", "<>&'\"", "<>&'\"+`", "<>&'\"+`\u{7f}"]
 
   private static let jsonStyles: [JSONStyle] = markups.flatMap { markup in
@@ -23,7 +23,8 @@ extension SecretForms {
     }
   }
 
-  /// With characters beyond ASCII as they are, and by number as Python writes them.
+  /// The secret in all styles, with characters beyond ASCII as they are, and by number as Python
+  /// writes them.
   static func jsonEscaped(_ secret: [UInt8]) -> [[UInt8]] {
     let plain = rewritten(secret, in: jsonStyles, jsonEscape)
     guard secret.contains(where: { $0 >= 0x7F }) else { return plain }

@@ -1,8 +1,9 @@
-// A secret inside an address or the body of a form. Tools differ in which characters they leave.
+// A secret inside a URL or the body of a form. Tools differ in the characters that they leave
+// unchanged.
 
 extension SecretForms {
   private struct PercentStyle {
-    /// What is left as it is besides letters and digits.
+    /// The characters that are left unchanged besides letters and digits.
     let kept: String
     var spaceIsPlus = false
     var uppercase = true

@@ -2,12 +2,12 @@
 
 extension SecretForms {
   private enum ShellStyle: CaseIterable {
-    /// Between single quotes: sh and bash, then dash and Python.
+    /// Single quotes: as in sh and bash, then as in dash and Python.
     case single, singleByDouble
-    /// Between double quotes; interactive shells escape `!` too.
+    /// Double quotes; interactive shells escape `!` too.
     case double, doubleWithHistory
     case backslashes
-    /// $'…': as it is, or with every byte that is no ASCII text as a number (bash without a locale).
+    /// $'…': as it is, or with every non-ASCII byte as a number (bash without a locale).
     case ansi, ansiNumbered
   }
 
@@ -29,15 +29,15 @@ extension SecretForms {
       }
   }
 
-  /// `\303`.
+  /// An unprintable byte as a number: `\303`.
   private static func number(_ byte: UInt8) -> String? {
     guard byte < 0x20 || byte >= 0x7F else { return nil }
     let digits = String(byte, radix: 8)
     return "\\" + String(repeating: "0", count: 3 - digits.utf8.count) + digits
   }
 
-  /// Runs of bytes that cannot be shown, in quotes of their own, as coreutils write them. What cannot be
-  /// shown depends on the locale.
+  /// Runs of unprintable bytes in separate quotes, as coreutils write them. Which bytes are
+  /// unprintable depends on the locale.
   private static func apart(_ secret: [UInt8], isASCII: Bool) -> [UInt8] {
     var result: [UInt8] = []
     var isInRun = false

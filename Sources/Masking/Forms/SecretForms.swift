@@ -1,17 +1,17 @@
-// The texts in which a secret shows: as it is, and as common tools write it into other texts. What
-// is not here is not found: compressed, encrypted, hashed, reversed, split by other text.
+// The forms in which a secret appears: as it is, and as common tools write it into other texts.
+// Other forms are not found: compressed, encrypted, hashed, reversed, split by other text.
 
 struct SecretForms {
-  /// As they are, none shorter than four bytes.
+  /// Forms that are searched as they are, none shorter than four bytes.
   var texts: Set<[UInt8]> = []
-  /// Those that tools break into lines: white space in them is passed over. None is shorter than
+  /// Forms that tools break into lines: white space in them is skipped. None is shorter than
   /// `shortestBroken`.
   var broken: Set<[UInt8]> = []
 
-  /// Shorter ones would often be found where they are not.
+  /// Shorter ones would often be found by coincidence.
   static let shortestBroken = 8
 
-  /// Adds every form of the value, and of each line of one that has several, if they shall count.
+  /// Adds every form of the value and, if `withLines`, of each line of a value that has several.
   mutating func add(_ secret: [UInt8], withLines: Bool) {
     let wholes = Set([secret, Self.trimmed(secret[...])])
       .filter { characterCount(of: $0) >= Masker.fewestCharacters }
@@ -31,8 +31,8 @@ struct SecretForms {
     }
   }
 
-  /// Of a value with several lines, those with at least four characters. Without the blanks around
-  /// them, which say nothing, unless less would be left.
+  /// The lines of a value with several lines, if they have at least four characters. Surrounding
+  /// white space is removed, because it reveals nothing, unless too little would be left.
   static func lines(of secret: [UInt8]) -> [[UInt8]] {
     guard secret.contains(UInt8(ascii: "\n")) else { return [] }
     return secret.split(separator: UInt8(ascii: "\n")).compactMap { line in
@@ -51,8 +51,8 @@ struct SecretForms {
     return Array(line[first...last])
   }
 
-  /// The text in every style, each different result once. A style says what stands in the place of a
-  /// byte; nil is the byte itself.
+  /// The text in every style, each different result once. A style returns the replacement of a
+  /// byte; nil leaves the byte unchanged.
   static func rewritten<Style>(
     _ text: [UInt8], in styles: [Style], _ replacement: (UInt8, Style) -> String?
   ) -> [[UInt8]] {

@@ -1,7 +1,7 @@
 // Finds every occurrence of many patterns in one pass over a text that comes in pieces (Aho and
-// Corasick, 1975). It knows bytes, nothing of secrets.
+// Corasick, 1975). It knows bytes, but nothing about secrets.
 
-/// An occurrence in a text, or several that overlap: bytes since the text began.
+/// An occurrence in a text, or several that overlap, as positions in bytes since the text began.
 struct Hit: Hashable {
   var start: Int
   var end: Int
@@ -9,12 +9,12 @@ struct Hit: Hashable {
 
 /// States are the nodes of a trie. Near the root, where a scan nearly always is, a state has a row
 /// with its next state for every byte; a deeper one has its children and a link to follow, so a
-/// long pattern costs few bytes for each of its own.
+/// long pattern needs few bytes of memory for each of its own.
 final class Automaton: Sendable {
   typealias State = UInt32
 
   private let skip: SkipTable
-  /// Bytes that no pattern holds are one class.
+  /// The class of each byte. Bytes that no pattern contains are one class.
   private let classes: FixedTable<UInt8>
   private let rows: FixedTable<UInt32>
   /// A row has `1 << rowShift` entries.
@@ -26,12 +26,12 @@ final class Automaton: Sendable {
   private let openBytes: [UInt32]
 
   static let start: State = 0
-  /// In an entry of `rows`: a pattern ends in that state.
+  /// The bit in an entry of `rows` that says that a pattern ends in that state.
   private static let matchBit: UInt32 = 1 << 31
-  /// 1 MiB, as far as most secrets need; a scan is mostly in the first few rows.
+  /// 1 MiB, which is enough for most secrets; a scan is mostly in the first few rows.
   private static let rowEntryLimit = 1 << 18
 
-  /// At least one pattern, none shorter than four bytes.
+  /// There must be at least one pattern, and none shorter than four bytes.
   init(_ patterns: Set<[UInt8]>) {
     let patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
     var trie = Trie(patterns)
@@ -76,10 +76,10 @@ final class Automaton: Sendable {
     return rows
   }
 
-  /// How many of the bytes before may be the beginning of an occurrence that is not complete.
+  /// How many of the preceding bytes may be the beginning of an incomplete occurrence.
   func openByteCount(in state: State) -> Int { Int(openBytes[Int(state)]) }
 
-  /// Goes on from a state through the bytes, the first of which is at `position`; adds what it
+  /// Continues from a state through the bytes, the first of which is at `position`; adds what it
   /// finds to `hits`. Linear, whatever the text.
   func scan(
     _ bytes: UnsafeRawBufferPointer, at position: Int, from start: State, hits: inout [Hit]
@@ -92,7 +92,7 @@ final class Automaton: Sendable {
     var index = 0
     while index < bytes.count {
       if state <= lastShallow {
-        // No occurrence has begun, or only its first byte is read: the window starts there.
+        // No occurrence has begun, or only its first byte has been read: the window starts there.
         let begin = index - (state == Self.start ? 0 : 1)
         let candidate = skip.candidate(text, from: begin, to: lastWindow)
         if candidate > begin {
@@ -113,7 +113,8 @@ final class Automaton: Sendable {
     return state
   }
 
-  /// One byte further. `matchLength` is that of the longest pattern which ends there; 0 if none does.
+  /// The next state after one byte. `matchLength` is that of the longest pattern which ends there;
+  /// 0 if none does.
   @inline(__always)
   func next(_ state: State, _ byte: UInt8) -> (state: State, matchLength: Int) {
     let entry =
@@ -124,7 +125,8 @@ final class Automaton: Sendable {
     return (next, entry == next ? 0 : Int(trie.matchLength[Int(next)]))
   }
 
-  /// The links are paid for by the bytes that led this deep.
+  /// The next state of a deep state. The cost of following links is covered by the bytes that led
+  /// this deep.
   private func deepNext(_ deep: State, _ byte: UInt8) -> UInt32 {
     var state = deep
     while state >= rowCount {
@@ -138,7 +140,7 @@ final class Automaton: Sendable {
 }
 
 extension [Hit] {
-  /// Those of another search come in between; what overlaps becomes one.
+  /// Merges the occurrences of another search; those that overlap become one.
   mutating func merge(_ others: [Hit]) {
     guard !others.isEmpty else { return }
     let all = (self + others).sorted { $0.start < $1.start }
@@ -152,7 +154,7 @@ extension [Hit] {
     }
   }
 
-  /// Occurrences come in the order of their ends; what overlaps becomes one.
+  /// Adds an occurrence. They come in the order of their ends; those that overlap become one.
   mutating func add(end: Int, length: Int) {
     var hit = Hit(start: end - length, end: end)
     while let last, last.end > hit.start {

@@ -1,16 +1,16 @@
-// Patterns that are found although white space stands in them, as where base 64 is broken into lines.
-// What most texts hold is passed over by a look at a few of their bytes.
+// Patterns that are found even with white space in them, as where Base64 is broken into lines. Most
+// text is skipped after examining a few of its bytes.
 
-/// Owned by the masker; any number of streams use it.
+/// The patterns and their tables, which the masker owns and any number of streams use.
 struct BrokenForms: Sendable {
   let automaton: Automaton
-  /// Of a pattern that is broken, at least one piece is as long as this: lines are not shorter.
+  /// At least one piece of a broken pattern is this long, because lines are not shorter.
   let pieceSize: Int
-  /// A bit for each four bytes in a row that stand in a pattern, by hash.
+  /// One bit for each sequence of four bytes that occurs in a pattern, by hash.
   private let grams: FixedTable<UInt8>
   private let hashBits: UInt32
 
-  /// Nil without patterns. None is shorter than eight bytes.
+  /// Nil if there are no patterns. None may be shorter than eight bytes.
   init?(_ patterns: Set<[UInt8]>) {
     guard let shortest = patterns.lazy.map(\.count).min() else { return nil }
     precondition(shortest >= SecretForms.shortestBroken, "a pattern of fewer than eight bytes")
@@ -18,7 +18,7 @@ struct BrokenForms: Sendable {
     pieceSize = min(12, shortest / 2)
     let size = patterns.reduce(0) { $0 + $1.count }
     var bits: UInt32 = 18
-    // 32 KiB, which fits the nearest cache, to 512.
+    // From 32 KiB, which fits into the level 1 cache, to 512 KiB.
     while bits < 22, size > 1 << (bits - 4) { bits += 1 }
     var grams = [UInt8](repeating: 0, count: 1 << (bits - 3))
     for pattern in patterns {
@@ -46,8 +46,8 @@ struct BrokenForms: Sendable {
     return grams.start[slot >> 3] & 1 << UInt8(slot & 7) != 0
   }
 
-  /// The first place from `start` on, of those looked at, where a piece of a pattern may be; nil if
-  /// there is none that ends before the text does. Of every piece one place is looked at.
+  /// The first of the examined positions from `start` on where a piece of a pattern may be; nil if
+  /// there is none before the end of the text. In every piece one position is examined.
   func candidate(_ bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
     guard let text = bytes.baseAddress else { return nil }
     let last = bytes.count - 4
@@ -55,7 +55,7 @@ struct BrokenForms: Sendable {
     var place = start
     while place <= last {
       if isKnown(text, place) {
-        // A piece goes on for as far to one of the sides.
+        // A piece extends at least this far to one of the sides.
         let (before, after) = (place - distance, place + distance)
         if before < 0 || after > last || isKnown(text, before) || isKnown(text, after) {
           return place

@@ -1,14 +1,15 @@
-// The search for patterns with white space in them, in one text that comes in pieces.
+// The search for patterns with white space in them, in one text that arrives in pieces.
 
-/// One stream. Memory: the longest pattern, and a mark for each stretch of white space in it.
+/// One stream. It needs memory for the longest pattern, and a mark for each run of white space in
+/// it.
 struct BrokenScan: Sendable {
   private let forms: BrokenForms
   private var state = Automaton.start
-  /// Bytes that are not white space since the search was begun anew.
+  /// The number of bytes other than white space since the search was restarted.
   private var count = 0
-  /// White space before the next byte.
+  /// The number of white-space bytes before the next byte.
   private var blanks = 1
-  /// Where bytes stand that follow white space.
+  /// The positions of bytes that follow white space.
   private var marks: [Mark] = []
   private var markLimit = 64
 
@@ -17,18 +18,18 @@ struct BrokenScan: Sendable {
     let position: Int
   }
 
-  /// More white space ends what has begun.
+  /// More white space than this ends an occurrence that has begun.
   private static let mostBlanks = 64
-  /// What has begun with fewer bytes at the end of a line is not waited for: nearly every line would
-  /// have to be.
+  /// At the end of a line, an occurrence that has begun with fewer bytes is not held back:
+  /// otherwise nearly every line would be.
   private static let fewestBeforeBlank = 3
 
   init(_ forms: BrokenForms) { self.forms = forms }
 
-  /// How far before a piece of a pattern the pattern may have begun: with a shorter piece.
+  /// How far before a piece of a pattern the pattern may have begun, with a shorter piece.
   private var reach: Int { 3 * forms.pieceSize + Self.mostBlanks }
 
-  /// The bytes that follow; the first is at `position`.
+  /// Scans the next bytes; the first is at `position`.
   mutating func scan(_ bytes: UnsafeRawBufferPointer, at position: Int, hits: inout [Hit]) {
     var index = run(bytes, 0..<min(reach, bytes.count), at: position, hits: &hits)
     while index < bytes.count {
@@ -43,7 +44,7 @@ struct BrokenScan: Sendable {
     }
   }
 
-  /// Where that begins which is not decided: a position no further than `end`.
+  /// The position from which on nothing is decided, which is no further than `end`.
   func firstOpen(upTo end: Int) -> Int {
     let open = forms.automaton.openByteCount(in: state)
     guard open >= (blanks > 0 ? Self.fewestBeforeBlank : 1) else { return end }
@@ -57,7 +58,8 @@ struct BrokenScan: Sendable {
     marks.removeAll(keepingCapacity: true)
   }
 
-  /// Looks at every byte of the range, and on while a pattern is being read. Returns where it ends.
+  /// Examines every byte of the range, and continues while a pattern is being read. Returns where
+  /// it ends.
   private mutating func run(
     _ bytes: UnsafeRawBufferPointer, _ range: Range<Int>, at position: Int, hits: inout [Hit]
   ) -> Int {
@@ -105,7 +107,7 @@ struct BrokenScan: Sendable {
     marks.append(Mark(count: count, position: position))
   }
 
-  /// Of a byte by its number; it belongs to what is being read.
+  /// The position of a byte, given its number; it belongs to what is being read.
   private func position(of number: Int) -> Int {
     guard let mark = marks.last(where: { $0.count <= number }) else {
       preconditionFailure("a byte that was forgotten")

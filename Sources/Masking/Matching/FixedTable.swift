@@ -1,8 +1,8 @@
 // A table that is filled once and then only read, at the speed of a bare pointer.
 
-/// Owns its memory.
+/// A table that owns its memory.
 ///
-/// `@unchecked`: nothing writes to it after `init`, so any thread may read.
+/// It is `@unchecked` because nothing writes to it after `init`, so any thread may read.
 final class FixedTable<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
   let start: UnsafePointer<Element>
   let count: Int
@@ -12,7 +12,7 @@ final class FixedTable<Element: BitwiseCopyable & Sendable>: @unchecked Sendable
     memory = .allocate(capacity: max(1, elements.count))
     count = elements.count
     _ = memory.initialize(from: elements)
-    // Never nil: at least one element was asked for.
+    // The address is never nil, because at least one element was requested.
     guard let address = memory.baseAddress else { preconditionFailure("memory without a place") }
     start = UnsafePointer(address)
   }

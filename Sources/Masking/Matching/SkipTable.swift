@@ -1,19 +1,19 @@
-// Finds where an occurrence could begin, and passes over the rest of a text without looking at
-// every byte of it (the shifts of Wu and Manber, 1994).
+// Finds where an occurrence could begin, and skips the rest of a text without examining every byte
+// of it (the shifts of Wu and Manber, 1994).
 
-/// For the last three bytes of a window as long as the shortest pattern: how far the window can
-/// move because no pattern's beginning could lie in it.
+/// The window is as long as the shortest pattern. Its last three bytes determine how far it can
+/// move because no pattern's beginning could be in it.
 struct SkipTable: Sendable {
-  /// Of the shortest pattern, but no more than `longestWindow`.
+  /// The length of the shortest pattern, but no more than `longestWindow`.
   let window: Int
-  /// By hash of three bytes; 0 is "look closer".
+  /// The shifts, by hash of three bytes; 0 means "look closer".
   let shifts: FixedTable<UInt8>
 
   private static let longestWindow = 64
-  /// 32 KiB: fits the nearest cache.
+  /// 32 KiB, which fits into the level 1 cache.
   private static let hashBits: UInt32 = 15
 
-  /// No pattern is shorter than four bytes.
+  /// No pattern may be shorter than four bytes.
   init(_ patterns: [[UInt8]]) {
     let window = min(Self.longestWindow, patterns.lazy.map(\.count).min() ?? Self.longestWindow)
     precondition(window >= 4, "a pattern of fewer than four bytes")
@@ -31,14 +31,14 @@ struct SkipTable: Sendable {
     self.shifts = FixedTable(shifts)
   }
 
-  /// Of the upper three bytes of a word as a little-endian machine loads it.
+  /// The slot for the upper three bytes of a word as a little-endian machine loads it.
   @inline(__always)
   static func slot(of block: UInt32) -> Int {
     Int(((block >> 8) &* 0x9E37_79B1) >> (32 - hashBits))
   }
 
-  /// The first place from `start` on where an occurrence could begin; `start` itself if no window
-  /// can be looked at there. It lies no more than a window behind `lastWindow`.
+  /// The first position from `start` on where an occurrence could begin; `start` itself if no
+  /// window fits there. It is at most one window after `lastWindow`.
   @inline(__always)
   func candidate(_ text: UnsafeRawPointer, from start: Int, to lastWindow: Int) -> Int {
     guard start >= 0 else { return start }

@@ -1,14 +1,15 @@
 // All patterns as one tree of bytes, with the links of Aho and Corasick (1975): from a node to the
-// longest other node that ends in the same way. Built once; what is read while matching is
-// `Automaton`.
+// longest other node that ends in the same way. It is built once; `Automaton` is what is read while
+// matching.
 
-/// Nodes in order of their depth; the children of a node stand side by side.
+/// Nodes in order of their depth; the children of a node are adjacent.
 struct Trie {
-  /// One more than there are nodes: the children of `n` are `firstChild[n]..<firstChild[n + 1]`.
+  /// One more entry than there are nodes: the children of `n` are `firstChild[n]..<firstChild[n +
+  /// 1]`.
   private(set) var firstChild: [UInt32] = []
   /// The byte that leads to the node.
   private(set) var byte: [UInt8] = [0]
-  /// The longest proper ending of the node's path that is a path too.
+  /// The node of the longest proper suffix of this node's path that is also a path.
   private(set) var suffix: [UInt32] = [0]
   private var depth: [UInt32] = [0]
   /// The length of the longest pattern that ends here; 0 if none does.
@@ -16,9 +17,9 @@ struct Trie {
 
   var nodeCount: Int { byte.count }
 
-  /// The patterns are sorted, and none is there twice or empty.
+  /// The patterns must be sorted, without duplicates, and none may be empty.
   init(_ patterns: [[UInt8]]) {
-    // The nodes of one depth in the making: of each, the patterns that share its path.
+    // The nodes of one depth while they are made: for each, the patterns that share its path.
     var level = [patterns.indices]
     var depth = 0
     while !level.isEmpty {
@@ -39,7 +40,7 @@ struct Trie {
   ) {
     var start = range.lowerBound
     let end = range.upperBound
-    // The shortest is the first: it may end here.
+    // The shortest is the first, and may end here.
     if start < end, patterns[start].count == depth { start += 1 }
     while start < end {
       let letter = patterns[start][depth]
@@ -53,7 +54,7 @@ struct Trie {
     }
   }
 
-  /// Shallow nodes first: a node's link leads to one that has its own.
+  /// Links shallow nodes first, because a node's link leads to one that already has its own.
   private mutating func link() {
     suffix = Array(repeating: 0, count: nodeCount)
     for node in 0..<nodeCount {
@@ -64,8 +65,8 @@ struct Trie {
     }
   }
 
-  /// For each node the length of the longest ending of its path with which a longer path begins.
-  /// Takes the place of the depths, which nobody needs any more.
+  /// For each node the length of the longest suffix of its path with which a longer path begins. It
+  /// replaces the depths, which are no longer needed.
   mutating func takeOpenByteCounts() -> [UInt32] {
     for node in 1..<nodeCount where children(of: node).isEmpty {
       depth[node] = depth[Int(suffix[node])]

@@ -1,17 +1,19 @@
-// The threads that run operations: who is idle, who is looking for work, what else is to do. It
-// starts nobody itself; under the engine's lock it is planned who should come, and after it done.
+// The threads that run operations: which are idle, which look for work, what else is to do. It
+// starts no thread itself; what to wake is planned under the engine's lock and done after it is
+// released.
 
 /// A thread of the crew, while it sleeps.
 final class Worker: Sendable {
   let signal = Signal()
 }
 
-/// Who could work. At most one at a time is on its way to look for work; when that one has found
-/// some and there is more, it sends for the next; for two, if operations block. So a burst of small
-/// operations does not wake everybody, and 300 that block get 300 threads.
+/// The threads that can work. At most one at a time is on its way to look for work; when that one
+/// has found some and there is more, it requests the next, or two if operations block. So a burst
+/// of small operations does not wake all threads, and 300 operations that block get 300 threads.
 ///
-/// While operations end faster than a lock changes hands, one thread does most, and more would only be
-/// in its way: another stays in reserve, and looks again in a moment, and the others sleep.
+/// While operations end faster than a lock changes hands, one thread does most of the work, and
+/// more would only get in its way: one other stays in reserve and checks again shortly, and the
+/// rest sleep.
 struct Crew {
   enum Wake {
     case nobody
@@ -19,23 +21,24 @@ struct Crew {
     case newThread
   }
 
-  /// Beyond this, operations wait for a thread as for a slot.
+  /// Beyond this number, operations wait for a thread as they do for a slot.
   static let largestSize = 4096
   private static let mostSearchers = 8
   private static let comersPerQuestion = 16
-  /// In less, in nanoseconds, there is too little to see.
+  /// The shortest time, in nanoseconds, over which the pace can be measured.
   private static let shortestLook = 20_000
   /// Operations that end faster than this, in nanoseconds, gain nothing from a second thread.
   static let shortTime = 1500
-  /// As long as they may take for the lock to be what threads wait for, if they do wait for it.
+  /// The longest time, in nanoseconds, that operations may take if threads that wait are waiting
+  /// for the lock.
   static let longestShortTime = 8000
 
   private(set) var size = 0
   private var searchers = 0
   private(set) var hasReserve = false
-  /// How many had ended when somebody was last sent for.
+  /// How many had ended when a thread was last requested.
   private var endedAtWake = 0
-  /// When it was last looked how long operations take, how many had ended then, and what was seen.
+  /// When the pace was last measured, how many operations had ended then, and the result.
   private var look = (time: 0, endedCount: 0, pace: Int.max)
   var endedCount = 0
   private var comerCount = 0
@@ -48,10 +51,11 @@ struct Crew {
   var hasErrands: Bool { errandsDone < errands.count }
   var hasSearcher: Bool { searchers > 0 }
 
-  /// To be called under the lock when there is work. Whoever is sent for counts as looking for it.
+  /// Call this under the lock when there is work. A thread that is requested counts as looking for
+  /// it.
   ///
-  /// `isNew` says that the caller has just come, and found work: if nothing has ended since somebody
-  /// was sent for, operations block, and several may be on their way.
+  /// `isNew` means that the caller has just come and found work: if nothing has ended since a
+  /// thread was last requested, operations block, and several threads may be on their way.
   mutating func planWake(isNew: Bool = false) -> Wake {
     let limit = isNew && endedCount == endedAtWake ? Crew.mostSearchers : 1
     if searchers >= limit || hasReserve { return .nobody }
@@ -67,16 +71,16 @@ struct Crew {
     return .newThread
   }
 
-  /// Whether the caller, who is at work, had better not be: there is another, and operations take less
-  /// than so long.
+  /// Whether the caller, which is working, should stop: there is another thread, and operations
+  /// take less time than the limit.
   mutating func isInTheWay(ifWithin limit: Int) -> Bool {
     let workerCount = size - idle.count - searchers - (hasReserve ? 1 : 0)
     return workerCount > 1 && !hasErrands && pace() < limit
   }
 
   mutating func takesReserve() { hasReserve = true }
-  /// Somebody has come in although nobody was looking. If that happens again and again while
-  /// operations are short, one is sent for, to stay in reserve.
+  /// Called when an operation has been added although no thread was looking. If that happens
+  /// repeatedly while operations are short, a thread is requested, to stay in reserve.
   mutating func planReserve() -> Wake {
     comerCount &+= 1
     guard comerCount % Crew.comersPerQuestion == 0, searchers == 0, pace() < Crew.longestShortTime
@@ -86,7 +90,7 @@ struct Crew {
     return planWake()
   }
 
-  /// The time from one end to the next, of late.
+  /// The recent average time from one end to the next.
   private mutating func pace() -> Int {
     let now = monotonicTime()
     let elapsed = now - look.time
@@ -102,7 +106,7 @@ struct Crew {
   mutating func stopsSearching() { searchers -= 1 }
   mutating func sleeps(_ worker: Worker) { idle.append(worker) }
 
-  /// False if it is no longer asleep: somebody is about to wake it.
+  /// Lets a worker leave; false if it is no longer asleep because it is about to be woken.
   mutating func leaves(_ worker: Worker) -> Bool {
     guard let index = idle.firstIndex(where: { $0 === worker }) else { return false }
     idle.remove(at: index)
@@ -110,7 +114,7 @@ struct Crew {
     return true
   }
 
-  /// A thread could not be started.
+  /// Called when a thread could not be started.
   mutating func lostOne() {
     size -= 1
     searchers -= 1

@@ -1,9 +1,9 @@
-// The search for a cycle through one operation. It knows nothing of what is done about it.
+// Searches for a cycle through one operation. It does not know what is done about it.
 
 internal import Scheduling
 
-/// Breadth first over dependencies, and over dependents to know when there is no use: in turn, and it
-/// ends when either side has seen all it can reach. So it costs twice the smaller side.
+/// A breadth-first search over dependencies, and over dependents to know when it is pointless: in
+/// turn, until either side has seen everything it can reach. So it costs twice the smaller side.
 struct CycleSearch {
   private struct Mark {
     /// The number of the search that has seen the operation from above, or from below.
@@ -12,7 +12,8 @@ struct CycleSearch {
     var cameFrom: Int32 = -1
   }
 
-  /// As many as there ever were operations at once, since the first search.
+  /// One mark for each operation; as many as there were operations at the same time since the first
+  /// search.
   private var marks: [Mark] = []
   private var number: UInt32 = 0
   private var upward: [OperationID] = []
@@ -20,12 +21,12 @@ struct CycleSearch {
   private var start = OperationID(0)
   private var end: OperationID?
   private var cycleIsCertain = false
-  /// How many edges may be looked at.
+  /// How many edges may be visited.
   var limit = 0
   private(set) var stepCount = 0
 
-  /// The shortest way from the operation back to itself, along what it waits for, itself first; empty
-  /// if there is none, nil if that took too long to tell.
+  /// The shortest way from the operation back to itself, along what it waits for, itself first;
+  /// empty if there is none, nil if the search would take too long.
   mutating func run(from start: OperationID, in graph: Graph) -> [OperationID]? {
     begin(at: start, graph.count)
     var step = 0

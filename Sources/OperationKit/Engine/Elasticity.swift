@@ -1,5 +1,5 @@
-// The width of queues that leave it to the machine: as many as there are processors, and more while
-// these have nothing to do because operations block.
+// Controls the width of queues that leave it to the machine: as many as there are processors, and
+// more while the processors are idle because operations block.
 
 import Glibc
 internal import Processors
@@ -10,7 +10,7 @@ enum Elasticity {
   static let leastWidth = max(2, processors)
   static let largestWidth = max(64, 4 * processors)
   static let tick: UInt32 = 10_000
-  /// The watch ends when nothing was crowded for so many ticks.
+  /// The watch ends when no queue was crowded for this many ticks.
   static let patience = 20
 
   /// The processor time of this process, in microseconds.
@@ -22,7 +22,8 @@ enum Elasticity {
 }
 
 extension Engine {
-  /// Under the lock, when an operation of the queue is about to start: the last slot may be gone.
+  /// Called under the lock when an operation of the queue is about to start: the last slot may be
+  /// gone.
   func watchElasticity(of queueNumber: Int) {
     if isWatching || !isCrowded(queueNumber) { return }
     isWatching = Threads.start { Engine.shared.watch() }
@@ -57,7 +58,8 @@ extension Engine {
     }
   }
 
-  /// More threads help where those there are neither end operations nor use the processors.
+  /// Widens crowded queues. More threads help if the existing ones neither end operations nor use
+  /// the processors.
   private func widenCrowded(_ isIdle: Bool) -> Bool {
     var wasCrowded = false
     for queueNumber in queues.indices where queues[queueNumber].isElastic && isCrowded(queueNumber)

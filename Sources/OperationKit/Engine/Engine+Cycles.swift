@@ -1,21 +1,22 @@
-// Operations that wait for each other in a cycle: looked for when one is added that others wait
-// for already, since only that can close a cycle. How, is in CycleSearch.swift.
+// Finds operations that wait for each other in a cycle. The search is made when an operation is
+// added that others already wait for, since only that can close a cycle. CycleSearch.swift has the
+// search.
 
 import Dispatch
 internal import Scheduling
 
-/// How much looking for cycles may cost.
+/// The budget for searching for cycles.
 struct CycleCredit {
-  /// Steps for each operation that is added. So the search is linear in what is added, however
-  /// tangled that is.
+  /// The steps that each added operation earns. So the search is linear in the number of
+  /// operations, however tangled the graph is.
   private static let stepsPerOperation = 32
-  /// Looking at everything takes at most one part in so many of the time.
+  /// The pass over everything takes at most one part in this many of the time.
   private static let share = 10
   private static let shortestDelay = 20_000_000
 
   var steps = 0
   private var paidCount = 0
-  /// Operations for which the credit did not suffice.
+  /// Operations for which the budget was not enough.
   var suspects: [OperationID] = []
   var isSweepPlanned = false
   private var sweepTime = 0
@@ -34,8 +35,8 @@ struct CycleCredit {
 }
 
 extension Engine {
-  /// Under the lock. What is found is told when that is free: at once, or, if the search would take
-  /// too long, after a look at everything a moment later.
+  /// Must be called under the lock. A cycle is reported when the lock is released: at once, or, if
+  /// the search would take too long, after a pass over everything a moment later.
   func searchForCycle(through start: OperationID) {
     guard mayBeOnCycle(start) else { return }
     cycleCredit.earn(addedCount: addedCount, presentCount: members.count)
@@ -66,7 +67,7 @@ extension Engine {
     }
   }
 
-  /// Looks at everything at once: linear.
+  /// Checks everything in one pass. Linear.
   private func sweep() {
     enter()
     let start = monotonicTime()

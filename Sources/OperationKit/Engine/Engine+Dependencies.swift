@@ -1,12 +1,11 @@
-// What operations that are there already change: what they wait for, their priority, that they are
-// cancelled.
+// Changes to existing operations: what they wait for, their priority, cancellation.
 
 internal import Scheduling
 import Synchronization
 
 extension Operation {
-  /// Of one bit, for what an operation waits for while it is in no queue: nobody who only makes
-  /// operations needs the engine's lock. False if it is in a queue.
+  /// Takes a lock of one bit, for what an operation waits for while it is in no queue: creating
+  /// operations does not need the engine's lock. False if it is in a queue.
   func lockAwaited() -> Bool {
     var old = bits
     while !old.contains(.queued) {
@@ -23,7 +22,7 @@ extension Operation {
     return false
   }
 
-  /// Notes that the operation waits for another; false if it is in a queue.
+  /// Records that the operation waits for another; false if it is in a queue.
   func awaitsBeforeQueueing(_ dependency: Operation) -> Bool {
     guard lockAwaited() else { return false }
     if bits.isDisjoint(with: [.finished, .executing]) { awaited.append(dependency) }
@@ -31,7 +30,7 @@ extension Operation {
     return true
   }
 
-  /// Notes that it is in a queue now; returns what was before.
+  /// Records that it is now in a queue; returns the previous status.
   @discardableResult
   func becomeQueued() -> Status {
     if type(of: self) != BlockOperation.self { takePriorityFromSubclass() }
@@ -52,7 +51,8 @@ extension Operation {
     }
   }
 
-  /// Under the engine's lock: what the operation waits for, in a queue or not.
+  /// Gives access to what the operation waits for, in a queue or not. Must be called under the
+  /// engine's lock.
   func withAwaited<Value: ~Copyable>(_ body: (inout OperationList) -> Value) -> Value {
     let isLocked = lockAwaited()
     defer { if isLocked { clear(.changing) } }

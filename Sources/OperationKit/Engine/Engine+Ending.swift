@@ -2,10 +2,10 @@
 
 internal import Scheduling
 
-/// What is left to do of an ending once the lock is free: nothing here may run under it, since
-/// releasing an operation can run anybody's code.
+/// What remains to be done at an ending once the lock is released: nothing here may run under it,
+/// since releasing an operation can run user code.
 struct Leftovers: ~Copyable {
-  /// What hardly any ending has.
+  /// Parts that hardly any ending has.
   final class Rest {
     var signals: [Signal] = []
     var doomed: [Operation] = []
@@ -13,7 +13,7 @@ struct Leftovers: ~Copyable {
     var progress: Progress?
   }
 
-  /// The engine's own reference to what has ended.
+  /// The engine's own reference to the operation that has ended.
   var reference: Unmanaged<Operation>?
   var dependencies = OperationList()
   var queue: OperationQueue?
@@ -25,7 +25,7 @@ struct Leftovers: ~Copyable {
     body(present)
   }
 
-  /// To be called once.
+  /// Settles an operation. Must be called once.
   func settle(_ operation: Operation) {
     if operation.has(.hasWaiters) { operation.releaseSuccessors() }
     guard let rest else { return }
@@ -40,7 +40,7 @@ struct Leftovers: ~Copyable {
 }
 
 extension Engine {
-  /// The operation's completion block has run: dependents may go on.
+  /// Called when the operation's completion block has run: dependents may continue.
   func retire(_ operation: Operation) {
     var leftovers = Leftovers()
     enter()
@@ -50,7 +50,7 @@ extension Engine {
     leftovers.reference?.release()
   }
 
-  /// Under the lock.
+  /// Must be called under the lock.
   func retire(_ operation: Operation, _ leftovers: inout Leftovers) {
     let old = operation.set(.retired)
     crew.endedCount &+= 1
@@ -69,7 +69,7 @@ extension Engine {
     }
   }
 
-  /// Somebody may want to be told that dependents have become ready.
+  /// Retires an operation whose observers may want to be told that dependents have become ready.
   private func retireWatched(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
     let observed = observedDependents(of: operation)
     free(operation, old, &leftovers)
@@ -78,7 +78,7 @@ extension Engine {
     }
   }
 
-  /// Its place, and those who wait for it.
+  /// Frees the operation's entry, and releases those that wait for it.
   private func free(_ operation: Operation, _ old: Status, _ leftovers: inout Leftovers) {
     if operation.number >= 0 { takeOut(operation, old, &leftovers) }
     if let ties = operation.ties { releaseWaiting(in: ties) }
@@ -127,7 +127,7 @@ extension Engine {
     if queues[queueNumber].isElastic { resetElasticity(of: queueNumber) }
   }
 
-  /// Queued operations that wait for one that was in no queue.
+  /// Releases queued operations that wait for one that was in no queue.
   private func releaseWaiting(in ties: Ties) {
     ties.waiting.takeAll().forEach { dependent in
       guard dependent.number >= 0 else { return }
@@ -135,7 +135,7 @@ extension Engine {
     }
   }
 
-  /// Dependents that need success are kept from starting until they are cancelled.
+  /// Prevents dependents that need success from starting until they are cancelled.
   private func collectDoomed(by operation: Operation, _ leftovers: inout Leftovers) {
     for dependent in dependents(of: operation) where dependent.has(.needsSuccess) {
       let id = OperationID(Int(dependent.number))
@@ -154,7 +154,7 @@ extension Engine {
       && !scheduler.pointee.isWaiting(OperationID(Int(operation.number)))
   }
 
-  /// Operations in queues that depend on it; linear.
+  /// The operations in queues that depend on it. Linear.
   func dependents(of operation: Operation) -> [Operation] {
     if operation.number < 0 { return operation.ties?.waiting.all.filter { $0.number >= 0 } ?? [] }
     return scheduler.pointee.graph.dependents(of: OperationID(Int(operation.number)))

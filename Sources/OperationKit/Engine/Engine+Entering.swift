@@ -1,15 +1,15 @@
-// How operations come in: past the lock into the inbox where that is possible, and from there, or at
-// once, into their queue.
+// How operations are added: without the lock into the inbox where that is possible, and from there,
+// or at once, into their queue.
 
 internal import Scheduling
 import Synchronization
 
-/// What an operation that came in has brought up. It is seen to when the lock is free: it calls
-/// anybody's code.
+/// A consequence of adding an operation. It is handled when the lock is released, because it calls
+/// user code.
 enum Affair {
-  /// It needs the success of one that had none.
+  /// The operation needs the success of one that did not succeed.
   case doomed(Operation)
-  /// It has closed a cycle.
+  /// The operation has closed a cycle.
   case cycle([Operation])
 
   func settle() {
@@ -25,7 +25,7 @@ enum Affair {
 }
 
 extension Engine {
-  /// So many operations make a batch for `help`.
+  /// The number of operations that make a batch for `help`.
   private static let batch = 512
 
   func add(
@@ -55,9 +55,10 @@ extension Engine {
     unlockAndWake()
   }
 
-  /// Past the lock. Whoever is looking for work will find it; if nobody is, its adder sends for
-  /// somebody. They cannot miss each other: one shows that nobody is looking any more and then looks
-  /// into the inbox, the other puts something in and then looks whether somebody is looking.
+  /// Adds an operation without the lock. A thread that looks for work will find it; if there is
+  /// none, the adder requests one. They cannot miss each other: one announces that no thread is
+  /// looking any more and then checks the inbox, the other puts something in and then checks the
+  /// announcement.
   private func post(_ reference: Unmanaged<Operation>, _ id: QueueID) {
     reference._withUnsafeGuaranteedRef { $0.queueNumber = id.rawValue }
     inbox.push(reference)
@@ -66,15 +67,15 @@ extension Engine {
     unlockAndWake(wasUnattended: true)
   }
 
-  /// Who adds many in a row takes them over now and then: it has just made them, and so they and what they
-  /// wait for are in its cache, and not in that of the threads which run them. That halves the time of a
-  /// graph.
+  /// Lets a thread that adds many operations in a row take them over now and then: it has just made
+  /// them, so they and what they wait for are in its cache, and not in that of the threads which
+  /// run them. That halves the time of a graph.
   private func help() {
     enter()
     unlockAndWake()
   }
 
-  /// Under the lock: all that has come in goes to its queue.
+  /// Moves everything in the inbox to its queue. Must be called under the lock.
   func takeOver() {
     inbox.takeAll { reference in
       let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
@@ -133,7 +134,8 @@ extension Engine {
     addedCount &+= 1
   }
 
-  /// Ties an operation that is held to what it waits for and what waits for it, and lets it go.
+  /// Connects an operation that is held with what it waits for and what waits for it, and releases
+  /// it.
   private func link(
     _ operation: Operation, _ id: OperationID, _ queueNumber: Int, _ isBarrier: Bool
   ) {
@@ -158,7 +160,8 @@ extension Engine {
     }
   }
 
-  /// Lets a queued operation wait for another: by an edge if that is queued too, else by a hold.
+  /// Lets a queued operation wait for another: by an edge if that is queued too, otherwise by a
+  /// hold.
   func link(_ operation: Operation, to dependency: Operation) {
     let id = OperationID(Int(operation.number))
     if dependency.number >= 0 {
@@ -170,7 +173,7 @@ extension Engine {
     }
   }
 
-  /// Operations that waited for this one while it was in no queue get edges. True if there are
+  /// Gives edges to operations that waited for this one while it was in no queue. True if there are
   /// any: a cycle may have been closed.
   private func takeOverWaiting(of operation: Operation) -> Bool {
     guard let ties = operation.ties, !ties.waiting.isEmpty else { return false }
@@ -184,8 +187,8 @@ extension Engine {
     return true
   }
 
-  /// What is added after a barrier waits for it, and a barrier for all that was added before, as far
-  /// back as the last one.
+  /// Makes what is added after a barrier wait for it, and a barrier wait for everything that was
+  /// added before, as far back as the previous barrier.
   private func addBarrierEdges(to id: OperationID, in queueNumber: Int, isBarrier: Bool) {
     let latest = queues[queueNumber].barrier
     if latest >= 0 {

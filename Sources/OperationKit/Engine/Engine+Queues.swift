@@ -1,4 +1,4 @@
-// What queues ask of the engine.
+// What queues request from the engine.
 
 import Dispatch
 internal import Scheduling
@@ -65,7 +65,7 @@ extension Engine {
     locked { dependents(of: operation) }
   }
 
-  /// From now on the operation's changes are told.
+  /// Has the operation's changes reported from now on.
   func countObserved(_ operation: Operation) {
     locked {
       if !operation.set(.isObserved).isDisjoint(with: [.isObserved, .retired]) { return }

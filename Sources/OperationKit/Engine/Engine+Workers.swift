@@ -7,7 +7,8 @@ import Synchronization
 
 extension Engine {
   private enum Job {
-    /// Whoever runs it need not count references: the engine's is taken back by retiring it.
+    /// Run an operation. The thread that does so need not count references: the engine's is taken
+    /// back by retiring the operation.
     case run(Unmanaged<Operation>, CurrentQueue.Mark)
     case dispatch(Operation, CurrentQueue.Mark, DispatchQueue)
     case errand(@Sendable () -> Void)
@@ -16,24 +17,25 @@ extension Engine {
     case sleep
   }
 
-  /// What a thread is there for, between two jobs.
+  /// The role of a thread between two jobs.
   private enum Role {
     case sentFor, inReserve, searching, working
   }
 
-  /// After so many operations without a pause, more are to be expected from whoever adds them: a
-  /// thread that has run out of work lets some gather, instead of contending for each.
+  /// After this many operations without a pause, more can be expected from the same adder: a thread
+  /// that has run out of work lets some accumulate, instead of contending for each.
   private static let burst = 32
-  /// A worker finds the lock taken: 2 up each time, 1 down each time that it does not.
+  /// The limit of a counter of contention: it goes up by 2 each time a worker finds the lock taken,
+  /// and down by 1 each time it does not.
   private static let muchContention = 4
   /// How long the reserve waits, in microseconds.
   private static let nap: UInt32 = 20
   /// How long a thread without work stays, in seconds.
   private static let patience = 2
 
-  /// To be called under the lock; sends for somebody if there is work.
+  /// Call this under the lock; it requests a thread if there is work.
   ///
-  /// `wasUnattended`: the caller has found nobody who would look into the inbox.
+  /// `wasUnattended` means that the caller has found no thread that would check the inbox.
   func unlockAndWake(isNew: Bool = false, wasUnattended: Bool = false) {
     var wake = wasUnattended ? crew.planReserve() : Crew.Wake.nobody
     repeat {
@@ -63,7 +65,7 @@ extension Engine {
     }
   }
 
-  /// Shows whether somebody will look into the inbox. False if something has come in since nobody
+  /// Announces whether a thread will check the inbox. False if something has been added since none
   /// will; it has been taken over.
   private func showAttendance() -> Bool {
     let isAttended = crew.hasSearcher || crew.hasReserve
@@ -90,14 +92,14 @@ extension Engine {
     lock.unlock()
   }
 
-  /// Runs the closure on a thread of the crew, soon, whatever queues are doing.
+  /// Runs the closure on a thread of the crew, soon, whatever the queues are doing.
   func perform(_ errand: @escaping @Sendable () -> Void) {
     enter()
     crew.add(errand)
     unlockAndWake()
   }
 
-  /// The life of a thread.
+  /// The main function of a thread.
   private func work() {
     let worker = Worker()
     var role = Role.sentFor
@@ -187,8 +189,9 @@ extension Engine {
     return nil
   }
 
-  /// From now on the end is the chooser's business. False if the operation has finished before: who
-  /// did that is about to retire it. Plain ones cannot; they are chosen when they begin.
+  /// Chooses an operation: from now on the chooser handles its end. False if the operation has
+  /// already finished: the thread that finished it is about to retire it. That cannot happen to
+  /// plain operations; they are chosen when they begin.
   private func choose(_ reference: Unmanaged<Operation>) -> Bool {
     reference._withUnsafeGuaranteedRef { operation in
       if type(of: operation) == BlockOperation.self { return true }
@@ -198,7 +201,7 @@ extension Engine {
     }
   }
 
-  /// Work often comes right after the last: a thread looks out for some before it sleeps.
+  /// Work often comes right after the last: a thread looks for some before it sleeps.
   private func lookAround() {
     let start = epoch.load(ordering: .relaxed)
     for _ in 0..<50 where epoch.load(ordering: .relaxed) == start && inbox.isEmpty {
@@ -206,7 +209,7 @@ extension Engine {
     }
   }
 
-  /// False if nothing came for long: the thread ends.
+  /// Sleeps until there is work. False if none came for a long time: the thread ends.
   private func sleep(_ worker: Worker, _ role: inout Role) -> Bool {
     if !worker.signal.wait(seconds: Engine.patience) {
       if locked({ crew.leaves(worker) }) { return false }
@@ -218,7 +221,7 @@ extension Engine {
 }
 
 extension Engine {
-  /// Starts an operation that was chosen. True if the caller shall retire it.
+  /// Starts an operation that was chosen. True if the caller must retire it.
   private func run(_ reference: Unmanaged<Operation>, in mark: CurrentQueue.Mark) -> Bool {
     let isOver = reference._withUnsafeGuaranteedRef { operation in
       if type(of: operation) != BlockOperation.self { return false }
@@ -229,7 +232,7 @@ extension Engine {
     return isOver || run(reference.takeUnretainedValue(), in: mark)
   }
 
-  /// Another thread may end it while this one comes back from `start()`.
+  /// Runs an operation. Another thread may end it before this one returns from `start()`.
   private func run(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     if !mayRun(operation) { return park(operation) }
     let old = CurrentQueue.exchange(mark)
@@ -241,7 +244,7 @@ extension Engine {
     return isOver
   }
 
-  /// What comes of `start()` where nobody has overridden or watches anything; false if it is not so.
+  /// Does what `start()` does if nothing is overridden or observed; false if that is not so.
   private func runPlainly(_ operation: Operation, in mark: CurrentQueue.Mark) -> Bool {
     guard operation.beginsPlainly() else { return false }
     let old = CurrentQueue.exchange(mark)
@@ -265,8 +268,8 @@ extension Engine {
     return true
   }
 
-  /// The operation gives its slot back until it is ready. True if it has finished meanwhile and the
-  /// caller shall retire it.
+  /// Takes the operation's slot back until it is ready. True if it has finished in the meantime and
+  /// the caller must retire it.
   private func park(_ operation: Operation) -> Bool {
     enter()
     if operation.clear(.chosen).contains(.finished) {
@@ -290,7 +293,7 @@ extension Engine {
     }
   }
 
-  /// A parked operation may run now.
+  /// Called when a parked operation may run.
   func becameReady(_ operation: Operation) {
     enter()
     if operation.has(.parked) { unpark(operation) }

@@ -1,21 +1,21 @@
-// The engine: one scheduler for all operations in all queues, under one lock. Dependencies cross
-// queues, so the lock does.
+// The engine: one scheduler for all operations in all queues, under one lock, because dependencies
+// cross queues.
 //
-// This file holds what is under the lock. How operations come in is in Engine+Entering.swift; the
-// scheduler decides who is next; Engine+Workers.swift runs it; Engine+Ending.swift takes it out. User
-// code is never called under the lock. Design: docs/operationkit/design.md.
+// This file holds what is under the lock. Engine+Entering.swift adds operations; the scheduler
+// decides which is next; Engine+Workers.swift runs it; Engine+Ending.swift removes it. User code is
+// never called under the lock. The design is described in docs/operationkit/design.md.
 
 import Dispatch
 internal import Scheduling
 import Synchronization
 
-final class Engine: @unchecked Sendable {  // all that changes is under `lock`, or atomic
+final class Engine: @unchecked Sendable {  // all mutable state is under `lock`, or atomic
   static let shared = Engine()
 
   /// An operation in a queue, and its neighbours in the order they were added.
   ///
-  /// The engine owns the operation from its coming to its end, by hand: counting references for each
-  /// step in between took a fifth of the time.
+  /// The engine owns the operation from when it is added to its end, with manual reference
+  /// counting: counting references for each step in between took a fifth of the time.
   struct Member {
     var reference: Unmanaged<Operation>?
     var previous: Int32 = -1
@@ -24,56 +24,56 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
     var operation: Operation? { reference?.takeUnretainedValue() }
   }
 
-  /// What the engine knows of a queue. Its number is used again after its end.
+  /// What the engine knows about a queue. Its number is reused after its end.
   struct QueueRecord {
-    /// While it has members, or some are on their way: they keep their queue alive.
+    /// The queue, while it has members or some are on their way: they keep it alive.
     var queue: OperationQueue?
     var mark = CurrentQueue.Mark()
-    /// How many were taken over from the inbox since it keeps the queue.
+    /// How many operations were taken over from the inbox since the record keeps the queue alive.
     var postedCount = 0
     var first: Int32 = -1
     var last: Int32 = -1
     var count = 0
-    /// The latest barrier; what comes after waits for it.
+    /// The latest barrier; everything added after it waits for it.
     var barrier: Int32 = -1
     var waiters: [Signal] = []
     var dispatchQueue: DispatchQueue?
     var progress: Progress?
-    /// Its width is for the machine to decide.
+    /// Whether the machine decides its width.
     var isElastic = true
-    /// How many have ended since the last look at its width.
+    /// How many operations have ended since its width was last checked.
     var endedCount = 0
   }
 
-  /// Taken by `enter`, which sees to what has come in.
+  /// The lock; `enter` takes it, and also takes over what has been added.
   let lock = Lock()
   let inbox = Inbox()
-  /// Somebody will look into the inbox before long, whatever comes in.
+  /// True if a thread will check the inbox soon, whatever is added.
   let attendance = Atomic<Bool>(false)
-  /// Changes when there is work and somebody is looking for it.
+  /// Changes when there is work and a thread is looking for it.
   let epoch = Atomic<UInt32>(0)
 
-  /// Behind a pointer: no checks for exclusive access, which the lock is for. The engine is never
-  /// released.
+  /// The scheduler is behind a pointer to avoid checks for exclusive access, which the lock
+  /// ensures. The engine is never released.
   let scheduler = UnsafeMutablePointer<Scheduler>.allocate(capacity: 1)
-  // The lock excludes others; checks for it on each access would cost a tenth of the time.
+  // The lock ensures exclusive access; checking that on each access would cost a tenth of the time.
   @exclusivity(unchecked) var members: [Member] = []
   @exclusivity(unchecked) var queues: [QueueRecord] = []
   private var vacantLanes: [QueueID] = []
   private var pools: [String: (pool: PoolID, users: Int)] = [:]
   private var vacantPools: [PoolID] = []
   @exclusivity(unchecked) var crew = Crew()
-  /// What was last shown as attendance.
+  /// The last announced value of `attendance`.
   @exclusivity(unchecked) var showsAttendance = false
   /// How many observed operations have not finished.
   @exclusivity(unchecked) var observedCount = 0
-  /// What operations that came in have brought up, to be seen to when the lock is free.
+  /// Consequences of added operations, to be handled when the lock is released.
   @exclusivity(unchecked) var affairs: [Affair] = []
-  /// How many were ever added.
+  /// How many operations were ever added.
   @exclusivity(unchecked) var addedCount = 0
   @exclusivity(unchecked) var cycleCredit = CycleCredit()
   @exclusivity(unchecked) var cycleSearch = CycleSearch()
-  /// A thread watches queues whose width is for the machine to decide.
+  /// Whether a thread watches queues whose width the machine decides.
   var isWatching = false
 
   private init() {
@@ -83,8 +83,8 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
 
   // MARK: The lock
 
-  /// Takes the lock, and takes over what has come in: what was added before is in its queue now.
-  /// True if somebody else had the lock.
+  /// Takes the lock, and takes over what has been added: what was added before is now in its queue.
+  /// True if another thread had the lock.
   @discardableResult
   func enter() -> Bool {
     let isContended = lock.lock()
@@ -92,7 +92,7 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
     return isContended
   }
 
-  /// For short work that starts nothing.
+  /// Takes the lock for short work that starts nothing.
   func locked<Value>(_ body: () throws -> Value) rethrows -> Value {
     enter()
     defer { lock.unlock() }
@@ -123,7 +123,7 @@ final class Engine: @unchecked Sendable {  // all that changes is under `lock`, 
 
   // MARK: Exclusive conditions
 
-  /// Operations of one name share a pool of one.
+  /// The claims of an operation: exclusive conditions with the same name share a pool of one.
   func claims(of operation: Operation) -> [Claim] {
     let names = operation.readDetails { $0.exclusions } ?? []
     return Set(names).map { name in

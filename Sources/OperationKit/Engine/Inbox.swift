@@ -1,5 +1,5 @@
-// Operations on their way into the engine: whoever adds one does not wait for the engine's lock, and
-// whoever has the lock next takes them over.
+// Operations on their way into the engine: a thread that adds one does not wait for the engine's
+// lock, and the next thread that has the lock takes them over.
 
 import Synchronization
 
@@ -8,7 +8,7 @@ import Synchronization
 struct Inbox: ~Copyable {
   private let top = Atomic<UInt>(0)
 
-  /// In one order with what others say of their coming: see `Engine.post`.
+  /// Sequentially consistent with `attendance`: see `Engine.post`.
   var isEmpty: Bool { top.load(ordering: .sequentiallyConsistent) == 0 }
 
   func push(_ reference: Unmanaged<Operation>) {
@@ -46,13 +46,15 @@ struct Inbox: ~Copyable {
   }
 }
 
-/// Whether a queue is kept alive by the operations in it, and how many went past the engine's lock
-/// into the inbox since it is. So nobody who adds an operation must keep the queue alive for it.
+/// Whether a queue is kept alive by the operations in it, and how many have gone into the inbox
+/// without the engine's lock since then. So a thread that adds an operation does not have to keep
+/// the queue alive for it.
 struct Entrance: ~Copyable {
-  /// Bit 0: open. Above: how many went in.
+  /// Bit 0 means open. The bits above count how many went in.
   private let state = Atomic<Int>(0)
 
-  /// How many have gone in before; nil if it is closed: the operation goes in under the lock, and opens it.
+  /// Lets an operation in; returns how many went in before. Nil if it is closed: the operation is
+  /// added under the lock, and opens it.
   func goIn() -> Int? {
     var old = state.load(ordering: .relaxed)
     while old & 1 == 1 {
@@ -64,10 +66,11 @@ struct Entrance: ~Copyable {
     return nil
   }
 
-  /// Under the engine's lock.
+  /// Opens it. Must be called under the engine's lock.
   func open() { state.store(1, ordering: .relaxed) }
 
-  /// Under the engine's lock: closes it, unless more went in than have been taken over.
+  /// Closes it, unless more went in than have been taken over. Must be called under the engine's
+  /// lock.
   func close(after count: Int) -> Bool {
     state.compareExchange(expected: 1 + 2 * count, desired: 0, ordering: .relaxed).exchanged
   }

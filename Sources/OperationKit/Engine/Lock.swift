@@ -1,11 +1,12 @@
-// A lock, and a signal that one thread waits for. They know nothing of operations.
+// A lock, and a signal that one thread waits for. They know nothing about operations.
 
 import Glibc
 import Synchronization
 
-/// A lock for short work. Who finds it taken twice in a row keeps away for some 50 µs, a few times,
-/// before it sleeps on it: so a thread that comes back at once, for the next of many small operations,
-/// finds the lock and all that it guards in its own cache. Taking turns costs three times as much.
+/// A lock for short work. A thread that finds it taken twice in a row keeps away for some 50 µs, a
+/// few times, before it sleeps on it: so a thread that comes back at once, for the next of many
+/// small operations, finds the lock and everything that it guards in its own cache. Alternating
+/// takes three times as long.
 final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
   private static let steps = 2000
   private static let attempts = 10
@@ -21,7 +22,7 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
     mutex.deallocate()
   }
 
-  /// True if somebody else had it.
+  /// Takes the lock; returns true if another thread had it.
   @discardableResult
   func lock() -> Bool {
     if pthread_mutex_trylock(mutex) == 0 { return false }
@@ -50,10 +51,10 @@ final class Lock: @unchecked Sendable {  // pthread locks are made to be shared
   }
 }
 
-/// A value and its lock. What is called while it is held should be short.
+/// A value and its lock. Work that is done while it is held should be short.
 ///
-/// Not Synchronization.Mutex: its slow path is in a library that the thread sanitizer does not see into,
-/// so every contended use would be reported as a race.
+/// It does not use Synchronization.Mutex, whose slow path is in a library that the thread sanitizer
+/// does not instrument, so every contended use would be reported as a race.
 package final class Guarded<Value>: @unchecked Sendable {  // the value is under the lock
   private let lock = Lock()
   private var value: Value
@@ -65,7 +66,7 @@ package final class Guarded<Value>: @unchecked Sendable {  // the value is under
   }
 }
 
-/// A lock of one byte, for a few instructions that hardly ever meet: each operation has one.
+/// A lock of one byte, for a few instructions that hardly ever collide: each operation has one.
 struct ByteLock: ~Copyable {
   private let isTaken = Atomic<Bool>(false)
 
@@ -93,8 +94,8 @@ package final class Signal: @unchecked Sendable {  // semaphores are made to be 
     while sem_wait(semaphore) != 0 {}
   }
 
-  /// False if nothing was sent in about that time: the clock may be set meanwhile, since Swift's
-  /// Glibc module does not show sem_clockwait.
+  /// Waits for a signal. False if none was sent in about that time; it is inexact if the clock is
+  /// set meanwhile, since Swift's Glibc module does not expose sem_clockwait.
   package func wait(seconds: Int) -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_REALTIME, &end)

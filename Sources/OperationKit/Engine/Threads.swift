@@ -1,4 +1,4 @@
-// Starting threads, which belong to nobody and end by themselves, and the time.
+// Starts detached threads, which end by themselves, and reads the time.
 
 #if !canImport(Glibc)
   #error("OperationKit needs Linux with glibc: on macOS and with Musl it has not been tried")
@@ -33,14 +33,14 @@ package enum Threads {
   }
 }
 
-/// Nanoseconds since some moment.
+/// The monotonic time in nanoseconds since an unspecified moment.
 func monotonicTime() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// A pointer that each thread has a value of its own of.
+/// A pointer of which each thread has its own value.
 struct ThreadLocal: Sendable {
   private let key: pthread_key_t
 

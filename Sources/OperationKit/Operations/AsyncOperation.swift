@@ -1,19 +1,21 @@
-// Operations whose work goes on after `main` has returned.
+// Operations whose work continues after `main` has returned.
 
-/// An operation that ends when ``finish(_:)`` is called, from whatever thread.
+/// An operation that ends when ``finish(_:)`` is called, from any thread.
 ///
-/// Override ``Operation/main()`` to start the work. Cancelled before it starts, it finishes by itself.
-open class AsyncOperation: Operation, @unchecked Sendable {  // adds nothing that changes
+/// Override ``Operation/main()`` to start the work. An operation that is cancelled before it starts
+/// finishes by itself.
+open class AsyncOperation: Operation, @unchecked Sendable {  // adds no mutable state
   /// Makes an operation that starts nothing.
   public override init() {}
 
   /// Always true.
   open override var isAsynchronous: Bool { true }
 
-  /// Checks, then ``Operation/main()``; the end is up to ``finish(_:)``.
+  /// Checks that the operation may start and calls ``Operation/main()``; the end is up to
+  /// ``finish(_:)``.
   open override func start() { begin {} }
 
-  /// The work is done, or has failed. Only the first call counts.
+  /// Ends the operation, because the work is done or has failed. Only the first call counts.
   public func finish(_ error: (any Error)? = nil) {
     if let error, !isFinished { fail(error) }
     finish(onOwnThread: false)

@@ -1,6 +1,7 @@
 // An operation made of closures.
 
-/// Runs its blocks at once, each on a thread of its own, and finishes when the last one has.
+/// Runs its blocks at the same time, each on its own thread, and finishes when the last one has
+/// ended.
 open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
   @exclusivity(unchecked) private var first: (@Sendable () throws -> Void)?
   @exclusivity(unchecked) private var others: [@Sendable () -> Void]?
@@ -20,7 +21,7 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     first = block
   }
 
-  /// Adds a block. It traps if the operation is executing or finished.
+  /// Adds a block. This traps if the operation is executing or finished.
   open func addExecutionBlock(_ block: @escaping @Sendable () -> Void) {
     demand(
       bits.isDisjoint(with: [.executing, .finished]),
@@ -40,7 +41,7 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     return [{ try? first() }] + (others ?? [])
   }
 
-  /// Runs the blocks; again if it is called again.
+  /// Runs the blocks; if it is called again, it runs them again.
   open override func main() {
     if let others { runAll(others) } else { runFirst() }
   }

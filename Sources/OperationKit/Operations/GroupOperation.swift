@@ -1,9 +1,9 @@
-// Operations made of operations: groups, attempts, and what is produced while one runs.
+// Operations made of operations: groups, attempts, and operations that are produced while one runs.
 
 import Dispatch
 
-/// Runs operations in a queue of its own and ends when all have ended. Its error is the first of
-/// theirs; cancelling it cancels them.
+/// Runs operations in its own queue and ends when all have ended. Its error is the first of theirs;
+/// cancelling it cancels them.
 open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are under a lock
   private struct Members {
     var unfinishedCount = 1
@@ -11,7 +11,7 @@ open class GroupOperation: AsyncOperation, @unchecked Sendable {  // members are
     var hasStarted = false
   }
 
-  /// Where its operations run; its width can be set.
+  /// The queue in which its operations run; its width can be set.
   public let queue = OperationQueue()
   private let members = Guarded(Members())
 
@@ -64,12 +64,12 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
   private let queue = OperationQueue()
   private let attempt = Guarded<Operation?>(nil)
 
-  /// Makes an operation of attempts.
+  /// Makes an operation that consists of attempts.
   ///
   /// - Parameters:
-  ///   - limit: How many attempts there are at most.
-  ///   - delay: How long to wait after an attempt, the first being 1.
-  ///   - make: Makes the operation of an attempt, the first being 1.
+  ///   - limit: The maximum number of attempts.
+  ///   - delay: How long to wait after an attempt; the first one is number 1.
+  ///   - make: Makes the operation for an attempt; the first one is number 1.
   public init(
     limit: Int, delay: @escaping @Sendable (_ attempt: Int) -> Duration = { _ in .zero },
     _ make: @escaping @Sendable (_ attempt: Int) -> Operation
@@ -106,12 +106,13 @@ public final class RetryOperation: AsyncOperation, @unchecked Sendable {  // a l
 }
 
 extension OperationProtocol {
-  /// Adds an operation to the queue that runs this one. What waits for this one waits for that too.
+  /// Adds an operation to the queue that runs this one. Operations that wait for this one wait for
+  /// that one, too.
   ///
-  /// To be called while this operation executes in a queue.
+  /// Call it while this operation executes in a queue.
   public func produce(_ operation: Operation) {
     guard let queue = OperationQueue.current, has(.queued), isExecuting else {
-      // A mistake of the calling program, told in release builds too.
+      // A mistake of the calling program, reported in release builds too.
       fatalError("an operation is produced by one that no queue executes: '\(self)'")
     }
     for dependent in Engine.shared.waitingOperations(for: self) {

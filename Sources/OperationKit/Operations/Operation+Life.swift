@@ -1,11 +1,11 @@
 // How an operation starts, is cancelled and ends. Each step is one change of the status word, so
-// that whoever comes second knows.
+// that a thread that comes second finds out.
 
 import Synchronization
 
 extension Operation {
-  /// What ``start()`` does: checks, the work, then `ending`. Nothing if the operation has finished while
-  /// its queue was about to start it, as one that ends itself in `cancel()` may.
+  /// What ``start()`` does: the checks, the work, then `ending`. It does nothing if the operation
+  /// has finished while its queue was about to start it, as one that ends itself in `cancel()` may.
   func begin(ending: () -> Void) {
     let bits = bits
     if bits.isSuperset(of: [.finished, .chosen]) { return }
@@ -26,7 +26,7 @@ extension Operation {
     ending()
   }
 
-  /// A queue has chosen it and nothing hinders its start: it is executing.
+  /// Makes the operation executing, if a queue has chosen it and nothing prevents its start.
   func beginsPlainly() -> Bool {
     var old = bits
     while old.isDisjoint(with: .hindersStart) {
@@ -60,8 +60,8 @@ extension Operation {
     }
   }
 
-  /// The end, as far as ``start()`` can tell. Subclasses that call it from a `start()` of their own and go
-  /// on afterwards say so by an ``isFinished`` of their own.
+  /// Ends the operation, as far as ``start()`` can tell. A subclass that calls it from its own
+  /// `start()` and continues afterwards indicates that by its own ``isFinished``.
   func finishUnlessDenied() {
     if isSubclassed {
       set(.ending)
@@ -70,8 +70,8 @@ extension Operation {
     finish(onOwnThread: true)
   }
 
-  /// The work is done. The first call counts; it sees to what follows, unless the queue that chose
-  /// the operation has not come back from `start()`: then the queue does.
+  /// Called when the work is done. The first call counts; it handles what follows, unless the queue
+  /// that chose the operation has not returned from `start()`: then the queue does.
   func finish(onOwnThread: Bool) {
     let old = set(.finished)
     if !old.isDisjoint(with: [.finished, .chosen]) { return }
@@ -86,7 +86,7 @@ extension Operation {
     }
   }
 
-  /// What follows the end and must come before dependents: observers, the completion block.
+  /// Does what follows the end and must come before dependents: observers, the completion block.
   func conclude() {
     let bits = bits
     if bits.contains(.isObserved) { tell(.finished) }
@@ -99,7 +99,7 @@ extension Operation {
     block?()
   }
 
-  /// Lets go on who waits for the end.
+  /// Releases everything that waits for the end.
   func releaseWaiters() {
     let waiters = withDetails { details in
       defer { details.waiters = [] }
@@ -118,7 +118,7 @@ extension Operation {
     if isDone { action() }
   }
 
-  /// Lets go on who waits for all that belongs to the end.
+  /// Releases everything that waits until the end is complete.
   func releaseSuccessors() {
     releaseWaiters()
     let successors = withDetails { details in
@@ -129,7 +129,7 @@ extension Operation {
   }
 
   /// Calls `action` once the operation has finished, its completion block has run and its queue has
-  /// forgotten it, or now if that is so.
+  /// forgotten it, or now if all that has happened.
   func whenRetired(_ action: @escaping @Sendable () -> Void) {
     let isDone = withDetails { details in
       if set(.hasWaiters).contains(.retired) { return true }
@@ -189,13 +189,13 @@ extension OperationProtocol {
     }
   }
 
-  /// As ``finished()``, which is the newer name.
+  /// The same as ``finished()``, which is the newer name.
   public func completion() async { await finished() }
 
   /// The first error that was recorded, by ``fail(_:)`` or because a block threw it.
   public var error: (any Error)? { readDetails { $0.error } ?? nil }
 
-  /// Records an error; the first one stays. It stops nothing, but dependents can tell: see
+  /// Records an error; the first one is kept. It stops nothing, but dependents can react to it: see
   /// ``dependencyPolicy``.
   public func fail(_ error: any Error) {
     withDetails { if $0.error == nil { $0.error = error } }

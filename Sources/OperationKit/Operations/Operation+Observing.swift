@@ -1,8 +1,8 @@
-// Telling of changes: key-value notifications by subclasses that keep their own state, and news of
-// the state to those who asked.
+// Reports changes: key-value notifications by subclasses that keep their own state, and changes of
+// state to observers.
 
 extension OperationProtocol {
-  /// Adds a handler that is told every later change of the state, each once and in order.
+  /// Adds a handler that is called for every later change of the state, each once and in order.
   ///
   /// It is called on the thread that made the change; it must not wait for the operation.
   public func observeState(_ handler: @escaping @Sendable (Operation.State) -> Void) {
@@ -11,7 +11,7 @@ extension OperationProtocol {
 
   /// The state now, and every later change, each once; ends when the operation has finished.
   ///
-  /// Cancellation is a change of its own: `waiting, cancelled, finished`.
+  /// Cancellation is a separate change: `waiting, cancelled, finished`.
   public var states: AsyncStream<Operation.State> {
     AsyncStream { continuation in
       observe(startingWithCurrent: true) { state in
@@ -38,7 +38,7 @@ extension Operation {
     if self.isReady { tell(.ready) }
   }
 
-  /// Brings a change to the observers. Not under the engine's lock.
+  /// Reports a change to the observers. Must not be called under the engine's lock.
   func tell(_ state: State) {
     withDetails { $0.add(state) }
     deliver()
@@ -61,7 +61,7 @@ extension Operation.State {
 }
 
 extension Operation {
-  /// What the properties of a subclass say now is taken over.
+  /// Takes over the current values of a subclass's properties.
   func examine() {
     if isFinished {
       finish(onOwnThread: false)
@@ -74,8 +74,8 @@ extension Operation {
 }
 
 extension Operation {
-  /// Foundation asks an operation that is in no queue whether it is ready, too, when nothing is left that
-  /// it waits for, and when it is cancelled; subclasses act on being asked.
+  /// Asks an operation whether it is ready. Foundation also asks one that is in no queue, when
+  /// nothing is left that it waits for and when it is cancelled; subclasses act on being asked.
   func askLater(after dependency: Operation) {
     clear(.asked)
     dependency.whenRetired { [weak self] in self?.askIfNothingIsLeft() }
@@ -90,10 +90,10 @@ extension Operation {
     _ = isReady
   }
 
-  /// There is more to it than a block.
+  /// Whether there is more to it than a block.
   var isDistinct: Bool { isSubclassed || has(.hasDetails) }
 
-  /// Nobody can have overridden anything in the others.
+  /// Whether it is a subclass; nothing can be overridden in the other classes.
   var isSubclassed: Bool {
     let type = type(of: self)
     return type != BlockOperation.self && type != Operation.self
@@ -101,11 +101,11 @@ extension Operation {
 }
 
 extension OperationProtocol {
-  /// As `willChangeValue(forKey:)`, for a property of the subclass too.
+  /// The same as `willChangeValue(forKey:)`, also for a property of the subclass.
   @_disfavoredOverload
   public func willChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {}
 
-  /// As `didChangeValue(forKey:)`, for a property of the subclass too.
+  /// The same as `didChangeValue(forKey:)`, also for a property of the subclass.
   @_disfavoredOverload
   public func didChangeValue<Value>(for keyPath: KeyPath<Self, Value>) {
     didChangeValue(forKey: "")
@@ -113,10 +113,10 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// As `willChangeValue(forKey:)`.
+  /// The same as `willChangeValue(forKey:)`.
   public func willChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {}
 
-  /// As `didChangeValue(forKey:)`.
+  /// The same as `didChangeValue(forKey:)`.
   public func didChangeValue<Value>(for keyPath: KeyPath<Operation, Value>) {
     didChangeValue(forKey: "")
   }

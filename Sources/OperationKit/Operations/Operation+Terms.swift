@@ -1,4 +1,5 @@
-// What the work of an operation runs under: the priority of its thread, a time limit, conditions.
+// The conditions under which the work of an operation runs: the priority of its thread, a time
+// limit, conditions.
 
 import Dispatch
 import Glibc
@@ -13,10 +14,10 @@ public enum QualityOfService: Int, Sendable {
   case utility = 17
   /// Work that nobody waits for.
   case background = 9
-  /// Nothing was said.
+  /// No quality of service was set.
   case `default` = -1
 
-  /// The thread priority that it stands for.
+  /// The corresponding thread priority.
   var threadPriority: Double? {
     switch self {
     case .userInteractive: 0.6
@@ -29,8 +30,8 @@ public enum QualityOfService: Int, Sendable {
 }
 
 extension OperationProtocol {
-  /// How long the work may take; then the operation is cancelled, with
-  /// ``OperationError/timedOut(after:)``. It is up to the work to look at ``Operation/isCancelled``.
+  /// How long the work may take; after that the operation is cancelled, with
+  /// ``OperationError/timedOut(after:)``. The work itself must check ``Operation/isCancelled``.
   public var timeout: Duration? {
     get { readDetails { $0.timeout } ?? nil }
     set {
@@ -39,7 +40,7 @@ extension OperationProtocol {
     }
   }
 
-  /// Adds something that must hold for the operation to start. Before it is added to a queue.
+  /// Adds a condition for the operation to start. Call it before the operation is added to a queue.
   public func addCondition(_ condition: OperationCondition) {
     demand(!has(.queued), "a condition is added to an operation in a queue: '\(self)'")
     withDetails { $0.conditions.append(condition) }
@@ -48,7 +49,7 @@ extension OperationProtocol {
 }
 
 extension Operation {
-  /// `main()` under its terms.
+  /// Runs `main()` under its terms.
   func runOnTerms() {
     if let timeout { limit(to: timeout) }
     let priority = threadPriority
@@ -81,7 +82,7 @@ extension Operation {
 }
 
 extension Duration {
-  /// For Dispatch, which counts whole nanoseconds.
+  /// The interval for Dispatch, which counts whole nanoseconds.
   var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = components
     let whole = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -96,6 +97,6 @@ public enum OperationError: Error, Equatable {
   case cancelled
   /// It took longer than its time limit.
   case timedOut(after: Duration)
-  /// An operation that it depends on was cancelled or has an error; its name.
+  /// The operation with this name, on which it depends, was cancelled or has an error.
   case dependencyFailed(String)
 }

@@ -1,5 +1,5 @@
-// The unit of work: what it is, what it waits for, how it stands. How it starts and ends is in
-// Operation+Life.swift; who runs it is the engine's business.
+// The unit of work: what it is, what it waits for, its state. Operation+Life.swift starts and ends
+// it; the engine runs it.
 
 import Glibc
 internal import Scheduling
@@ -8,12 +8,12 @@ import Synchronization
 /// A unit of work that can wait for others, be cancelled, and be run by an ``OperationQueue``.
 ///
 /// Subclass it: a synchronous operation overrides ``main()``; an asynchronous one derives from
-/// ``AsyncOperation``, or overrides ``start()``, ``isExecuting`` and ``isFinished`` and tells of
+/// ``AsyncOperation``, or overrides ``start()``, ``isExecuting`` and ``isFinished`` and announces
 /// changes by ``willChangeValue(forKey:)`` and ``didChangeValue(forKey:)``.
-open class Operation: @unchecked Sendable {  // what changes is atomic or under a lock
-  /// How an operation stands, in the order it goes through.
+open class Operation: @unchecked Sendable {  // mutable state is atomic or under a lock
+  /// The states of an operation, in the order in which it goes through them.
   ///
-  /// A cancelled operation also finishes: ``Operation/states`` tells of both.
+  /// A cancelled operation also finishes: ``Operation/states`` reports both.
   public enum State: Int, Sendable, Comparable, CaseIterable {
     /// It waits for dependencies.
     case waiting
@@ -23,7 +23,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     case executing
     /// It was told to stop.
     case cancelled
-    /// It has ended, whatever way.
+    /// It has ended, in any way.
     case finished
 
     /// Whether a state comes before another.
@@ -32,21 +32,21 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
 
   /// Which of the ready operations of a queue goes first.
   public enum QueuePriority: Int, Sendable {
-    /// After all others.
+    /// The operation goes after all others.
     case veryLow = -8
-    /// After normal ones.
+    /// The operation goes after normal ones.
     case low = -4
-    /// What an operation has unless it is set.
+    /// The default priority.
     case normal = 0
-    /// Before normal ones.
+    /// The operation goes before normal ones.
     case high = 4
-    /// Before all others.
+    /// The operation goes before all others.
     case veryHigh = 8
   }
 
-  /// What an operation makes of the way its dependencies ended.
+  /// How an operation reacts to the way its dependencies ended.
   public enum DependencyPolicy: Sendable {
-    /// It runs once they have finished, whatever way. The default, as in Foundation.
+    /// It runs once they have finished in any way. This is the default, as in Foundation.
     case finished
     /// It is cancelled, with an ``OperationError/dependencyFailed(_:)``, if one of them was cancelled
     /// or has an error.
@@ -56,16 +56,17 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   let status = Atomic<UInt32>(0)
   fileprivate let priority = Atomic<Int8>(0)
   private let detailsLock = ByteLock()
-  /// Its number in the engine while it is in a queue, else negative. Under the engine's lock.
+  /// Its number in the engine while it is in a queue, otherwise negative. Guarded by the engine's
+  /// lock.
   @exclusivity(unchecked) var number: Int32 = -1
-  /// The number of its queue. Under the engine's lock, once that has taken it over.
+  /// The number of its queue. Guarded by the engine's lock, once the engine has taken it over.
   @exclusivity(unchecked) var queueNumber: Int32 = -1
-  /// What lies below it in the inbox. Its owner's.
+  /// The operation below it in the inbox. It belongs to the owner.
   @exclusivity(unchecked) var before: UInt = 0
-  /// What it waits for; emptied when it ends. Under the engine's lock; while it is in no queue,
-  /// under `Status.changing`.
+  /// What it waits for; emptied when it ends. Guarded by the engine's lock, or by `Status.changing`
+  /// while it is in no queue.
   @exclusivity(unchecked) var awaited = OperationList()
-  /// Nil unless there was something to put in. Under the engine's lock.
+  /// Nil until there is something to put in. Guarded by the engine's lock.
   @exclusivity(unchecked) private(set) var ties: Ties?
   @exclusivity(unchecked) private var details: OperationExtras?
 
@@ -76,7 +77,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     if !awaited.isEmpty { Operation.release(&awaited) }
   }
 
-  /// A chain of a million must not be released link within link: that needs a stack as deep.
+  /// Releases operations one by one. A chain of a million must not be released recursively, because
+  /// that needs a stack as deep.
   private static func release(_ operations: inout OperationList) {
     var left = operations.takeAll().all
     while var operation = left.popLast() {
@@ -89,25 +91,25 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// The work. Does nothing unless it is overridden.
   open func main() {}
 
-  /// Runs the operation on the calling thread: checks, ``main()``, and the end.
+  /// Runs the operation on the calling thread: the checks, ``main()``, and the end.
   ///
   /// A queue calls it for you. Call it only for an operation that is in no queue; it traps if the
   /// operation is not ready, executing or finished. A cancelled one finishes without `main`. An
-  /// override need not call `super`; if it does, and its own ``isFinished`` is false then, the operation
-  /// goes on until it tells that it has finished.
+  /// override need not call `super`; if it does, and its own ``isFinished`` is then false, the
+  /// operation continues until it announces that it has finished.
   open func start() { begin { self.finishUnlessDenied() } }
 
   /// Tells the operation to stop.
   ///
-  /// This sets ``isCancelled``; what runs must look at it. In a queue, an operation that has not
+  /// This sets ``isCancelled``; running code must check it. In a queue, an operation that has not
   /// started no longer waits for its dependencies, and finishes without ``main()``. Outside a queue
-  /// it finishes when it is started. After the end nothing happens.
+  /// it finishes when it is started. After the end it has no effect.
   open func cancel() { becomeCancelled() }
 
   /// Whether the operation was told to stop.
   open var isCancelled: Bool { has(.cancelled) }
 
-  /// Whether the work is going on.
+  /// Whether the work is in progress.
   open var isExecuting: Bool {
     let bits = bits
     return bits.contains(.executing) && bits.isDisjoint(with: [.finished, .ending])
@@ -116,20 +118,20 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// Whether the work is done, or will never be.
   open var isFinished: Bool { !bits.isDisjoint(with: [.finished, .ending]) }
 
-  /// Whether nothing keeps the operation from starting: its dependencies have finished, or it is
+  /// Whether nothing prevents the operation from starting: its dependencies have finished, or it is
   /// cancelled.
   open var isReady: Bool {
     if !bits.isDisjoint(with: [.chosen, .cancelled, .executing, .finished]) { return true }
     return Engine.shared.dependenciesAreFinished(of: self)
   }
 
-  /// Whether ``start()`` returns before the work is done. What it says changes nothing.
+  /// Whether ``start()`` returns before the work is done. Its value has no effect.
   open var isAsynchronous: Bool { false }
 
   /// The older name of ``isAsynchronous``.
   open var isConcurrent: Bool { isAsynchronous }
 
-  /// A name for people; it stands in messages.
+  /// A name for people; it appears in messages.
   open var name: String? {
     get { readDetails { $0.name } ?? nil }
     set { withDetails { $0.name = newValue } }
@@ -142,7 +144,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     set { priorityLevel = newValue }
   }
 
-  /// How important ``main()`` is. Its completion block runs as always.
+  /// How important ``main()`` is. The completion block is not affected.
   open var qualityOfService: QualityOfService {
     get { readDetails { $0.qualityOfService } ?? .default }
     set {
@@ -151,10 +153,10 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     }
   }
 
-  /// From 0.0 to 1.0, 0.5 unless it is set: the share of the processor that ``main()`` gets when
-  /// there is too little. Its completion block runs as always.
+  /// The share of the processor that ``main()`` gets when there is too little, from 0.0 to 1.0; 0.5
+  /// by default. The completion block is not affected.
   ///
-  /// On Linux this is the nice value of the thread, 19 to −19; above 0.5 it needs the permission.
+  /// On Linux this is the nice value of the thread, 19 to −19; values above 0.5 need permission.
   open var threadPriority: Double {
     get { readDetails { $0.effectivePriority } ?? 0.5 }
     set {
@@ -163,7 +165,8 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     }
   }
 
-  /// What runs once, after the end and before any dependent starts; released when it has run.
+  /// A block that runs once, after the end and before any dependent starts; it is released when it
+  /// has run.
   ///
   /// Setting one on an executing or finished operation traps.
   open var completionBlock: (@Sendable () -> Void)? {
@@ -171,8 +174,9 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     set { setCompletionBlock(newValue) }
   }
 
-  /// What the operation waits for, in the order it was told. Once it has ended it keeps none of them
-  /// alive, and this is what is left of them: but an unnamed `BlockOperation` no longer knows unnamed ones.
+  /// What the operation waits for, in the order in which it was added. Once it has ended it keeps
+  /// none of them alive, and the list has those that are still alive; but an unnamed
+  /// `BlockOperation` no longer lists unnamed ones.
   open var dependencies: [Operation] {
     var known: Set<ObjectIdentifier> = []
     return Engine.shared.dependencies(of: self).filter {
@@ -180,7 +184,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     }
   }
 
-  /// Lets the operation wait for another, in whatever queue that is. Before it starts.
+  /// Makes the operation wait for another, in any queue. Call it before the operation starts.
   open func addDependency(_ operation: Operation) {
     if operation.isDistinct { set(.remembers) }
     if !awaitsBeforeQueueing(operation) {
@@ -190,7 +194,7 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
     }
   }
 
-  /// Lets the operation no longer wait for another.
+  /// Stops the operation from waiting for another.
   open func removeDependency(_ operation: Operation) {
     Engine.shared.removeDependency(operation, from: self)
     if isSubclassed { askIfNothingIsLeft() }
@@ -202,16 +206,16 @@ open class Operation: @unchecked Sendable {  // what changes is atomic or under 
   /// It blocks the calling thread. In a task, await `finished()` instead.
   open func waitUntilFinished() { wait() }
 
-  /// To be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; for
-  /// compatibility, it does nothing.
+  /// Must be called before a subclass changes `isExecuting`, `isFinished` or `isReady`; it exists
+  /// for compatibility and does nothing.
   open func willChangeValue(forKey key: String) {}
 
-  /// To be called after a subclass has changed `isExecuting`, `isFinished` or `isReady`.
+  /// Must be called after a subclass has changed `isExecuting`, `isFinished` or `isReady`.
   ///
-  /// All three are looked at, whatever the key.
+  /// All three are examined, whatever the key.
   open func didChangeValue(forKey key: String) { examine() }
 
-  /// A number for hash tables; objects that are equal have the same.
+  /// A number for hash tables; equal objects have the same one.
   open var hash: Int { ObjectIdentifier(self).hashValue }
 
   /// Whether this is the same operation.
@@ -229,19 +233,19 @@ extension Operation {
 
   func has(_ bit: Status) -> Bool { bits.contains(bit) }
 
-  /// Sets the bits and returns what was before.
+  /// Sets the bits and returns the previous status.
   @discardableResult
   func set(_ bits: Status) -> Status {
     Status(rawValue: status.bitwiseOr(bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
   }
 
-  /// Clears the bits and returns what was before.
+  /// Clears the bits and returns the previous status.
   @discardableResult
   func clear(_ bits: Status) -> Status {
     Status(rawValue: status.bitwiseAnd(~bits.rawValue, ordering: .acquiringAndReleasing).oldValue)
   }
 
-  /// Under the engine's lock.
+  /// Must be called under the engine's lock.
   func makeTies() -> Ties {
     if let ties { return ties }
     let new = Ties()
@@ -249,8 +253,8 @@ extension Operation {
     return new
   }
 
-  /// Reads or changes what few operations have. No code of others may run in it, not even by
-  /// releasing something.
+  /// Reads or changes what few operations have. No user code may run in it, not even by releasing
+  /// something.
   func withDetails<Value>(_ body: (OperationExtras) -> Value) -> Value {
     detailsLock.locked {
       if let details { return body(details) }
@@ -261,22 +265,22 @@ extension Operation {
     }
   }
 
-  /// As `withDetails`, but nil if there are none.
+  /// Like `withDetails`, but nil if there are none.
   func readDetails<Value>(_ body: (OperationExtras) -> Value) -> Value? {
     detailsLock.locked { details.map(body) }
   }
 }
 
-/// What operations have beyond Foundation's.
+/// The members of operations that Foundation's do not have.
 ///
-/// It is a protocol so that a subclass which declares a `state` or an `error` of its own, as many
-/// do, still compiles: its own one goes before.
+/// It is a protocol so that a subclass which declares its own `state` or `error`, as many do, still
+/// compiles and uses its own one.
 public protocol OperationProtocol: Operation {}
 
 extension Operation: OperationProtocol {}
 
 extension OperationProtocol {
-  /// How the operation stands.
+  /// The state of the operation.
   public var state: Operation.State {
     if isFinished { return .finished }
     if isCancelled { return .cancelled }
@@ -284,7 +288,7 @@ extension OperationProtocol {
     return isReady ? .ready : .waiting
   }
 
-  /// What the operation makes of dependencies that were cancelled or have an error. Set it before
+  /// How the operation reacts to dependencies that were cancelled or have an error. Set it before
   /// the operation is added to a queue.
   public var dependencyPolicy: Operation.DependencyPolicy {
     get { has(.needsSuccess) ? .succeeded : .finished }
@@ -298,7 +302,8 @@ extension Operation {
   /// Its priority, for the scheduler.
   var rank: Int16 { Int16(priority.load(ordering: .relaxed)) }
 
-  /// A subclass may have overridden it; nobody's code is called under the engine's lock.
+  /// Takes over the priority if a subclass has overridden it, because no user code is called under
+  /// the engine's lock.
   func takePriorityFromSubclass() {
     let level = Int8(queuePriority.rawValue)
     if level != priority.load(ordering: .relaxed) { priority.store(level, ordering: .relaxed) }
@@ -314,9 +319,9 @@ extension Operation {
 }
 
 extension Operation: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// Whether two are the same, as ``isEqual(_:)`` says.
+  /// Whether two operations are the same, as ``isEqual(_:)`` says.
   public static func == (left: Operation, right: Operation) -> Bool { left.isEqual(right) }
 
-  /// Feeds ``hash``.
+  /// Feeds ``hash`` into the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

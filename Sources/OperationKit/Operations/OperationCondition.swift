@@ -1,6 +1,6 @@
-// What must hold for an operation to start, beyond its dependencies.
+// Conditions for an operation to start, in addition to its dependencies.
 
-/// Something that must hold for an operation to start.
+/// A condition for an operation to start.
 ///
 /// An operation that waits for a condition holds no slot of its queue.
 public struct OperationCondition: Sendable {
@@ -12,13 +12,13 @@ public struct OperationCondition: Sendable {
 
   let kind: Kind
 
-  /// No two operations with this name execute at once, in whatever queues.
+  /// No two operations with this name execute at the same time, in any queues.
   public static func exclusive(_ name: String) -> OperationCondition {
     OperationCondition(kind: .exclusive(name))
   }
 
-  /// The operation starts once the predicate is true: it is asked when the dependencies have
-  /// finished, and then again and again.
+  /// The operation starts once the predicate is true: it is evaluated when the dependencies have
+  /// finished, and then repeatedly.
   public static func when(
     every interval: Duration = .milliseconds(20), _ predicate: @escaping @Sendable () -> Bool
   ) -> OperationCondition {
@@ -34,7 +34,7 @@ public struct OperationCondition: Sendable {
 }
 
 extension Operation {
-  /// Nil if the predicates hold, else when to ask again.
+  /// Nil if the predicates are true, otherwise the time until they are evaluated again.
   var timeUntilNextQuestion: Duration? {
     for condition in readDetails({ $0.conditions }) ?? [] {
       if case .when(let interval, let predicate) = condition.kind, !predicate() { return interval }
@@ -42,7 +42,7 @@ extension Operation {
     return nil
   }
 
-  /// What it requires to start; if that fails, it is cancelled.
+  /// Checks what it requires to start; if a check fails, it is cancelled.
   func checkRequirements() {
     for condition in readDetails({ $0.conditions }) ?? [] {
       guard case .require(let check) = condition.kind else { continue }

@@ -1,6 +1,6 @@
-// What few operations have, so that the others need not pay for it.
+// What only a few operations have, so that the others do not pay for it.
 
-/// What an operation keeps beside itself. Read and changed under the operation's lock.
+/// What an operation keeps in a separate object. It is read and changed under the operation's lock.
 final class OperationExtras: @unchecked Sendable {  // under a lock
   typealias Handler = @Sendable (Operation.State) -> Void
 
@@ -12,18 +12,18 @@ final class OperationExtras: @unchecked Sendable {  // under a lock
   var timeout: Duration?
   var conditions: [OperationCondition] = []
   var cancelHandlers: [@Sendable () -> Void] = []
-  /// To be called when it has finished; threads and tasks alike.
+  /// Called when the operation has finished; for threads and tasks alike.
   var waiters: [@Sendable () -> Void] = []
 
-  /// To be called when its completion block has run too and its queue has forgotten it.
+  /// Called when, in addition, its completion block has run and its queue has forgotten it.
   var successors: [@Sendable () -> Void] = []
 
   private var observers: [Handler] = []
-  /// Changes that were not told yet, and whom to tell.
+  /// Changes that have not been reported yet, with their handlers.
   private var news: [(state: Operation.State, handlers: [Handler])] = []
   private var isTelling = false
   private var hasBegun = false
-  /// The latest state but `.cancelled` that was put in the news.
+  /// The latest state except `.cancelled` that was put in the news.
   private var latest = Operation.State.waiting
 
   var effectivePriority: Double { threadPriority ?? qualityOfService.threadPriority ?? 0.5 }
@@ -33,7 +33,7 @@ final class OperationExtras: @unchecked Sendable {  // under a lock
     conditions.compactMap { if case .exclusive(let name) = $0.kind { name } else { nil } }
   }
 
-  /// The first observer finds the operation in this state; what was before is no news.
+  /// The first observer finds the operation in this state; earlier changes are not reported.
   func begin(in state: Operation.State) {
     if !hasBegun { latest = max(latest, state) }
     hasBegun = true
@@ -46,7 +46,7 @@ final class OperationExtras: @unchecked Sendable {  // under a lock
     if latest != .finished { observers.append(observer) }
   }
 
-  /// Adds a change to the news. States come in order; one that was left out is made up for.
+  /// Adds a change to the news. States come in order; one that was left out is added.
   func add(_ state: Operation.State) {
     if state == .cancelled {
       news.append((state, observers))
@@ -59,7 +59,7 @@ final class OperationExtras: @unchecked Sendable {  // under a lock
     if state == .finished { observers = [] }
   }
 
-  /// True for one caller at a time: it tells until `nextNews` has none.
+  /// True for one caller at a time, which reports changes until `nextNews` has none.
   func beginTelling() -> Bool {
     if isTelling { return false }
     isTelling = true

@@ -1,8 +1,9 @@
-// Short lists of operations: those that are owned, and those that are only known. They know nothing of
+// Short lists of operations: those that are owned, and those that are only known. They do not know
 // what they are for.
 
-/// Operations in the order they were added. Most lists have at most one, which needs no memory of its
-/// own. References are counted by hand: a list is walked more often than it is changed.
+/// Operations in the order in which they were added. Most lists have at most one, which needs no
+/// additional memory. References are counted manually, because a list is walked more often than it
+/// is changed.
 struct OperationList: ~Copyable {
   private var first: Unmanaged<Operation>?
   private var others: [Unmanaged<Operation>]?
@@ -15,7 +16,7 @@ struct OperationList: ~Copyable {
 
   var count: Int { isEmpty ? 0 : 1 + (others?.count ?? 0) }
 
-  /// A copy.
+  /// A copy of the list.
   var all: [Operation] {
     var result: [Operation] = []
     forEachReference { result.append($0.takeUnretainedValue()) }
@@ -44,14 +45,14 @@ struct OperationList: ~Copyable {
     }
   }
 
-  /// The list as it was; empty from now on.
+  /// Empties the list and returns its contents.
   mutating func takeAll() -> OperationList {
     var taken = OperationList()
     swap(&taken, &self)
     return taken
   }
 
-  /// Takes out an operation, however often it is there; returns how often it was.
+  /// Removes an operation, however often it is in the list; returns how often it was.
   mutating func removeAll(of operation: Operation) -> Int {
     let old = all
     let kept = old.filter { $0 !== operation }
@@ -61,15 +62,15 @@ struct OperationList: ~Copyable {
   }
 }
 
-/// What few operations know of others. Under the engine's lock.
+/// What only a few operations know about others. Guarded by the engine's lock.
 final class Ties {
   /// What the operation has waited for, once it has ended.
   var past = KnownOperations()
-  /// Operations in queues that wait for this one, which is in none.
+  /// Operations in queues that wait for this one, which is in no queue.
   var waiting = OperationList()
 }
 
-/// Operations that others may keep alive.
+/// Operations that are not kept alive by this list.
 struct KnownOperations {
   private struct Known {
     weak var operation: Operation?

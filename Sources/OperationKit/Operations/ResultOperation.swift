@@ -46,7 +46,7 @@ open class ResultOperation<Value: Sendable>: AsyncOperation, @unchecked Sendable
     }
   }
 
-  /// As ``result``, for tasks: it suspends. Cancelling the task cancels the operation.
+  /// Like ``result``, for tasks: it suspends. Cancelling the task cancels the operation.
   public func result(isolation: isolated (any Actor)? = #isolation) async throws -> Value {
     await withTaskCancellationHandler {
       await finished()

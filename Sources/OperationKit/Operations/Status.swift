@@ -1,21 +1,23 @@
-// Where an operation is in its life, as bits that change in one step.
+// The state of an operation, as bits that change in one step.
 
 /// The bits of an operation's status word.
 struct Status: OptionSet, Sendable {
   let rawValue: UInt32
 
-  /// `start()` went past its checks.
+  /// `start()` has passed its checks.
   static let executing = Status(rawValue: 1)
-  /// For ever; `executing` may still be set beside it.
+  /// It has finished, permanently; `executing` may still be set as well.
   static let finished = Status(rawValue: 2)
   static let cancelled = Status(rawValue: 4)
-  /// It was added to a queue, for ever.
+  /// It was added to a queue; this is permanent.
   static let queued = Status(rawValue: 8)
-  /// Its queue has chosen it and has not come back from `start()` yet: who chose it sees to its end.
+  /// Its queue has chosen it and has not come back from `start()` yet: the thread that chose it
+  /// handles its end.
   static let chosen = Status(rawValue: 16)
-  /// Its completion block has run, and its dependents know. Changes under the engine's lock.
+  /// Its completion block has run, and its dependents have been told. Changed under the engine's
+  /// lock.
   static let retired = Status(rawValue: 32)
-  /// It gave its slot back because it was not ready. Changes under the engine's lock.
+  /// It gave its slot back because it was not ready. Changed under the engine's lock.
   static let parked = Status(rawValue: 64)
   /// An error was recorded.
   static let failed = Status(rawValue: 128)
@@ -31,25 +33,26 @@ struct Status: OptionSet, Sendable {
   static let hasTerms = Status(rawValue: 4096)
   /// There is something in `OperationExtras` to look for: what to do when it is cancelled.
   static let hasCancelHandlers = Status(rawValue: 8192)
-  /// What it waits for is being changed, and it is in no queue: a lock of one bit.
+  /// What it waits for is being changed while it is in no queue: a lock of one bit.
   static let changing = Status(rawValue: 16384)
-  /// Operations in queues wait for it, and it is in none.
+  /// Operations in queues wait for it, and it is in no queue.
   static let isAwaited = Status(rawValue: 32768)
   /// It is in no queue, and has been asked whether it is ready since nothing is left that it waits for.
   static let asked = Status(rawValue: 65536)
-  /// `start()` has come to its end: unless a subclass says otherwise, so has the operation.
+  /// `start()` has reached its end, and so has the operation, unless a subclass says otherwise.
   static let ending = Status(rawValue: 262144)
-  /// It waits for one that there is more to than a block, or did: it knows what it waited for after the
-  /// end. Knowing plain ones too would take a quarter of the time of a graph, and nobody asks.
+  /// It waits, or waited, for an operation that is more than a block, so it remembers after its end
+  /// what it waited for. Remembering plain ones too would take a quarter of the time of a graph,
+  /// and is not needed.
   static let remembers = Status(rawValue: 524288)
   /// It has `OperationExtras`.
   static let hasDetails = Status(rawValue: 131072)
 
-  /// What it takes the engine's lock to look at when the operation is added to a queue.
+  /// Bits that require the engine's lock when the operation is added to a queue.
   static let needsCare: Status = [.needsSuccess, .hasTerms, .isAwaited]
-  /// What must be looked at before the work begins.
+  /// Bits that must be checked before the work begins.
   static let hindersStart: Status = [.executing, .finished, .cancelled, .isObserved, .hasTerms]
 
-  /// Its dependents may not count on it.
+  /// Whether it did not succeed, so that dependents may not rely on it.
   var isUnsuccessful: Bool { !isDisjoint(with: [.cancelled, .failed]) }
 }

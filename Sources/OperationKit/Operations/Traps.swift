@@ -1,6 +1,6 @@
-// How mistakes of the calling program end it.
+// Ends the calling program at a mistake of its own.
 
-/// As `precondition`, but the message is told in release builds too.
+/// Like `precondition`, but the message is printed in release builds too.
 func demand(_ holds: Bool, _ message: @autoclosure () -> String) {
   if !holds { fatalError(message()) }
 }

@@ -1,16 +1,16 @@
-// Which queue's operation runs on the calling thread.
+// The queue whose operation runs on the calling thread.
 
 import Dispatch
 import Glibc
 
-/// glibc has it since 2.30; Swift's module of it does not show it.
+/// glibc has it since 2.30; Swift's Glibc module does not expose it.
 @_silgen_name("gettid")
 private func gettid() -> Int32
 
 enum CurrentQueue {
   /// A queue, or none, without a reference: it lives as long as it has an operation that has not
-  /// been retired, and no longer is it the current one.
-  struct Mark: @unchecked Sendable {  // a pointer that is looked at while the queue lives
+  /// been retired, and is the current queue no longer than that.
+  struct Mark: @unchecked Sendable {  // a pointer that is only used while the queue lives
     fileprivate let pointer: UnsafeMutableRawPointer?
 
     fileprivate init(pointer: UnsafeMutableRawPointer?) { self.pointer = pointer }
@@ -22,7 +22,8 @@ enum CurrentQueue {
 
   private static let local = ThreadLocal()
 
-  /// Dispatch's main queue may be served by another thread than the first: `dispatchMain` ends that.
+  /// Dispatch's main queue may be served by a thread other than the first, because `dispatchMain`
+  /// ends that one.
   private static let mainKey: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
@@ -37,7 +38,7 @@ enum CurrentQueue {
     return isMain ? .main : nil
   }
 
-  /// Makes a queue the current one of this thread; returns what was before.
+  /// Makes a queue the current one of this thread; returns the previous one.
   @discardableResult
   static func exchange(_ mark: Mark) -> Mark {
     let old = Mark(pointer: local.value)

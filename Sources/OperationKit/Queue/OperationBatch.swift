@@ -1,6 +1,6 @@
-// Several operations as one: progress while they end, and one end of all.
+// Several operations as one: progress while they end, and one common end.
 
-/// Runs operations together: tells how many have finished, and calls a closure after the last.
+/// Runs operations together: reports how many have finished, and calls a closure after the last.
 public final class OperationBatch: Sendable {
   /// The operations, in the order they were given.
   public let operations: [Operation]
@@ -11,7 +11,7 @@ public final class OperationBatch: Sendable {
   /// Makes a batch of operations that are in no queue yet.
   ///
   /// - Parameters:
-  ///   - operations: What to run.
+  ///   - operations: The operations to run.
   ///   - progress: Called once for each operation that has finished, one call after the other.
   ///   - completion: Called once, after the completion block of every operation; at once when an
   ///     empty batch is added to a queue.
@@ -41,22 +41,22 @@ public final class OperationBatch: Sendable {
     }
   }
 
-  /// Cancels all operations that have not ended; the closures are called all the same.
+  /// Cancels all operations that have not ended; the closures are still called.
   public func cancel() {
     for operation in operations { operation.cancel() }
   }
 }
 
 extension OperationQueue {
-  /// Adds all operations of a batch, and what comes after them.
+  /// Adds all operations of a batch, and its completion.
   public func addBatch(_ batch: OperationBatch) {
     addOperations(batch.operations, waitUntilFinished: false)
     addOperation(batch.completion)
   }
 
-  /// Adds operations of a sequence while there is room: so many may wait or run at once. It returns
-  /// when the last was added, and blocks the calling thread until then; memory does not depend on
-  /// how many there are.
+  /// Adds the operations of a sequence while there is room: at most `limit` wait or run at the same
+  /// time. It returns when the last one was added, and blocks the calling thread until then; memory
+  /// does not depend on the number of operations.
   public func addOperations(from operations: some Sequence<Operation>, keeping limit: Int) {
     demand(limit > 0, "a queue is fed with \(limit) at once, wanted: 1 or more")
     let room = Signal()
@@ -68,7 +68,7 @@ extension OperationQueue {
     }
   }
 
-  /// As ``addOperations(from:keeping:)-(Sequence<Operation>,_)``, for tasks: it suspends.
+  /// Like ``addOperations(from:keeping:)-(Sequence<Operation>,_)``, for tasks: it suspends.
   public func addOperations<Operations: AsyncSequence>(
     from operations: Operations, keeping limit: Int
   ) async throws where Operations.Element: Operation {

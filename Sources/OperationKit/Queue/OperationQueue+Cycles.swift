@@ -1,4 +1,4 @@
-// Telling that operations wait for each other in a cycle.
+// Reports that operations wait for each other in a cycle.
 
 import Glibc
 
@@ -6,10 +6,11 @@ extension OperationQueue {
   private static let handler = Guarded<(@Sendable ([Operation]) -> Void)?>(nil)
 
   /// Called with the operations of a cycle, each waiting for the next and the last for the first,
-  /// when the last of them is added. Unless it is set, the path is written to standard error.
+  /// when the last of them is added. If it is not set, the path is written to standard error.
   ///
-  /// It is called on the thread that adds it, before adding returns. Only where operations wait for each
-  /// other in such numbers that a search takes too long is it called a moment later, on another thread.
+  /// It is called on the thread that adds that operation, before adding returns. Only if so many
+  /// operations wait for each other that a search takes too long is it called a moment later, on
+  /// another thread.
   ///
   /// The operations stay in their queues: one of them can be cancelled, or a dependency removed.
   public static var cycleHandler: (@Sendable ([Operation]) -> Void)? {

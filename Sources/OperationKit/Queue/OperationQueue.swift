@@ -1,22 +1,23 @@
-// A queue of operations: what it is and how it can be changed. What runs them is the engine.
+// A queue of operations: what it is and how it can be changed. The engine runs the operations.
 
 public import Dispatch
 internal import Scheduling
 
-/// Runs operations: as many at once as its width allows, ready ones first by priority, then in the
-/// order they were added.
+/// Runs operations: as many at the same time as its width allows, ready ones first by priority,
+/// then in the order in which they were added.
 ///
-/// A queue stays alive while it has operations, even if nobody else keeps it.
-open class OperationQueue: @unchecked Sendable {  // what changes is under a lock
+/// A queue stays alive while it has operations, even if nothing else keeps it alive.
+open class OperationQueue: @unchecked Sendable {  // mutable state is under a lock
   /// The width of a queue that leaves it to the machine: one operation for each processor, more
   /// while they block.
   public static let defaultMaxConcurrentOperationCount = -1
 
   let id: QueueID
   let entrance = Entrance()
-  /// Nil: what it was made with.
+  /// The name; nil means the one that it was made with.
   private let label = Guarded<String?>(nil)
-  /// It belongs to the process: nothing changes its name, width or importance, or suspends it.
+  /// Whether it is the main queue, which belongs to the process: nothing changes its name, width or
+  /// importance, or suspends it.
   private let isMain: Bool
   private let level = Guarded(QualityOfService.default)
   private let suspended = Guarded(false)
@@ -50,8 +51,8 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
   /// ``main``.
   open class var current: OperationQueue? { CurrentQueue.value }
 
-  /// A name for people; one with the queue's address unless it is set, an empty one if it is set to
-  /// nil.
+  /// A name for people. By default it contains the queue's address; if it is set to nil, it is
+  /// empty.
   open var name: String? {
     get { label.withLock { $0 } ?? nameAtFirst }
     set { if !isMain { label.withLock { $0 = newValue ?? "" } } }
@@ -63,15 +64,16 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
       : "NSOperationQueue \(Unmanaged.passUnretained(self).toOpaque())"
   }
 
-  /// How important the operations are that say nothing of it themselves. Kept, with no effect of
-  /// its own: see ``Operation/qualityOfService``.
+  /// The importance of operations that do not set their own. It is stored and has no effect: see
+  /// ``Operation/qualityOfService``.
   open var qualityOfService: QualityOfService {
     get { isMain ? .userInteractive : level.withLock { $0 } }
     set { if !isMain { level.withLock { $0 = newValue } } }
   }
 
-  /// How many operations run at once: any number, 1 for one after the other, 0 for none, or
-  /// ``defaultMaxConcurrentOperationCount``. It can be changed at any time; what runs goes on.
+  /// How many operations run at the same time: any number, 1 for one after the other, 0 for none,
+  /// or ``defaultMaxConcurrentOperationCount``. It can be changed at any time; running operations
+  /// continue.
   open var maxConcurrentOperationCount: Int {
     get { isMain ? 1 : width.withLock { $0 } }
     set {
@@ -84,7 +86,7 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
     }
   }
 
-  /// Whether no operation is started. What runs goes on.
+  /// Whether no operation is started. Running operations continue.
   open var isSuspended: Bool {
     get { suspended.withLock { $0 } }
     set {
@@ -96,8 +98,8 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
     }
   }
 
-  /// Where operations are started, instead of the threads of the library. It can be set while the
-  /// queue is empty.
+  /// The Dispatch queue on which operations are started, instead of the threads of the library. It
+  /// can be set while the queue is empty.
   open var underlyingQueue: DispatchQueue? {
     get { Engine.shared.dispatchQueue(of: id) }
     set { if !isMain { Engine.shared.setDispatchQueue(newValue, of: id) } }
@@ -112,7 +114,7 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
   /// Counts operations that end, once its ``Progress/totalUnitCount`` is set.
   open var progress: Progress { Engine.shared.progress(of: id) }
 
-  /// Adds an operation. It traps if that is in a queue already, executing or finished.
+  /// Adds an operation. This traps if it is already in a queue, executing or finished.
   open func addOperation(_ operation: Operation) { Engine.shared.add(operation, to: self) }
 
   /// Adds operations, in order, in one step; waits until they have finished if `wait`.
@@ -121,7 +123,8 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
     if wait { for operation in operations { operation.waitUntilFinished() } }
   }
 
-  /// Adds a block, by ``addOperation(_:)-(Operation)``: who overrides that sees blocks too.
+  /// Adds a block, by ``addOperation(_:)-(Operation)``: a subclass that overrides that sees blocks
+  /// too.
   open func addOperation(_ block: @escaping @Sendable () -> Void) {
     addOperation(BlockOperation(block: block))
   }
@@ -131,8 +134,8 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
     addOperation(BlockOperation(block: block))
   }
 
-  /// Adds a block that runs alone: after all that was added before it, before all that is added
-  /// after it.
+  /// Adds a block that runs by itself: after everything that was added before it, and before
+  /// everything that is added after it.
   open func addBarrierBlock(_ barrier: @escaping @Sendable () -> Void) {
     Engine.shared.add(BlockOperation(block: barrier), to: self, asBarrier: true)
   }
@@ -142,18 +145,19 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
     for operation in Engine.shared.operations(of: id) { operation.cancel() }
   }
 
-  /// Waits until the queue is empty; what is added meanwhile counts. It blocks the calling thread.
+  /// Waits until the queue is empty; including operations that are added in the meantime. It blocks
+  /// the calling thread.
   open func waitUntilAllOperationsAreFinished() {
     Engine.shared.waitUntilEmpty(id)
   }
 
-  /// A number for hash tables; objects that are equal have the same.
+  /// A number for hash tables; equal objects have the same one.
   open var hash: Int { ObjectIdentifier(self).hashValue }
 
   /// Whether this is the same queue.
   open func isEqual(_ object: Any?) -> Bool { object as AnyObject? === self }
 
-  /// Its name.
+  /// The name of the queue.
   open var description: String { name ?? "\(type(of: self))" }
 
   /// What a debugger shows: the ``description``, unless it is overridden.
@@ -161,11 +165,11 @@ open class OperationQueue: @unchecked Sendable {  // what changes is under a loc
 }
 
 extension OperationQueue: Hashable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// Whether two are the same, as ``isEqual(_:)`` says.
+  /// Whether two queues are the same, as ``isEqual(_:)`` says.
   public static func == (left: OperationQueue, right: OperationQueue) -> Bool {
     left.isEqual(right)
   }
 
-  /// Feeds ``hash``.
+  /// Feeds ``hash`` into the hasher.
   public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

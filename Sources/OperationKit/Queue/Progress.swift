@@ -1,13 +1,13 @@
-// How far work is: a count, and what others say of their parts of it.
+// The progress of work: a count, and contributions of its parts.
 
 import Dispatch
 import Synchronization
 
 /// Counts units of work, under the names that Foundation uses; parts of it can be counted by children.
-open class Progress: @unchecked Sendable {  // what changes is atomic or under a lock
+open class Progress: @unchecked Sendable {  // mutable state is atomic or under a lock
   private typealias Listener = AsyncStream<Double>.Continuation
 
-  /// What few have. Under the lock of all.
+  /// What only a few have. Guarded by the common lock.
   private struct Tree {
     weak var parent: Progress?
     var children: [(progress: Progress, portion: Int64)] = []
@@ -24,11 +24,11 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
   private static let lock = Lock()
   private let total: Atomic<Int64>
   private let completed = Atomic<Int64>(0)
-  /// Somebody is told of changes: a parent, or who listens.
+  /// Whether changes are reported to a parent or a listener.
   private let isHeard = Atomic<Bool>(false)
   private var tree = Tree()
 
-  /// Makes a progress of so many units.
+  /// Makes a progress with this many units.
   public init(totalUnitCount: Int64 = 0) { total = Atomic(totalUnitCount) }
 
   /// Makes a progress that counts a part of another one.
@@ -44,8 +44,8 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     Progress(totalUnitCount: totalUnitCount)
   }
 
-  /// Lets another progress count so many units of this one: they are completed once it has finished.
-  /// It traps if that has a parent already.
+  /// Lets another progress count this many units of this one: they are completed once the other has
+  /// finished. This traps if the other one already has a parent.
   open func addChild(_ child: Progress, withPendingUnitCount unitCount: Int64) {
     let (isCancelled, isPaused) = Progress.lock.locked {
       demand(child.tree.parent == nil, "a progress is added to a second parent")
@@ -59,7 +59,7 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     tell()
   }
 
-  /// How much there is to do; while it is 0, a queue counts nothing.
+  /// The amount of work; while it is 0, a queue counts nothing.
   open var totalUnitCount: Int64 {
     get { total.load(ordering: .relaxed) }
     set {
@@ -68,7 +68,7 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     }
   }
 
-  /// How much is done, by this one and by children that have finished.
+  /// The amount of work that is done, by this progress and by children that have finished.
   open var completedUnitCount: Int64 {
     get { Progress.lock.locked { count() } }
     set {
@@ -80,20 +80,21 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     }
   }
 
-  /// From 0.0 to 1.0, with what children have done so far; 0.0 while nothing is known.
+  /// The fraction from 0.0 to 1.0, including what children have done so far; 0.0 while nothing is
+  /// known.
   public var fractionCompleted: Double { Progress.lock.locked { fraction() } }
 
-  /// Whether it is not known how much there is to do.
+  /// Whether the amount of work is unknown.
   open var isIndeterminate: Bool {
     let (done, total) = (completedUnitCount, totalUnitCount)
     return done < 0 || total < 0 || done == 0 && total == 0
   }
 
-  /// Whether all is done.
+  /// Whether all work is done.
   open var isFinished: Bool { Progress.lock.locked { isDone() } }
 
-  /// The fraction now and after each change, the latest if several come at once; it ends with the
-  /// work.
+  /// The fraction now and after each change, or only the latest if several come in quick
+  /// succession; the stream ends with the work.
   public var fractions: AsyncStream<Double> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { listener in
       Progress.lock.locked {
@@ -110,19 +111,19 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
   /// Whether ``pause()`` was called last, on this one or on one that it is part of.
   open var isPaused: Bool { Progress.lock.locked { tree.isPaused } }
 
-  /// For people who show it: whether they may offer to cancel.
+  /// Whether a display of it may offer to cancel.
   open var isCancellable: Bool {
     get { Progress.lock.locked { tree.isCancellable } }
     set { Progress.lock.locked { tree.isCancellable = newValue } }
   }
 
-  /// For people who show it: whether they may offer to pause.
+  /// Whether a display of it may offer to pause.
   open var isPausable: Bool {
     get { Progress.lock.locked { tree.isPausable } }
     set { Progress.lock.locked { tree.isPausable = newValue } }
   }
 
-  /// What is done on ``cancel()``, on another thread. Without it nothing is: a queue goes on.
+  /// Called on ``cancel()``, on another thread. Without it nothing happens: a queue continues.
   open var cancellationHandler: (@Sendable () -> Void)? {
     get { Progress.lock.locked { tree.cancellationHandler } }
     set {
@@ -134,7 +135,7 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     }
   }
 
-  /// What is done on ``pause()``, on another thread.
+  /// Called on ``pause()``, on another thread.
   open var pausingHandler: (@Sendable () -> Void)? {
     get { Progress.lock.locked { tree.pausingHandler } }
     set {
@@ -146,7 +147,7 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     }
   }
 
-  /// What is done on ``resume()``, on another thread.
+  /// Called on ``resume()``, on another thread.
   open var resumingHandler: (@Sendable () -> Void)? {
     get { Progress.lock.locked { tree.resumingHandler } }
     set {
@@ -158,21 +159,21 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
     }
   }
 
-  /// Asks for the end of the work and of all parts of it: see ``cancellationHandler``.
+  /// Requests the end of the work and of all its parts: see ``cancellationHandler``.
   open func cancel() {
     Progress.lock.locked { tree.isCancelled = true }
     run(cancellationHandler)
     for child in parts { child.cancel() }
   }
 
-  /// Asks for a pause of the work and of all parts of it: see ``pausingHandler``.
+  /// Requests a pause of the work and of all its parts: see ``pausingHandler``.
   open func pause() {
     Progress.lock.locked { tree.isPaused = true }
     run(pausingHandler)
     for child in parts { child.pause() }
   }
 
-  /// Asks for the work and all parts of it to go on: see ``resumingHandler``.
+  /// Requests that the work and all its parts continue: see ``resumingHandler``.
   open func resume() {
     Progress.lock.locked { tree.isPaused = false }
     run(resumingHandler)
@@ -187,14 +188,14 @@ open class Progress: @unchecked Sendable {  // what changes is atomic or under a
 }
 
 extension Progress {
-  /// An operation has ended. True if somebody is to be told, by `tell`.
+  /// Called when an operation has ended. True if that must be reported, by `tell`.
   func countOne() -> Bool {
     if total.load(ordering: .relaxed) <= 0 { return false }
     completed.add(1, ordering: .relaxed)
     return isHeard.load(ordering: .relaxed)
   }
 
-  /// Not under the engine's lock.
+  /// Must not be called under the engine's lock.
   func tell() {
     if !isHeard.load(ordering: .relaxed) { return }
     var ended: [AsyncStream<Double>.Continuation] = []
@@ -208,7 +209,7 @@ extension Progress {
     parent?.tell()
   }
 
-  /// Under the lock. Children that have finished are counted for good.
+  /// Must be called under the lock. Children that have finished are counted permanently.
   private func count() -> Int64 {
     if !tree.children.isEmpty {
       tree.children.removeAll { child, portion in

@@ -4,7 +4,7 @@ import Diagnostics
 import Plans
 
 extension Decoder {
-  /// Text is a script, a list of texts an argument vector.
+  /// A string is a script, a list of strings an argument vector.
   mutating func command(_ value: NodeIndex, _ key: some ObjectKey) -> CommandModel? {
     let node = tree.resolve(value)
     if tree.nodes[node].kind == .list {
@@ -13,7 +13,7 @@ extension Decoder {
     return filledTemplate(value, key.row).map { .script($0) }
   }
 
-  /// A list of texts of which the first names a program.
+  /// A list of strings of which the first names a program.
   mutating func argumentVector(_ list: NodeIndex, _ row: KeyRow) -> [Text]? {
     let items = items(of: list)
     guard let first = items.first else {
@@ -34,7 +34,7 @@ extension Decoder {
     return texts
   }
 
-  /// An argument vector in which no expression may stand.
+  /// An argument vector that may not contain expressions.
   private mutating func arguments(_ list: NodeIndex, _ row: KeyRow) -> [String]? {
     guard let texts = argumentVector(list, row) else { return nil }
     var words: [String] = []
@@ -47,7 +47,7 @@ extension Decoder {
     return words.count == texts.count ? words : nil
   }
 
-  /// The commands of a hook; the forms are told in the row of its key.
+  /// The commands of a hook; the row of its key describes the forms.
   mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [CommandModel]? {
     let row = key.row
     let node = tree.resolve(value)
@@ -91,14 +91,30 @@ extension Decoder {
     return command(value, HookCommandKey.run)
   }
 
-  /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
-  /// pipeline file.
+  /// What is used instead of a command. A name with a slash, or with the extension of a YAML file,
+  /// is a pipeline file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
     let members = inputs.map { self.inputs($0) } ?? []
-    guard let name = filledText(value, row), let members else { return nil }
+    guard let name = filledText(value, row), let members, checkIsNoAction(name, value) else {
+      return nil
+    }
     let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
     return UsesModel(
       kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
+  }
+
+  /// False, and reported, for what is used elsewhere: `owner/action@v4`, `docker://image`.
+  private mutating func checkIsNoAction(_ name: String, _ value: NodeIndex) -> Bool {
+    if name.hasPrefix("docker://") {
+      report(tree.resolve(value)) { DecodingMessage.container(name, at: $0) }
+      return false
+    }
+    let isFile = name.hasPrefix(".") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
+    guard !isFile, let slash = name.firstIndex(of: "/"), name[slash...].contains("@") else {
+      return true
+    }
+    report(tree.resolve(value)) { DecodingMessage.foreignAction(name, at: $0) }
+    return false
   }
 
   private mutating func inputs(_ value: NodeIndex) -> [MemberModel]? {
@@ -111,8 +127,8 @@ extension Decoder {
     return members
   }
 
-  /// The words before `-c` and the script. A shell that is known gets the options with which a
-  /// script stops at its first failing command; any other program is called as it is.
+  /// The words before `-c` and the script. A known shell gets the options with which a script stops
+  /// at its first failing command; any other program is called as it is.
   mutating func shell(_ value: NodeIndex, _ key: some ObjectKey) -> [String]? {
     let node = tree.resolve(value)
     if tree.nodes[node].kind == .list { return arguments(node, key.row) }

@@ -1,4 +1,4 @@
-// What few steps have: a condition, a matrix, conditions to wait for.
+// Decodes what only a few steps have: a condition, a matrix, conditions to wait for.
 
 import Diagnostics
 import Expressions
@@ -66,7 +66,7 @@ extension Decoder {
     return AxisModel(name: name, span: span(pair.key), values: values)
   }
 
-  /// A list of maps, or an expression that gives one.
+  /// A list of maps, or an expression that evaluates to one.
   private mutating func combinations(_ value: NodeIndex, _ key: String) -> ValueModel? {
     let row = KeyRow(named: key, .either([.list(.map(.anything)), .expression]))
     let node = tree.resolve(value)

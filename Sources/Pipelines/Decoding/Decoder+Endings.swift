@@ -1,4 +1,4 @@
-// How a command may end: retries, allowed failures, and the way it is stopped.
+// Decodes how a command may end: retries, allowed failures, and the way it is stopped.
 
 import Diagnostics
 import Plans
@@ -39,7 +39,7 @@ extension Decoder {
     return policy
   }
 
-  /// In thousandths.
+  /// The factor in thousandths.
   private mutating func backoff(_ value: NodeIndex) -> Int? {
     guard let node = scalar(value, RetryKey.backoff.row) else { return nil }
     if tree.nodes[node].kind == .plain,
@@ -48,7 +48,9 @@ extension Decoder {
     {
       return factor
     }
-    reportType(value, RetryKey.backoff.row, help: "from 1 to 1000, at most three decimals")
+    reportType(
+      value, RetryKey.backoff.row,
+      help: "each delay is the one before times 'backoff', with at most three decimals")
     return nil
   }
 
@@ -152,6 +154,7 @@ extension KeyRow {
   var itemRow: KeyRow {
     switch type {
     case .list(let item), .filledList(let item): KeyRow(named: key, item)
+    case ValueType.variables: KeyRow(named: key, ValueType.variableMap)
     default: self
     }
   }

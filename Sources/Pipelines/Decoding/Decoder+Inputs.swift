@@ -1,4 +1,4 @@
-// What a file takes in and gives back: params, included files, files of variables, outputs.
+// Decodes the inputs and outputs of a file: parameters, included files, `.env` files, outputs.
 
 import Diagnostics
 import Expressions
@@ -57,7 +57,7 @@ extension Decoder {
     }
   }
 
-  /// `retries: 3`: the type is that of the default.
+  /// Decodes a parameter such as `retries: 3`, whose type is that of the default.
   private mutating func decodeBareDefault(_ value: NodeIndex, into param: inout ParamModel) {
     guard let constant = constantValue(value, KeyRow(named: param.name, .anything)) else { return }
     param.defaultValue = constant
@@ -105,14 +105,15 @@ extension Decoder {
     }
   }
 
-  /// Of a text that is written as it is on one line; else the place of the whole text.
+  /// The location of a byte in a string that is written unchanged on one line; otherwise that of
+  /// the whole string.
   private func place(ofByte offset: Int, in node: NodeIndex) -> Span {
     guard !tree.nodes[node].isInArena else { return span(node) }
     let place = Int(tree.textSpan(node).start) + offset
     return Span(start: place, end: place + 1)
   }
 
-  /// Each comparison in an expression looks through them.
+  /// Each comparison in an expression searches them.
   private static let maxChoiceCount = 1000
 
   private mutating func choices(_ value: NodeIndex, of param: ParamModel) -> [Value]? {
@@ -129,7 +130,7 @@ extension Decoder {
     return items.prefix(Self.maxChoiceCount).compactMap { member($0, of: param, "enum") }
   }
 
-  /// A value of the parameter's type. Where text is wanted any scalar is taken as it is written.
+  /// A value of the parameter's type. If a string is wanted, any scalar is taken as it is written.
   private mutating func member(
     _ value: NodeIndex, of param: ParamModel, _ key: String
   ) -> Value? {

@@ -9,7 +9,7 @@ struct Pair {
 }
 
 extension Decoder {
-  /// Of one map. What is named costs much more than what is written.
+  /// The limit for one map. Names cost much more than the text they are written in.
   private static let maxNameCount = 100_000
 
   /// The pairs of a map with free names, merged ones last; a name occurs once.
@@ -98,6 +98,39 @@ extension Decoder {
     return result
   }
 
+  /// The text that a comma between braces has cut into a value and keys without values: of `world`
+  /// in `{run: echo hello, world}` it is `echo hello, world`. Nil of any other key.
+  func splitText(before key: NodeIndex) -> String? {
+    guard isBare(key) else { return nil }
+    var value = key - 1
+    while value > 1, isBare(value - 1) { value -= 2 }
+    guard value > 0, tree.nodes[value].kind == .plain, sign(behind: value) == UInt8(ascii: ",")
+    else { return nil }
+    let start = Int(tree.nodes[value].start) - tree.base
+    let end = Int(tree.nodes[key].end) - tree.base
+    guard start < end else { return nil }
+    return String(decoding: tree.source[start..<end], as: UTF8.self)
+  }
+
+  /// Of the keys of one such text.
+  func isFirstBareKey(_ key: NodeIndex) -> Bool { key < 3 || !isBare(key - 2) }
+
+  /// A plain key between braces with neither a colon nor a value.
+  private func isBare(_ key: NodeIndex) -> Bool {
+    guard key > 0, key + 1 < tree.nodes.count, tree.nodes[key].kind == .plain,
+      tree.nodes[key + 1].kind == .plain, tree.withBytes(of: key + 1, { $0.isEmpty })
+    else { return false }
+    let next = sign(behind: key)
+    return next == UInt8(ascii: ",") || next == UInt8(ascii: "}")
+  }
+
+  /// The first character behind a node that is not blank.
+  private func sign(behind node: NodeIndex) -> UInt8? {
+    tree.source[(Int(tree.nodes[node].end) - tree.base)...].first {
+      !" \t\r\n".utf8.contains($0)
+    }
+  }
+
   /// Finds keys written twice in one map.
   mutating func checkDuplicates(in map: NodeIndex) {
     var places: [String: NodeIndex] = [:]
@@ -116,7 +149,7 @@ extension Decoder {
     report(key) { DecodingMessage.duplicateKey(name, owner, first: first, at: $0) }
   }
 
-  /// Duplicate keys are refused also where nothing else is read: below `x-` keys.
+  /// Refuses duplicate keys even where nothing else is read: below `x-` keys.
   mutating func checkUnread(_ root: NodeIndex) {
     for node in root..<tree.next(after: root) where tree.nodes[node].kind == .map {
       checkDuplicates(in: node)

@@ -6,20 +6,21 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// Decodes all but the steps that were handed out one by one while reading.
+  /// Decodes everything except the steps that were handed out one by one while reading.
   mutating func decodePipeline(root: NodeIndex, readSteps: NodeIndex?) {
     guard tree.nodes[root].kind == .map else {
-      let found = found(root)
-      return report(root) { DecodingMessage.notAPipeline(found: found, at: $0) }
+      return reportRoot(root)
+    }
+    if let foreign = foreignFile(root) {
+      return report(foreign.key) { DecodingMessage.foreign(foreign.file, at: $0) }
     }
     let fields = readFields(of: root, PipelineKey.table) { _, _ in "at top level" }
     checkExtensions(of: root)
     decodeSteps(fields, readSteps: readSteps)
     if let version = fields[.version] { checkVersion(version) }
     model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
-    for key in [PipelineKey.description, .schema] {
-      if let value = fields[key] { _ = text(value, key.row) }
-    }
+    model.description = fields[.description].flatMap { text($0, PipelineKey.description.row) }
+    if let value = fields[.schema] { _ = text(value, PipelineKey.schema.row) }
     for key in PipelineKey.allCases {
       if let value = fields[key] { model.written[key] = span(keyNode(of: value)) }
     }
@@ -28,6 +29,52 @@ extension Decoder {
     decodeCommands(fields)
     if let value = fields[.defaults] { decodeDefaults(value) }
     if let value = fields[.secrets] { decodeSecrets(value) }
+  }
+
+  private mutating func reportRoot(_ root: NodeIndex) {
+    if let file = foreignFile ?? ForeignFile(text: tree.source) {
+      return report(root) { DecodingMessage.foreign(file, at: $0) }
+    }
+    let isList = tree.nodes[root].kind == .list
+    let found = found(root)
+    report(root) { DecodingMessage.notAPipeline(found: found, isList: isList, at: $0) }
+  }
+
+  /// What a file without `steps` is taken for, and the key that gives it away.
+  private func foreignFile(_ root: NodeIndex) -> (file: ForeignFile, key: NodeIndex)? {
+    var pairs: [(name: String, pair: Pair)] = []
+    for pair in writtenPairs(of: root).prefix(1000) {
+      let name = tree.string(pair.key)
+      if name == "steps" { return nil }
+      pairs.append((name, pair))
+    }
+    guard let first = pairs.first else { return nil }
+    if let foreignFile { return (foreignFile, first.pair.key) }
+    let strangers = pairs.filter { pair in
+      tree.withBytes(of: pair.pair.key) { PipelineKey.table.find($0) == nil }
+    }
+    let jobs = strangers.filter { holds("script", in: $0.pair.value) }.map(\.name)
+    guard
+      let found = ForeignFile.find(
+        keys: jobs + pairs.map(\.name).filter { !jobs.contains($0) }, holdsScript: !jobs.isEmpty),
+      let pair = pairs.first(where: { $0.name == found.key })?.pair, !listsSteps(pair.value)
+    else { return nil }
+    return (found.file, pair.key)
+  }
+
+  /// Whether it is a list of maps, like `steps` under another name.
+  private func listsSteps(_ value: NodeIndex) -> Bool {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list, let first = items(of: list).first else { return false }
+    let map = tree.resolve(first)
+    return tree.nodes[map].kind == .map
+      && writtenPairs(of: map).contains { ["id", "run"].contains(tree.string($0.key)) }
+  }
+
+  private func holds(_ key: String, in value: NodeIndex) -> Bool {
+    let map = tree.resolve(value)
+    return tree.nodes[map].kind == .map
+      && writtenPairs(of: map).contains { tree.string($0.key) == key }
   }
 
   private mutating func checkVersion(_ value: NodeIndex) {
@@ -53,14 +100,21 @@ extension Decoder {
     guard let value = fields[.steps] else { return }
     let list = tree.resolve(value)
     guard tree.nodes[list].kind == .list else {
-      return reportType(value, PipelineKey.steps.row)
+      return reportNoList(value, list)
     }
     if list != readSteps {
       for item in items(of: list) { decodeStep(item) }
     }
     if model.steps.isEmpty, log.isEmpty {
-      report(list) { DecodingMessage.empty("steps", at: $0) }
+      report(list) { DecodingMessage.empty("steps", at: $0, help: DecodingMessage.firstStep) }
     }
+  }
+
+  private mutating func reportNoList(_ value: NodeIndex, _ found: NodeIndex) {
+    let hasKeys = tree.nodes[found].kind == .map && tree.next(after: found) > found + 1
+    let help =
+      hasKeys ? DecodingMessage.stepsInList(tree.string(found + 1)) : DecodingMessage.firstStep
+    reportType(value, PipelineKey.steps.row, help: help)
   }
 
   private mutating func decodeScheduling(_ fields: Fields<PipelineKey>) {
@@ -71,12 +125,31 @@ extension Decoder {
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
     model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
+    model.defaultSteps = fields[.default].flatMap { defaultSteps($0) }
     model.isSequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) } ?? false
+  }
+
+  private mutating func defaultSteps(_ value: NodeIndex) -> [Reference]? {
+    let row = PipelineKey.default.row
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      let isID = tree.nodes[list].isScalar && !isNull(list)
+      let isMap = tree.nodes[list].kind == .map
+      let help = isID ? "write a list: [\(printable(tree.string(list)))]" : nil
+      reportType(value, row, help: isMap ? "did you mean 'defaults'?" : help)
+      return nil
+    }
+    let items = items(of: list)
+    if items.isEmpty { report(list) { DecodingMessage.empty(row.key, at: $0) } }
+    return items.compactMap { item in
+      guard let name = text(item, row) else { return nil }
+      return Reference(name: name, span: span(tree.resolve(item)))
+    }
   }
 
   private mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
     model.environment =
-      fields[.env].flatMap { environment($0, PipelineKey.env.row) } ?? []
+      fields[.env].flatMap { writtenEnvironment($0, PipelineKey.env.row) } ?? []
     model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
     model.workingDirectory = fields[.workingDir].flatMap {
       filledTemplate($0, PipelineKey.workingDir.row)

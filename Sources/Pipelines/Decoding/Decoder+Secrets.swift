@@ -63,7 +63,7 @@ extension Decoder {
     return name
   }
 
-  /// `path` goes with `from: file`, and with nothing else.
+  /// The source of a secret. `path` is allowed only with `from: file`.
   private mutating func location(_ fields: Fields<SecretKey>) -> SecretSource.Location? {
     let path = fields[.path].flatMap { filledText($0, SecretKey.path.row) }
     var isFile = false
@@ -87,7 +87,7 @@ extension Decoder {
   }
 }
 
-// What a step declares of its outputs.
+// What a step declares about its outputs.
 extension Decoder {
   mutating func outputs(_ value: NodeIndex) -> [OutputDeclaration]? {
     let row = StepKey.outputs.row

@@ -5,7 +5,7 @@ import Plans
 import Scheduling
 
 extension Decoder {
-  /// What is written, in the order of the table.
+  /// The settings that are written, in the order of the table.
   mutating func settings(from fields: Fields<StepKey>) -> [Setting] {
     var settings = commandSettings(from: fields)
     let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
@@ -64,8 +64,21 @@ extension Decoder {
     return boolean(value, StepKey.background.row) ?? false
   }
 
-  /// Names with texts. A number or boolean without quotes is taken as it is written.
+  /// One map of variables, or several that are merged in their order.
   mutating func environment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
+    let isList = tree.nodes[tree.resolve(value)].kind == .list
+    return isList ? writtenEnvironment(value, row).map(lastValues) : variables(value, row)
+  }
+
+  /// The same with every value of a name, because a value can use the ones before it.
+  mutating func writtenEnvironment(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .list else { return variables(value, row) }
+    return items(of: node).flatMap { variables($0, row.itemRow) ?? [] }
+  }
+
+  /// Names with texts. A number or boolean without quotes is taken as it is written.
+  private mutating func variables(_ value: NodeIndex, _ row: KeyRow) -> [VariableModel]? {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
       reportType(value, row)
@@ -116,8 +129,11 @@ extension Decoder {
 extension KeyRow {
   /// The row of one value in a map with free names.
   func valueRow(_ name: String) -> KeyRow {
-    guard case .map(let value, _) = type else { return self }
-    return KeyRow(named: name, value)
+    switch type {
+    case .map(let value, _): KeyRow(named: name, value)
+    case ValueType.variables: KeyRow(named: name, .template)
+    default: self
+    }
   }
 }
 
@@ -126,6 +142,21 @@ extension PlacementModel {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
       && !isService
   }
+}
+
+/// The last value of each name, in the position of the first.
+private func lastValues(_ variables: [VariableModel]) -> [VariableModel] {
+  var result: [VariableModel] = []
+  var places: [String: Int] = [:]
+  for variable in variables {
+    if let place = places[variable.name] {
+      result[place] = variable
+    } else {
+      places[variable.name] = result.count
+      result.append(variable)
+    }
+  }
+  return result
 }
 
 private let priorities: [String: Int16] = [

@@ -1,38 +1,43 @@
-// One step: its id, what it runs, what it waits for. The rest, which few steps have, is elsewhere.
+// Decodes one step: its id, what it runs, what it waits for. The rest, which only a few steps have,
+// is elsewhere.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// Keys that make the plainest step; the others take a longer way.
+/// The keys of the plainest step; steps with others take a slower path.
 private let plainKeys =
   Fields<StepKey>.bit(.id) | Fields<StepKey>.bit(.run) | Fields<StepKey>.bit(.dependsOn)
 
-/// Keys about when the step runs.
+/// The keys about when the step runs.
 private let placementKeys =
   Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
   | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
   | Fields<StepKey>.bit(.background)
 
-/// Keys of `ControlFlowModel`.
+/// The keys of `ControlFlowModel`.
 private let controlFlowKeys =
   Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
   | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
   | Fields<StepKey>.bit(.background)
 
-/// Keys that are no settings of the command.
+/// The keys that are not settings of the command.
 private let otherKeys =
   plainKeys | placementKeys | controlFlowKeys
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
+  | Fields<StepKey>.bit(.manual) | Fields<StepKey>.bit(.description)
 
 extension Decoder {
   mutating func decodeStep(_ item: NodeIndex) {
     let node = tree.resolve(item)
     guard tree.nodes[node].kind == .map else {
       let found = found(node)
+      let isText = tree.nodes[node].isScalar && !isNull(node)
+      let help = isText ? DecodingMessage.stepOfText(tree.string(node)) : nil
       report(item) {
-        DecodingMessage.wrongType("steps", wanted: "a list of maps", found: found, at: $0)
+        DecodingMessage.wrongType(
+          "steps", wanted: "a list of maps", found: found, at: $0, help: help)
       }
       return
     }
@@ -52,7 +57,7 @@ extension Decoder {
     model.steps.append(step)
   }
 
-  /// How messages call the step: by its id if it has one.
+  /// The step as messages refer to it: by its id if it has one.
   func owner(of fields: Fields<StepKey>) -> String {
     guard let id = fields[.id], tree.nodes[tree.resolve(id)].isScalar else { return "in a step" }
     return "in step \(quoted(tree.string(tree.resolve(id))))"
@@ -73,27 +78,28 @@ extension Decoder {
     }
   }
 
-  /// Where something is missing: the first key of a map, or the map itself if it is empty.
+  /// The location to report when something is missing: the first key of a map, or the map itself if
+  /// it is empty.
   func firstKeySpan(of map: NodeIndex) -> Span {
     tree.next(after: map) > map + 1 ? span(map + 1) : span(map)
   }
 
-  /// Where the step's id stands; an empty place if there is none.
+  /// The location of the step's id; an empty span if there is none.
   private mutating func identify(_ fields: Fields<StepKey>) -> Span {
     guard let value = fields[.id], let node = scalar(value, StepKey.id.row) else {
       let start = Int(firstKeySpan(of: fields.map).start)
       return Span(start: start, end: start)
     }
-    if !tree.withBytes(of: node, isIdentifier) {
+    if !tree.withBytes(of: node, isStepID) {
       let id = tree.string(node)
-      report(node) { DecodingMessage.badID(id, what: "the id of a step", at: $0) }
+      report(node) { DecodingMessage.badStepID(id, at: $0) }
     } else if tree.nodes[node].isInArena {
       report(node) { DecodingMessage.escapedID(at: $0) }
     }
     return tree.textSpan(node)
   }
 
-  /// Most scripts stand in the file as they are, and stay there for now.
+  /// Decodes `run`. Most scripts appear in the file unchanged, and stay there for now.
   private mutating func run(_ value: NodeIndex) -> ActionModel {
     let node = tree.nodes[value]
     if node.isScalar, !node.isInArena, !node.hasExpression, !isNull(value) {
@@ -120,7 +126,8 @@ extension Decoder {
     return fields[.run].map { run($0) } ?? .none
   }
 
-  /// The steps of a nested pipeline say for themselves how they run.
+  /// Refuses keys about commands, because the steps of a nested pipeline specify themselves how
+  /// they run.
   private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
     for key in StepKey.allCases where !key.isOfNested {
       if let value = fields[key] {
@@ -130,12 +137,21 @@ extension Decoder {
   }
 
   private mutating func attributes(from fields: Fields<StepKey>) -> AttributesModel {
-    AttributesModel(
+    let isManual = fields[.manual].flatMap { boolean($0, StepKey.manual.row) } ?? false
+    if isManual { model.hasManualSteps = true }
+    return AttributesModel(
       label: fields[.name].flatMap { filledTemplate($0, StepKey.name.row) },
+      isManual: isManual, description: fields[.description].map { description($0) } ?? -1,
       settings: fields.holdsMore(than: otherKeys) ? number(of: settings(from: fields)) : -1,
       placement: fields.holdsMore(than: ~placementKeys) ? number(of: placement(from: fields)) : -1,
       controlFlow: fields.holdsMore(than: ~controlFlowKeys)
         ? number(of: controlFlow(from: fields)) : -1)
+  }
+
+  private mutating func description(_ value: NodeIndex) -> Int32 {
+    guard let text = filledText(value, StepKey.description.row) else { return -1 }
+    model.descriptions.append(text)
+    return Int32(truncatingIfNeeded: model.descriptions.count - 1)
   }
 
   private mutating func number(of settings: [Setting]) -> Int32 {
@@ -161,7 +177,7 @@ extension Decoder {
   }
 }
 
-// What it waits for.
+// Decodes what a step waits for.
 extension Decoder {
   private mutating func decodeDependencies(_ value: NodeIndex) {
     let list = tree.resolve(value)

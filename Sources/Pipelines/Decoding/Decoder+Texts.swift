@@ -1,4 +1,4 @@
-// Values in which expressions may stand.
+// Decodes values that may contain expressions.
 
 import Diagnostics
 import Expressions
@@ -7,7 +7,7 @@ import Plans
 extension Decoder {
   private var source: SourceText { SourceText(tree.source, start: tree.base) }
 
-  /// A scalar as a text, with the expressions in it.
+  /// A scalar as a string, with the expressions in it.
   mutating func template(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Text? {
     let node = tree.resolve(value)
     guard tree.nodes[node].isScalar, tree.nodes[node].hasExpression else {
@@ -16,7 +16,7 @@ extension Decoder {
     return template(node)
   }
 
-  /// The same, but not "".
+  /// The same, but "" is refused.
   mutating func filledTemplate(
     _ value: NodeIndex, _ row: @autoclosure () -> KeyRow
   ) -> Text? {
@@ -27,7 +27,7 @@ extension Decoder {
     return template(node)
   }
 
-  /// Of a scalar with expressions.
+  /// The template of a scalar with expressions.
   private mutating func template(_ node: NodeIndex) -> Text? {
     guard admits(node) else { return nil }
     let content = content(of: node)
@@ -39,7 +39,7 @@ extension Decoder {
     return template.literal.map { .plain($0) } ?? .template(template)
   }
 
-  /// Of a scalar: a part of the file, if it reads as it is written.
+  /// The content of a scalar, which is a part of the file if it is written unchanged.
   private func content(of node: NodeIndex) -> ArraySlice<UInt8> {
     if tree.nodes[node].isInArena { return tree.withBytes(of: node) { Array($0)[...] } }
     let span = tree.textSpan(node)
@@ -60,8 +60,8 @@ extension Decoder {
       parsingCondition: content, tree.origin(node), in: source, readExpressions, log: &log)
   }
 
-  /// Any value. What a scalar without quotes is, is YAML's core schema. Nesting is bounded by the
-  /// reader.
+  /// Any value. The core schema of YAML determines the type of a scalar without quotes. The reader
+  /// limits nesting.
   mutating func anyValue(_ value: NodeIndex) -> ValueModel? {
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
@@ -101,7 +101,7 @@ extension Decoder {
     return .constant(.number(number))
   }
 
-  /// A decimal number without quotes that is exact as one.
+  /// A decimal number without quotes that can be represented exactly.
   func plainNumber(_ node: NodeIndex) -> Double? {
     guard tree.nodes[node].kind == .plain else { return nil }
     return tree.withBytes(of: node) { bytes in
@@ -109,7 +109,7 @@ extension Decoder {
       guard let first = digits.first, let last = digits.last, isDecimalDigit(first),
         isDecimalDigit(last),
         digits.allSatisfy({ isDecimalDigit($0) || $0 == UInt8(ascii: ".") }),
-        // A version such as 007 or 1.2.3 is a text.
+        // A version such as 007 or 1.2.3 is a string.
         first != UInt8(ascii: "0") || digits.count == 1
           || digits.dropFirst().first == UInt8(ascii: ".")
       else { return nil }
@@ -119,7 +119,7 @@ extension Decoder {
     }
   }
 
-  /// The same without expressions.
+  /// The same, without expressions.
   mutating func constantValue(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Value? {
     guard let model = anyValue(value) else { return nil }
     guard let constant = model.constant else {

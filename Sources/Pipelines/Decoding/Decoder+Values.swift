@@ -1,12 +1,14 @@
-// Single values of a map: a node that must be a text, a number, a duration, and so on. Each function
-// gives nil for what is not; it is reported then, in the words of the key's row.
+// Decodes single values of a map: a node that must be a string, a number, a duration, and so on.
+// Each function returns nil for anything else, which is then reported in the words of the key's
+// row.
 
 import BuiltinSteps
 import Diagnostics
 import Scheduling
 
 extension Decoder {
-  /// The scalar behind an alias, if any; reports what is no scalar, is nothing, or is an expression.
+  /// The scalar, after following an alias; reports anything that is not a scalar, has no value, or
+  /// is an expression.
   mutating func scalar(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> NodeIndex? {
     let node = tree.resolve(value)
     guard tree.nodes[node].isScalar, !isNull(node) else {
@@ -30,13 +32,14 @@ extension Decoder {
     return tree.string(node)
   }
 
-  /// Only an escape can be the character: the file itself must not hold it. No variable, argument or
-  /// path can.
+  /// Whether a scalar contains NUL. Only an escape can produce it, because the file itself must not
+  /// contain it; neither can a variable, an argument or a path.
   func holdsNUL(_ node: NodeIndex) -> Bool {
     tree.nodes[node].isInArena && tree.withBytes(of: node) { $0.contains(0) }
   }
 
-  /// Counts a text that the model keeps; false, and reported, beyond the limits and with a NUL.
+  /// Counts a string that the model keeps; false, after a report, if it exceeds the limits or
+  /// contains a NUL.
   mutating func admits(_ node: NodeIndex) -> Bool {
     guard counts(node) else { return false }
     if holdsNUL(node) {
@@ -56,7 +59,7 @@ extension Decoder {
     return true
   }
 
-  /// A text that is not "".
+  /// A string that is not "".
   mutating func filledText(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> String? {
     guard let text = text(value, row()) else { return nil }
     guard !text.isEmpty else {
@@ -107,7 +110,7 @@ extension Decoder {
     return nil
   }
 
-  /// In millionths.
+  /// An amount in millionths.
   mutating func amount(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
     guard let node = scalar(value, row()) else { return nil }
     if tree.nodes[node].kind == .plain,
@@ -142,7 +145,7 @@ extension Decoder {
   }
 }
 
-// What is reported, and how what was found is called.
+// Reports, and the words for what was found.
 extension Decoder {
   mutating func reportType(_ value: NodeIndex, _ row: KeyRow, help: String? = nil) {
     let node = tree.resolve(value)
@@ -150,6 +153,7 @@ extension Decoder {
       return reportExpression(node, row)
     }
     let found = found(node)
+    let help = splitText(before: node - 1).map(DecodingMessage.afterComma) ?? help
     report(node) {
       DecodingMessage.wrongType(
         row.key, wanted: row.type.words, found: found, at: $0, help: help)
@@ -168,7 +172,7 @@ extension Decoder {
     }
   }
 
-  /// Of a key that takes none.
+  /// Reports an expression in the value of a key that accepts none.
   mutating func reportExpression(_ node: NodeIndex, _ row: KeyRow) {
     var place = span(node)
     if !tree.nodes[node].isInArena,
@@ -180,7 +184,7 @@ extension Decoder {
     log.report(at: place) { DecodingMessage.noExpression(row.key, at: $0) }
   }
 
-  /// `null`, `~` or nothing at all.
+  /// Whether a value is `null`, `~` or empty.
   func isNull(_ node: NodeIndex) -> Bool {
     guard tree.nodes[node].kind == .plain else { return false }
     return tree.withBytes(of: node) { bytes in
@@ -193,7 +197,7 @@ extension Decoder {
     }
   }
 
-  /// What a value is, for "must be …, not …".
+  /// What a value is, in words for "must be …, not …".
   func found(_ node: NodeIndex) -> String {
     switch tree.nodes[node].kind {
     case .map: return "a map"

@@ -4,20 +4,22 @@ import Diagnostics
 import Expressions
 import Plans
 
-/// Turns nodes into a model. Everything wrong is reported and left out; decoding goes on.
+/// Turns nodes into a model. Everything wrong is reported and left out; decoding continues.
 struct Decoder {
-  /// The file, for texts that stay in it.
+  /// The file, for strings that stay in it.
   let bytes: [UInt8]
-  /// Where the file starts on the number line.
+  /// The offset of the file's start on the number line.
   let start: Int
   var tree: Tree
   var log: DiagnosticLog
   var model = PipelineModel()
-  /// The file is included in another, which may have the steps.
+  /// True if the file is included in another one, which may have the steps.
   var isPart = false
-  /// Numbers in `model.settings` by hash.
+  /// The other tool whose file this looks like, if any.
+  var foreignFile: ForeignFile?
+  /// Indices into `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
-  /// How many texts the model keeps, and their bytes: aliases could repeat them without end.
+  /// How many strings the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
   let patterns = PatternMatcher()
@@ -28,7 +30,7 @@ struct Decoder {
     self.start = start
     self.tree = tree
     self.log = log
-    // Memory that is not touched costs nothing, growing an array costs twice its size.
+    // Memory that is not touched costs nothing; growing an array costs twice its size.
     let byteCount = tree.source.count
     model.steps.reserveCapacity(min(byteCount / 32, PipelineModel.maxStepCount))
     model.dependencies.reserveCapacity(min(byteCount / 16, PipelineModel.maxDependencyCount))
@@ -46,28 +48,28 @@ struct Decoder {
 
 /// The values of a map whose keys are those of a table.
 struct Fields<Key: ObjectKey> {
-  /// Of the map they were read from.
+  /// The map from which they were read.
   let map: NodeIndex
   fileprivate var present: UInt64 = 0
-  /// Those that others were taken for.
+  /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
   fileprivate var usable: UInt64 = 0
   private var nodes = InlineArray<40, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 
-  /// The value of a key, unless it is not written or was refused.
+  /// The value of a key; nil if it is not written or was refused.
   subscript(key: Key) -> NodeIndex? {
     usable & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
   }
 
-  /// Whether the key is written, be it refused.
+  /// Whether the key is written, even if it was refused.
   func holds(_ key: Key) -> Bool { (present | presumed) & Self.bit(key) != 0 }
 
-  /// The same, but not for a key that another one was taken for.
+  /// The same, except for a key for which a mistyped one was taken.
   func isWritten(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
 
-  /// Whether a key is there that is not among these.
+  /// Whether there is a key that is not among these.
   func holdsMore(than keys: UInt64) -> Bool { usable & ~keys != 0 }
 
   static func bit(_ key: Key) -> UInt64 { 1 << UInt64(key.rawValue) }
@@ -78,14 +80,14 @@ struct Fields<Key: ObjectKey> {
     nodes[Int(key.rawValue)] = Int32(truncatingIfNeeded: node)
   }
 
-  /// Counts a mistyped key as written, so that it is not missing too.
+  /// Counts a mistyped key as written, so that it is not also reported as missing.
   fileprivate mutating func presume(_ key: Key) { presumed |= Self.bit(key) }
 
   fileprivate mutating func refuse(_ key: Key) { usable &= ~Self.bit(key) }
 }
 
 extension Decoder {
-  /// Reads the keys of a map; `owner` says whose they are, in messages: `in step 'a'`.
+  /// Reads the keys of a map; `owner` says in messages whose they are: `in step 'a'`.
   mutating func readFields<Key: ObjectKey>(
     of map: NodeIndex, _ table: KeyTable<Key>, owner: (Decoder, Fields<Key>) -> String
   ) -> Fields<Key> {
@@ -138,9 +140,18 @@ extension Decoder {
         reportDuplicate(key, first: keyNode(of: first), owner)
       } else if !(Key.allowsExtensions && isExtension(key)) {
         let name = tree.string(key)
+        if let text = splitText(before: key) {
+          if isFirstBareKey(key) {
+            report(key) { DecodingMessage.splitAtComma(name, owner, text, at: $0) }
+          }
+          continue
+        }
         let close =
           Key.elsewhere[name]?.row.key ?? suggestion(for: name, among: table.rows.lazy.map(\.key))
-        report(key) { DecodingMessage.unknownKey(name, owner, suggestion: close, at: $0) }
+        let foreign = close == nil ? Key.foreign[name] : nil
+        report(key) {
+          DecodingMessage.unknownKey(name, owner, suggestion: close, foreign: foreign, at: $0)
+        }
         if let meant = Key.allCases.first(where: { $0.row.key == close }) { fields.presume(meant) }
       }
     }
@@ -162,6 +173,6 @@ extension Decoder {
     }
   }
 
-  /// A value's key stands right before it.
+  /// The key of a value, which directly precedes it.
   func keyNode(of value: NodeIndex) -> NodeIndex { value - 1 }
 }

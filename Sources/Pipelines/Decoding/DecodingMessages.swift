@@ -4,11 +4,28 @@ import Diagnostics
 
 enum DecodingMessage {
   static func unknownKey(
-    _ name: String, _ owner: String, suggestion: String?, at span: Span
+    _ name: String, _ owner: String, suggestion: String?, foreign: ForeignFile?, at span: Span
   ) -> Diagnostic {
     Diagnostic(
       "unknown key \(quoted(name)) \(owner)", at: span,
-      help: suggestion.map { "did you mean \(quoted($0))?" })
+      help: suggestion.map { "did you mean \(quoted($0))?" }
+        ?? foreign.map { "this looks like \($0.words): \($0.help)" })
+  }
+
+  static func foreign(_ file: ForeignFile, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "this looks like \(file.words), not like a pipeline of oprun", at: span, help: file.help)
+  }
+
+  /// `{run: echo hello, world}`: `text` is from the value on that the comma ended.
+  static func splitAtComma(
+    _ name: String, _ owner: String, _ text: String, at span: Span
+  ) -> Diagnostic {
+    Diagnostic("unknown key \(quoted(name)) \(owner)", at: span, help: afterComma(text))
+  }
+
+  static func afterComma(_ text: String) -> String {
+    "between braces a ',' ends a value; put the whole text in quotes: \(quoted(text))"
   }
 
   static func duplicateKey(
@@ -43,8 +60,42 @@ enum DecodingMessage {
     Diagnostic("\(quoted(key)) must be \(wanted), not \(found)", at: span, help: help)
   }
 
-  static func empty(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) must not be empty", at: span)
+  static func empty(_ key: String, at span: Span, help: String? = nil) -> Diagnostic {
+    Diagnostic("\(quoted(key)) must not be empty", at: span, help: help)
+  }
+
+  static let firstStep = "write '- id: hello' below it, and 'run: echo hello' below that"
+
+  /// `first` is the first key of the map.
+  static func stepsInList(_ first: String) -> String {
+    "begin each step with its id: '- id: \(printable(first))', and its keys below that"
+  }
+
+  /// Of a step that is a text.
+  static func stepOfText(_ text: String) -> String {
+    "a step has an id: '- id: NAME', and 'run: \(printable(text))' below that"
+  }
+
+  static func foreignAction(_ name: String, at span: Span) -> Diagnostic {
+    let action = name.split(separator: "@").first ?? ""
+    let help =
+      switch action {
+      case "actions/checkout": "the files are where oprun is started: leave this step out"
+      case "actions/upload-artifact", "actions/download-artifact", "actions/cache":
+        "files stay where they are from step to step: leave this step out"
+      case let name where name.hasPrefix("actions/setup-"):
+        "steps use the tools of this machine: leave this step out"
+      default:
+        "a step is a command ('run'), a built-in step, or a pipeline file: './deploy.yml'"
+      }
+    return Diagnostic(
+      "\(quoted(name)) is an action of GitHub, which only runs there", at: span, help: help)
+  }
+
+  static func container(_ name: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(name)) is an image of a container, and steps are commands", at: span,
+      help: "start it as a command: 'run: docker run --rm …'")
   }
 
   static func emptyProgram(_ key: String, at span: Span) -> Diagnostic {
@@ -92,8 +143,10 @@ enum DecodingMessage {
     Diagnostic("a string cannot contain the character '\\u{0}'", at: span)
   }
 
-  static func notAPipeline(found: String, at span: Span) -> Diagnostic {
-    Diagnostic("a pipeline file must be a map with 'steps', not \(found)", at: span)
+  static func notAPipeline(found: String, isList: Bool, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "a pipeline file must be a map with 'steps', not \(found)", at: span,
+      help: isList ? "write 'steps:' above the list" : nil)
   }
 
   static func needsMatrix(_ key: String, at span: Span) -> Diagnostic {
@@ -143,6 +196,12 @@ enum DecodingMessage {
     Diagnostic(
       "\(quoted(id)) cannot be \(what)", at: span,
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
+  }
+
+  static func badStepID(_ id: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(id)) cannot be the id of a step", at: span,
+      help: "a letter or '_', then letters, digits, '_', '-', '.' and ':', at most 128 in all")
   }
 
   static func escapedID(at span: Span) -> Diagnostic {

@@ -1,4 +1,4 @@
-// What a table of keys is: one row for each key that an object of the file may have. Decoding,
+// Tables of keys, with one row for each key that an object of the file may have. Decoding,
 // messages, documentation and the JSON schema all come from the same rows.
 
 import Expressions
@@ -7,17 +7,17 @@ import Expressions
 package struct KeyRow: Sendable {
   package enum Support: Sendable {
     case supported
-    /// Known, and refused at its place until it is built.
+    /// The key is known, and refused where it is used until it is supported.
     case notYet
   }
 
   package let name: StaticString
   package let type: ValueType
-  /// One line, for the reference and the schema.
+  /// One line of documentation, for the reference and the schema.
   package let doc: String
-  /// As it would be written; nil when the key is required or has no default.
+  /// The default as it would be written; nil if the key is required or has none.
   package let defaultValue: String?
-  /// As it could be written, where the type does not say it all.
+  /// An example, if the type does not say everything.
   package let example: String?
   package let isRequired: Bool
   package let support: Support
@@ -38,10 +38,10 @@ package struct KeyRow: Sendable {
 
   package var key: String { freeName ?? name.description }
 
-  /// Of a key that the user named.
+  /// The name of a key that the user chose.
   private let freeName: String?
 
-  /// A row that is in no table: for a value below a name of the user's own.
+  /// Makes a row that is in no table, for a value under a name that the user chose.
   init(named name: String, _ type: ValueType) {
     self.name = ""
     freeName = name
@@ -57,18 +57,21 @@ package struct KeyRow: Sendable {
 /// The keys of one kind of object.
 package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   var row: KeyRow { get }
-  /// Whether `x-…` keys may stand beside.
+  /// Whether `x-…` keys are allowed as well.
   static var allowsExtensions: Bool { get }
-  /// By what other tools call them.
+  /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
+  /// Keys that have no counterpart here, by the tool whose they are.
+  static var foreign: [String: ForeignFile] { get }
 }
 
 extension ObjectKey {
   package static var allowsExtensions: Bool { false }
   package static var elsewhere: [String: Self] { [:] }
+  package static var foreign: [String: ForeignFile] { [:] }
 }
 
-/// Finds a key by its bytes: no text is made of the keys of a file.
+/// Finds a key by its bytes: no string is made for the keys of a file.
 struct KeyTable<Key: ObjectKey>: Sendable {
   let rows: [KeyRow]
   private let keys: [Key]

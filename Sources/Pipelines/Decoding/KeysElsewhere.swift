@@ -1,5 +1,5 @@
-// What other tools call a key: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is unknown
-// here, and what is meant is known all the same.
+// The names of keys in other tools: GitHub Actions, GitLab CI, Taskfile and Dagu. Such a key is
+// unknown here, but its meaning is known.
 
 extension StepKey {
   package static let elsewhere: [String: StepKey] = [
@@ -24,6 +24,11 @@ extension PipelineKey {
     "jobs": .steps, "tasks": .steps, "stages": .steps,
     "variables": .params, "vars": .params, "inputs": .params,
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
-    "default": .defaults, "dir": .workingDir, "timeout_sec": .timeout,
+    "dir": .workingDir, "timeout_sec": .timeout,
+  ]
+
+  package static let foreign: [String: ForeignFile] = [
+    "schedule": .dagu, "handler_on": .dagu, "mail_on": .dagu, "max_active_runs": .dagu,
+    "trigger": .azure, "pool": .azure, "kind": .drone, "agents": .buildkite,
   ]
 }

@@ -1,5 +1,5 @@
-// The kinds of objects in a pipeline file: which table holds the keys of each. A new table is added
-// here, and then messages, the schema and the tests of the reference know it.
+// The kinds of objects in a pipeline file, with the table of the keys of each. Add a new table
+// here; then messages, the schema and the tests of the reference know it.
 
 /// A kind of map whose keys are those of a table.
 package enum ObjectKind: String, CaseIterable, Sendable {
@@ -9,7 +9,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case background
   case hook = "hook_command"
 
-  /// In a sentence: "must be …".
+  /// The words for "must be …" in a message.
   package var words: String {
     switch self {
     case .pipeline: "a map with 'steps'"
@@ -47,7 +47,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether `x-…` keys may stand beside.
+  /// Whether `x-…` keys are allowed as well.
   package var allowsExtensions: Bool {
     switch self {
     case .pipeline: PipelineKey.allowsExtensions
@@ -57,7 +57,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// Keys of which one must be written, and not two.
+  /// The keys of which exactly one must be written.
   package var alternatives: [String] {
     switch self {
     case .step, .hook: ["run", "uses"]
@@ -68,7 +68,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// Keys that mean nothing without another one.
+  /// The keys that have no meaning without another one.
   package var companions: [(key: String, needs: String)] {
     switch self {
     case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
@@ -79,7 +79,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     }
   }
 
-  /// A key that must be written if another one has some value, and must not otherwise.
+  /// A key that must be written if another one has a certain value, and must not be written
+  /// otherwise.
   package var conditional: ConditionalKey? {
     self == .secret ? ConditionalKey(key: "path", ifKey: "from", has: "file") : nil
   }

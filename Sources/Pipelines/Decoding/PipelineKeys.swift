@@ -7,7 +7,7 @@ import Scheduling
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema, outputs
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`
 
   package var row: KeyRow {
     switch self {
@@ -24,7 +24,8 @@ package enum PipelineKey: UInt8, ObjectKey {
         example: "{retries: 3, target: {type: string, enum: [dev, prod]}}")
     case .env:
       KeyRow(
-        "env", .map(.template, names: .variable), "Environment variables for every step.",
+        "env", .variables,
+        "Environment variables for every step; of maps in a list, a later one wins.",
         example: "{LC_ALL: C, VERBOSE: 1}")
     case .dotenv:
       KeyRow(
@@ -51,6 +52,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .shell: Rows.shell
     case .workingDir: Rows.workingDir
     case .sequence: Rows.sequence
+    case .default: Rows.default
     case .include: Rows.include
     case .mutex: Rows.mutex
     case .steps: Rows.steps
@@ -101,6 +103,12 @@ extension PipelineKey {
     }
     static var sequence: KeyRow {
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
+    }
+    static var `default`: KeyRow {
+      KeyRow(
+        "default", .filledList(.stepID),
+        "Steps that run, with everything they need, when none is named; by default every step that "
+          + "is not `manual`.", example: "[build, test]")
     }
     static var include: KeyRow {
       KeyRow(
@@ -169,7 +177,7 @@ package enum SecretKey: UInt8, ObjectKey {
   static let table = KeyTable<SecretKey>()
 }
 
-/// Hooks of steps and of runs have one form.
+/// The row of a hook; hooks of steps and of runs have the same form.
 func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
   KeyRow(
     kind.keyText, .hook,

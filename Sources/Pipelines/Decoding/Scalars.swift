@@ -1,4 +1,4 @@
-// Texts as numbers and ids. Knows bytes, nothing of nodes or keys.
+// Parses numbers and ids. It knows bytes, but nothing about nodes or keys.
 
 /// A plain decimal integer: an optional sign and digits.
 func parseInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -14,8 +14,8 @@ func parseInteger(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
   return isNegative ? -value : value
 }
 
-/// A decimal number in units of 10 to the power of −`decimals`; nil if it has more decimals, is
-/// negative or too large.
+/// A decimal number in units of 10 to the power of −`decimals`; nil if it has more decimal places,
+/// is negative or too large.
 func parseDecimal(_ text: UnsafeBufferPointer<UInt8>, decimals: Int) -> Int? {
   var value = 0
   var places: Int?

@@ -3,13 +3,13 @@
 import Plans
 import Scheduling
 
-/// Keys of an item of `steps`, and of `defaults` as far as they are no step's own.
+/// Keys of an item of `steps`, and of `defaults` as far as they make sense for several steps.
 package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
   case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
   case background
-  case onSuccess, onFailure, onCancel, onComplete
+  case onSuccess, onFailure, onCancel, onComplete, manual, description
 
   package var row: KeyRow {
     switch self {
@@ -20,6 +20,8 @@ package enum StepKey: UInt8, ObjectKey {
     case .dependsOn: IdentityRows.dependsOn
     case .name: IdentityRows.name
     case .condition: IdentityRows.condition
+    case .manual: IdentityRows.manual
+    case .description: IdentityRows.description
     case .priority: SchedulingRows.priority
     case .queue: SchedulingRows.queue
     case .mutex: SchedulingRows.mutex
@@ -52,11 +54,11 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether `defaults` may hold the key.
+  /// Whether `defaults` may contain the key.
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,
-      .outputs, .cache, .waitFor, .background:
+      .outputs, .cache, .waitFor, .background, .manual, .description:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
@@ -78,7 +80,7 @@ extension StepKey {
   private enum IdentityRows {
     static var id: KeyRow {
       KeyRow(
-        "id", .identifier, "Unique name: a letter or `_`, then also digits and `-`.",
+        "id", .stepID, "Unique name: a letter or `_`, then also digits, `-`, `.` and `:`.",
         example: "build", isRequired: true)
     }
     static var run: KeyRow {
@@ -102,6 +104,15 @@ extension StepKey {
     }
     static var with: KeyRow {
       KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
+    }
+    static var description: KeyRow {
+      KeyRow(
+        "description", .filledText, "What the step is for.", example: "Runs all tests.")
+    }
+    static var manual: KeyRow {
+      KeyRow(
+        "manual", .boolean, "Runs only when it is named, or needed by a step that runs.",
+        default: "false")
     }
     static var condition: KeyRow {
       KeyRow(
@@ -144,7 +155,7 @@ extension StepKey {
   private enum CommandRows {
     static var env: KeyRow {
       KeyRow(
-        "env", .map(.template, names: .variable),
+        "env", .variables,
         "Environment variables; they override those of the pipeline.",
         example: "{CFLAGS: -O2}")
     }

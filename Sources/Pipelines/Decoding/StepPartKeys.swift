@@ -68,7 +68,7 @@ private let trigger = ValueType.pattern(
   matching:
     "^(failed|timeout|signal|exit \\+?0*([1-9][0-9]?|1[0-9][0-9]|2[0-4][0-9]|25[0-5]))$")
 
-/// Signals that no program ends by are left out.
+/// The signals for `stop`. Those that do not end a program are left out.
 let stopSignals = ["HUP", "INT", "QUIT", "ABRT", "KILL", "USR1", "USR2", "ALRM", "TERM"]
 
 private let signalName = ValueType.pattern(
@@ -105,7 +105,7 @@ package enum AllowFailureKey: UInt8, ObjectKey {
   static let table = KeyTable<AllowFailureKey>()
 }
 
-/// Keys of an item of `wait_for`. One of the first four is there.
+/// Keys of an item of `wait_for`. Exactly one of the first four must be present.
 package enum WaitKey: UInt8, ObjectKey {
   case file, tcp, http, command, every, timeout
 

@@ -1,50 +1,52 @@
-// What a value in a pipeline file must be, in one word each. Decoding and the JSON schema say it
-// exactly, messages in a few words. It knows neither nodes nor JSON.
+// What a value in a pipeline file must be, as one case each. Decoding and the JSON schema define it
+// exactly, messages describe it in a few words. It knows neither nodes nor JSON.
 
 import Diagnostics
 import Plans
 
-/// What a value must be. A text is any scalar that is not nothing, as it is written.
+/// What a value must be. A text is any scalar that has a value, as it is written.
 package indirect enum ValueType: Hashable, Sendable {
-  /// Known before anything runs: no expressions.
+  /// A string that is known before anything runs: no expressions.
   case text
-  /// The same, and not "".
+  /// The same, but "" is refused.
   case filledText
-  /// Expressions may stand in it.
+  /// A string that may contain expressions.
   case template
-  /// The same, and not "".
+  /// The same, but "" is refused.
   case filledTemplate
   case identifier
+  case stepID
   /// The id of a step, or of one instance: `test[os=linux]`.
   case dependency
   case boolean
   case integer(ClosedRange<Int>)
-  /// Not negative, with at most six decimals.
+  /// A number that is not negative, with at most six decimal places.
   case amount
-  /// From 1 to 1000, with at most three decimals.
+  /// A number from 1 to 1000, with at most three decimal places.
   case factor
-  /// Longer than nothing.
+  /// A duration longer than zero.
   case duration
-  /// Nothing at all is allowed too.
+  /// A duration, which may be zero.
   case durationOrZero
   case size
   case choice([String])
-  /// One whole text, with what it looks like; the expression is one of ECMA 262.
+  /// A string that must match a pattern as a whole, with a description; the pattern is a regular
+  /// expression of ECMA 262.
   case pattern(String, matching: String)
   /// A script, or the words of a command.
   case command
   /// One word, or the words of a command.
   case shell
-  /// One command or several, in the forms that `hookRow` tells.
+  /// One command or several, in the forms that `hookRow` describes.
   case hook
-  /// A whole expression, bare or in `${{ }}`.
+  /// A whole expression, with or without `${{ }}`.
   case condition
-  /// Text with an expression in `${{ }}`.
+  /// A string with an expression in `${{ }}`.
   case expression
   /// A built-in step, or the path of a pipeline file.
   case uses
   case builtIn
-  /// Any value but a map and nothing, without expressions.
+  /// Any value except a map and null, without expressions.
   case constant
   case constantList
   case wholeNumber
@@ -52,9 +54,9 @@ package indirect enum ValueType: Hashable, Sendable {
   /// Axes, `include` and `exclude`.
   case matrix
   case list(ValueType)
-  /// At least one.
+  /// A list of at least one item.
   case filledList(ValueType)
-  /// Names of the user's own, one type of value.
+  /// A map with names that the user chooses, and one type of value.
   case map(ValueType, names: NameRule = .any)
   /// A map with the keys of a table.
   case object(ObjectKind)
@@ -69,7 +71,13 @@ package indirect enum ValueType: Hashable, Sendable {
     case variable
   }
 
-  /// In a sentence: "must be …".
+  /// One map of names to values, or several that are merged in their order.
+  package static let variables = ValueType.either([
+    variableMap, .list(variableMap),
+  ])
+  static let variableMap = ValueType.map(.template, names: .variable)
+
+  /// The words for "must be …" in a message.
   package var words: String {
     switch self {
     case .text, .filledText, .template, .filledTemplate: ParamModel.Kind.string.words
@@ -80,10 +88,11 @@ package indirect enum ValueType: Hashable, Sendable {
     case .wholeNumber: ParamModel.Kind.int.words
     case .number: ParamModel.Kind.number.words
     case .matrix: "a map of names to lists"
-    case .identifier, .dependency: "an id"
+    case .identifier, .stepID, .dependency: "an id"
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
-    case .amount, .factor: "a number"
+    case .amount: "a number"
+    case .factor: "a number from 1 to 1000"
     case .duration, .durationOrZero: "a duration such as 30s"
     case .size: "a size such as 2M"
     case .choice(let names):
@@ -101,7 +110,7 @@ package indirect enum ValueType: Hashable, Sendable {
 
   private var plural: String {
     switch self {
-    case .identifier, .dependency: "ids"
+    case .identifier, .stepID, .dependency: "ids"
     case .text, .filledText, .template, .filledTemplate: "strings"
     case .constant: "plain values"
     case .amount, .factor, .integer: "numbers"

@@ -1,12 +1,12 @@
-// From the bytes of one file to its model: the text is checked, read and decoded in one go.
+// From the bytes of one file to its model: the text is checked, parsed and decoded in one pass.
 
 import Diagnostics
 
 extension Decoder {
-  /// From the bytes of one file to its model. The nodes are gone when it returns.
-  /// `isPart`: others add what it lacks.
+  /// Decodes one file. The nodes are released when it returns. `isPart` means that other files add
+  /// what it lacks.
   static func decode(
-    _ bytes: [UInt8], start: Int, isPart: Bool, log: inout DiagnosticLog
+    _ bytes: [UInt8], from path: String, start: Int, isPart: Bool, log: inout DiagnosticLog
   ) -> PipelineModel? {
     bytes.withUnsafeBufferPointer { buffer in
       let mark = buffer.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
@@ -14,11 +14,13 @@ extension Decoder {
       let tree = Tree(source: text, base: start + mark)
       var decoder = Decoder(bytes: bytes, start: start, tree: tree, log: log)
       decoder.isPart = isPart
+      decoder.foreignFile = ForeignFile(path: path)
       do throws(Diagnostic) {
         try decoder.read(text, base: start + mark)
       } catch {
-        // What comes of a file that cannot be read to its end would be guesses.
-        log.report(error)
+        // Reports about a file that cannot be parsed to its end would be guesses.
+        let foreign = decoder.foreignFile ?? ForeignFile(text: text)
+        log.report(foreign.map { DecodingMessage.foreign($0, at: decoder.firstPlace) } ?? error)
         return nil
       }
       log = decoder.log
@@ -36,5 +38,9 @@ extension Decoder {
       if log.isFull { return }
     }
     decodePipeline(root: 0, readSteps: reader.stepList)
+  }
+  /// Of what is about the file as a whole: its first character.
+  fileprivate var firstPlace: Span {
+    Span(start: tree.base, end: tree.base + min(1, tree.source.count))
   }
 }

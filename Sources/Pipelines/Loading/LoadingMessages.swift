@@ -29,14 +29,21 @@ enum LoadingMessage {
   }
 
   static func badVariables(
-    _ path: String, line: Int, _ message: String, at span: Span
+    _ message: String, first: Span?, at span: Span
   ) -> Diagnostic {
-    Diagnostic("line \(line) of \(quoted(path)): \(message)", at: span)
+    Diagnostic(message, at: span, secondary: first.map { [.init($0, "first here")] } ?? [])
   }
 
-  static func includedTwice(_ path: String, first: Span, at span: Span) -> Diagnostic {
+  static func ofRun(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(path)) is included twice", at: span, secondary: [.init(first, "first here")])
+      "\(quoted(key)) is about a whole run, and another file includes this one", at: span,
+      help: "set it in the file that is run")
+  }
+
+  static func withoutSteps(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) is for the steps of this file, and it has none", at: span,
+      help: "set it in the files that have the steps")
   }
 
   static func tooMuch(at span: Span) -> Diagnostic {
@@ -47,11 +54,6 @@ enum LoadingMessage {
 
   static func tooManyUses(at span: Span) -> Diagnostic {
     Diagnostic("more than 10,000 uses of pipeline files, which is the limit", at: span)
-  }
-
-  static func setTwice(_ key: String, first: Span, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "\(quoted(key)) is set in two files", at: span, secondary: [.init(first, "also here")])
   }
 
   static func definedTwice(

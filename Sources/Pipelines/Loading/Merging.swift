@@ -1,5 +1,5 @@
-// `include`: what several files say, as if it stood in one. What two of them say is an error that
-// shows both places.
+// `include`: merges several files as if they were one. A definition in two of them is an error that
+// shows both locations. What a file says about its steps holds for those steps only.
 
 import Diagnostics
 import Plans
@@ -16,12 +16,12 @@ struct Definitions {
 }
 
 extension PipelineModel {
-  /// Adds what another file says after what is here. `definitions` belong to this model: of what was
+  /// Appends the content of another file. `definitions` are those of this model, from what was
   /// merged before. Linear in the other model.
   mutating func merge(
     _ other: PipelineModel, _ definitions: inout Definitions, log: inout DiagnosticLog
   ) {
-    mergeScalars(other, &log)
+    takeOwn(other)
     queues += fresh(other.queues, "queue", &definitions.queues, &log)
     resources += fresh(other.resources, "resource", &definitions.resources, &log)
     params += fresh(other.params, "parameter", &definitions.params, &log)
@@ -32,7 +32,7 @@ extension PipelineModel {
     mergeSteps(other)
   }
 
-  /// The items whose names are not defined yet; from now on they are.
+  /// The items whose names are not defined yet; this defines them.
   private func fresh<Item: NamedModel>(
     _ items: [Item], _ what: String, _ places: inout [String: Span], _ log: inout DiagnosticLog
   ) -> [Item] {
@@ -47,19 +47,15 @@ extension PipelineModel {
     return fresh
   }
 
-  /// Keys that hold one thing. A file's own name and version say nothing of the whole.
-  private mutating func mergeScalars(_ other: PipelineModel, _ log: inout DiagnosticLog) {
-    for (key, span) in other.written.sorted(by: { $0.value.start < $1.value.start })
-    where key.isSingle {
-      if let first = written[key] {
-        log.report(at: span) { LoadingMessage.setTwice(key.row.key, first: first, at: $0) }
-      } else {
-        written[key] = span
-        take(key, from: other)
-      }
+  /// Takes what is not merged from the file that includes the others, which comes last. The others
+  /// have no such keys any more.
+  private mutating func takeOwn(_ other: PipelineModel) {
+    for (key, span) in other.written where [.ownSteps, .run].contains(key.reach) {
+      written[key] = span
+      take(key, from: other)
     }
-    // Of the file that is merged last: the one that includes the others.
     name = other.name
+    description = other.description
   }
 
   private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
@@ -70,8 +66,9 @@ extension PipelineModel {
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: isSequence = other.isSequence
+    case .default: defaultSteps = other.defaultSteps
     case .defaults:
-      // Its lists are of the other model; `mergeSteps` does not move them.
+      // Its lists refer to the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
       defaultPlacement = other.defaultPlacement
     case .onSuccess: hooks[.onSuccess] = other.hooks[.onSuccess]
@@ -92,8 +89,9 @@ extension PipelineModel {
     let base = (
       dependencies: dependencies.count, actions: actions.count, attributes: attributes.count,
       settings: settings.count, placements: placements.count, uses: uses.count,
-      controlFlows: controlFlows.count
+      controlFlows: controlFlows.count, descriptions: descriptions.count
     )
+    if other.hasManualSteps { hasManualSteps = true }
     for var step in other.steps {
       step.firstDependency = moved(step.firstDependency, by: base.dependencies)
       step.attributes = moved(step.attributes, by: base.attributes)
@@ -105,39 +103,111 @@ extension PipelineModel {
       steps.append(step)
     }
     for var added in other.attributes {
+      added.description = moved(added.description, by: base.descriptions)
       added.settings = moved(added.settings, by: base.settings)
       added.placement = moved(added.placement, by: base.placements)
       added.controlFlow = moved(added.controlFlow, by: base.controlFlows)
       attributes.append(added)
+    }
+    if !other.sequenceStarts.isEmpty {
+      let stepCount = steps.count - other.steps.count
+      fillSequenceStarts(upTo: stepCount)
+      sequenceStarts += other.sequenceStarts.map { moved($0, by: stepCount) }
     }
     dependencies += other.dependencies
     actions += other.actions
     settings += other.settings
     placements += other.placements
     uses += other.uses
+    descriptions += other.descriptions
     controlFlows += other.controlFlows
   }
 }
 
-extension PipelineKey {
-  /// What it holds is one thing, of which two files cannot each say their own.
-  fileprivate var isSingle: Bool {
-    switch self {
-    case .maxParallel, .failurePolicy, .timeout, .shell, .workingDir, .sequence, .defaults, .mutex,
-      .onSuccess, .onFailure, .onCancel, .onComplete:
-      true
-    case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
-      .include,
-      .steps, .schema, .outputs:
-      false
+// Included files.
+extension PipelineModel {
+  /// Gives what an included file says about its steps to each of them, below what they say themselves,
+  /// and refuses what is about a run.
+  mutating func keepOwnSettings(_ log: inout DiagnosticLog) {
+    let hasSteps = !steps.isEmpty || written[.steps] != nil
+    let isSequenceSaid = written[.sequence] != nil
+    for (key, span) in written.sorted(by: { $0.value.start < $1.value.start }) {
+      switch key.reach {
+      case .merged, .file: continue
+      case .run: log.report(at: span) { LoadingMessage.ofRun(key.row.key, at: $0) }
+      case .ownSteps:
+        if !hasSteps { log.report(at: span) { LoadingMessage.withoutSteps(key.row.key, at: $0) } }
+      }
+      written[key] = nil
+    }
+    if isSequenceSaid {
+      fillSequenceStarts(upTo: steps.count)
+      let start: Int32 = isSequence ? 0 : -1
+      sequenceStarts = sequenceStarts.map { $0 == Self.unsaid ? start : $0 }
+    }
+    isSequence = false
+    addToSteps(ownSettings, defaultPlacement)
+    (shell, workingDirectory) = (nil, nil)
+    (defaultSettings, defaultPlacement) = ([], PlacementModel())
+    hooks = [:]
+  }
+
+  private mutating func fillSequenceStarts(upTo count: Int) {
+    sequenceStarts += Array(repeating: Self.unsaid, count: count - sequenceStarts.count)
+  }
+
+  private var ownSettings: [Setting] {
+    let own = [shell.map(Setting.shell), workingDirectory.map(Setting.baseDirectory)]
+    return own.compactMap(\.self) + defaultSettings
+  }
+
+  /// Linear in the attributes; steps that say nothing share theirs.
+  private mutating func addToSteps(_ own: [Setting], _ placement: PlacementModel) {
+    guard !own.isEmpty || !placement.isEmpty else { return }
+    settings = settings.map { own + $0 } + [own]
+    placements = placements.map { $0.filled(from: placement) } + [placement]
+    let plain = (settings: Int32(settings.count - 1), placement: Int32(placements.count - 1))
+    attributes.append(AttributesModel())
+    for index in attributes.indices {
+      if attributes[index].settings < 0 { attributes[index].settings = plain.settings }
+      if attributes[index].placement < 0 { attributes[index].placement = plain.placement }
+    }
+    let number = Int32(attributes.count - 1)
+    for index in steps.indices where steps[index].attributes < 0 {
+      steps[index].attributes = number
     }
   }
 }
 
-/// What has a name of the user's in a file.
+extension PipelineKey {
+  /// What a key in an included file applies to.
+  package enum Reach: CaseIterable, Sendable {
+    /// The whole pipeline: it is added to what the other files say.
+    case merged
+    /// The steps of its file, and of the files that this one includes.
+    case ownSteps
+    /// Its file as a file: it has no effect elsewhere.
+    case file
+    /// A run: it is refused in an included file.
+    case run
+  }
+
+  package var reach: Reach {
+    switch self {
+    case .params, .env, .dotenv, .secrets, .queues, .resources, .include, .steps, .outputs: .merged
+    case .shell, .workingDir, .sequence, .defaults: .ownSteps
+    case .version, .name, .description, .schema: .file
+    case .maxParallel, .failurePolicy, .timeout, .default, .mutex, .onSuccess, .onFailure,
+      .onCancel, .onComplete:
+      .run
+    }
+  }
+}
+
+/// A model with a name that the user chose in a file.
 protocol NamedModel {
   var name: String { get }
-  /// Where the name stands.
+  /// The location of the name.
   var span: Span { get }
 }
 

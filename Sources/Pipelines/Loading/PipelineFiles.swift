@@ -1,45 +1,55 @@
-// What planning reads besides the pipeline file itself: included files, nested pipelines, files of
-// variables. Everything else of this module knows texts only.
+// The files that planning reads besides the pipeline file itself: included files, nested pipelines,
+// `.env` files. Everything else in this module knows only bytes.
 
 import Diagnostics
 import Glibc
 
-/// Where the files that a pipeline names come from. Tests give their own.
+/// The source of the files that a pipeline names. Tests provide their own.
 package struct PipelineFiles: Sendable {
-  /// The bytes of a file that a pipeline names: `directory` is where it must lie, links followed;
-  /// nil for anywhere. Nil bytes: there is no such file.
+  /// The bytes of a file that a pipeline names: `directory` is where it must be after links are
+  /// followed; nil means anywhere. Nil bytes mean that there is no such file.
   package let read:
     @Sendable (_ path: String, _ directory: String?) -> Result<[UInt8]?, InputFailure>
+
+  /// The same for all paths of one file.
+  let identity: @Sendable (_ path: String) -> String
 
   package init(
     read:
       @escaping @Sendable (_ path: String, _ directory: String?) -> Result<
         [UInt8]?, InputFailure
-      >
+      >,
+    identity: @escaping @Sendable (_ path: String) -> String = { $0 }
   ) {
     self.read = read
+    self.identity = identity
   }
 
   /// The file system.
-  package static let system = PipelineFiles { path, directory in
-    if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
-    if let directory, !lies(path, in: directory) {
-      return .failure(
-        InputFailure(
-          "\(quoted(path)) is a link that leaves the directory of the file that refers to it"))
-    }
-    do throws(InputFailure) {
-      return .success(try readPipelineFile(path))
-    } catch {
-      return .failure(error)
-    }
-  }
+  package static let system = PipelineFiles(read: readSystemFile) { realPath($0) ?? $0 }
 
   /// No file can be read.
   package static let none = PipelineFiles { _, _ in .success(nil) }
 }
 
-/// Whether a file lies below a directory once all links are followed.
+/// Reads a file of the file system.
+private func readSystemFile(
+  _ path: String, in directory: String?
+) -> Result<[UInt8]?, InputFailure> {
+  if access(path, F_OK) != 0, errno == ENOENT || errno == ENOTDIR { return .success(nil) }
+  if let directory, !lies(path, in: directory) {
+    return .failure(
+      InputFailure(
+        "\(quoted(path)) is a link that leaves the directory of the file that refers to it"))
+  }
+  do throws(InputFailure) {
+    return .success(try readPipelineFile(path))
+  } catch {
+    return .failure(error)
+  }
+}
+
+/// Whether a file is below a directory once all links are followed.
 private func lies(_ path: String, in directory: String) -> Bool {
   guard let file = realPath(path), let folder = realPath(directory) else { return true }
   return folder == "/" || file.hasPrefix(folder + "/")
@@ -51,20 +61,20 @@ private func realPath(_ path: String) -> String? {
   return String(cString: resolved)
 }
 
-/// Where a file lies, for what it names.
+/// The path of a file, for resolving the files that it names.
 struct FilePath: Hashable {
   let path: String
 
-  /// Without a slash at the end; `.` where oprun was started.
+  /// The directory without a slash at the end; `.` where oprun was started.
   var directory: String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  /// What a pipeline without a name is called.
+  /// The name of a pipeline that has none.
   var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// The path of what is named here; nil if it leads out of the directory.
+  /// The path of a file that this one names; nil if it leads out of the directory.
   func resolve(_ name: String) -> String? {
     guard !name.hasPrefix("/"), !name.isEmpty else { return nil }
     var components: [Substring] = []

@@ -1,5 +1,5 @@
 // From one path to all the models that belong to it: included files are merged in, nested pipelines
-// stand beside.
+// are separate models.
 
 import Diagnostics
 import Plans
@@ -14,13 +14,15 @@ struct PipelineLoader {
   /// Nested pipelines by path.
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
-  private var open: [String] = []
-  /// What was included in the pipeline that is being read, and where.
-  private var included: [String: Span] = [:]
+  private var open: [OpenFile] = []
+  /// The files that were included in the pipeline that is being read, by identity.
+  private var included: Set<String> = []
   private var byteCount = 0
-  /// Named in `dotenv`, whether they are there or not.
+  /// The number of files named in `dotenv`, whether they exist or not.
   private var variableFileCount = 0
-  /// Steps that use pipeline files, in all files.
+  /// .env files with faults, which are reported once.
+  private var reportedVariableFiles: Set<String> = []
+  /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
 
   static let maxFileCount = 1000
@@ -28,22 +30,22 @@ struct PipelineLoader {
 
   init(files: PipelineFiles) { self.files = files }
 
-  /// Reads the pipeline; `models[0]` is it.
+  /// Reads the pipeline, which becomes `models[0]`.
   mutating func load(path: String, bytes: [UInt8]) {
     models.append(PipelineModel())
     models[0] = pipeline(at: path, bytes)
   }
 
-  /// An included file is not there, or cannot be read as YAML.
+  /// True if an included file does not exist, or cannot be parsed as YAML.
   private var lacksFile = false
 
-  /// Of what was not read to its end every name could be missing.
+  /// True if something was not read to its end, so that any name could be missing.
   var isCutShort: Bool { log.isFull || lacksFile }
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
-    open.append(path)
+    open.append(OpenFile(path: path, identity: files.identity(path)))
     let outer = included
-    included = [:]
+    included = []
     defer {
       open.removeLast()
       included = outer
@@ -69,7 +71,7 @@ struct PipelineLoader {
   ) -> PipelineModel {
     byteCount += bytes.count
     let start = sources.add(path: path, bytes: bytes)
-    let model = Decoder.decode(bytes, start: start, isPart: isPart, log: &log)
+    let model = Decoder.decode(bytes, from: path, start: start, isPart: isPart, log: &log)
     if model == nil, isPart { lacksFile = true }
     return model ?? PipelineModel()
   }
@@ -85,18 +87,17 @@ struct PipelineLoader {
         lacksFile = true
         continue
       }
-      if let first = included[path] {
-        log.report(at: reference.span) { LoadingMessage.includedTwice(path, first: first, at: $0) }
-        continue
-      }
+      let identity = files.identity(path)
+      guard !included.contains(identity) else { continue }
       guard let bytes = read(path, reference, from: file, as: "included file") else {
         lacksFile = true
         continue
       }
-      included[path] = reference.span
-      open.append(path)
-      let part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
+      included.insert(identity)
+      open.append(OpenFile(path: path, identity: identity))
+      var part = merged(decode(path, bytes, isPart: true), at: FilePath(path: path))
       open.removeLast()
+      part.keepOwnSettings(&log)
       result.merge(part, &definitions, log: &log)
     }
     result.merge(model, &definitions, log: &log)
@@ -106,7 +107,8 @@ struct PipelineLoader {
 
   // MARK: Nested pipelines
 
-  /// False if there are too many, which is reported: each would become steps of its own.
+  /// Counts uses of pipelines; false if there are too many, which is reported: each would add its
+  /// own steps.
   private mutating func countUses(of model: PipelineModel) -> Bool {
     for uses in model.uses {
       guard case .file = uses.kind else { continue }
@@ -149,37 +151,49 @@ struct PipelineLoader {
         log.report(at: reference.span) { LoadingMessage.missingVariables(path, at: $0) }
       case .success(let bytes?):
         byteCount += bytes.count
-        do throws(VariableFileFailure) {
-          for (name, value) in try variables(in: bytes) {
-            model.fileVariables.append(
-              VariableModel(name: name, span: reference.span, value: .plain(value)))
-          }
-        } catch {
-          log.report(at: reference.span) {
-            LoadingMessage.badVariables(path, line: error.line, error.message, at: $0)
-          }
+        let file = readVariables(bytes)
+        for variable in file.variables {
+          model.fileVariables.append(
+            VariableModel(
+              name: variable.name, span: reference.span, value: .plain(variable.value)))
         }
+        report(file.faults, path, bytes)
+      }
+    }
+  }
+
+  /// Only a file with faults is among the sources: its text may be secret.
+  private mutating func report(_ faults: [VariableFileFault], _ path: String, _ bytes: [UInt8]) {
+    guard !faults.isEmpty, reportedVariableFiles.insert(path).inserted else { return }
+    let start = sources.add(path: path, bytes: bytes, isSecret: true)
+    func span(_ range: Range<Int>) -> Span {
+      Span(start: start + range.lowerBound, end: start + min(range.upperBound, bytes.count))
+    }
+    for fault in faults {
+      log.report(at: span(fault.place)) {
+        LoadingMessage.badVariables(fault.message, first: fault.first.map(span), at: $0)
       }
     }
   }
 
   // MARK: Reading
 
-  /// The path of a file that another one names; nil if it may not name it, which is reported.
+  /// The path of a file that another one names; nil if this is not allowed, which is reported.
   private mutating func path(of reference: Reference, from file: FilePath) -> String? {
     guard let path = file.resolve(reference.name) else {
       log.report(at: reference.span) { LoadingMessage.outside(reference.name, at: $0) }
       return nil
     }
-    if let start = open.firstIndex(of: path) {
-      let cycle = open[start...] + [path]
-      log.report(at: reference.span) { LoadingMessage.cycle(Array(cycle), at: $0) }
+    let identity = files.identity(path)
+    if let start = open.firstIndex(where: { $0.identity == identity }) {
+      let cycle = open[start...].map(\.path) + [path]
+      log.report(at: reference.span) { LoadingMessage.cycle(cycle, at: $0) }
       return nil
     }
     return path
   }
 
-  /// False if no more may be read, which is reported.
+  /// Checks the limits; false if no more may be read, which is reported.
   private mutating func checkLimits(_ reference: Reference) -> Bool {
     let fileCount = sources.files.count + variableFileCount
     if open.count <= Self.maxDepth, fileCount < Self.maxFileCount,
@@ -191,7 +205,7 @@ struct PipelineLoader {
     return false
   }
 
-  /// The bytes of a file; nil if they cannot be had, which is reported.
+  /// The bytes of a file; nil if they cannot be read, which is reported.
   private mutating func read(
     _ path: String, _ reference: Reference, from file: FilePath, as what: String
   ) -> [UInt8]? {
@@ -205,4 +219,10 @@ struct PipelineLoader {
     }
     return nil
   }
+}
+
+/// A file that is being read: what it is called, and which file that is.
+private struct OpenFile {
+  let path: String
+  let identity: String
 }

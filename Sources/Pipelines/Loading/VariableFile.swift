@@ -1,53 +1,93 @@
-// Files of variables, `.env`: `NAME=value` in lines. Knows nothing of pipelines.
+// Parses `.env` files: lines of the form `NAME=value`. It knows nothing about pipelines.
 
+import Diagnostics
 import Expressions
 
-/// What is wrong with a file of variables. The text itself is not shown: it may be secret.
-struct VariableFileFailure: Error, Hashable {
-  let line: Int
-  let message: String
+/// A variable, and where its name is in the file.
+struct FileVariable: Hashable {
+  let name: String
+  let value: String
+  let place: Range<Int>
 }
 
-/// The variables of a file, in order. Blank lines and lines that begin with `#` say nothing; `export `
-/// may stand before a name. In single quotes all is as it is; in double quotes `\n`, `\t`, `\"`, `\\`
-/// and `\$` are escapes; quoted values may go over several lines. Without quotes a value ends with
-/// its line, or before ` #`. Nothing is expanded.
-func variables(in bytes: [UInt8]) throws(VariableFileFailure) -> [(String, String)] {
+/// What is wrong with an `.env` file, and where. The text itself is not shown, because it may be secret.
+struct VariableFileFault: Hashable {
+  let place: Range<Int>
+  let message: String
+  /// Where the same name was set before.
+  var first: Range<Int>?
+}
+
+/// The variables of an `.env` file, and everything that is wrong with it, in order.
+struct VariableFile: Hashable {
+  fileprivate(set) var variables: [FileVariable] = []
+  fileprivate(set) var faults: [VariableFileFault] = []
+}
+
+/// Reads an `.env` file. Blank lines and lines that begin with `#` are ignored; `export ` is allowed
+/// before a name. Text in single quotes is taken literally; in double quotes `\n`, `\t`, `\"`, `\\`
+/// and `\$` are escapes; quoted values may span several lines. An unquoted value ends with its line, or
+/// before ` #`. Nothing is expanded. After a fault, reading goes on with the next line.
+func readVariables(_ bytes: [UInt8]) -> VariableFile {
   var reader = VariableFileReader(bytes)
-  return try reader.read()
+  return reader.read()
 }
 
 private struct VariableFileReader {
+  /// Ends the line that is being read.
+  private struct Fault: Error {
+    let place: Range<Int>
+    let message: String
+  }
+
   private let bytes: [UInt8]
   private var place = 0
-  private var line = 1
+  private var file = VariableFile()
+  private var places: [String: Range<Int>] = [:]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  mutating func read() throws(VariableFileFailure) -> [(String, String)] {
-    guard bytes.count <= 1 << 20 else { throw fault("larger than 1 MiB, which is the limit") }
+  mutating func read() -> VariableFile {
+    guard bytes.count <= 1 << 20 else {
+      file.faults.append(
+        VariableFileFault(
+          place: 0..<1, message: "the file is larger than 1 MiB, which is the limit"))
+      return file
+    }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
-    var result: [(String, String)] = []
     while true {
       skipBlanks(andLines: true)
-      guard let next = peek else { return result }
-      if next == UInt8(ascii: "#") {
-        skipLine()
+      guard let next = peek else { return file }
+      if next == UInt8(ascii: "#") { skipLine() } else { readLine() }
+    }
+  }
+
+  private mutating func readLine() {
+    do throws(Fault) {
+      let variable = try variable()
+      if let first = places.updateValue(variable.place, forKey: variable.name) {
+        file.faults.append(
+          VariableFileFault(
+            place: variable.place, message: "variable \(quoted(variable.name)) is set twice",
+            first: first))
       } else {
-        result.append(try variable())
+        file.variables.append(variable)
       }
+    } catch {
+      file.faults.append(VariableFileFault(place: error.place, message: error.message))
+      skipLine()
     }
   }
 
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  private func fault(_ message: String) -> VariableFileFailure {
-    VariableFileFailure(line: line, message: message)
+  /// Where the next character stands.
+  private func fault(_ message: String) -> Fault {
+    Fault(place: place..<place + 1, message: message)
   }
 
   private mutating func skipBlanks(andLines: Bool) {
     while let byte = peek, byte == 32 || byte == 9 || byte == 13 || byte == 10 && andLines {
-      if byte == 10 { line += 1 }
       place += 1
     }
   }
@@ -56,9 +96,9 @@ private struct VariableFileReader {
     while let byte = peek, byte != 10 { place += 1 }
   }
 
-  private mutating func variable() throws(VariableFileFailure) -> (String, String) {
+  private mutating func variable() throws(Fault) -> FileVariable {
     var name = try self.name()
-    if name == "export", let byte = peek, byte == 32 || byte == 9 {
+    if text(name) == "export", let byte = peek, byte == 32 || byte == 9 {
       skipBlanks(andLines: false)
       name = try self.name()
     }
@@ -66,29 +106,34 @@ private struct VariableFileReader {
     guard peek == UInt8(ascii: "=") else { throw fault("'=' is missing after a name") }
     place += 1
     skipBlanks(andLines: false)
-    let start = line
+    let start = place
     let value =
       switch peek {
-      case UInt8(ascii: "'"), UInt8(ascii: "\""): try quoted(from: start)
-      default: try plain()
+      case UInt8(ascii: "'"), UInt8(ascii: "\""): try quotedValue()
+      default: plainValue()
       }
     guard let text = String(validating: value, as: UTF8.self), !value.contains(0) else {
-      throw VariableFileFailure(
-        line: start, message: "the value is not UTF-8, or contains a NUL character")
+      throw Fault(
+        place: start..<start + 1, message: "the value is not UTF-8, or contains a NUL character")
     }
-    return (name, text)
+    return FileVariable(name: self.text(name), value: text, place: name)
   }
 
-  private mutating func name() throws(VariableFileFailure) -> String {
+  private func text(_ range: Range<Int>) -> String {
+    String(decoding: bytes[range], as: UTF8.self)
+  }
+
+  private mutating func name() throws(Fault) -> Range<Int> {
     let start = place
     while let byte = peek, isNameByte(byte) { place += 1 }
     guard place > start, isNameStart(bytes[start]) else {
+      place = start
       throw fault("a line must be NAME=value, a comment or blank")
     }
-    return String(decoding: bytes[start..<place], as: UTF8.self)
+    return start..<place
   }
 
-  private mutating func plain() throws(VariableFileFailure) -> [UInt8] {
+  private mutating func plainValue() -> [UInt8] {
     var value: [UInt8] = []
     while let byte = peek, byte != 10 {
       if byte == UInt8(ascii: "#"), value.isEmpty || value.last == 32 || value.last == 9 {
@@ -102,13 +147,13 @@ private struct VariableFileReader {
     return value
   }
 
-  private mutating func quoted(from start: Int) throws(VariableFileFailure) -> [UInt8] {
+  private mutating func quotedValue() throws(Fault) -> [UInt8] {
+    let start = place
     let quote = bytes[place]
     place += 1
     var value: [UInt8] = []
     while let byte = peek, byte != quote {
       place += 1
-      if byte == 10 { line += 1 }
       if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\""), let next = peek {
         if let escaped = Self.escapes[next] {
           value.append(escaped)
@@ -119,7 +164,7 @@ private struct VariableFileReader {
       value.append(byte)
     }
     guard peek == quote else {
-      throw VariableFileFailure(line: start, message: "a quote is never closed")
+      throw Fault(place: start..<start + 1, message: "a quote is never closed")
     }
     place += 1
     skipBlanks(andLines: false)

@@ -18,6 +18,22 @@ enum PlanningMessage {
       help: suggestion.map { "did you mean \(quoted($0))?" })
   }
 
+  static func unknownDefault(_ name: String, help: String?, at span: Span) -> Diagnostic {
+    Diagnostic("'default' names \(quoted(name)), which does not exist", at: span, help: help)
+  }
+
+  static func nothingToUse(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "every step of this file is manual, and it has no 'default'", at: span,
+      help: "set 'default' in it to the steps that are to run when it is used")
+  }
+
+  static func everyStepIsManual(path: String, example: String) -> PlanningFailure {
+    .emptySelection(
+      message: "every step of \(quoted(path)) is manual, and it has no 'default'",
+      help: "name the steps to run, such as \(quoted(example))")
+  }
+
   static func listedTwice(_ name: String, by step: String, at span: Span) -> Diagnostic {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }
@@ -185,7 +201,7 @@ enum PlanningMessage {
     return "\(whole).\(digits)"
   }
 
-  /// `labels` tell of each edge shown.
+  /// `labels` describe each edge shown.
   static func cycle(_ names: [String], labels: [Diagnostic.Label]) -> Diagnostic {
     Diagnostic(
       "dependency cycle: \(names.joined(separator: " -> "))",

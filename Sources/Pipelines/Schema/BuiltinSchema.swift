@@ -1,10 +1,10 @@
-// What `with` of a built-in step must be: from the table that its program has, too. A value with an
-// expression in it is known later, and is anything here.
+// The schema of `with` of a built-in step, from the table that its program also has. A value with
+// an expression is known later, and may be anything here.
 
 import BuiltinSteps
 
 extension BuiltinStep {
-  /// Under this name among the definitions.
+  /// The name among the definitions.
   var definition: String { "with_\(name)" }
 
   var schema: JSONObject {
@@ -20,7 +20,7 @@ extension BuiltinStep {
     return schema
   }
 
-  /// Of a map that has `uses` and `with`.
+  /// The rule for a map that has `uses` and `with`.
   var rule: JSONValue {
     let isUsed: JSONValue = [
       "properties": ["uses": ["const": .string(name)]], "required": ["uses"],
@@ -70,7 +70,7 @@ extension BuiltinType {
     }
   }
 
-  /// Numbers and booleans may stand in quotes.
+  /// The accepted forms; numbers and booleans may be in quotes.
   private var forms: [JSONValue] {
     switch self {
     case .text, .list: []

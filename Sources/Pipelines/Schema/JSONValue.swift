@@ -1,4 +1,4 @@
-// A JSON document, and how it is written so that people can read it too. Knows no schema.
+// A JSON document, written so that people can read it too. It knows no schema.
 
 import Diagnostics
 
@@ -6,7 +6,7 @@ import Diagnostics
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
-  /// As it is written.
+  /// A number as it is written.
   case number(String)
   case string(String)
   case list([JSONValue])
@@ -53,7 +53,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral,
 extension JSONValue {
   private static let width = 100
 
-  /// The text: what fits on a line stands on one, the rest is indented by two spaces.
+  /// The text: a value that fits on a line is on one line; others are indented by two spaces.
   package var text: String { text(indent: 0, used: 0) + "\n" }
 
   private var compact: String {
@@ -71,7 +71,7 @@ extension JSONValue {
     }
   }
 
-  /// `used`: how much of the line is taken by what stands before.
+  /// The text. `used` is how much of the line is taken by what precedes it.
   private func text(indent: Int, used: Int) -> String {
     let line = compact
     if used + line.unicodeScalars.count <= Self.width { return line }

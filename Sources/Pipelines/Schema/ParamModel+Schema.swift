@@ -1,4 +1,4 @@
-// What `default` and `enum` of a parameter must be depends on its `type`.
+// The rule that `default` and `enum` of a parameter must match its `type`.
 
 import Plans
 
@@ -10,7 +10,7 @@ extension ParamModel {
     return Kind.allCases.map(rule) + [isRequired]
   }
 
-  /// A parameter without a type is a text.
+  /// The rule for a kind. A parameter without a type is a string.
   private static func rule(of kind: Kind) -> JSONValue {
     let type = JSONValue.object(kind.valueType.schema)
     let isOfKind = has("type", .string(kind.rawValue))

@@ -4,7 +4,7 @@
 import BuiltinSteps
 import Plans
 
-/// The schema as a text, as `oprun schema` prints it.
+/// The schema as `oprun schema` prints it.
 package var pipelineSchema: String {
   var schema: JSONObject = [
     "$schema": "http://json-schema.org/draft-07/schema#",
@@ -49,7 +49,7 @@ extension ObjectKind {
 }
 
 extension ObjectKind {
-  /// What depends on the value of a key.
+  /// The rules that depend on the value of a key.
   private var rules: [JSONValue] {
     switch self {
     case .param: ParamModel.rules
@@ -61,7 +61,7 @@ extension ObjectKind {
     }
   }
 
-  /// The steps of a pipeline file say for themselves how they run.
+  /// The rule for steps that use a pipeline file, whose steps specify themselves how they run.
   private static var ruleOfFiles: JSONValue {
     let others = StepKey.allCases.filter { !$0.isOfNested }.map(\.row.key)
     let usesFile: JSONValue = [
@@ -92,7 +92,7 @@ extension KeyRow {
     if let value = defaultValue.flatMap(JSONValue.init(yaml:)) { schema.add("default", value) }
     if let value = example.flatMap(JSONValue.init(yaml:)) { schema.add("examples", [value]) }
     let type = type.schema
-    // Draft 7 ignores what stands beside a reference.
+    // Draft 7 ignores everything next to a reference.
     if type.isReference {
       schema.add("allOf", [.object(type)])
     } else {

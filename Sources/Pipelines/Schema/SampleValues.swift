@@ -1,9 +1,9 @@
-// Defaults and examples of the key tables, which are YAML, as JSON.
+// Converts defaults and examples of the key tables, which are YAML, to JSON.
 
 import Diagnostics
 
 extension JSONValue {
-  /// What a text of YAML is; nil if it cannot be read.
+  /// Makes the value of a YAML text; nil if it cannot be parsed.
   init?(yaml: String) {
     let bytes = Array(yaml.utf8)
     let value = bytes.withUnsafeBufferPointer { text -> JSONValue? in

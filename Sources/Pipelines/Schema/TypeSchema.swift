@@ -1,9 +1,9 @@
 // The JSON schema of single values: what each type of the key tables accepts, as exactly as the
-// decoder reads it. Draft 7, and patterns that mean the same in ECMA 262 and in Python.
+// decoder does. Draft 7, and patterns that mean the same in ECMA 262 and in Python.
 
 import BuiltinSteps
 
-/// Parts that several keys refer to.
+/// Definitions that several keys refer to.
 enum SharedSchema: String, CaseIterable {
   case arguments, words, command, shell, hook, constant
 
@@ -20,7 +20,8 @@ extension ValueType {
     case .template: ["type": Self.scalar]
     case .filledTemplate: ["type": Self.scalar, "minLength": 1]
     case .identifier: Self.string(matching: "^\(Self.name)$", "an id: \(Self.nameInWords)")
-    case .dependency: Self.string(matching: "^\(Self.name)(\\[.+\\])?$", "the id of a step")
+    case .stepID: Self.string(matching: "^\(Self.id)$", "an id: \(Self.idInWords)")
+    case .dependency: Self.string(matching: "^\(Self.id)(\\[.+\\])?$", "the id of a step")
     case .boolean: ["type": "boolean"]
     case .wholeNumber: ["type": "integer"]
     case .number: ["type": "number"]
@@ -61,7 +62,8 @@ extension ValueType {
     return schema
   }
 
-  /// `patternErrorMessage` is what editors with VS Code's JSON service show instead of the pattern.
+  /// A string that matches a pattern. Editors with VS Code's JSON service show
+  /// `patternErrorMessage` instead of the pattern.
   private static func string(matching pattern: String, _ words: String) -> JSONObject {
     [
       "type": "string", "pattern": .string(pattern),
@@ -82,7 +84,7 @@ extension ValueType {
     case .any: break
     case .identifier: schema.add("propertyNames", ["pattern": .string("^\(name)$")])
     case .queue:
-      // The queue `default` is always there.
+      // The queue `default` always exists.
       schema.add("propertyNames", ["pattern": .string("^(?!default$)\(name)$")])
     case .variable: schema.add("propertyNames", ["pattern": "^[^=]+$"])
     }
@@ -105,7 +107,7 @@ extension ValueType {
     ]
   }()
 
-  /// A text is any scalar but nothing: `run: true` runs the program `true`.
+  /// A text is any scalar that has a value: `run: true` runs the program `true`.
   private static let scalar: JSONValue = ["string", "number", "boolean"]
 
   private static let noExpression = #"^(?![\s\S]*\$\{\{)"#
@@ -115,6 +117,8 @@ extension ValueType {
     "enum": .list(BuiltinStep.all.map { .string($0.name) })
   ]
   private static let name = "[A-Za-z_][A-Za-z0-9_-]{0,127}"
+  private static let id = "[A-Za-z_][A-Za-z0-9_.:-]{0,127}"
+  private static let idInWords = "a letter or '_', then letters, digits, '_', '-', '.' and ':'"
   private static let nameInWords = "a letter or '_', then letters, digits, '_' and '-'"
 
   private static func duration(isZeroAllowed: Bool) -> String {
@@ -137,7 +141,7 @@ extension SharedSchema {
     }
   }
 
-  /// The first text names a program: a blank in it is a mistake unless it is a path.
+  /// A list whose first string names a program: a space in it is a mistake unless it is a path.
   private static func list(withProgram pattern: String, rest: ValueType) -> JSONObject {
     [
       "type": "array", "minItems": 1,
@@ -158,7 +162,8 @@ extension SharedSchema {
     "patternErrorMessage": "must be one word or a list",
   ]
 
-  /// Keywords bind values of their type alone, so one schema does for every value.
+  /// The schema of a constant. Keywords restrict only values of their own type, so one schema is
+  /// enough for every value.
   private static var constantSchema: JSONObject {
     var schema = ValueType.text.schema
     schema.drop("type")

@@ -3,15 +3,15 @@
 /// A value that aliases may stand for.
 struct Anchored {
   let node: NodeIndex
-  /// Nodes it stands for, aliases in it counted as what they stand for.
+  /// The number of nodes it stands for; aliases in it count as what they stand for.
   var size: Int
-  /// Levels of nesting in it, aliases included.
+  /// The levels of nesting in it, including aliases.
   var height: Int
-  /// False while the value is being read: it cannot hold itself.
+  /// False while the value is being read: it cannot contain itself.
   var isComplete: Bool
 }
 
-/// The anchors of a document. A later anchor of the same name takes the name over.
+/// The anchors of a document. A later anchor of the same name replaces an earlier one.
 struct Anchors {
   static let maxCount = 200_000
 
@@ -20,7 +20,7 @@ struct Anchors {
 
   var count: Int { entries.count }
 
-  /// Returns a number for `complete`.
+  /// Adds an anchor; returns a number for `complete`.
   mutating func add(_ name: String, _ value: Anchored) -> Int {
     slots[name] = entries.count
     entries.append(value)

@@ -1,6 +1,6 @@
-// libyaml counts characters, spans count bytes. This turns the one into the other.
+// libyaml counts characters, spans count bytes. This converts one into the other.
 
-/// A cursor over UTF-8 text that knows its place in characters and in bytes. Events come in file
+/// A cursor over UTF-8 text that knows its position in characters and in bytes. Events come in file
 /// order, so it moves a little at a time.
 struct CharacterOffsets {
   private let text: UnsafeBufferPointer<UInt8>
@@ -13,7 +13,7 @@ struct CharacterOffsets {
     self.isASCII = isASCII
   }
 
-  /// The bytes before the character with this number.
+  /// The number of bytes before the character with this number.
   @inline(__always)
   mutating func byteOffset(of target: Int) -> Int {
     isASCII ? target : move(to: target)

@@ -1,21 +1,23 @@
-// libyaml's event parser behind one owner. The only file that imports it; knows nothing of nodes.
+// Wraps libyaml's event parser in one owner. This is the only file that imports it; it knows
+// nothing about nodes.
 
 import CYAML
 
-/// The events of a YAML text, one at a time. What an event points to lives until the next one.
+/// The events of a YAML text, one at a time. Data that an event points to is valid until the next
+/// one.
 struct EventStream: ~Copyable {
   enum Kind {
     case streamStart, streamEnd, documentStart, documentEnd
     case alias, scalar, listStart, listEnd, mapStart, mapEnd
   }
 
-  /// What libyaml says of a text it cannot read. Marks count characters from the start.
+  /// What libyaml says about a text that it cannot parse. Marks count characters from the start.
   struct Failure: Error {
     let problem: String
     let context: String
     let mark: Int
     let contextMark: Int
-    /// The mark counts bytes.
+    /// True if the mark counts bytes.
     let isByteOffset: Bool
   }
 
@@ -23,7 +25,7 @@ struct EventStream: ~Copyable {
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let event: UnsafeMutablePointer<yaml_event_t>
 
-  /// `text` is UTF-8 without a byte order mark, and must outlive the stream.
+  /// Starts parsing. `text` must be UTF-8 without a byte order mark, and must outlive the stream.
   init(_ text: UnsafeBufferPointer<UInt8>) {
     parser = .allocate(capacity: 1)
     event = .allocate(capacity: 1)
@@ -40,7 +42,7 @@ struct EventStream: ~Copyable {
     parser.deallocate()
   }
 
-  /// Goes to the next event. Not to be called after `streamEnd` or a fault.
+  /// Advances to the next event. It must not be called after `streamEnd` or a failure.
   mutating func advance() throws(Failure) -> Kind {
     yaml_event_delete(event)
     guard yaml_parser_parse(parser, event) == 1 else { throw fault() }
@@ -58,7 +60,7 @@ struct EventStream: ~Copyable {
     }
   }
 
-  /// Characters before the event.
+  /// The number of characters before the event.
   var start: Int { event.pointee.start_mark.index }
   var end: Int { event.pointee.end_mark.index }
 
@@ -95,7 +97,7 @@ struct EventStream: ~Copyable {
     return Traits(anchor: data.anchor, tag: data.tag)
   }
 
-  /// What may stand before a value.
+  /// What may precede a value.
   struct Traits {
     fileprivate let anchor: UnsafeMutablePointer<yaml_char_t>?
     fileprivate let tag: UnsafeMutablePointer<yaml_char_t>?

@@ -3,14 +3,14 @@
 import Diagnostics
 import Expressions
 
-/// Where a node lies in its tree.
+/// The index of a node in its tree.
 typealias NodeIndex = Int
 
-/// One key, value or alias. 16 bytes, because a pipeline of 100,000 steps has a million.
+/// One key, value or alias. It takes 16 bytes, because a pipeline of 100,000 steps has a million.
 struct Node {
   enum Kind: UInt8 {
     case map, list
-    /// A scalar without quotes: the only one that can be a number, a boolean or nothing.
+    /// A scalar without quotes: the only one that can be a number, a boolean or null.
     case plain
     case quoted
     /// A scalar after `|` or `>`.
@@ -18,25 +18,25 @@ struct Node {
     case alias
   }
 
-  /// On the number line of the source map.
+  /// The start of the node on the number line of the source map.
   var start: UInt32
   var end: UInt32
-  /// Of a map or list: the index behind its last descendant. Of an alias: its target. Of a scalar
-  /// that does not stand in the file as it is: where its text lies in the arena.
+  /// For a map or list, the index after its last descendant. For an alias, its target. For a scalar
+  /// that is not in the file unchanged, where its text is in the arena.
   var link: UInt32
   let kind: Kind
   var isInArena = false
-  /// Holds `${{`.
+  /// True if it contains `${{`.
   var hasExpression = false
 
   var isScalar: Bool { kind == .plain || kind == .quoted || kind == .block }
 }
 
-/// Nodes, and the bytes of scalars that are written in another way than they read.
+/// Nodes, and the bytes of scalars whose content differs from how they are written.
 package struct Tree {
   /// The file, without its byte order mark.
   let source: UnsafeBufferPointer<UInt8>
-  /// Where `source` starts on the number line.
+  /// The offset of `source` on the number line.
   let base: Int
   var nodes: [Node] = []
   private var arena: [UInt8] = []
@@ -46,13 +46,13 @@ package struct Tree {
     self.base = base
   }
 
-  /// The index behind a node and all that it holds.
+  /// The index after a node and everything that it contains.
   func next(after index: NodeIndex) -> NodeIndex {
     let node = nodes[index]
     return node.kind.rawValue <= Node.Kind.list.rawValue ? Int(node.link) : index + 1
   }
 
-  /// What an alias stands for; any other node is itself. Aliases never lead to aliases.
+  /// The target of an alias, or any other node itself. Aliases never lead to aliases.
   func resolve(_ index: NodeIndex) -> NodeIndex {
     nodes[index].kind == .alias ? Int(nodes[index].link) : index
   }
@@ -72,7 +72,7 @@ package struct Tree {
     return body(UnsafeBufferPointer(rebasing: source[range]))
   }
 
-  /// Where the text of a scalar stands, quotes left out; only of one that is not in the arena.
+  /// The location of a scalar's text, without quotes; only for one that is not in the arena.
   func textSpan(_ index: NodeIndex) -> Span {
     let node = nodes[index]
     let inset = node.kind == .quoted && !node.isInArena ? 1 : 0
@@ -83,7 +83,7 @@ package struct Tree {
     withBytes(of: index) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Keeps a scalar's text; returns its place for `Node.link`.
+  /// Stores a scalar's text; returns its position for `Node.link`.
   mutating func store(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let place = arena.count
     for shift in 0..<4 { arena.append(UInt8(truncatingIfNeeded: bytes.count >> (8 * shift))) }
@@ -91,7 +91,7 @@ package struct Tree {
     return UInt32(truncatingIfNeeded: place)
   }
 
-  /// A moment in the tree's growth, to go back to.
+  /// A state of the tree to which it can be reset.
   struct Mark {
     let nodeCount: Int
     fileprivate let arenaCount: Int
@@ -107,7 +107,7 @@ package struct Tree {
 }
 
 extension Tree {
-  /// Of a scalar.
+  /// The origin of a scalar.
   func origin(_ index: NodeIndex) -> TextOrigin {
     TextOrigin(textSpan(index), isWritten: !nodes[index].isInArena)
   }

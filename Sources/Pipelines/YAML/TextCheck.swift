@@ -1,17 +1,17 @@
-// What a pipeline file's bytes must be before they are read as YAML: UTF-8, no control characters.
+// Checks a pipeline file's bytes before they are parsed as YAML: UTF-8, no control characters.
 
 import Diagnostics
 
-/// What is known of a text after one look at every byte.
+/// What is known about a text after reading every byte once.
 package struct TextCheck {
-  /// Characters and bytes are the same.
+  /// True if characters and bytes are the same.
   let isASCII: Bool
-  /// `${{` occurs somewhere.
+  /// True if `${{` occurs somewhere.
   let hasExpressions: Bool
 
   static let maxByteCount = 64 << 20
 
-  /// `base` is where the text starts on the number line.
+  /// Checks a text. `base` is the offset of its start on the number line.
   init(_ text: UnsafeBufferPointer<UInt8>, base: Int) throws(Diagnostic) {
     if text.count > Self.maxByteCount { throw YAMLMessage.fileTooLarge(at: base) }
     if Self.looksLikeUTF16(text) { throw YAMLMessage.notUTF8(at: base) }
@@ -22,7 +22,7 @@ package struct TextCheck {
     hasExpressions = Self.holdsExpression(text)
   }
 
-  /// By its mark, or because every other byte is 0.
+  /// Whether a text looks like UTF-16, by its byte order mark or because every other byte is 0.
   private static func looksLikeUTF16(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard text.count >= 4 else { return false }
     let (first, second) = (text[0], text[1])
@@ -30,7 +30,7 @@ package struct TextCheck {
       || (first == 0) != (second == 0) && (text[2] == 0) != (text[3] == 0)
   }
 
-  /// No branch in the loop, so that the compiler takes many bytes at once.
+  /// There is no branch in the loop, so that the compiler can process many bytes at once.
   private static func isPlainASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = text.baseAddress else { return true }
     var bad: UInt8 = 0
@@ -43,7 +43,7 @@ package struct TextCheck {
     return bad == 0
   }
 
-  /// A character that must not stand in a YAML file, or one that libyaml takes for a line break and
+  /// A character that is not allowed in a YAML file, or one that libyaml treats as a line break and
   /// other tools do not.
   struct Fault {
     enum Reason {
@@ -110,7 +110,8 @@ package struct TextCheck {
     }
   }
 
-  /// As above. Few files hold `${` at all, and those are looked at more closely.
+  /// Whether a file contains an expression. It is fast because few files contain `${` at all, and
+  /// only those are examined more closely.
   private static func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let start = text.baseAddress, text.count > 3 else { return false }
     var found: UInt8 = 0
@@ -123,12 +124,12 @@ package struct TextCheck {
   }
 }
 
-/// Whether a value holds `${{`.
+/// Whether a value contains `${{`.
 func holdsExpression(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
   expressionRange(in: text) != nil
 }
 
-/// The first `${{ … }}` of a text; up to its end if it is never closed.
+/// The first `${{ … }}` of a string; up to its end if it is never closed.
 func expressionRange(in text: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
   var offset = 0
   while offset + 2 < text.count {

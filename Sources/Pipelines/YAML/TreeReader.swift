@@ -1,14 +1,15 @@
-// Builds the tree of a YAML text from events, and hands out the steps one by one, so that the nodes
-// of one step are all that is kept at a time. Knows no key of a pipeline but `steps`.
+// Builds the tree of a YAML text from events, and hands out the steps one by one, so that only the
+// nodes of one step are kept at a time. It knows no key of a pipeline except `steps`.
 
 import Diagnostics
 import Expressions
 
-/// Reads one document. Iterative: hostile nesting meets a limit, not the end of the stack.
+/// Reads one document. It is iterative, so that hostile nesting meets a limit, not the end of the
+/// stack.
 package struct TreeReader: ~Copyable {
   static let maxDepth = 64
   static let maxScalarByteCount = 1 << 20
-  /// Nodes kept at a time.
+  /// The maximum number of nodes kept at a time.
   static let maxNodeCount = 4_000_000
   /// Aliases may stand for this many nodes, or ten times the written ones.
   static let aliasBudget = 1_000_000
@@ -18,9 +19,9 @@ package struct TreeReader: ~Copyable {
     var index: NodeIndex
     var isMap: Bool
     var expectsKey: Bool
-    /// Nodes that aliases in it stand for.
+    /// The number of nodes that aliases in it stand for.
     var aliased = 0
-    /// Levels below it.
+    /// The levels below it.
     var height = 0
     var anchor: Int?
   }
@@ -45,7 +46,7 @@ package struct TreeReader: ~Copyable {
   private var itemStart: Tree.Mark?
   private var anchorsBeforeItem = 0
 
-  /// `base` is where the text starts on the number line.
+  /// Starts reading. `base` is the offset of the text's start on the number line.
   init(_ text: UnsafeBufferPointer<UInt8>, check: TextCheck, base: Int) {
     self.text = text
     self.check = check
@@ -99,7 +100,7 @@ extension TreeReader {
   }
 }
 
-// One event each.
+// Handling of one event each.
 extension TreeReader {
   private mutating func advance() throws(Diagnostic) -> EventStream.Kind {
     do {
@@ -109,7 +110,7 @@ extension TreeReader {
     }
   }
 
-  /// The place of the current event.
+  /// The location of the current event.
   @inline(__always)
   private mutating func eventSpan() -> Span {
     let start = base + offsets.byteOffset(of: events.start)
@@ -147,14 +148,14 @@ extension TreeReader {
     if depth > 0, top.isMap { top.expectsKey.toggle() }
   }
 
-  /// Whether a scalar stands in the file byte for byte. An anchor before it is taken off its span.
+  /// Whether a scalar is in the file byte for byte. An anchor before it is removed from its span.
   @inline(__always)
   private func isWritten(
     _ bytes: UnsafeBufferPointer<UInt8>, as kind: Node.Kind, at span: inout Span
   ) -> Bool {
     let inset = kind == .quoted ? 1 : 0
     let start = Int(span.end) - base - inset - bytes.count
-    // Nothing stands anywhere: an empty block is where its indicator is.
+    // An empty block has no text; its location is that of its indicator.
     if bytes.isEmpty, kind == .block { return false }
     guard start >= Int(span.start) - base + inset else { return false }
     guard let written = text.baseAddress, let read = bytes.baseAddress,
@@ -235,7 +236,7 @@ extension TreeReader {
     tree.nodes.append(node)
   }
 
-  /// Takes down an anchor, refuses a tag. Returns the anchor's number.
+  /// Records an anchor, refuses a tag. Returns the anchor's number.
   @discardableResult
   private mutating func note(
     _ traits: EventStream.Traits, of value: Anchored, at span: Span

@@ -1,5 +1,5 @@
-// What libyaml says of a text it cannot read, in words that help. The texts it compares are those of
-// libyaml 0.2; one that is not known here is passed on as it is.
+// Converts libyaml's messages about a text that it cannot parse into helpful ones. The messages are
+// those of libyaml 0.2; one that is not known here is passed on unchanged.
 
 import Diagnostics
 
@@ -16,7 +16,7 @@ private struct SyntaxFault {
   let text: UnsafeBufferPointer<UInt8>
   let base: Int
   let place: Span
-  /// Where the list, map or quote begins that is in trouble.
+  /// The location where the faulty list, map or quotation begins.
   let opening: Span
   let character: UInt8?
 
@@ -54,7 +54,8 @@ private struct SyntaxFault {
     }
   }
 
-  /// `'a' == 'b'`: libyaml looks for a key, or takes `&&` for an anchor.
+  /// Text after a closing quote, as in `'a' == 'b'`: libyaml expects a key, or takes `&&` for an
+  /// anchor.
   private var textBehindQuote: Diagnostic? {
     let problems = ["did not find expected key", "alphabetic or numeric character"]
     guard problems.contains(where: fault.problem.contains) else { return nil }
@@ -96,7 +97,7 @@ private struct SyntaxFault {
         ? "put the string with '${{' in quotes: between brackets, '{' begins a map" : nil)
   }
 
-  /// The place is the brace of `${{`.
+  /// Whether the location is the brace of `${{`.
   private var isExpression: Bool {
     let start = Int(place.start) - base
     return character == UInt8(ascii: "{") && start > 0 && text[start - 1] == UInt8(ascii: "$")
@@ -127,7 +128,7 @@ private struct SyntaxFault {
       help: "a key is followed by ': ', a list item begins with '- '")
   }
 
-  /// libyaml's mark is at the backslash.
+  /// A bad escape; libyaml's mark is at the backslash.
   private var badEscape: Diagnostic {
     let start = Int(place.start) - base
     let rest = String(decoding: text[start...].prefix(5), as: UTF8.self)

@@ -1,4 +1,4 @@
-// The values of late expressions: a scope, and what the run knows.
+// The values of late expressions, from a scope and what the run knows.
 
 import Diagnostics
 package import Expressions
@@ -14,7 +14,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
-    // Of variables only those that are secrets are not known before the run.
+    // The only variables that are not known before the run are secrets.
     case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
     case .host: .missing
     }
@@ -56,7 +56,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     return scope.steps[name].map { value(of: $0) } ?? absent
   }
 
-  /// Of a step that was not selected.
+  /// The value of a step that was not selected.
   private var absent: Value {
     .map(ValueMap([("outputs", .map(ValueMap())), ("outcome", .string(Outcome.skipped.word))]))
   }
@@ -88,7 +88,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     .string((facts.ending(of: step)?.outcome ?? .skipped).word)
   }
 
-  /// Of a nested pipeline: what the using step gives it, which was checked before.
+  /// A parameter of a nested pipeline: the input from the step that uses it, which was checked
+  /// before.
   private func parameter(_ name: String) -> Resolution {
     guard let inputs = scope.inputs, let input = inputs.param(named: name) else { return .missing }
     let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
@@ -96,9 +97,9 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   }
 }
 
-// What a nested pipeline is given.
+// The inputs of a nested pipeline.
 extension LateBindings {
-  /// Throws for a value that is not of its parameter's type, the outermost pipeline's first.
+  /// Throws if a value is not of its parameter's type; the outermost pipeline is checked first.
   package func checkInputs() throws(EvaluationFailure) {
     guard let inputs = scope.inputs else { return }
     let outer = LateBindings(scope: inputs.outer, facts: facts)
@@ -113,7 +114,7 @@ extension LateBindings {
     }
   }
 
-  /// `OPRUN_PARAM_<NAME>` of those that are not null.
+  /// `OPRUN_PARAM_<NAME>` for the inputs that are not null.
   package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
     guard let inputs = scope.inputs else { return [] }
     let outer = LateBindings(scope: inputs.outer, facts: facts)
@@ -132,7 +133,7 @@ extension LateInput {
 }
 
 extension LateBindings {
-  /// What could not be checked before: a condition is true or false, and nothing else.
+  /// Evaluates a condition. It could not be checked before that it is true or false.
   package func holds(_ condition: Expression) throws(EvaluationFailure) -> Bool {
     let value = try condition.evaluated(with: self)
     if case .bool(let truth) = value { return truth }
@@ -166,7 +167,7 @@ extension LateBindings {
     }
   }
 
-  /// `isScript`: the text goes to a shell.
+  /// The action with all values inserted. `isScript` means that the text is passed to a shell.
   package func action(
     of command: CommandModel, shell: [String], isScript: Bool = true, tag: String = ""
   ) throws(EvaluationFailure) -> Action {
@@ -187,8 +188,8 @@ extension LateBindings {
     }
   }
 
-  /// The arguments of the helper program, and variables for those that hold secrets: everybody can
-  /// see the arguments of a process. `tag` tells the commands of a step apart.
+  /// The arguments of the helper program, and variables for those that contain secrets, because
+  /// everybody can see the arguments of a process. `tag` distinguishes the commands of a step.
   func helperWords(
     of uses: UsesModel, _ tag: String
   ) throws(EvaluationFailure) -> (words: [String], variables: [EnvironmentVariable]) {
@@ -217,7 +218,7 @@ extension LateBindings {
 }
 
 extension Outcome {
-  /// As expressions and hooks see it: `timed_out`.
+  /// The word that expressions and hooks see: `timed_out`.
   package var word: String {
     switch self {
     case .succeeded: "succeeded"
@@ -232,8 +233,8 @@ extension Outcome {
 }
 
 extension LateScope {
-  /// Whether what it names is a secret, or made of one. Of variables only those that are secrets are
-  /// not known before the run.
+  /// Whether what it names is a secret, or contains one. The only variables that are not known
+  /// before the run are secrets.
   fileprivate func isSecret(_ reference: Expression.Reference) -> Bool {
     switch reference.root {
     case .secrets, .env: true
@@ -242,7 +243,7 @@ extension LateScope {
     }
   }
 
-  /// Of a nested pipeline: what the using step gives it is made of secrets.
+  /// Whether a parameter of a nested pipeline contains secrets from the step that uses it.
   private func isSecret(param name: String) -> Bool {
     guard let inputs, let input = inputs.param(named: name) else { return false }
     return input.value.holdsSecrets(inputs.outer.isSecret)
@@ -250,7 +251,7 @@ extension LateScope {
 }
 
 extension ValueModel {
-  /// Whether a secret, or something that is made of one, is in it.
+  /// Whether it contains a secret, or something that contains one.
   package func holdsSecrets(_ isSecret: (Expression.Reference) -> Bool) -> Bool {
     templates.contains { template in
       template.expressions.contains { $0.references.contains(where: isSecret) }
@@ -259,7 +260,7 @@ extension ValueModel {
 }
 
 extension ArgumentText {
-  /// With the values that are known, which are checked.
+  /// Makes the settings with the values that are known, and checks them.
   package init(
     _ words: [Text], for goal: FoldingGoal, with bindings: some ExpressionBindings
   ) throws(EvaluationFailure) {

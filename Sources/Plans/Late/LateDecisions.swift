@@ -1,30 +1,30 @@
-// What becomes of a late step once its dependencies have ended.
+// Decides about a late step once its dependencies have ended.
 
 import Diagnostics
 package import Expressions
 package import Scheduling
 
-/// What is decided about a step.
+/// The decision about a step.
 package enum LateVerdict {
   case runs
-  /// A condition is false; if it is that of a step that stands for others, which.
+  /// A condition is false; `group` is the step that it belongs to if that stands for others.
   case skips(reason: String, group: OperationID?)
 }
 
-/// An instance of a step that was expanded while running.
+/// An instance of a step that was expanded during the run.
 package struct LateInstance {
   package let step: PlannedStep
   package let spec: OperationSpec
 }
 
-/// A condition that is looked at again and again.
+/// A condition that is checked repeatedly.
 package struct Probe: Sendable {
-  /// What looks; success is the condition's.
+  /// The command that checks; if it succeeds, the condition holds.
   package let action: Action
   package let every: Nanoseconds
-  /// Nil: it waits for ever.
+  /// The time limit; nil means that it waits for ever.
   package let timeout: Nanoseconds?
-  /// `tcp localhost:5432`.
+  /// The condition in words: `tcp localhost:5432`.
   package let words: String
 
   package init(action: Action, every: Nanoseconds, timeout: Nanoseconds?, words: String) {
@@ -43,8 +43,8 @@ package struct ExpansionFailure: Error {
 extension LateStep {
   package var expands: Bool { parts.expansion != nil }
 
-  /// Whether the step runs, as its conditions say. What a pipeline around it is given is looked at
-  /// after that pipeline's own condition.
+  /// Whether the step runs, according to its conditions. The inputs of an enclosing pipeline are
+  /// checked after that pipeline's own condition.
   package func verdict(_ facts: some RunFacts) throws(EvaluationFailure) -> LateVerdict {
     for condition in parts.conditions {
       let bindings = LateBindings(scope: condition.scope, facts: facts)
@@ -57,7 +57,7 @@ extension LateStep {
     return .runs
   }
 
-  /// What it waits for, in order.
+  /// The conditions of `wait_for`, in order.
   package func probes(
     shell: [String], _ facts: some RunFacts
   ) throws(EvaluationFailure) -> [Probe] {
@@ -75,6 +75,7 @@ extension LateStep {
     _ conditions: [LateProbe], shell: [String], _ facts: some RunFacts
   ) throws(EvaluationFailure) -> [Probe] {
     let bindings = LateBindings(scope: scope, facts: facts)
+    let workspace = facts.runMember("workspace") ?? "."
     var probes: [Probe] = []
     for probe in conditions {
       let target = try bindings.action(
@@ -83,14 +84,14 @@ extension LateStep {
       if probe.model.kind == .command { try parts.checkInput(of: target, bindings) }
       probes.append(
         Probe(
-          action: probe.model.kind.action(target), every: probe.model.every,
+          action: probe.model.kind.action(target, in: workspace), every: probe.model.every,
           timeout: probe.model.timeout, words: probe.model.kind.words(target)))
     }
     return probes
   }
 
-  /// What a nested pipeline gives back. After failures that are allowed it `isPartial`: what cannot be
-  /// had is left out.
+  /// The outputs of a nested pipeline. After allowed failures they are partial (`isPartial`): those
+  /// that cannot be produced are left out.
   package func outputs(
     _ facts: some RunFacts, isPartial: Bool
   ) throws(EvaluationFailure) -> ValueMap {
@@ -106,7 +107,7 @@ extension LateStep {
     return values
   }
 
-  /// The instances of a step whose matrix is known now.
+  /// The instances of a step whose matrix has become known.
   package func instances(
     of group: PlannedStep, _ facts: some RunFacts
   ) throws(ExpansionFailure) -> [LateInstance] {
@@ -141,11 +142,13 @@ extension LateStep {
 }
 
 extension ProbeModel.Kind {
-  fileprivate func action(_ target: Action) -> Action {
+  /// Files are looked for where oprun was started, as `exists` and `hashFiles` do; commands run in
+  /// the step's directory.
+  fileprivate func action(_ target: Action, in workspace: String) -> Action {
     guard case .script(let script) = target else { return target }
     let text = script.string
     return switch self {
-    case .file: .arguments(["test", "-e", text])
+    case .file: .arguments(["test", "-e", text.hasPrefix("/") ? text : "\(workspace)/\(text)"])
     case .tcp: .helper(["wait", "--timeout=0s", "--tcp=\(text)"])
     case .http: .helper(["wait", "--timeout=0s", "--http=\(text)"])
     case .command: target

@@ -1,12 +1,12 @@
-// What of a step's settings is left for the run.
+// The part of a step's settings that is left for the run.
 
 package import Expressions
 package import Scheduling
 
-/// What of a step's settings is evaluated when its dependencies have ended.
+/// The part of a step's settings that is evaluated when its dependencies have ended.
 package struct LateSettings: Sendable {
   package var environment: [VariableModel] = []
-  /// The pipeline's, then the step's, if one of them is late.
+  /// The pipeline's directory, then the step's, if one of them is late.
   package var workingDirectory: [Text] = []
   package var standardInput: Template?
   package var allowFailure: Expression?
@@ -20,7 +20,7 @@ package struct LateSettings: Sendable {
   }
 }
 
-/// A path, from a base that may be unknown: an absolute one stays as it is.
+/// A path relative to a base that may be unknown: an absolute one stays as it is.
 package func joined(_ base: String?, _ path: String) -> String {
   guard let base, !path.hasPrefix("/") else { return path }
   return base.hasSuffix("/") ? base + path : base + "/" + path

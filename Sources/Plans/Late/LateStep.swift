@@ -1,17 +1,17 @@
-// What of a step is decided only after its dependencies have ended: whether it runs, with which
-// values, as how many instances. Pure: facts of the run come from outside.
+// The parts of a step that are decided only after its dependencies have ended: whether it runs,
+// with which values, as how many instances. Pure: facts of the run come from outside.
 // docs/design-planning.md, “Late steps”.
 
 package import Expressions
 package import Scheduling
 
-/// Beside a `PlannedStep`, where expressions are left after planning, or a condition decides.
+/// Accompanies a `PlannedStep` if expressions are left after planning, or a condition decides.
 package final class LateStep: Sendable {
-  /// Its `if` as people wrote it, for showing; nil if it has none or it is known to be true.
+  /// Its `if` as it is written, for display; nil if it has none or it is known to be true.
   package let condition: String?
-  /// It is known already that it will not run, and why: `if: params.branch == 'main' is false`.
+  /// Why it will not run, if that is already known: `if: params.branch == 'main' is false`.
   package let skipReason: String?
-  /// What it waits for besides its dependencies: `tcp localhost:5432`.
+  /// The conditions of `wait_for`: `tcp localhost:5432`.
   package let probes: [String]
   /// When it is ready, if it is a service: `tcp localhost:5432`.
   package let readiness: [String]
@@ -25,7 +25,7 @@ package final class LateStep: Sendable {
       parts.conditions.lazy.compactMap { condition in
         condition.expression.constant == .bool(false) ? condition.reason : nil
       }.first
-    // Of a matrix that is not known, those of its instances too.
+    // For a matrix that is not known, including those of its instances.
     let all = parts.expansion?.parts ?? parts
     let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
     condition = open.isEmpty ? nil : open.joined(separator: ", ")
@@ -33,17 +33,17 @@ package final class LateStep: Sendable {
     readiness = all.readiness.map(\.shown)
   }
 
-  /// Variables whose values are not known, as they are written.
+  /// The variables whose values are not known, as they are written.
   package var variables: [EnvironmentVariable] {
     settings?.environment.map { EnvironmentVariable(name: $0.name, value: $0.value.shown) } ?? []
   }
 
-  /// When it may fail, if that is not known, as it is written.
+  /// The expression that decides whether it may fail, as it is written; nil if that is known.
   package var allowance: String? { settings?.allowFailure?.description }
 
   private var settings: LateSettings? { (parts.expansion?.parts ?? parts).settings }
 
-  /// For tests and samples of other modules.
+  /// Makes one for tests and samples of other modules.
   package init(condition: String? = nil, skipReason: String? = nil, probes: [String] = []) {
     self.condition = condition
     self.skipReason = skipReason
@@ -54,25 +54,25 @@ package final class LateStep: Sendable {
   }
 }
 
-/// What is left to evaluate.
+/// The parts that are left to evaluate.
 package struct LateParts: Sendable {
-  /// Its own and those of the steps it is in, the outermost first.
+  /// The step's own conditions and those of the enclosing steps, the outermost first.
   package var conditions: [LateCondition] = []
-  /// What it runs, if that is not known.
+  /// The command, if it is not known.
   package var command: CommandModel?
   package var shell: [String] = []
   package var settings: LateSettings?
-  /// What it reads from its input, if that may be code and not all of it is known.
+  /// The standard input, if it may be code and not all of it is known.
   package var input: Template?
-  /// Its matrix, if that is not known.
+  /// The matrix, if it is not known.
   package var expansion: LateExpansion?
-  /// Of a nested pipeline: what it gives back, in the scope of its own steps.
+  /// The outputs of a nested pipeline, in the scope of its own steps.
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
   /// Of a service.
   package var readiness: [LateProbe] = []
-  /// It is in a pipeline that is given something that is not known yet.
+  /// True if it is in a pipeline with an input that is not known yet.
   package var hasLateInputs = false
 
   package init() {}
@@ -85,10 +85,10 @@ package struct LateParts: Sendable {
 
 package struct LateCondition: Sendable {
   package let expression: Expression
-  /// As people wrote it: `params.branch == 'main'`.
+  /// The condition as it is written: `params.branch == 'main'`.
   package let written: String
   package let scope: LateScope
-  /// The step it is the condition of, if that stands for others: none of them runs then.
+  /// The step that it belongs to, if that stands for others: none of them runs if it is false.
   package let group: OperationID?
 
   package init(expression: Expression, written: String, scope: LateScope, group: OperationID?) {
@@ -101,16 +101,17 @@ package struct LateCondition: Sendable {
   package var reason: String { "if: \(written) is false" }
 }
 
-/// A matrix that is known when the step's dependencies have ended, and what its instances are.
+/// A matrix that becomes known when the step's dependencies have ended, and a description of its
+/// instances.
 package final class LateExpansion: Sendable {
   package let axes: [AxisModel]
   package let included: ValueModel?
   package let excluded: ValueModel?
-  /// Of each instance.
+  /// The demands and rank of each instance.
   package let spec: OperationSpec
-  /// Of each instance.
+  /// What each instance runs.
   package let work: Work
-  /// Of each instance, but for the matrix.
+  /// The late parts of each instance, except for the matrix.
   package let parts: LateParts
 
   package init(
@@ -139,14 +140,14 @@ package struct LateProbe: Sendable {
 
 /// What the names in late expressions stand for.
 package final class LateScope: Sendable {
-  /// By the names in `depends_on`.
+  /// The operations by their names in `depends_on`.
   package let steps: OrderedMap<OperationID>
-  /// The same, where `match: matrix` stands for any number of instances.
+  /// The same for names with `match: matrix` that stand for any number of instances.
   package let matches: [String: [MatchedInstance]]
-  /// For status functions.
+  /// The dependencies that status functions look at.
   package let dependencies: [OperationID]
   package let matrix: ValueMap?
-  /// Members of the matrix that stand in the file as literals.
+  /// The members of the matrix that are written in the file as literals.
   package let writtenNames: Set<String>
   package let inputs: LateInputs?
 
@@ -174,13 +175,13 @@ package final class LateScope: Sendable {
   package func with(_ matrix: ValueMap) -> LateScope { LateScope(self, matrix) }
 }
 
-/// What a step waits for, by name and all together.
+/// What a step waits for, by name and as a whole.
 package struct LateDependencies {
   package var steps = OrderedMap<OperationID>()
   package var matches: [String: [MatchedInstance]] = [:]
   package var all: [OperationID] = []
 
-  /// Of about so many.
+  /// Makes a collection for about this many.
   package init(count: Int = 0) {
     steps.reserveCapacity(count)
     all.reserveCapacity(count)
@@ -197,9 +198,9 @@ package struct MatchedInstance: Sendable {
   }
 }
 
-/// What a nested pipeline is given and is not known yet, in the scope of the step that uses it.
+/// The inputs of a nested pipeline that are not known yet, in the scope of the step that uses it.
 package final class LateInputs: Sendable {
-  /// None where only what is around it is given something late.
+  /// The late inputs; empty if only an enclosing pipeline has late inputs.
   package let params: [LateInput]
   package let outer: LateScope
   private let places: [String: Int]
@@ -227,22 +228,23 @@ package struct LateInput: Sendable {
 /// What a run knows so far.
 package protocol RunFacts {
   func ending(of operation: OperationID) -> Ending?
-  /// What the operation gave; empty if it gave nothing.
+  /// The outputs of the operation; empty if it has none.
   func outputs(of operation: OperationID) -> ValueMap
   /// The members of a group of instances, in order, with their values of the matrix; nil if the
-  /// operation is none.
+  /// operation is not such a group.
   func instances(of operation: OperationID) -> [(OperationID, ValueMap)]?
-  /// The outputs of a group's instances as one value, if they were made before: many steps may ask.
+  /// The outputs of a group's instances as one value, if it was made before, because many steps may
+  /// need it.
   func keptList(of group: OperationID) -> Value?
-  /// Kept if the group has ended, and they will not change.
+  /// Keeps the list, if the group has ended and it will not change.
   func keep(_ list: Value, of group: OperationID)
-  /// Of `run`: `id`, `pipeline`, `workspace`.
+  /// A member of `run`: `id`, `pipeline`, `workspace`.
   func runMember(_ name: String) -> String?
-  /// For what is decided now.
+  /// The budget for the current decision.
   var valueBudget: ValueBudget? { get }
-  /// Nil if there is no such secret.
+  /// The value of a secret; nil if there is no such secret.
   func secret(_ name: String) -> String?
-  /// The name of a secret that the text holds.
+  /// The name of a secret that the text contains.
   func secret(heldBy text: String) -> String?
   func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String
   func exists(_ path: String) throws(UnlocatedFailure) -> Bool

@@ -1,5 +1,5 @@
-// The values of late expressions put into a step. What has no value is told for each command of the
-// step: one that cannot be made is no reason to leave out another.
+// Inserts the values of late expressions into a step. A missing value is reported for each command
+// of the step separately: a command that cannot be made is no reason to leave out another.
 
 import Diagnostics
 package import Expressions
@@ -8,16 +8,16 @@ package import Scheduling
 /// A command of a step.
 package enum StepPart: Hashable, Sendable {
   case attempt
-  /// The first of a kind is 1.
+  /// A command of a hook; the first of a kind is 1.
   case hook(HookKind, index: Int)
 }
 
-/// What a late step runs, and how, with all values put in that could be had.
+/// What a late step runs, and how, with all available values inserted.
 package struct ResolvedStep {
-  /// Nil if the step runs nothing, or cannot run.
+  /// The action; nil if the step runs nothing, or cannot run.
   package fileprivate(set) var action: Action?
   package fileprivate(set) var settings: StepSettings
-  /// Commands that cannot run, and why.
+  /// The commands that cannot run, and why.
   package fileprivate(set) var failures: [StepPart: EvaluationFailure] = [:]
 }
 
@@ -33,7 +33,7 @@ extension LateStep {
       changes.environment = try bindings.inputVariables() + changes.environment
       if !changes.isEmpty { result.settings = settings.with(changes) }
     } catch {
-      // A command without a variable that it counts on could do anything.
+      // A command without a variable that it relies on could do anything.
       result.failAll(error)
       return result
     }
@@ -66,7 +66,7 @@ extension ResolvedStep {
     }
   }
 
-  /// Of each command that can run.
+  /// Checks the input of each command that can run.
   fileprivate mutating func checkInput(
     _ parts: LateParts, _ bindings: LateBindings<some RunFacts>
   ) {
@@ -108,7 +108,7 @@ extension ResolvedStep {
 }
 
 extension LateSettings {
-  /// All but the hooks.
+  /// All changes except those of hooks.
   fileprivate func changes(
     _ bindings: LateBindings<some RunFacts>
   ) throws(EvaluationFailure) -> StepSettings.Changes {
@@ -131,15 +131,15 @@ extension LateSettings {
 }
 
 extension StepSettings {
-  /// What late values put in the place of what was planned.
+  /// The changes that late values make to the planned settings.
   struct Changes {
-    /// Added.
+    /// Variables that are added.
     package var environment: [EnvironmentVariable] = []
     package var workingDirectory: String?
     package var standardInput: String?
     package var allowFailure: AllowFailure?
     package var hooks: [HookKind: [Work]] = [:]
-    /// Nil: as planned.
+    /// The retry policy; nil means as planned.
     package var retry: RetryPolicy?
 
     package var isEmpty: Bool {
@@ -148,7 +148,7 @@ extension StepSettings {
     }
   }
 
-  /// The same with one attempt: what cannot be started now cannot be started later.
+  /// The same with one attempt, because what cannot be started now cannot be started later.
   var withoutRetry: StepSettings {
     var changes = Changes()
     changes.retry = RetryPolicy()
@@ -176,7 +176,7 @@ extension StepSettings {
 }
 
 extension LateBindings {
-  /// Variables for the inputs of a built-in step that hold secrets.
+  /// Variables for the inputs of a built-in step that contain secrets.
   fileprivate func secretInputs(
     of command: CommandModel, tag: String
   ) throws(EvaluationFailure) -> [EnvironmentVariable] {

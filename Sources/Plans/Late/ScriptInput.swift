@@ -1,5 +1,5 @@
-// What a command reads from its input is a script where it is a shell or an interpreter: values go into
-// it as into any script.
+// The standard input of a shell or an interpreter is a script: values are inserted into it as into
+// any script.
 
 package import Expressions
 
@@ -14,7 +14,7 @@ extension LateParts {
 }
 
 extension Action {
-  /// What may take its input for a script.
+  /// The program that may take its input as a script.
   package var inputReader: ScriptReader? {
     let program: String? =
       switch self {

@@ -1,15 +1,15 @@
 // The combinations of a matrix: a product of axes, without those that are excluded, and with those
-// that are included. As GitHub Actions has it.
+// that are included. The rules are those of GitHub Actions.
 
 import Diagnostics
 package import Expressions
 
-/// What became of a matrix.
+/// The result of evaluating a matrix.
 package enum Combinations {
   case known([Instance])
-  /// Axes that are known only during the run, as they are written.
+  /// Some axes are known only during the run; the string has them as they are written.
   case later(String)
-  /// It was reported.
+  /// The matrix is invalid, which has been reported.
   case invalid
 }
 
@@ -21,7 +21,7 @@ package struct MatrixFailure: Error {
 /// A matrix of which every value is known.
 package struct KnownMatrix {
   package static let maxInstanceCount = 4096
-  /// Before `exclude` takes some away.
+  /// The limit before `exclude` removes some.
   private static let maxCombinationCount = 16 * maxInstanceCount
 
   package let axes: [(name: String, values: [Value])]
@@ -38,7 +38,7 @@ package struct KnownMatrix {
     self.excluded = excluded
   }
 
-  /// In order: the last axis changes fastest; what is included comes last.
+  /// The instances in order: the last axis changes fastest; included ones come last.
   package func instances(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Instance] {
     var instances = try product(&budget)
     var search = InstanceSearch(included.isEmpty ? [] : instances.map(\.values))
@@ -48,7 +48,7 @@ package struct KnownMatrix {
     return instances
   }
 
-  /// Whether no value of an axis reads as another one, or as the end of one.
+  /// Whether no value of an axis is written like another one, or like the end of one.
   private func isDistinct(_ axis: (name: String, values: [Value])) -> Bool {
     let texts = axis.values.map(instanceText)
     return Set(texts).count == texts.count
@@ -83,7 +83,7 @@ package struct KnownMatrix {
     }
   }
 
-  /// The numbers of those that are not excluded.
+  /// The numbers of the combinations that are not excluded.
   private func combinations(_ budget: inout MatrixBudget) throws(MatrixFailure) -> [Int] {
     let count =
       axes.contains { $0.values.isEmpty }
@@ -110,7 +110,8 @@ package struct KnownMatrix {
     throw MatrixFailure(message: "has \(number) \(what); \(limit) is the limit")
   }
 
-  /// Extends the instances whose axes it agrees with; is one of its own if there are none.
+  /// Adds an entry of `include`: it extends the instances that have the same values on its axes; if
+  /// there are none, it becomes another instance.
   private func add(
     _ entry: ValueMap, to instances: inout [Instance], _ originals: inout InstanceSearch,
     _ budget: inout MatrixBudget
@@ -126,7 +127,7 @@ package struct KnownMatrix {
     }
   }
 
-  /// With the axes alone, if it has them all.
+  /// The suffix of an included entry, with only the axes if it has all of them.
   private func suffix(ofIncluded entry: ValueMap) -> String {
     let hasAll = !axes.isEmpty && axes.allSatisfy { entry[$0.name] != nil }
     let names = hasAll ? axes.map(\.name) : entry.names
@@ -138,8 +139,8 @@ package struct KnownMatrix {
   }
 }
 
-/// Finds the instances that an entry of `include` agrees with. Most entries name the same axes: for
-/// the first few sets of names there is a table.
+/// Finds the instances that an entry of `include` agrees with. Most entries name the same axes, so
+/// there is a table for each of the first few sets of names.
 private struct InstanceSearch {
   private let instances: [ValueMap]
   private var tables: [[String]: [[Value?]: [Int]]] = [:]
@@ -167,7 +168,7 @@ private struct InstanceSearch {
   }
 }
 
-/// A value in an id: printable, and not endless.
+/// A value as it appears in an id: printable, and of limited length.
 private func instanceText(_ value: Value) -> String {
   let whole = value.text ?? value.json
   // Half a secret would not be found and masked where the id is shown.
@@ -183,6 +184,6 @@ private func instanceText(_ value: Value) -> String {
 /// One combination of a matrix.
 package struct Instance {
   package var values: ValueMap
-  /// `[os=linux,swift=6]`.
+  /// The suffix of the id: `[os=linux,swift=6]`.
   package let suffix: String
 }

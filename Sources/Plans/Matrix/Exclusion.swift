@@ -1,5 +1,5 @@
-// The combinations of a matrix that `exclude` takes away: found by numbers alone, before anything is
-// made of a combination.
+// Finds the combinations of a matrix that `exclude` removes, only by their numbers, before anything
+// is made of a combination.
 
 import Expressions
 
@@ -37,7 +37,7 @@ struct Exclusion {
     return isExcluded.indices.filter { !isExcluded[$0] }
   }
 
-  /// Entries that name the same axes, together.
+  /// Groups the entries that name the same axes.
   private func namedSets(_ entries: [ValueMap]) -> [(axes: [Int], keys: Set<Int>)] {
     var places: [[Int]: Int] = [:]
     var sets: [(axes: [Int], keys: Set<Int>)] = []
@@ -82,9 +82,9 @@ private struct ExcludedAxis {
     self.stride = stride
   }
 
-  /// Of a combination.
+  /// The key of a combination.
   package func key(of number: Int) -> Int { keys[number / stride % keys.count] }
 
-  /// Nil if the axis does not have the value.
+  /// The key of a value; nil if the axis does not have it.
   package func key(of value: Value) -> Int? { places[value].map { $0 * stride } }
 }

@@ -1,4 +1,4 @@
-// How much work and memory matrices may still take. Knows no matrix.
+// How much work and memory matrices may still take. It knows no matrix.
 
 /// What all matrices of a plan may still cost.
 package struct MatrixBudget {
@@ -6,7 +6,7 @@ package struct MatrixBudget {
   /// Each combination counts once for each axis of each set of axes that `exclude` or `include`
   /// name.
   private var comparisons = 16_000_000
-  /// Of instances: one for each axis, and for each name that `include` adds.
+  /// The values of instances: one for each axis, and for each name that `include` adds.
   private var values = 1_500_000
 
   package mutating func spend(comparisons count: Int) throws(MatrixFailure) {

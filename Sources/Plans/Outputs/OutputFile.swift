@@ -1,18 +1,19 @@
-// The file behind OPRUN_OUTPUT, read: what a step gives to other steps. It knows neither where the
-// file is nor what becomes of the values.
+// Reads the file that OPRUN_OUTPUT names, which has the outputs of a step. It knows neither where
+// the file is nor what becomes of the values.
 
 import Diagnostics
 package import Expressions
 
 /// Why the outputs of a step cannot be used.
 package struct OutputFailure: Error, Hashable, Sendable {
-  /// With the line where one is at fault: `line 3 of OPRUN_OUTPUT: 'a' is given twice, …`.
+  /// The message, with the faulty line if there is one: `line 3 of OPRUN_OUTPUT: 'a' is given
+  /// twice, …`.
   package let message: String
 
   package init(message: String) { self.message = message }
 }
 
-/// The values in a file of outputs, in order. Without declarations any name may be given.
+/// The values in a file of outputs, in order. Without declarations any name is allowed.
 package func readOutputs(
   _ bytes: [UInt8], declared: [OutputDeclaration]?
 ) throws(OutputFailure) -> ValueMap {
@@ -22,16 +23,16 @@ package func readOutputs(
 }
 
 package struct OutputFile {
-  /// 1 MiB.
+  /// The maximum size: 1 MiB.
   package static let byteLimit = 1 << 20
 
   private let bytes: [UInt8]
   private let types: [String: OutputType]?
   private var place = 0
-  /// Of the line that was read last; the first is 1.
+  /// The number of the line that was read last; the first is 1.
   private var line = 0
   private var values = ValueMap()
-  /// By name, the line that gave it.
+  /// The line that gives each name.
   private var lines: [String: Int] = [:]
 
   package init(_ bytes: [UInt8], declared: [OutputDeclaration]?) {
@@ -49,7 +50,7 @@ package struct OutputFile {
     return values
   }
 
-  /// Without its line break; nil at the end of the file.
+  /// The next line without its line break; nil at the end of the file.
   private mutating func nextLine() throws(OutputFailure) -> ArraySlice<UInt8>? {
     guard place < bytes.count else { return nil }
     let rest = bytes[place...]
@@ -84,7 +85,7 @@ package struct OutputFile {
     }
   }
 
-  /// The lines up to the one that is the word, and behind that one.
+  /// Reads the lines up to the one that consists of the word, and skips that one.
   private mutating func hereDocument(
     after word: ArraySlice<UInt8>, _ name: String
   ) throws(OutputFailure) -> ArraySlice<UInt8> {

@@ -1,5 +1,5 @@
-// The wording of everything that can be wrong with the outputs of a step. What a message shows of
-// the file are whole names: half a secret would not be masked.
+// The wording of everything that can be wrong with the outputs of a step. Messages show only whole
+// names from the file, because half a secret would not be masked.
 
 import Diagnostics
 import Expressions
@@ -62,7 +62,7 @@ enum OutputMessage {
 }
 
 extension OutputType {
-  /// In a sentence: "must be …".
+  /// The words for "must be …" in a message.
   package var words: String {
     switch self {
     case .string: "a string"

@@ -1,4 +1,4 @@
-// What a step may declare of the values that it gives to other steps.
+// What a step may declare about its outputs.
 
 /// One entry of a step's `outputs`.
 package struct OutputDeclaration: Hashable, Sendable {

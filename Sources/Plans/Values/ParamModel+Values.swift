@@ -1,10 +1,10 @@
-// Values of parameters: from text, and what may be wrong with them.
+// Values of parameters: how they are made from text, and what may be wrong with them.
 
 import Diagnostics
 package import Expressions
 
 extension ParamModel.Kind {
-  /// In a sentence: "must be …".
+  /// The words for "must be …" in a message.
   package var words: String {
     switch self {
     case .string: "a string"
@@ -34,12 +34,12 @@ extension ParamModel.Kind {
 }
 
 extension ParamModel {
-  /// The environment variable that sets it, and that steps find it in.
+  /// The environment variable that sets it, and in which steps find it.
   package var variable: String {
     "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
   }
 
-  /// Nil for null: there is no such variable.
+  /// The variable for a value; nil for null, which has no variable.
   package func variable(holding value: Value) -> EnvironmentVariable? {
     value == .null ? nil : EnvironmentVariable(name: variable, value: value.text ?? value.json)
   }
@@ -55,7 +55,7 @@ extension ParamModel {
   }
 
   /// A value that was given as text; nil if it is not of the parameter's type. A list is JSON, or
-  /// texts with commas between them.
+  /// strings separated by commas.
   package func value(of text: String) -> Value? {
     switch kind {
     case .string: return .string(text)
@@ -103,7 +103,7 @@ extension ParamModel {
     }
   }
 
-  /// For people.
+  /// The parameter as it is described to people.
   package var described: ParameterDescription {
     ParameterDescription(
       name: name, type: kind.rawValue, defaultValue: defaultValue.map { $0.text ?? $0.json },

@@ -1,10 +1,10 @@
-// What conditions of `wait_for` look like, whether they are written or known only later.
+// What conditions of `wait_for` must look like, whether they are literal or known only later.
 
 import Diagnostics
 package import Expressions
 
 extension ProbeModel.Kind {
-  /// What such a condition looks like; nil if the text could be one.
+  /// What such a condition must look like; nil if the string could be one.
   package func wanted(insteadOf text: String) -> String? {
     switch self {
     case .tcp: isAddress(text) ? nil : "'host:port'"
@@ -16,8 +16,8 @@ extension ProbeModel.Kind {
 }
 
 extension ProbeModel {
-  /// Throws for a value that can never come true, where the condition is written with expressions;
-  /// one that is written without was looked at before.
+  /// Throws for a value that can never be satisfied, in a condition with expressions; one without
+  /// was checked before.
   package func check(_ text: String) throws(EvaluationFailure) {
     guard let wanted = kind.wanted(insteadOf: text), case .script(.template(let template)) = target,
       let expression = template.expressions.first

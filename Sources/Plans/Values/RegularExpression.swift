@@ -1,21 +1,23 @@
-// Regular expressions that whole texts must match: PCRE2, with a limit on everything that a pattern
-// could take. No other file knows the library. The dialect: docs/pipeline-format.md, "Patterns".
+// Regular expressions that whole strings must match: PCRE2, with a limit on everything that a
+// pattern could use. No other file knows the library. The dialect is described in
+// docs/pipeline-format.md, "Patterns".
 
 import CPCRE2
 
-/// Why a text is no pattern that can be used.
+/// Why a string is not a usable pattern.
 package struct PatternFailure: Error, Hashable {
   package let reason: String
-  /// In bytes from the start of the pattern; nil if no single place is at fault.
+  /// The position in bytes from the start of the pattern; nil if no single position is at fault.
   package var offset: Int?
 }
 
-/// A compiled pattern. Nothing changes it after it was made, so any number of matches may share it.
+/// A compiled pattern. It never changes after it was made, so any number of matches may share it.
 package final class RegularExpression: @unchecked Sendable {
   package let pattern: String
   fileprivate let code: OpaquePointer
 
-  /// Throws if the text is no pattern, or too large, or the patterns of `matcher` are in all.
+  /// Throws if the string is not a pattern, or is too large, or if all patterns of `matcher`
+  /// together are.
   package init(_ pattern: String, _ matcher: PatternMatcher) throws(PatternFailure) {
     guard pattern.utf8.count <= PatternLimit.byteCount else {
       throw PatternFailure(
@@ -27,37 +29,37 @@ package final class RegularExpression: @unchecked Sendable {
 
   deinit { pcre2_code_free_8(code) }
 
-  /// Whether all of the text matches. Throws if that takes more than the limits allow.
+  /// Whether the whole string matches. Throws if that takes more than the limits allow.
   package func matches(_ text: String, _ matcher: PatternMatcher) throws(PatternFailure) -> Bool {
-    // Nothing can be given a text with a NUL.
+    // A string with a NUL can be passed to nothing.
     if text.utf8.contains(0) { return false }
     return try matcher.match(self, text)
   }
 }
 
-/// What patterns may take. A value of 64 MiB that is matched in a few steps for each byte is within
-/// the limits; what backtracks without end is not.
+/// The limits of patterns. A value of 64 MiB that is matched in a few steps for each byte is within
+/// the limits; a pattern that backtracks without end is not.
 enum PatternLimit {
   package static let byteCount = 4096
   package static let nesting: UInt32 = 64
-  /// Of all patterns of a matcher, compiled.
+  /// The size of all patterns of a matcher, compiled.
   static let compiledByteCount = 16 << 20
-  /// Of one match.
+  /// The number of steps of one match.
   package static let steps: UInt32 = 1_000_000
-  /// Of one match, in KiB.
+  /// The memory of one match, in KiB.
   package static let memory: UInt32 = 32 << 10
-  /// Matches of a matcher that take more than a few steps for each byte.
+  /// The number of matches of a matcher that take more than a few steps for each byte.
   static let longMatches = 4
-  /// Of all patterns of a matcher: some take long to compile.
+  /// The size of all patterns of a matcher, because some take long to compile.
   static let totalByteCount = 64 << 10
 }
 
-/// Compiles and matches, and counts what all patterns of a file take together.
+/// Compiles and matches, and counts what all patterns of a file use together.
 package final class PatternMatcher {
   private var byteCount = 0
   private var compiledByteCount = 0
   private var longMatchCount = 0
-  /// Made for the first match, and used again.
+  /// Created for the first match, and reused.
   private var match: OpaquePointer?
   private var context: OpaquePointer?
 
@@ -122,7 +124,8 @@ package final class PatternMatcher {
 }
 
 extension PatternMatcher {
-  /// First with a few steps for each byte, which nearly always are enough and need not be counted.
+  /// Matches first with a few steps for each byte, which nearly always are enough and need not be
+  /// counted.
   fileprivate func match(
     _ expression: RegularExpression, _ text: String
   ) throws(PatternFailure) -> Bool {
@@ -150,7 +153,7 @@ extension PatternMatcher {
   }
 
   private func match(_ expression: RegularExpression, _ text: String, steps: UInt32) -> Int32 {
-    // One pair of offsets: where the match is does not matter.
+    // One pair of offsets is enough, because the position of the match does not matter.
     match = match ?? pcre2_match_data_create_8(1, nil)
     context = context ?? pcre2_match_context_create_8(nil)
     guard match != nil, context != nil else { return PCRE2_ERROR_NOMEMORY }
@@ -158,7 +161,7 @@ extension PatternMatcher {
     pcre2_set_heap_limit_8(context, PatternLimit.memory)
     var text = text
     return text.withUTF8 { bytes in
-      // A null pointer would be refused, also for no bytes.
+      // A null pointer would be refused, even for no bytes.
       withUnsafePointer(to: UInt8(0)) { nothing in
         pcre2_match_8(
           expression.code, bytes.baseAddress ?? nothing, bytes.count, 0, PCRE2_NO_UTF_CHECK, match,

@@ -1,10 +1,11 @@
-// Values of the file as people are shown them, and as commands once nothing in them is left open.
+// Values of the file in the form in which they are shown, and as commands once everything in them
+// is known.
 
 import BuiltinSteps
 import Expressions
 
 extension Text {
-  /// As it is shown: expressions as they could be written.
+  /// The string as it is shown, with expressions as they could be written.
   package var shown: String {
     switch self {
     case .plain(let text): text
@@ -16,7 +17,7 @@ extension Text {
 }
 
 extension ValueModel {
-  /// As it is shown: JSON, expressions as they could be written.
+  /// The value as it is shown: JSON, with expressions as they could be written.
   package var shown: String {
     switch self {
     case .constant(let value): value.text ?? value.json
@@ -37,7 +38,7 @@ extension UsesModel {
     return .helper([name] + entries(text).map { "--\($0.name)=\($0.value)" })
   }
 
-  /// The inputs as options: those of a list repeated, those of a map as `name: value`.
+  /// The inputs as options: repeated for a list, as `name: value` for a map.
   package func entries(_ text: (ValueModel) -> String) -> [(name: String, value: String)] {
     with.flatMap { member in
       let values: [String] =
@@ -60,12 +61,12 @@ extension CommandModel {
     templates.isEmpty ? asAction : nil
   }
 
-  /// As it is run if all of it is known, and as it is shown until then.
+  /// The command as it is run if all of it is known, and otherwise as it is shown.
   package var work: Work {
     templates.isEmpty ? .known(asAction) : .late(shown: ShownCommand(asAction))
   }
 
-  /// Expressions as they could be written: only what has none may run.
+  /// The command with expressions as they could be written. Only one without expressions may run.
   var asAction: Action {
     switch self {
     case .script(let text): .script(ScriptText(text.shown))

@@ -1,10 +1,10 @@
-// Values of the file in which expressions may stand.
+// Values of the file that may contain expressions.
 
 package import Diagnostics
 package import Expressions
 package import Scheduling
 
-/// A text: as it is, or with expressions in it.
+/// A string, with or without expressions in it.
 package enum Text: Hashable, Sendable {
   case plain(String)
   case template(Template)
@@ -19,9 +19,9 @@ extension Text {
 /// What a process runs, as it is written.
 package enum CommandModel: Hashable, Sendable {
   case script(Text)
-  /// Never empty.
+  /// An argument vector; never empty.
   case arguments([Text])
-  /// Rare and large.
+  /// A built-in step or another pipeline; rare and large.
   indirect case uses(UsesModel)
 }
 
@@ -38,7 +38,7 @@ extension CommandModel {
 /// Any value.
 package indirect enum ValueModel: Hashable, Sendable {
   case constant(Value)
-  /// An expression, whose value keeps its type, or a text with expressions in it.
+  /// An expression, whose value keeps its type, or a string with expressions in it.
   case template(Template)
   case list([ValueModel])
   case map([MemberModel])
@@ -82,7 +82,7 @@ package struct VariableModel: Hashable, Sendable {
     self.value = value
   }
 
-  /// Where it is written does not matter.
+  /// Compares name and value; where they are written does not matter.
   package static func == (left: Self, right: Self) -> Bool {
     left.name == right.name && left.value == right.value
   }
@@ -93,7 +93,7 @@ package struct VariableModel: Hashable, Sendable {
   }
 }
 
-/// `uses` and `with`.
+/// The values of `uses` and `with`.
 package struct UsesModel: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     case builtIn(String)
@@ -102,12 +102,12 @@ package struct UsesModel: Hashable, Sendable {
   }
 
   package let kind: Kind
-  /// Of the value of `uses`.
+  /// The location of the value of `uses`.
   package let span: Span
   package let with: [MemberModel]
-  /// Of a file: its number among the models.
+  /// The number of a file among the models.
   package var model: Int?
-  /// Of a file that could be read: the names of what it gives back.
+  /// The names of the outputs of a file, if it could be read.
   package var outputs: [String]?
 
   package init(
@@ -130,9 +130,9 @@ package struct ParamModel: Sendable {
   package let span: Span
   package var kind = Kind.string
   package var defaultValue: Value?
-  /// Nil if any value is allowed.
+  /// The allowed values; nil if any value is allowed.
   package var choices: [Value]?
-  /// What the whole value must match.
+  /// The pattern that the whole value must match.
   package var pattern: RegularExpression?
   package var isRequired = false
   package var description: String?
@@ -153,7 +153,7 @@ package struct ParamModel: Sendable {
   }
 }
 
-/// An output of a pipeline: what a step that uses it offers.
+/// An output of a pipeline, which becomes an output of a step that uses it.
 package struct OutputModel: Sendable {
   package let name: String
   package let span: Span
@@ -165,7 +165,7 @@ package struct OutputModel: Sendable {
     self.value = value
   }
 
-  /// As a value: what is one expression keeps its type.
+  /// The output as a value: if it is exactly one expression, it keeps its type.
   package var member: MemberModel {
     let value: ValueModel =
       switch value {
@@ -176,7 +176,7 @@ package struct OutputModel: Sendable {
   }
 }
 
-/// What few steps have. A class, so that looking at it copies nothing.
+/// What only a few steps have. It is a class, so that reading it copies nothing.
 package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
@@ -207,10 +207,10 @@ package struct MatrixModel: Sendable {
   package var axes: [AxisModel] = []
   package var included: ValueModel?
   package var excluded: ValueModel?
-  /// Instances at once; nil is not written.
+  /// How many instances run at the same time; nil if it is not written.
   package var maxParallel: Int?
   package var isFailFast = false
-  /// Of its members: those that stand in the file as literals, wherever they are set.
+  /// The names of members that are written in the file as literals, wherever they are set.
   package private(set) var writtenNames: Set<String> = []
 
   package init(
@@ -226,7 +226,7 @@ package struct MatrixModel: Sendable {
     self.writtenNames = writtenNames
   }
 
-  /// Once all of it is read.
+  /// Must be called once all of it is read.
   package mutating func findWrittenNames() {
     writtenNames = []
     guard let entries = included.map({ $0.writtenEntries }) ?? [] else { return }
@@ -251,7 +251,7 @@ extension ValueModel {
     }
   }
 
-  /// The entries of `include`; nil if what they are called is not known.
+  /// The entries of `include`; nil if their names are not known.
   fileprivate var writtenEntries: [[MemberModel]]? {
     guard case .list(let items) = self else { return nil }
     let entries = items.compactMap { if case .map(let members) = $0 { members } else { nil } }
@@ -262,7 +262,7 @@ extension ValueModel {
 package struct AxisModel: Sendable {
   package let name: String
   package let span: Span
-  /// A list, or a template that gives one.
+  /// The values: a list, or a template that evaluates to one.
   package let values: ValueModel
 
   package init(name: String, span: Span, values: ValueModel) {

@@ -1,5 +1,5 @@
 // One group of output for each command. The oldest running command that prints is shown as its log
-// grows; what the others print waits in their logs until its group is closed.
+// grows; the output of the others waits in their logs until its group is closed.
 
 import Plans
 import RunFiles
@@ -15,9 +15,9 @@ struct GroupedOutput: StepOutput {
   private let screen: Screen
   private let operations: RunOperations
   private var live: LiveGroup?
-  /// Running, with output that is not shown yet.
+  /// Running commands with output that has not been shown yet.
   private var talkers: [Talker] = []
-  /// Ended while another group was open: what was written to which file.
+  /// Commands that ended while another group was open, with the file of their output.
   private var waiting: [(stream: Stream, log: FileIdentity?)] = []
   /// What services print comes in lines with their names, where no group is open: they would hold the
   /// stage for ever.
@@ -115,9 +115,9 @@ private final class LiveGroup {
   private let log: LogFile
   private let screen: Screen
   private var filter: TerminalFilter
-  /// Shown up to here, always the start of a line.
+  /// The position up to which it has been shown, always the start of a line.
   private var shown = 0
-  /// No newline between `shown` and here.
+  /// The position up to which there is no newline after `shown`.
   private var searched = 0
 
   init(_ stream: Stream, _ log: LogFile, title: String, screen: Screen) {
@@ -128,7 +128,7 @@ private final class LiveGroup {
     screen.writeOpening(of: title)
   }
 
-  /// Shows whole lines only: a message may come between any two calls.
+  /// Shows only whole lines, because a message may come between any two calls.
   func show(upTo byteCount: Int) {
     guard byteCount > searched else { return }
     let range = searched..<byteCount

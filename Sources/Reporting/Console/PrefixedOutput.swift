@@ -1,14 +1,15 @@
-// Every line of every command as it comes, with the command's name in front. Whole lines only: a
-// partial one waits in its log for its newline or the end.
+// Shows every line of every command as it comes, with the command's name in front. Only whole lines
+// are shown: a partial one waits in its log for its newline or the end.
 
 import RunFiles
 import Scheduling
 
 struct PrefixedOutput: StepOutput {
   private struct Position {
-    /// Shown up to here, the start of a line or of a piece of a very long one.
+    /// The position up to which it has been shown, the start of a line or of a piece of a very long
+    /// one.
     var shown = 0
-    /// No newline between `shown` and here.
+    /// The position up to which there is no newline after `shown`.
     var searched = 0
   }
 
@@ -65,7 +66,7 @@ struct PrefixedOutput: StepOutput {
   }
 
   /// Writes the whole lines, and what follows the last one if `takesAll`. A line that fills the
-  /// buffer is cut. Answers how many bytes that were.
+  /// buffer is cut. Returns the number of bytes.
   private func writeLines(
     _ bytes: UnsafeRawBufferPointer, after prefix: String, takesAll: Bool
   ) -> Int {
@@ -89,7 +90,7 @@ struct PrefixedOutput: StepOutput {
     return start
   }
 
-  /// Where to cut a line that goes on, so that no character of UTF-8 is torn.
+  /// Where to cut a line that continues, so that no UTF-8 character is split.
   private static func lastCut(in bytes: UnsafeRawBufferPointer) -> Int {
     let tail = bytes.suffix(4)
     let start = tail.lastIndex { $0 & 0xc0 != 0x80 } ?? bytes.count

@@ -1,15 +1,15 @@
-// One line for everything else that happens: retries, hooks, leftover processes, notices.
+// Writes one line for everything else that happens: retries, hooks, leftover processes, notices.
 
 import Diagnostics
 import Plans
 import Scheduling
 
 extension ProgressLines {
-  /// `gallery.yml  9 steps, 4 at once`.
+  /// Writes `gallery.yml  9 steps, 4 at once`.
   func writeHeader() {
     screen.turnToMessages()
     let plan = operations.plan
-    sink.write(nameAtLineStart(oneLine(plan.name)), in: .strong, isColored: screen.colorsMessages)
+    sink.write(nameAtLineStart(shortName(plan.name)), in: .strong, isColored: screen.colorsMessages)
     sink.write("  ")
     sink.write(plan.stepCount, "step")
     sink.write(", ")
@@ -34,7 +34,7 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
-  /// A hook's failure is told as it happens: it never hides how its step ended.
+  /// Reports the failure of a hook when it happens: it never hides how its step ended.
   func writeHookFailure(_ operation: OperationID, _ role: CommandRole, _ end: CommandEnd) {
     guard case .hook(let kind, _) = role, !end.isSuccess else { return }
     begin(.warning, operation)
@@ -44,12 +44,12 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
-  /// `waiting for tcp localhost:5432`: once, however often it is looked for.
+  /// Writes `waiting for tcp localhost:5432`, once, however often the condition is checked.
   mutating func writeWaiting(_ operation: OperationID, for what: String) {
     guard waits[operation, default: []].insert(what).inserted else { return }
     begin(.waiting, operation)
     sink.write("waiting for ")
-    sink.write(oneLine(what))
+    sink.write(shortName(what))
     sink.writeNewline()
   }
 
@@ -107,7 +107,7 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
-  /// `cannot signal 'sleep' (process 123, user root)`.
+  /// Writes `cannot signal 'sleep' (process 123, user root)`.
   func writeOutOfReach(of operation: OperationID, _ processes: [OrphanProcess]) {
     for process in processes {
       begin(.warning, operation)

@@ -1,4 +1,4 @@
-// One line for each operation that ended, as it ends, on the messages stream.
+// Writes one line for each operation when it ends, on the messages stream.
 
 import Diagnostics
 import Plans
@@ -8,11 +8,12 @@ struct ProgressLines {
   let operations: RunOperations
   let screen: Screen
   let sink: ByteSink
-  /// Columns that names are padded to.
+  /// The number of columns to which names are padded.
   private var nameWidth: Int
-  /// What operations that have not ended were said to wait for.
+  /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
-  /// Operations that ended in this turn without having started: told, and only counted.
+  /// The numbers of operations that ended in this turn without having started: those reported, and
+  /// those only counted.
   private var told = 0
   private var untold = 0
 
@@ -30,15 +31,15 @@ struct ProgressLines {
     nameWidth = min(Self.widestName, widest)
   }
 
-  /// From now on an operation may have this name.
+  /// Makes room for an operation that may have this name from now on.
   mutating func makeRoom(for name: String) {
     nameWidth = min(Self.widestName, max(nameWidth, displayWidth(of: name)))
   }
 
-  /// Columns that are left for how something ended.
+  /// The number of columns left for how something ended.
   var endColumns: Int { max(Self.narrowestEnd, screen.columns - nameWidth - 4) }
 
-  /// Mark and padded name.
+  /// Writes the mark and the padded name.
   func begin(_ mark: Mark, _ operation: OperationID) {
     screen.turnToMessages()
     screen.write(mark)
@@ -93,7 +94,8 @@ struct ProgressLines {
     if settled.ending.isAllowed { sink.write(", allowed") }
   }
 
-  /// A failure can end thousands of operations at once; a few lines say as much.
+  /// Whether another operation gets a line. A failure can end thousands of operations at once, and
+  /// a few lines are enough.
   private mutating func tellsOneMore() -> Bool {
     if told < Self.unstartedPerTurn {
       told += 1

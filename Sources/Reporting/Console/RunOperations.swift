@@ -1,6 +1,6 @@
-// The operations of a run as it goes on: those of the plan, then the instances that steps were
-// expanded to. The one place that knows what they are called, where their logs are, which of them
-// stand for others, and what they waited for.
+// The current operations of a run: those of the plan, then the instances that steps were expanded
+// to. Only this file knows their names, where their logs are, which of them are groups, and what
+// they waited for.
 
 import Masking
 import Plans
@@ -19,11 +19,11 @@ final class RunOperations {
     let group: OperationID
   }
 
-  /// As it was when the run started.
+  /// The plan as it was when the run started.
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  /// Their numbers follow those of the plan's steps.
+  /// The instances; their numbers follow those of the plan's steps.
   private var instances: [Instance] = []
   private var instancesOfGroup: [OperationID: [OperationID]] = [:]
 
@@ -65,15 +65,16 @@ final class RunOperations {
     return found
   }
 
-  /// It is none that people count: others take its place.
+  /// Whether people do not count the operation, because others take its place.
   func standsForOthers(_ operation: OperationID) -> Bool {
     plan.standsForOthers(operation) || instancesOfGroup[operation] != nil
   }
 }
 
-// What an operation is.
+// Properties of an operation.
 extension RunOperations {
-  /// An instance is its group's step with another id. Not for the run's own hooks.
+  /// The step of an operation; an instance is its group's step with another id. It must not be
+  /// called for the run's own hooks.
   func step(_ operation: OperationID) -> PlannedStep {
     guard let group = expandedGroup(of: operation) else { return plan.steps[operation.index] }
     let step = step(group)
@@ -84,13 +85,13 @@ extension RunOperations {
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
-  /// For people.
+  /// The path of the log, for people.
   func logPath(of stream: Stream) -> String { directory.path(of: logName(of: stream)) }
 
-  /// Of a command that runs, or whose end is being told; nil if it has written none.
+  /// The log of a command that is running, or whose end is being reported; nil if it has none.
   func log(of stream: Stream) -> LogFile? { directory.logs.log(of: stream.operation, stream.role) }
 
-  /// Of a command whose end was told.
+  /// The log of a command whose end has been reported.
   func log(
     of stream: Stream, writtenTo identity: FileIdentity?
   ) throws(LogReadFailure) -> LogFile {
@@ -104,7 +105,7 @@ extension RunOperations {
     return RunDirectory.logName(of: name, stream.role)
   }
 
-  /// `unit`, `unit (attempt 2)`, `unit (on_failure)`.
+  /// The title: `unit`, `unit (attempt 2)`, `unit (on_failure)`.
   func title(of stream: Stream) -> String {
     switch stream.role {
     case .attempt(1): name(stream.operation)
@@ -121,10 +122,10 @@ extension RunOperations {
   }
 }
 
-// What an operation waited for.
+// The dependencies of an operation.
 extension RunOperations {
-  /// An instance waited for what its step waited for; a step that was expanded also for its
-  /// instances.
+  /// Calls `body` for each dependency. An instance waited for what its step waited for; a step that
+  /// was expanded also for its instances.
   func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
     var step = operation
     while let group = expandedGroup(of: step) { step = group }

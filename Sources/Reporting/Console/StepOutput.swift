@@ -1,18 +1,19 @@
 // How step output reaches the screen: one implementation for each way of showing it. None keeps
-// output in memory: the logs hold it already.
+// output in memory, because the logs already have it.
 
 import Scheduling
 
-/// `--output`.
+/// The values of `--output`.
 package enum OutputMode: String, CaseIterable, Sendable {
   case grouped, prefixed, quiet
 }
 
-/// Told how logs grow and end; writes what is to be seen of them.
+/// Receives the growth and the end of logs; writes what is shown of them.
 protocol StepOutput {
-  /// The log can be read up to `byteCount`. `start` is when its operation first started.
+  /// Called when the log can be read up to `byteCount`. `start` is when its operation first
+  /// started.
   mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds)
-  /// The log is complete. Told only of commands that printed something.
+  /// Called when the log is complete, only for commands that printed something.
   mutating func ended(_ stream: Stream)
 }
 

@@ -1,6 +1,6 @@
-// Rails as characters: `├` feeds and goes on, `╯` ends here, `┼` crosses, `●` is the operation.
+// Rails as characters: `├` feeds and continues, `╯` ends here, `┼` crosses, `●` is the operation.
 
-/// Which characters rails are made of.
+/// The characters of which rails consist.
 enum RailGlyph: Int {
   case blank, rail, across, crossing, feedRight, feedLeft, endRight, endLeft, endBoth, node
 
@@ -65,7 +65,7 @@ extension RailLine {
     return isJoined ? .across : .blank
   }
 
-  /// Columns that `write` takes.
+  /// The number of columns that `write` uses.
   var textWidth: Int {
     let columns = node < 0 ? 2 * (31 - above.leadingZeroBitCount) + 1 : width
     return max(0, columns) + (hidden > 0 ? 2 + digitCount(UInt(hidden)) : 0)

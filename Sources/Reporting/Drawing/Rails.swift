@@ -1,23 +1,23 @@
-// A graph drawn beside its operations, one line each, as version control draws its history: every
+// Draws a graph next to its operations, one line each, as version control draws its history: every
 // operation that others still wait for has a rail. Work per line is bounded by the columns shown.
 
 import Scheduling
 
-/// Which columns of one line show what; bit `i` is column `i`.
+/// What the columns of one line show; bit `i` is column `i`.
 struct RailLine {
-  /// Column of the operation; `limit` if all are taken.
+  /// The column of the operation; `limit` if all are taken.
   var node = 0
-  /// Columns for rails; the rest of them is only counted.
+  /// The number of columns for rails; further rails are only counted.
   let limit: Int
   /// Rails that come from above.
   var above: UInt32 = 0
-  /// Dependencies of the operation, apart from one that its own column takes over.
+  /// Dependencies of the operation, except one that its own column takes over.
   var feeds: UInt32 = 0
   /// Dependencies that nothing below needs.
   var ends: UInt32 = 0
-  /// A dependency's rail is among those that are not drawn.
+  /// True if a dependency's rail is among those that are not drawn.
   var hasHiddenFeed = false
-  /// Rails below this line that are not drawn.
+  /// The number of rails below this line that are not drawn.
   var hidden = 0
 
   /// The columns that are joined by a horizontal line.
@@ -33,7 +33,7 @@ struct RailLine {
     return max(span.upperBound, rails == 0 ? 0 : 31 - rails.leadingZeroBitCount)
   }
 
-  /// Columns of text, without the number of hidden rails.
+  /// The number of columns of text, without the number of hidden rails.
   var width: Int { 2 * lastColumn + 1 }
 }
 
@@ -41,19 +41,20 @@ struct RailLine {
 struct Rails {
   /// Rails beyond this many are only counted.
   static let widest = 24
-  /// In a graph with more, columns full of rails say little: these are enough to see its shape.
+  /// The number of columns in a graph with more rails, where columns full of rails say little:
+  /// these are enough to see its shape.
   static let narrow = 8
 
   private let graph: Graph
   private let limit: Int
-  /// Dependents still to come.
+  /// The number of dependents still to come, for each operation.
   private var remaining: [Int32]
-  /// Negative for an operation that has not passed.
+  /// The column of each operation; negative for one that has not passed.
   private var columns: [Int8]
   private var live: UInt32 = 0
   private var hidden = 0
 
-  /// Linear in operations and edges.
+  /// Prepares the rails of a graph. Linear in operations and edges.
   init(_ graph: Graph, order: some Sequence<OperationID>) {
     self.graph = graph
     remaining = graph.dependentCounts()
@@ -62,7 +63,7 @@ struct Rails {
     limit = most > Self.widest ? Self.narrow : Self.widest
   }
 
-  /// The most operations that have passed and that others still wait for.
+  /// The largest number of operations that have passed and that others still wait for.
   private static func mostRails(
     _ graph: Graph, _ order: some Sequence<OperationID>, dependentCounts: [Int32]
   ) -> Int {
@@ -104,7 +105,7 @@ struct Rails {
   private mutating func follow(_ dependency: Int, _ line: inout RailLine) {
     remaining[dependency] -= 1
     let column = Int(columns[dependency])
-    // What never runs may pass before something it waits for.
+    // An operation that never runs may pass before something it waits for.
     if column < 0 { return }
     if column == limit {
       line.hasHiddenFeed = true
@@ -121,7 +122,7 @@ struct Rails {
     if column == limit { hidden += 1 } else { live |= 1 << UInt32(column) }
   }
 
-  /// What a further line under the last one shows: the rails alone.
+  /// The content of a further line under the last one: only the rails.
   var below: RailLine {
     var line = RailLine(limit: limit)
     line.above = live
@@ -132,7 +133,7 @@ struct Rails {
 }
 
 extension Graph {
-  /// Edges out of each operation.
+  /// The number of edges out of each operation.
   fileprivate func dependentCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
     for index in 0..<count {

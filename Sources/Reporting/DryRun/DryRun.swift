@@ -1,4 +1,5 @@
-// What a run would do, one line an operation in the order they would start. Touches nothing.
+// What a run would do, one line per operation in the order in which they would start. It changes
+// nothing.
 
 package import Plans
 import Scheduling
@@ -7,9 +8,9 @@ import Scheduling
 package struct DrawingOptions: Sendable {
   package var usesASCII = false
   package var isColored = false
-  /// Whole commands and everything that is set, on lines of their own.
+  /// Whether to show whole commands and everything that is set, on separate lines.
   package var isVerbose = false
-  /// Columns of a line; what is longer is clipped, but never names.
+  /// The number of columns of a line; anything longer is clipped, except names.
   package var columns = 120
 
   package init() {}
@@ -21,11 +22,12 @@ package struct DryRun {
   private let options: DrawingOptions
   private let reasons: Reasons
 
-  /// Lines that are looked at to align the columns of all.
+  /// The number of lines that are measured to align the columns of all.
   private static let measuredLines = 1000
   private static let widestName = 40
   private static let widestReason = 32
   private static let narrowestCommand = 24
+  private static let longestList = 8
 
   package init(_ plan: Plan, options: DrawingOptions) {
     self.plan = plan
@@ -37,12 +39,28 @@ package struct DryRun {
   package func write(to sink: ByteSink) {
     var rails = Rails(plan.graph, order: forecast.entries.lazy.map(\.operation))
     let layout = measure(rails)
+    if let description = plan.description {
+      sink.write("description: ")
+      sink.write(joinedLines(description))
+      sink.writeNewline()
+    }
     for entry in forecast.entries {
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
     }
     writeVerdict(to: sink)
+    writeLeftOut(to: sink)
+  }
+
+  private func writeLeftOut(to sink: ByteSink) {
+    guard !plan.leftOut.isEmpty else { return }
+    let shown = plan.leftOut.prefix(Self.longestList).joined(separator: ", ")
+    let more = plan.leftOut.count - Self.longestList
+    sink.write("not run unless named: ")
+    sink.write(oneLine(shown))
+    if more > 0 { sink.write(" and \(more) more") }
+    sink.writeNewline()
   }
 }
 

@@ -1,5 +1,5 @@
-// A run in virtual time: the scheduler as it is, every command succeeding after the time it is
-// expected to take. Nothing is started.
+// A run in virtual time: it uses the real scheduler, and every command succeeds after its expected
+// time. Nothing is started.
 
 package import Plans
 package import Scheduling
@@ -11,26 +11,27 @@ package struct Forecast {
       case runs
       /// It runs once for each instance of its matrix; they are not known yet.
       case runsEach
-      /// A group: its members have entries of their own.
+      /// It is a group: its members have their own entries.
       case standsForOthers
       /// Its condition is known to be false, or its matrix to be empty.
       case skipped
-      /// Something that it needs does not come.
+      /// Something that it needs will not happen.
       case doesNotStart
     }
 
     package let operation: OperationID
-    /// Counts from 1 what starts at the same moment; 0 if it would not run.
+    /// The number of its wave, the operations that start at the same moment, from 1; 0 if it would
+    /// not run.
     package let wave: Int32
     package let verdict: Verdict
   }
 
   package private(set) var entries: [Entry] = []
   package private(set) var runCount = 0
-  /// The most that run at once.
+  /// The largest number of operations that run at the same time.
   package private(set) var widest = 0
   package private(set) var makespan: Nanoseconds = 0
-  /// Operations that would run, but nobody knows how long.
+  /// The number of operations that would run for an unknown time.
   package private(set) var unknownCount = 0
 
   private let plan: Plan
@@ -44,7 +45,7 @@ package struct Forecast {
   private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
 
-  /// `n log n`.
+  /// Forecasts a plan. `n log n`.
   package init(_ plan: Plan) {
     self.plan = plan
     groups = Groups(plan)
@@ -60,7 +61,7 @@ package struct Forecast {
     addUnstarted()
   }
 
-  /// What an operation of unknown duration is taken for: the mean of the others, or one second.
+  /// The assumed duration of an operation if it is unknown: the mean of the others, or one second.
   private static func meanDuration(of graph: Graph) -> Nanoseconds {
     var sum: Nanoseconds = 0
     var count: Nanoseconds = 0
@@ -123,7 +124,7 @@ package struct Forecast {
         verdict: plan.standsForOthers(operation) ? .standsForOthers : verdict))
   }
 
-  /// Queues without width or suspended leave some behind.
+  /// Adds the operations that do not start because their queues have no width or are suspended.
   private mutating func addUnstarted() {
     guard entries.count < graph.count else { return }
     for operation in graph.topologicalOrder() ?? [] where !scheduler.state(of: operation).hasEnded {
@@ -132,7 +133,7 @@ package struct Forecast {
   }
 }
 
-// What is decided late: skipped if that is known already, and else taken for something that runs.
+// Late steps: skipped if that is already known, otherwise assumed to run.
 extension Forecast {
   private mutating func decideAtGates() {
     var reached = scheduler.takeReached()
@@ -167,7 +168,7 @@ extension Forecast {
     scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
   }
 
-  /// The nearest group around the operation of which it is known that it does not run.
+  /// The nearest enclosing group that is known not to run.
   private func skippedGroup(around operation: OperationID) -> (OperationID, String)? {
     var next = groups.group(of: operation)
     while let group = next {

@@ -40,7 +40,7 @@ struct Reasons {
     return GroupPlan.emptyMatrix
   }
 
-  /// `, queue net, priority high`; nothing for the defaults.
+  /// Writes `, queue net, priority high`; nothing for the defaults.
   private func writePlace(of operation: OperationID, to sink: ByteSink) {
     let queue = plan.graph.queue(of: operation)
     if queue != .default {
@@ -54,7 +54,7 @@ struct Reasons {
     }
   }
 
-  /// `needs build, lint (done)`; `first` if it waits for nothing.
+  /// Writes `needs build, lint (done)`; `first` if it waits for nothing.
   private func writeNeeds(of operation: OperationID, to sink: ByteSink) {
     var count = 0
     plan.graph.forEachDependency(of: operation) { edge in
@@ -96,7 +96,7 @@ struct Reasons {
 }
 
 extension EdgeCondition {
-  /// As in the file; nil for the default.
+  /// The word in the file; nil for the default.
   var words: StaticString? {
     switch self {
     case .ok: nil
@@ -109,7 +109,7 @@ extension EdgeCondition {
   }
 }
 
-/// As in the file: the names that SPEC gives to five of the numbers.
+/// The priority as in the file: five of the numbers have names.
 func priorityName(_ priority: Int16) -> String {
   switch priority {
   case -8: "very_low"

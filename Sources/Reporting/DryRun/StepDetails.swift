@@ -17,7 +17,7 @@ struct StepDetails {
     settings = plan.steps[operation.index].settings
   }
 
-  /// One line for each thing that is not the default.
+  /// One line for each setting that is not the default.
   var lines: [String] {
     var lines: [String] = []
     func add(_ key: String, _ value: String?) {
@@ -25,6 +25,7 @@ struct StepDetails {
     }
     let spec = plan.graph[operation]
     add("name", settings.name)
+    add("description", (plan.remarks[operation]?.description).map(joinedLines))
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
     for target in late?.readiness ?? [] { add("ready", target) }
@@ -79,7 +80,7 @@ struct StepDetails {
     }.joined(separator: ", ")
   }
 
-  /// `0.5` for 500,000.
+  /// An amount in decimal: `0.5` for 500,000.
   private func millionths(_ amount: Int64) -> String {
     let fraction = String(1_000_000 + amount % 1_000_000).dropFirst()
     let digits = fraction.reversed().drop { $0 == "0" }.reversed()

@@ -1,8 +1,9 @@
-// When running operations of a virtual run end.
+// Knows when running operations of a virtual run end.
 
 import Scheduling
 
-/// Operations by the moment they end; of those that end together, in the order they started.
+/// Operations by the moment at which they end; those that end at the same moment are in the order
+/// in which they started.
 struct VirtualClock {
   private struct Item {
     let end: Nanoseconds

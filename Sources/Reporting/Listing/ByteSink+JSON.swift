@@ -1,9 +1,9 @@
-// JSON objects onto a sink, field by field.
+// Writes JSON objects to a sink, field by field.
 
 import Diagnostics
 
 extension ByteSink {
-  /// A string literal, as `jsonString` makes it.
+  /// Writes a string literal as `jsonString` makes it.
   func write(json text: String) {
     var text = text
     let isPlain = text.withUTF8 { bytes in
@@ -16,7 +16,7 @@ extension ByteSink {
     if !isPlain { write(jsonString(text)) }
   }
 
-  /// `"name":`, after a comma unless it is the first of its object.
+  /// Writes `"name":`, after a comma unless it is the first of its object.
   func write(field name: StaticString, isFirst: Bool = false) {
     if !isFirst { write(",") }
     write("\"")
@@ -24,7 +24,7 @@ extension ByteSink {
     write("\":")
   }
 
-  /// A list of elements, each written by the closure.
+  /// Writes a list of elements, each written by the closure.
   func write<Element>(jsonList elements: some Sequence<Element>, _ writeElement: (Element) -> Void)
   {
     var isFirst = true
@@ -38,7 +38,8 @@ extension ByteSink {
   }
 }
 
-/// Printable ASCII without quotes and backslashes: the same in JSON and in DOT.
+/// Whether a byte is printable ASCII except quotes and backslashes, which is the same in JSON and
+/// in DOT.
 func isPlainInQuotes(_ byte: UInt8) -> Bool {
   (0x20..<0x7f).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
 }

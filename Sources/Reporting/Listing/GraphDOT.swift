@@ -14,7 +14,7 @@ struct GraphDOT {
 
   func write(to sink: ByteSink) {
     sink.write("digraph ")
-    sink.write(dotQuoted(plan.name))
+    sink.write(dotQuoted(shortName(plan.name)))
     sink.write(" {\n  rankdir=LR;\n  node [shape=box, style=rounded];\n")
     if plan.queues.count > 1 {
       for (queue, operations) in plan.operationsByQueue().enumerated() where !operations.isEmpty {
@@ -76,7 +76,7 @@ struct GraphDOT {
 }
 
 extension GroupPlan {
-  /// The label of a group always differs from its id.
+  /// The shape of a group, whose label always differs from its id.
   fileprivate var shape: StaticString {
     switch kind {
     case .matrix, .expanding: "box3d"

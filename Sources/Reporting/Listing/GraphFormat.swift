@@ -3,7 +3,7 @@
 import Plans
 import Scheduling
 
-/// `--format` of `oprun graph`.
+/// The values of `--format` of `oprun graph`.
 package enum GraphFormat: String, CaseIterable, Sendable {
   case tree, dot, mermaid, json
 }
@@ -21,13 +21,14 @@ extension Plan {
     }
   }
 
-  /// Ids of operations in file order.
+  /// The ids of operations in file order.
   var operations: some Sequence<OperationID> { (0..<steps.count).lazy.map { OperationID($0) } }
 
-  /// What people see in a drawing: the name, and what is not usual about it.
+  /// The text in a drawing: the name, and what is not usual about the operation.
   func label(of operation: OperationID, in groups: Groups) -> String {
     let step = steps[operation.index]
-    let name = groups.group(of: operation) == nil ? step.settings.name ?? step.id : step.id
+    let isStep = groups.group(of: operation) == nil
+    let name = isStep ? step.settings.name.map(shortName) ?? step.id : step.id
     var notes = membersInWords(of: operation).map { [$0] } ?? []
     let priority = graph.priority(of: operation)
     if priority != 0 { notes.append("priority \(priorityName(priority))") }

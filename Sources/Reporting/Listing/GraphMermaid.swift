@@ -6,11 +6,11 @@ import Scheduling
 struct GraphMermaid {
   private let plan: Plan
   private let groups: Groups
-  /// What each operation is drawn as: itself, or the group of which no instances are drawn. Empty
-  /// if all are.
+  /// The node of each operation: itself, or the group of which no instances are drawn. Empty if all
+  /// are drawn.
   private let nodes: [OperationID]
 
-  /// Mermaid refuses to draw more.
+  /// The maximum number of edges that Mermaid draws.
   private static let mostEdges = 500
 
   init(_ plan: Plan) {
@@ -20,7 +20,7 @@ struct GraphMermaid {
     nodes = isCollapsed ? Self.collapsed(plan, groups) : []
   }
 
-  /// Each operation in a matrix becomes the outermost one that it is in.
+  /// Replaces each operation in a matrix by the outermost group that it is in.
   private static func collapsed(_ plan: Plan, _ groups: Groups) -> [OperationID] {
     plan.operations.map { operation in
       var node = operation
@@ -72,7 +72,7 @@ struct GraphMermaid {
     sink.write("  end\n")
   }
 
-  /// Ids of steps may be words of the language (`end`), so nodes are numbered.
+  /// Writes a node. Ids of steps may be keywords of the language (`end`), so nodes are numbered.
   private func writeNode(_ operation: OperationID, indent: Int, to sink: ByteSink) {
     if node(of: operation) != operation { return }
     sink.write(spaces: indent)
@@ -104,7 +104,8 @@ struct GraphMermaid {
   }
 }
 
-/// `["text"]`, with what Mermaid or the HTML that it makes would act on as entities.
+/// A label `["text"]`, with entities for characters that are special to Mermaid or to the HTML that
+/// it makes.
 private func mermaidLabel(_ text: String) -> String {
   var result = "[\""
   for scalar in oneLine(text).unicodeScalars {

@@ -24,19 +24,23 @@ struct GraphTree {
       sink.write(step.id, in: .strong, isColored: options.isColored)
       if let name = step.settings.name, name != step.id {
         sink.write("  ")
-        sink.write(oneLine(name))
+        sink.write(shortName(name))
       }
       writeNotes(on: operation, to: sink)
       sink.writeNewline()
     }
   }
 
-  /// `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
+  /// Writes `  (4 instances, build failed, queue net, priority high, if: params.deploy)`.
   private func writeNotes(on operation: OperationID, to sink: ByteSink) {
     var opening: StaticString = "  ("
     func begin() {
       sink.write(opening)
       opening = ", "
+    }
+    for word in plan.remarks[operation]?.words ?? [] {
+      begin()
+      sink.write(word)
     }
     if let members = plan.membersInWords(of: operation) {
       begin()

@@ -13,10 +13,10 @@ struct OperationFields {
     groups = Groups(plan)
   }
 
-  /// What it is called and is, what it belongs to, and what is decided late: the first fields.
-  func writeStep(_ operation: OperationID, to sink: ByteSink) {
+  /// Writes its name and kind, what it belongs to, and what is decided late: the first fields.
+  func writeStep(_ operation: OperationID, isFirst: Bool = true, to sink: ByteSink) {
     let step = plan.steps[operation.index]
-    sink.write(field: "id", isFirst: true)
+    sink.write(field: "id", isFirst: isFirst)
     sink.write(json: step.id)
     sink.write(field: "name")
     sink.write(json: step.settings.name ?? step.id)
@@ -28,6 +28,7 @@ struct OperationFields {
       sink.write(field: "group")
       sink.write(json: plan.steps[outer.index].id)
     }
+    if let remark = plan.remarks[operation] { write(remark, to: sink) }
     if !plan.graph.takesSlot(operation) {
       sink.write(field: "service")
       sink.write("true")
@@ -50,6 +51,21 @@ struct OperationFields {
     sink.write(jsonList: members) { sink.write(json: plan.steps[$0.index].id) }
   }
 
+  private func write(_ remark: StepRemark, to sink: ByteSink) {
+    if let description = remark.description {
+      sink.write(field: "description")
+      sink.write(json: description)
+    }
+    if remark.isManual {
+      sink.write(field: "manual")
+      sink.write("true")
+    }
+    if remark.isDefault {
+      sink.write(field: "default")
+      sink.write("true")
+    }
+  }
+
   private func write(_ late: LateStep, to sink: ByteSink) {
     if let condition = late.condition {
       sink.write(field: "if")
@@ -69,7 +85,8 @@ struct OperationFields {
     }
   }
 
-  /// Nothing for a group that others stand for: it runs nothing.
+  /// Writes the command; nothing for a group whose members run in its place, because it runs
+  /// nothing.
   func writeCommand(of operation: OperationID, to sink: ByteSink) {
     guard let command = plan.steps[operation.index].work.shown else { return }
     sink.write(field: "command")

@@ -1,11 +1,12 @@
 // The steps of a pipeline in file order, one line each.
 
 import Diagnostics
-import Plans
-import Scheduling
+package import Plans
+package import Scheduling
 
 extension Plan {
-  /// `id  command`; with a name, `id  name`; then what is not usual about it.
+  /// Writes `id  command`; with a name or a description, `id  name: description`; then what is not
+  /// usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
     let widest = min(40, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
     for operation in operations {
@@ -15,8 +16,8 @@ extension Plan {
       let notes = notes(on: operation)
       let rest = max(
         24, columns - max(widest, displayWidth(of: step.id)) - 2 - displayWidth(of: notes))
-      if let name = step.settings.name {
-        sink.write(oneLine(name, columns: rest))
+      if let title = title(of: operation) {
+        sink.write(oneLine(title, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")
       } else if let command = step.work.shown {
         sink.write("$ ")
@@ -28,15 +29,23 @@ extension Plan {
     }
   }
 
-  /// `(4 instances, if: params.deploy)`.
+  /// The name and the description, as far as the file has them.
+  package func title(of operation: OperationID) -> String? {
+    let name = steps[operation.index].settings.name
+    guard let description = remarks[operation]?.description.map(joinedLines) else { return name }
+    return name.map { "\($0): \(description)" } ?? description
+  }
+
+  /// Notes such as `(4 instances, if: params.deploy)`.
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
-    let notes = [members, serviceInWords(operation), condition].compactMap(\.self)
+    let words = [members, serviceInWords(operation), condition].compactMap(\.self)
+    let notes = (remarks[operation]?.words ?? []) + words
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 
-  /// A list of objects; the fields are documented in docs/command-line.md, "List as JSON".
+  /// Writes a list of objects; the fields are documented in docs/command-line.md, "List as JSON".
   package func writeJSONList(to sink: ByteSink) {
     let lines = StepLines(self)
     let fields = OperationFields(self)

@@ -1,4 +1,5 @@
-// The file and the line of every step, in one pass over the file instead of one pass for each.
+// Finds the file and the line of every step, in one pass over the file instead of one pass for
+// each.
 
 import Diagnostics
 import Plans
@@ -6,7 +7,7 @@ import Scheduling
 
 struct StepLines {
   private var lines: [Int32]
-  /// By their numbers among the files of the plan.
+  /// The files of the steps, by their numbers among the files of the plan.
   private var files: [Int32]
   private let plan: Plan
 
@@ -33,7 +34,7 @@ struct StepLines {
     }
   }
 
-  /// The fields of an operation that say where it is written.
+  /// Writes the fields of an operation that say where it is written.
   func writeFields(of operation: OperationID, to sink: ByteSink) {
     let file = Int(files[operation.index])
     if file > 0 {

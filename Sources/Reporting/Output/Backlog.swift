@@ -1,20 +1,20 @@
-// What a reader has not taken yet, in order: a file without a name, so that memory does not grow with
-// it. It knows bytes alone.
+// Output that a reader has not accepted yet, in order: an unnamed file, so that memory does not
+// grow with it. It knows only bytes.
 
 import Glibc
 import RunFiles
 
-/// A queue of bytes on disk. The file is made when it is first needed, and takes no room while the
-/// queue is empty.
+/// A queue of bytes on disk. The file is created when it is first needed, and takes no space while
+/// the queue is empty.
 struct Backlog: ~Copyable {
   private let name: String
   private let directory: RunDirectory
   private var file: Int32 = -1
-  /// Taken up to here.
+  /// The position up to which bytes were accepted.
   private var start = 0
   private var end = 0
 
-  /// The name is used for a moment only.
+  /// Makes an empty queue. The name is used only for a moment.
   init(name: String, in directory: RunDirectory) {
     self.name = name
     self.directory = directory
@@ -24,7 +24,8 @@ struct Backlog: ~Copyable {
 
   var isEmpty: Bool { start == end }
 
-  /// False if they cannot be kept: the disk is full, or there is no such folder.
+  /// Appends bytes; false if they cannot be kept because the disk is full, or the directory does
+  /// not exist.
   mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
     if file < 0 {
       guard let made = try? directory.make(name) else { return false }

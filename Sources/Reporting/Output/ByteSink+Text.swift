@@ -1,4 +1,4 @@
-// How text and numbers are appended to a sink, without a string in between.
+// Appends text and numbers to a sink, without a string in between.
 
 extension ByteSink {
   package func write(_ text: StaticString) {
@@ -29,7 +29,7 @@ extension ByteSink {
     }
   }
 
-  /// `1,000`: for counts that people read.
+  /// Writes a count for people: `1,000`.
   package func write(grouped number: Int) {
     guard number >= 1000 else { return write(decimal: number) }
     write(grouped: number / 1000)
@@ -40,7 +40,7 @@ extension ByteSink {
     write(decimal: rest)
   }
 
-  /// A count and its noun: `1 step`, `2 steps`.
+  /// Writes a count and its noun: `1 step`, `2 steps`.
   package func write(_ count: Int, _ noun: StaticString, plural: StaticString? = nil) {
     write(grouped: count)
     write(UInt8(ascii: " "))
@@ -54,7 +54,7 @@ extension ByteSink {
   package func writeNewline() { write(UInt8(ascii: "\n")) }
 }
 
-/// Of a number in decimal.
+/// The number of decimal digits of a number.
 func digitCount(_ number: UInt) -> Int {
   var count = 1
   var rest = number

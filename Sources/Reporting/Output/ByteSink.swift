@@ -1,32 +1,37 @@
-// A buffered writer of bytes onto a descriptor that somebody else owns. It knows nothing of text
-// but how to append it, and it never throws: a reader that went away must not stop a run.
+// A buffered writer of bytes to a descriptor that it does not own. It knows nothing about text
+// except how to append it, and it never throws: a reader that has gone away must not stop a run.
 
 import Glibc
 package import Masking
 
-/// Gathers bytes in a buffer of fixed size and writes them in as few calls as possible. With a
-/// masker no secret passes, however a text is cut between two flushes.
+/// Collects bytes in a buffer of fixed size and writes them in as few calls as possible. With a
+/// masker no secret passes, however a text is split between two flushes.
 ///
 /// After the first failed write it is silent: everything is accepted, nothing is written.
 package final class ByteSink {
   package let descriptor: Int32
-  /// In place of the descriptor, where writing must not wait.
+  /// Used in place of the descriptor if writing must not wait.
   let outlet: Outlet?
-  /// Nobody reads any more, or the device is full.
+  /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
+  /// Of the write that failed, where there is no outlet.
+  package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
   private var flushed = 0
   private var masking: MaskingStream?
+  /// Used in place of the descriptor if the output is wanted as text.
+  private var memory: [UInt8]?
 
-  /// What was written before is passed on first.
+  /// The masker. Setting it first passes on what was written before.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
     didSet { masking = masker.map(MaskingStream.init) }
   }
 
-  /// Bytes accepted so far: what was appended between two moments is as long as the difference.
+  /// The number of bytes accepted so far: the difference between two moments is the length of what
+  /// was appended between them.
   var position: Int { flushed + count }
 
   package convenience init(descriptor: Int32, capacity: Int = 64 << 10) {
@@ -39,8 +44,21 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// A sink whose output nobody sees, to measure text by its `position`.
+  /// A sink whose output is discarded, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
+
+  /// A sink whose output is its `text`.
+  static func intoMemory() -> ByteSink {
+    let sink = ByteSink(descriptor: -1, capacity: 256)
+    sink.memory = []
+    return sink
+  }
+
+  /// The text that was written into memory so far.
+  var text: String {
+    flush()
+    return String(decoding: memory ?? [], as: UTF8.self)
+  }
 
   deinit {
     flush()
@@ -78,8 +96,8 @@ package final class ByteSink {
     }
   }
 
-  /// Has `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds. It
-  /// returns how many.
+  /// Has `fill` write into the buffer: at most `limit` bytes, far fewer than the buffer holds.
+  /// `fill` returns the number of bytes.
   @inline(__always)
   func write(atMost limit: Int, _ fill: (UnsafeMutableRawPointer) -> Int) {
     if limit > buffer.count - count { spill() }
@@ -88,7 +106,7 @@ package final class ByteSink {
     count += fill(start + count)
   }
 
-  /// Writes what was gathered.
+  /// Writes what was collected.
   package func flush() {
     spill()
     guard masking?.isHolding == true else { return }
@@ -121,6 +139,10 @@ package final class ByteSink {
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
     if let outlet { return outlet.write(bytes) }
+    if memory != nil {
+      memory?.append(contentsOf: bytes)
+      return
+    }
     guard let start = bytes.baseAddress else { return }
     var written = 0
     while written < bytes.count, !isSilent {
@@ -130,13 +152,14 @@ package final class ByteSink {
       } else if errno == EAGAIN {
         _ = waitUntilWritable()
       } else if errno != EINTR {
+        errorNumber = errno
         isSilent = true
       }
     }
   }
 
   /// A descriptor shared with another program may be non-blocking without our doing. False if the
-  /// reader shall not be waited for.
+  /// reader must not be waited for.
   func waitUntilWritable() -> Bool {
     if let outlet { return outlet.waitAMoment() }
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
@@ -144,8 +167,8 @@ package final class ByteSink {
     return true
   }
 
-  /// What the kernel may copy to, once everything gathered is written; nil if bytes must come
-  /// through `write`.
+  /// The descriptor to which the kernel may copy, once everything collected is written; nil if
+  /// bytes must come through `write`.
   var copyTarget: Int32? {
     guard let outlet else { return descriptor }
     return outlet.isOpenForCopies ? outlet.descriptor : nil

@@ -1,13 +1,14 @@
-// A log that may still grow, looked through and copied onward in fixed memory.
+// Searches and copies a log that may still grow, in fixed memory.
 
 import Glibc
 import RunFiles
 
 extension LogFile {
-  /// Up to this size a copy joins what the sink gathers, instead of a system call of its own.
+  /// Up to this size a copy goes through the sink's buffer, instead of needing a separate system
+  /// call.
   private static let smallCopy = 16 << 10
 
-  /// The position after the last newline in the range; nil if it holds none.
+  /// The position after the last newline in the range; nil if there is none.
   func endOfLastLine(in range: Range<Int>, buffer: UnsafeMutableRawBufferPointer) -> Int? {
     let step = min(4096, buffer.count)
     var end = range.upperBound
@@ -21,8 +22,8 @@ extension LogFile {
     return nil
   }
 
-  /// Copies the range to the sink's descriptor, inside the kernel where it can.
-  /// Answers where it stopped: the end, unless the log is shorter or the sink failed.
+  /// Copies the range to the sink's descriptor, inside the kernel where it can. Returns where it
+  /// stopped: the end, unless the log is shorter or the sink failed.
   func copy(_ range: Range<Int>, to sink: ByteSink, buffer: UnsafeMutableRawBufferPointer) -> Int {
     guard range.count > Self.smallCopy else { return copyByHand(range, to: sink, buffer: buffer) }
     sink.flush()

@@ -1,49 +1,50 @@
-// Where bytes leave for a reader who may stand still: a pipe, a terminal, a socket. Nobody waits for
-// the reader; what it does not take goes into a backlog. docs/design-execution.md, “Readers that stand
-// still”.
+// An outlet for bytes to a reader that may stop reading: a pipe, a terminal, a socket. Nothing
+// waits for the reader; what it does not accept goes into a backlog. docs/design-execution.md,
+// “Readers that stop reading”.
 
 import Glibc
 import Plans
 import RunFiles
 import Scheduling
 
-/// The end of a stream that a run writes to. Whoever sees that something is pending calls `resume`
-/// when the descriptor takes more.
+/// The end of a stream that a run writes to. If something is pending, the loop calls `resume` when
+/// the descriptor accepts more.
 final class Outlet: RunOutlet {
   /// How bytes are written without waiting.
   private enum Manner {
-    /// The description is ours alone, and does not block.
+    /// Only we use the open file description, and it does not block.
     case nonBlocking
-    /// The call says that it must not block.
+    /// A flag of the call says that it must not block.
     case socket
-    /// The description is shared with others and may block: a look first, and little at a time.
+    /// The open file description is shared with others and may block: poll first, and write little
+    /// at a time.
     case careful
   }
 
   let descriptor: Int32
   private let manner: Manner
   private var backlog: Backlog
-  /// Nobody reads any more, or what nobody takes cannot be kept.
+  /// True if nothing reads any more, or if what is not accepted cannot be kept.
   private(set) var hasFailed = false
-  /// How long readers may still be waited for in this turn, in nanoseconds.
+  /// How long to wait at most for readers in this turn, in nanoseconds.
   private var patience = Outlet.patiencePerTurn
 
-  /// A reader that is merely slower than oprun takes something within milliseconds. To wait for it
-  /// costs less than a detour over the disk.
+  /// A reader that is merely slower than oprun accepts something within milliseconds. Waiting for
+  /// it costs less than a detour through the disk.
   private static let longestWait: Int32 = 20
   private static let patiencePerTurn: Int64 = 100_000_000
-  /// What `resume` writes at most, so that other things get their turn.
+  /// The maximum that `resume` writes, so that other work gets its turn.
   private static let longestResume = 1 << 20
   private static let resumeSize = 64 << 10
 
-  /// Nil if the target never makes a writer wait: a file, `/dev/null`.
+  /// Makes an outlet; nil if the target never makes a writer wait: a file, `/dev/null`.
   init?(_ target: Int32, backlog name: String, in directory: RunDirectory) {
     var status = stat()
     guard fstat(target, &status) == 0 else { return nil }
     let isSocket = status.st_mode & S_IFMT == S_IFSOCK
     guard isSocket || status.st_mode & S_IFMT == S_IFIFO || isatty(target) == 1 else { return nil }
     backlog = Backlog(name: name, in: directory)
-    // O_NONBLOCK on the descriptor itself would be seen by every program that shares it.
+    // O_NONBLOCK on the descriptor itself would affect every program that shares it.
     let own =
       isSocket
       ? -1 : open("/proc/self/fd/\(target)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -53,7 +54,7 @@ final class Outlet: RunOutlet {
 
   deinit { if manner == .nonBlocking { close(descriptor) } }
 
-  /// Something waits for the reader.
+  /// True if something waits for the reader.
   var isBehind: Bool { !backlog.isEmpty }
 
   /// Whether the kernel may copy to the descriptor now, past `write`.
@@ -74,7 +75,7 @@ final class Outlet: RunOutlet {
     withUnsafeTemporaryAllocation(byteCount: Self.resumeSize, alignment: 16) { resume(buffer: $0) }
   }
 
-  /// Writes from the backlog what the reader takes.
+  /// Writes from the backlog what the reader accepts.
   func resume(buffer: UnsafeMutableRawBufferPointer) {
     var count = 0
     while isBehind, count < Self.longestResume, !hasFailed {
@@ -87,7 +88,7 @@ final class Outlet: RunOutlet {
     }
   }
 
-  /// What is not written yet is not written any more.
+  /// Gives up what has not been written yet.
   func abandon() {
     hasFailed = true
     backlog.clear()
@@ -95,7 +96,7 @@ final class Outlet: RunOutlet {
 
   func endTurn() { patience = Self.patiencePerTurn }
 
-  /// Answers how many bytes the reader took.
+  /// Offers bytes to the reader; returns how many it accepted.
   private func offer(_ bytes: UnsafeRawBufferPointer) -> Int {
     var count = 0
     while count < bytes.count {
@@ -124,12 +125,13 @@ final class Outlet: RunOutlet {
         errno = EAGAIN
         return -1
       }
-      // A pipe that is ready has room for as much.
+      // A pipe that is ready has room for this much.
       return Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Int(PIPE_BUF)))
     }
   }
 
-  /// False if the reader takes nothing, or was waited for long enough in this turn.
+  /// Waits a moment for the reader; false if it accepts nothing, or if this turn has waited long
+  /// enough.
   func waitAMoment() -> Bool {
     guard patience > 0, !hasFailed else { return false }
     let start = nanoseconds()

@@ -1,5 +1,6 @@
 // The two streams of a run, and the order between them: step output on one, messages on the other.
-// Different streams are often the same terminal, file or pipe; then what comes first is seen first.
+// Both streams are often the same terminal, file or pipe; then the order in which they are written
+// must be kept.
 
 package import Masking
 package import Plans
@@ -9,12 +10,12 @@ import Scheduling
 /// How a run is shown.
 package struct ScreenOptions {
   package var color = ColorChoice.auto
-  /// Marks of ASCII alone.
+  /// Whether to use only ASCII marks.
   package var usesASCII = false
-  /// For everything that is written.
+  /// The masker for everything that is written.
   package var masker: Masker?
-  /// Where what readers do not take at once is kept, so that nobody waits for them; nil: they are
-  /// waited for.
+  /// The directory for output that readers do not accept at once, so that nothing waits for them;
+  /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
 
   package init() {}
@@ -22,22 +23,22 @@ package struct ScreenOptions {
 
 /// Standard output and standard error of a run.
 package final class Screen {
-  /// Step output.
+  /// The sink for step output.
   let output: ByteSink
-  /// Progress, notices, summary.
+  /// The sink for progress, notices and the summary.
   let messages: ByteSink
-  /// Both end up in the same place.
+  /// True if both end up in the same place.
   let isShared: Bool
-  /// Output goes to a terminal, which would obey control characters.
+  /// True if output goes to a terminal, which would obey control characters.
   let filtersOutput: Bool
   let colorsOutput: Bool
   let colorsMessages: Bool
   let usesASCII: Bool
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
-  /// Columns that a line of a message may take.
+  /// The maximum number of columns of a line of a message.
   let columns: Int
-  /// For whoever reads a log: used within one call, never across calls.
+  /// A buffer for reading logs, used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
 
   private static let scratchSize = 64 << 10
@@ -48,7 +49,7 @@ package final class Screen {
   ) {
     isShared = Terminal.isSameTarget(output, messages)
     let outlet = options.backlogFolder.flatMap { Outlet(output, backlog: "@output", in: $0) }
-    // One backlog for what goes to one place, or the order would be lost.
+    // There is one backlog for streams to the same place; otherwise the order would be lost.
     let other =
       isShared
       ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
@@ -67,15 +68,15 @@ package final class Screen {
 
   deinit { scratch.deallocate() }
 
-  /// Those whose readers may stand still; one if both streams end up in the same place.
+  /// The outlets whose readers may stop reading; one if both streams end up in the same place.
   package var outlets: [any RunOutlet] {
     [output.outlet, isShared ? nil : messages.outlet].compactMap { $0 }
   }
 
-  /// To be called before step output is written.
+  /// Must be called before step output is written.
   func turnToOutput() { if isShared { messages.flush() } }
 
-  /// To be called before a message is written.
+  /// Must be called before a message is written.
   func turnToMessages() { if isShared { output.flush() } }
 
   func flush() {
@@ -85,8 +86,8 @@ package final class Screen {
     messages.outlet?.endTurn()
   }
 
-  /// Writes part of a log to the output; answers where it stopped.
-  /// `isEnd` says that no more of the log will come.
+  /// Writes part of a log to the output; returns where it stopped. `isEnd` says that no more of the
+  /// log will come.
   func copy(
     _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
@@ -140,7 +141,7 @@ extension Screen {
 }
 
 extension Screen {
-  /// The line in front of a command's output. Only where messages are seen beside output.
+  /// Writes the line before a command's output, only if messages and output go to the same place.
   func writeOpening(of title: String) {
     guard isShared else { return }
     turnToMessages()

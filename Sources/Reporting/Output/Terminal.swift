@@ -1,11 +1,12 @@
-// What the kernel tells about a descriptor: terminal or not, how wide, the same as another.
+// What the kernel says about a descriptor: whether it is a terminal, how wide, and whether it is
+// the same as another.
 
 import Glibc
 
 package enum Terminal {
   package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
-  /// Columns of the terminal; nil if it is none, or does not know.
+  /// The number of columns of the terminal; nil if it is not one, or if that is unknown.
   package static func width(of descriptor: Int32) -> Int? {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }

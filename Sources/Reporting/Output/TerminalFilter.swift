@@ -1,19 +1,19 @@
-// What step output becomes on its way to a terminal: control characters are made visible, because
-// a terminal would obey them. Works on bytes, across any cut, without memory of its own.
+// Filters step output for a terminal: control characters are made visible, because a terminal would
+// obey them. It works on bytes, split at any position, without allocating memory.
 
-/// Passes text through; colour sequences (SGR) as well if they are allowed, else without them.
+/// Passes text through, including colour sequences (SGR) if they are allowed.
 struct TerminalFilter {
   let keepsColor: Bool
-  /// A colour sequence went through, so the terminal's colour is not ours to trust.
+  /// True if a colour sequence was passed through, so the terminal's current colour is unknown.
   private(set) var hasColored = false
 
-  /// No sequence of colours in use is longer; a longer one is shown, not obeyed.
+  /// No colour sequence in use is longer; a longer one is shown, not obeyed.
   private static let longestSequence = 64
 
   init(keepsColor: Bool) { self.keepsColor = keepsColor }
 
-  /// Writes the visible form, and answers how many bytes it used up. A character that is cut off
-  /// at the end is left for the next call, unless this is the last one.
+  /// Writes the visible form, and returns how many bytes it consumed. An incomplete character at
+  /// the end is left for the next call, unless this is the last one.
   mutating func write(
     _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
   ) -> Int {
@@ -38,7 +38,7 @@ struct TerminalFilter {
     (0x20..<0x7f).contains(byte) || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\t")
   }
 
-  /// Nil: the bytes are cut off, and more may come.
+  /// Writes a special character; nil if it is incomplete, and more bytes may come.
   private mutating func writeSpecial(
     _ bytes: UnsafeRawBufferPointer, isLast: Bool, to sink: ByteSink
   ) -> Int? {
@@ -98,10 +98,10 @@ struct TerminalFilter {
   }
 }
 
-/// What the first bytes are in UTF-8, if they are not ASCII.
+/// The meaning of the first bytes in UTF-8, if they are not ASCII.
 private enum EncodedCharacter {
   case valid(length: Int)
-  /// U+0080…U+009F, which terminals obey like escape sequences.
+  /// A control character, U+0080…U+009F, which terminals obey like escape sequences.
   case control(UInt8)
   case cutOff
   case invalid
@@ -129,7 +129,8 @@ private enum EncodedCharacter {
     self = bytes[0] == 0xc2 && bytes[1] < 0xa0 ? .control(bytes[1]) : .valid(length: length)
   }
 
-  /// Unicode's table of well-formed sequences: only the second byte has special ranges.
+  /// The range of a byte in Unicode's table of well-formed sequences: only the second byte has
+  /// special ranges.
   private static func range(ofByte index: Int, after first: UInt8) -> ClosedRange<UInt8> {
     guard index == 1 else { return 0x80...0xbf }
     return switch first {
@@ -143,7 +144,7 @@ private enum EncodedCharacter {
 }
 
 extension ByteSink {
-  /// `\u{1b}`, as in messages.
+  /// Writes a control character as in messages: `\u{1b}`.
   fileprivate func write(visible control: UInt8) {
     write("\\u{")
     if control >= 16 { write(hexadecimal: control) } else { write(hexadecimalDigit: control) }

@@ -1,4 +1,4 @@
-// A failed step, in full: how it ended, the end of its output, where to look further.
+// Shows a failed step in full: how it ended, the end of its output, where to find more.
 
 import Diagnostics
 import Plans
@@ -14,7 +14,7 @@ struct FailureBlock {
   private static let tailLength = 40
   private static let shownServices = 3
   private static let serviceTailLength = 10
-  /// A longer reason has lines of its own.
+  /// A reason longer than this is on separate lines.
   private static let widestReason = 60
   private static let narrowestReason = 40
 
@@ -51,14 +51,14 @@ struct FailureBlock {
       Stream(operation: service, role: command.role), command.log, lines: Self.serviceTailLength)
   }
 
-  /// `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
+  /// Writes `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
   private func writeHeading(_ failure: SettledOperation, _ step: PlannedStep) {
     screen.write(.failed)
     sink.write(" ")
     sink.write(step.id, in: .strong, isColored: screen.colorsMessages)
     if let name = step.settings.name, name != step.id {
       sink.write(" (")
-      sink.write(oneLine(name))
+      sink.write(shortName(name))
       sink.write(")")
     }
     sink.write("  ")
@@ -127,7 +127,7 @@ struct FailureBlock {
     }
   }
 
-  /// `  $ make test    in ./src`; with the values of its expressions, if it has any.
+  /// Writes `  $ make test    in ./src`; with the values of its expressions, if it has any.
   private func writeCommand(of failure: SettledOperation, _ step: PlannedStep) {
     var command = failure.command.map { ShownCommand(.script(ScriptText($0))) } ?? step.work.shown
     if case .hook(let kind, let index)? = failure.decisive?.role {

@@ -1,17 +1,18 @@
-// The last lines of a log, for people: read from its end, in fixed memory however long it is.
+// The last lines of a log, for people. They are read from its end, in fixed memory however long it
+// is.
 
 import RunFiles
 
 /// The end of a log.
 struct LogTail {
   let lines: [String]
-  /// Lines of the whole log; nil if it is too long to count.
+  /// The number of lines of the whole log; nil if it is too long to count.
   let lineCount: Int?
   let byteCount: Int
 
   private static let longestCounted = 64 << 20
 
-  /// At most `limit` lines, each at most `columns` wide.
+  /// Reads at most `limit` lines, each at most `columns` wide.
   init(of log: LogFile, limit: Int, columns: Int, buffer: UnsafeMutableRawBufferPointer) {
     byteCount = log.size
     lineCount = byteCount <= Self.longestCounted ? Self.countLines(log, buffer) : nil
@@ -27,7 +28,7 @@ struct LogTail {
     lines = whole.suffix(limit).map { oneLine(Self.shownPart(of: $0), columns: columns) }
   }
 
-  /// What a terminal would show in the end: a carriage return starts the line anew.
+  /// The part of a line that a terminal would finally show: a carriage return restarts the line.
   private static func shownPart(of line: Slice<UnsafeRawBufferPointer>) -> some Collection<UInt8> {
     let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     guard let start = line.lastIndex(of: UInt8(ascii: "\r")) else { return line }

@@ -1,17 +1,17 @@
-// What a run has come to so far: the facts that its summary needs, folded from its events. Fixed
-// memory but for nine bytes an operation, and what has not ended. Groups that others stand for are
-// not counted: what happened to them happened to their members.
+// The results of a run so far: the facts that its summary needs, folded from its events. It needs
+// fixed memory, plus nine bytes per operation, plus what has not ended. Groups with members are not
+// counted: what happened to them happened to their members.
 
 import Plans
 import RunFiles
 import Scheduling
 
-/// How an operation ended, and all that was learnt of it on the way.
+/// How an operation ended, and everything that was learnt about it on the way.
 struct SettledOperation {
   let operation: OperationID
   let ending: Ending
   let cause: Cause
-  /// Nil if it never started.
+  /// The record of the operation; nil if it never started.
   let record: RunLedger.Running?
   /// How the operation that is the cause ended.
   var rootOutcome: Outcome?
@@ -28,7 +28,7 @@ struct SettledOperation {
 struct CommandResult {
   let role: CommandRole
   let end: CommandEnd
-  /// What its output was written to; nil if there was none.
+  /// The file of its output; nil if there was none.
   var log: FileIdentity?
 }
 
@@ -61,14 +61,14 @@ struct RunLedger {
   private var outcomes: [Outcome?]
   /// For each step that was expanded: the longest chain that led to its instances.
   private var chainsBefore: [OperationID: Nanoseconds] = [:]
-  /// Of operations that have not ended.
+  /// The commands of operations that have not ended.
   private var commands: [OperationID: String] = [:]
   private(set) var allowedFailures = 0
-  /// Failures that are not allowed.
+  /// The failures that are not allowed.
   private(set) var failures = Sample<SettledOperation>()
-  /// Blocked because of the first failure.
+  /// The operations that are blocked because of the first failure.
   private(set) var blocked = Sample<OperationID>()
-  /// Time that commands took, added up.
+  /// The total time that commands took.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
   /// Services that are or were ready: their time is that until then.
@@ -97,7 +97,7 @@ struct RunLedger {
   mutating func end(_ operation: OperationID, _ command: CommandResult, at time: Nanoseconds) {
     work += command.end.duration
     guard operation.rawValue >= 0 else { return }
-    // What cannot be started may end without a start.
+    // A command that cannot be started may end without a start.
     start(operation, at: time)
     if case .hook = command.role {
       if !command.end.isSuccess { running[operation]?.failedHook = command }
@@ -106,7 +106,7 @@ struct RunLedger {
     }
   }
 
-  /// Nil for a group that others stand for.
+  /// Settles an operation; nil for a group whose members stand for it.
   mutating func settle(
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) -> SettledOperation? {
@@ -128,7 +128,8 @@ struct RunLedger {
     return settled
   }
 
-  /// A group that fails by itself: what it should give has no value, its matrix no end.
+  /// Whether a group failed by itself, because its outputs cannot be evaluated or its matrix cannot
+  /// be expanded.
   private func isOwnFault(_ ending: Ending, _ cause: Cause) -> Bool {
     guard ending.outcome.isFailure, case .condition = cause else { return false }
     return true
@@ -138,7 +139,7 @@ struct RunLedger {
     outcomes.indices.contains(operation.index) ? outcomes[operation.index] : nil
   }
 
-  /// Operations are appended while the run goes on.
+  /// Makes room for an operation, because some are appended during the run.
   private mutating func makeRoom(for operation: OperationID) {
     while chains.count <= operation.index {
       chains.append(0)
@@ -180,7 +181,8 @@ extension RunLedger {
     if before + time > (longest.map { chains[$0.index] } ?? 0) { longest = operation }
   }
 
-  /// Thousands of instances of one step waited for the same.
+  /// The longest chain before an operation. It is cached because thousands of instances of one step
+  /// waited for the same operations.
   private mutating func longestChain(before operation: OperationID) -> Nanoseconds {
     let group = operations.expandedGroup(of: operation)
     if let group, let known = chainsBefore[group] { return known }
@@ -190,12 +192,12 @@ extension RunLedger {
     return longest
   }
 
-  /// Nothing led yet to what has not ended.
+  /// The chain to an operation; zero if it has not ended.
   private func chain(to operation: OperationID) -> Nanoseconds {
     operation.index < chains.count ? chains[operation.index] : 0
   }
 
-  /// From its first operation to its last, without groups; empty if nothing ran.
+  /// The critical path from its first operation to its last, without groups; empty if nothing ran.
   var criticalPath: [OperationID] {
     var path: [OperationID] = []
     var next = longest

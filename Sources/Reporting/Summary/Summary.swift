@@ -1,5 +1,5 @@
-// The end of a run: the first failure in full, the others in a line each, then one line that says
-// it all. What else happened has had its line when it happened.
+// The summary at the end of a run: the first failure in full, the others in a line each, then one
+// line for the whole run. Everything else had its line when it happened.
 
 import Plans
 import Scheduling
@@ -67,7 +67,7 @@ extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
-    sink.write(oneLine(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
+    sink.write(shortName(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
     sink.write(": ")
     writeCounts()
     sink.write(" in ")
@@ -130,7 +130,7 @@ extension Summary {
   }
 }
 
-/// What operations are counted as, in the order of the last line.
+/// The classes in which operations are counted, in the order of the last line.
 private enum Count: CaseIterable {
   case failed, allowed, blocked, cancelled, ok, upToDate, skipped
 
@@ -159,7 +159,7 @@ extension Outcome {
     }
   }
 
-  /// Whether an operation that ended like this did work, as a rule.
+  /// Whether an operation that ended like this usually did work.
   fileprivate var isOfWork: Bool {
     switch self {
     case .succeeded, .failed, .timedOut, .cancelled: true
@@ -175,7 +175,7 @@ extension Stream {
 }
 
 extension ByteSink {
-  /// `81.4 MB`.
+  /// Writes a size: `81.4 MB`.
   func write(byteCount: Int) {
     let units: [(size: Int, name: StaticString)] = [
       (1_000_000_000, " GB"), (1_000_000, " MB"), (1000, " kB"),

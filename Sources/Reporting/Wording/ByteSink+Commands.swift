@@ -1,17 +1,17 @@
-// What a step runs, as people would type it.
+// Writes what a step runs, as a person would type it.
 
 import Masking
 package import Plans
 
 extension ByteSink {
-  /// The command's first line that says something, clipped; `…` also stands for further lines.
+  /// Writes the command's first line that is not empty, clipped; `…` also stands for further lines.
   package func write(firstLineOf command: ShownCommand, columns: Int) {
     if masker == nil, let script = command.script,
       script.withUTF8({ writeIfPlain($0, columns: columns) })
     {
       return
     }
-    // Before it is clipped: half a secret is no longer found.
+    // It is masked before it is clipped, because half a secret would not be found.
     var text = masker?.mask(command.text) ?? command.text
     let isWritten = text.withUTF8 { writeIfPlain($0, columns: columns) }
     if !isWritten { write(firstLine(of: text, columns: columns)) }
@@ -37,7 +37,7 @@ extension ByteSink {
     return true
   }
 
-  /// No branch in the loop, so that the compiler takes many bytes at once.
+  /// There is no branch in the loop, so that the compiler can process many bytes at once.
   private func isPrintableASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     var bad: UInt8 = 0
     for byte in bytes { bad |= byte &- 0x20 < 0x5F ? 0 : 1 }

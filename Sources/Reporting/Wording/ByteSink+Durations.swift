@@ -1,9 +1,9 @@
-// Lengths of time in words: measured ones rounded, set ones exact.
+// Writes durations: measured ones rounded, configured ones exact.
 
 package import Scheduling
 
 extension ByteSink {
-  /// A measured time, rounded to what a person compares: `12ms`, `3.4s`, `2m05s`, `1h02m`.
+  /// Writes a measured time, rounded for people: `12ms`, `3.4s`, `2m05s`, `1h02m`.
   package func write(elapsed time: Nanoseconds) {
     let milliseconds = Int((max(0, time) + 500_000) / 1_000_000)
     switch milliseconds {
@@ -45,11 +45,11 @@ extension ByteSink {
     write(decimal: number)
   }
 
-  /// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
+  /// A configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
   package func write(exact time: Nanoseconds) { write(exactDuration(time)) }
 }
 
-/// A time that somebody set, as the file would say it: `250ms`, `30s`, `1h30m`.
+/// A configured time, as it would be written in the file: `250ms`, `30s`, `1h30m`.
 package func exactDuration(_ time: Nanoseconds) -> String {
   var rest = time / 1_000_000
   var text = ""

@@ -1,13 +1,13 @@
-// How commands and operations ended, in words. All wording about ends is here.
+// Describes how commands and operations ended. All wording about ends is here.
 
 import Diagnostics
 import Plans
 import Scheduling
 
 extension ByteSink {
-  /// `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after 30s`.
-  /// `limit` is the time limit of the command, if it had one. Why a command was not started may be
-  /// long, and so may what is known of one that was lost: the first line is written, in so many columns.
+  /// Writes `exit 1 after 3.4s`, `killed by SIGKILL (out of memory?) after 2.0s`, `timed out after
+  /// 30s`. `limit` is the time limit of the command, if it had one. The reason why a command was
+  /// not started, or was lost, may be long: its first line is written, in this many columns.
   func write(_ end: CommandEnd, limit: Nanoseconds?, columns: Int) {
     if end.timedOut {
       write("timed out after ")
@@ -32,7 +32,7 @@ extension ByteSink {
     write(elapsed: end.duration)
   }
 
-  /// `timed out waiting for tcp localhost:5432`.
+  /// Writes `timed out waiting for tcp localhost:5432`.
   func write(failureWithoutCommand failure: SettledOperation, _ reason: String?) {
     write(failure.ending.outcome == .timedOut ? "timed out" : "failed")
     guard let reason else { return }
@@ -42,12 +42,12 @@ extension ByteSink {
 }
 
 extension CommandEnd {
-  /// It ran, and what it gave cannot be used.
+  /// True if it ran, but its outputs cannot be used.
   var isRefused: Bool { if case .outputsRefused = status { true } else { false } }
 }
 
 extension StopReason {
-  /// In a few words; `operations` gives them their names.
+  /// The cause in a few words; `operations` provides the names.
   func words(_ operations: RunOperations) -> String {
     switch self {
     case .signal(let number): signalName(number)
@@ -61,12 +61,12 @@ extension StopReason {
 }
 
 extension SettledOperation {
-  /// Why, if its own command is not the reason: `'unit' failed`, `SIGINT`.
+  /// The reason, unless it is the operation's own command: `'unit' failed`, `SIGINT`.
   func reason(_ operations: RunOperations) -> String? {
     switch cause {
     case .itself, .hook: nil
     case .condition(let text), .service(let text), .notReady(let text): oneLine(text)
-    case .wait(let text): "waiting for \(oneLine(text))"
+    case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
       "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")
@@ -75,7 +75,8 @@ extension SettledOperation {
 }
 
 extension SettledOperation {
-  /// Joins the reason to the ending: `timed out waiting for …`, but `timed out, allowed: waiting for …`.
+  /// The text between the ending and the reason: `timed out waiting for …`, but `timed out,
+  /// allowed: waiting for …`.
   var linkToReason: StaticString {
     if case .wait = cause, !ending.isAllowed { " " } else { ": " }
   }
@@ -96,7 +97,7 @@ extension Outcome {
 }
 
 extension ByteSink {
-  /// ` (attempt 2 of 3)`; nothing for the first of one.
+  /// Writes ` (attempt 2 of 3)`; nothing for the first of one.
   func write(attemptOf role: CommandRole, limit: Int) {
     guard case .attempt(let number) = role, number > 1 || limit > 0 else { return }
     write(" (attempt ")

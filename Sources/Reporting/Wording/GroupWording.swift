@@ -1,21 +1,20 @@
-// Groups and steps that are decided late, in words.
+// Describes groups and steps that are decided late.
 
 import Plans
 import Scheduling
 
 extension Plan {
-  /// Steps as people count them: a group is its members, if it has any.
+  /// The number of steps as people count them: a group counts as its members, if it has any.
   package var stepCount: Int {
     groups.isEmpty ? steps.count : steps.count - groups.values.count { !$0.members.isEmpty }
   }
 
-  /// The operation stands for others, which the plan knows.
+  /// Whether the operation stands for others, which the plan knows.
   func standsForOthers(_ operation: OperationID) -> Bool {
     groups.isEmpty ? false : groups[operation].map { !$0.members.isEmpty } ?? false
   }
 
-  /// What a group stands for; nil if the operation is no group: `4 instances`, `./other.yml, 3
-  /// steps`, `matrix of params.names, known while running`.
+  /// What a group stands for; nil if the operation is not a group:
   func membersInWords(of operation: OperationID) -> String? {
     guard !groups.isEmpty, let group = groups[operation] else { return nil }
     let count = group.members.count
@@ -29,7 +28,7 @@ extension Plan {
     }
   }
 
-  /// Also in the groups in it: they come before it.
+  /// The number of steps in a group, including those of groups inside it, which come before it.
   private func stepCount(in group: GroupPlan) -> Int {
     var seen: Set<OperationID> = []
     var rest = group.members
@@ -43,17 +42,19 @@ extension Plan {
 }
 
 extension LateStep {
-  /// `if: params.deploy`, or why it will not run; nil if nothing is left to be decided.
+  /// The condition, `if: params.deploy`, or why it will not run; nil if nothing is left to be
+  /// decided.
   var conditionInWords: String? {
     (skipReason ?? condition.map { "if: \($0)" }).map(joinedLines)
   }
 }
 
 extension Groups {
-  /// The edge makes a group wait for one of its members: nobody wrote it.
+  /// Whether the edge makes a group wait for one of its members, which is not written in the file.
   func holds(_ edge: Graph.Edge) -> Bool { group(of: edge.from) == edge.to }
 
-  /// The edge makes a group wait for a member of a group in it, which that waits for.
+  /// Whether the edge makes a group wait for a member of a group inside it, which waits for that
+  /// member anyway.
   func repeats(_ edge: Graph.Edge) -> Bool {
     var group = group(of: edge.from)
     if group == nil || group == edge.to { return false }

@@ -1,9 +1,9 @@
-// Text that is not ours (commands, names, lines of a log), made fit for one line of a screen.
+// Makes foreign text (commands, names, lines of a log) fit for one line of a screen.
 
 import Diagnostics
 
 /// The text on one line, at most `columns` wide: colours removed, other control characters made
-/// visible, an ellipsis where it was cut. Bytes that are no UTF-8 show as U+FFFD.
+/// visible, an ellipsis where it was cut. Bytes that are not UTF-8 are shown as U+FFFD.
 package func oneLine(_ text: String, columns: Int = .max) -> String {
   var result = ""
   var width = 0
@@ -18,11 +18,15 @@ package func oneLine(_ text: String, columns: Int = .max) -> String {
   return result
 }
 
+/// A name, or what is waited for: whole as long as a person would have chosen it.
+func shortName(_ text: String) -> String { oneLine(text, columns: 120) }
+
 package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> String {
   oneLine(String(decoding: text, as: UTF8.self), columns: columns)
 }
 
-/// The text on one line however many it has: a blank in place of a line break and what is around it.
+/// The text on one line, however many lines it has: a space replaces each line break and the white
+/// space around it.
 package func joinedLines(_ text: String) -> String {
   let lines = text.split(whereSeparator: \.isNewline).map { line in
     line.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
@@ -30,7 +34,8 @@ package func joinedLines(_ text: String) -> String {
   return oneLine(String(lines.filter { !$0.isEmpty }.joined(separator: " ")))
 }
 
-/// The text on lines of at most so many columns, broken between words. Its own lines stay apart.
+/// The text on lines of at most this many columns, broken between words. Its own line breaks are
+/// kept.
 func wrapped(_ text: String, columns: Int) -> [String] {
   text.split(whereSeparator: \.isNewline).flatMap { line in
     var lines: [String] = []
@@ -49,7 +54,7 @@ func wrapped(_ text: String, columns: Int) -> [String] {
   }
 }
 
-/// As much of the text as fits beside an ellipsis.
+/// As much of the text as fits with an ellipsis.
 private func clipped(_ text: String, to columns: Int) -> String {
   var kept = text.unicodeScalars[...]
   var width = displayWidth(of: text)

@@ -1,4 +1,4 @@
-// Where a span is, as messages say it.
+// The location of a span, as messages show it.
 
 import Diagnostics
 

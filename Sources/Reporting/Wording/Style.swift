@@ -1,6 +1,7 @@
-// Colours, and who gets them. The decision is a pure function of what was asked and what is known.
+// Colours, and when they are used. The decision is a pure function of what was requested and what
+// is known.
 
-/// How a piece of text looks, if colour is on.
+/// The appearance of a piece of text, if colour is on.
 package enum Style: Sendable {
   case good, bad, warning, faint, strong
 
@@ -15,11 +16,11 @@ package enum Style: Sendable {
   }
 }
 
-/// `--color`.
+/// The values of `--color`.
 package enum ColorChoice: String, CaseIterable, Sendable {
   case auto, always, never
 
-  /// Whether to use colour on one stream. `environment` answers a variable's value.
+  /// Whether to use colour on one stream. `environment` returns the value of a variable.
   package func isOn(isTerminal: Bool, environment: (String) -> String?) -> Bool {
     switch self {
     case .always: true
@@ -28,7 +29,8 @@ package enum ColorChoice: String, CaseIterable, Sendable {
     }
   }
 
-  /// https://no-color.org and https://bixense.com/clicolors: an empty variable counts as unset.
+  /// The rules of https://no-color.org and https://bixense.com/clicolors: an empty variable counts
+  /// as unset.
   private static func suits(isTerminal: Bool, environment: (String) -> String?) -> Bool {
     func isSet(_ name: String) -> Bool { environment(name).map { !$0.isEmpty } ?? false }
     func isForced(_ name: String) -> Bool { isSet(name) && environment(name) != "0" }
@@ -41,7 +43,7 @@ package enum ColorChoice: String, CaseIterable, Sendable {
 }
 
 extension ByteSink {
-  /// Text in a style; plain when colour is off.
+  /// Writes text in a style; plain when colour is off.
   package func write(_ text: StaticString, in style: Style, isColored: Bool) {
     if isColored { write(style.code) }
     write(text)

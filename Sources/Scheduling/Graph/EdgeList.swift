@@ -1,5 +1,5 @@
-// The edges of one operation, walked in place: as a sequence for everyone, and as a cursor that holds
-// no part of the graph for those who change it.
+// The edges of one operation, walked in place: as a sequence for general use, and as a cursor that
+// holds no part of the graph for code that changes it.
 
 /// Edges into or out of one operation, in the order they were added. Walking allocates nothing.
 package struct EdgeList: Sequence, Sendable {
@@ -18,7 +18,7 @@ package struct EdgeList: Sequence, Sendable {
 
   package var isEmpty: Bool { first == nil }
 
-  /// Linear.
+  /// The number of edges. Linear.
   package var count: Int { reduce(0) { count, _ in count + 1 } }
 
   package func makeIterator() -> Iterator { Iterator(self) }
@@ -36,7 +36,7 @@ package struct EdgeList: Sequence, Sendable {
   }
 }
 
-/// Walks the edges of one operation; the graph is given anew for each step.
+/// Walks the edges of one operation; the graph is passed in for each step.
 struct EdgeCursor: Sendable {
   /// The edge before the next one: the lists are circular.
   private var previous: Int32
@@ -61,7 +61,7 @@ struct EdgeCursor: Sendable {
 
   mutating func next(in graph: Graph) -> Graph.Edge? { next(graph.links) }
 
-  /// Passes over edges whose other end was removed.
+  /// The next edge. Skips edges whose other end was removed.
   mutating func next(_ links: [Graph.Link]) -> Graph.Edge? {
     while !isAtEnd {
       let place = isOut ? links[Int(previous)].nextOut : links[Int(previous)].nextIn
@@ -88,14 +88,15 @@ extension Graph {
     EdgeList(self, EdgeCursor(dependentsOf: id, in: self))
   }
 
-  /// Edges into the operation, in the order they were added: for loops over a whole graph, where
-  /// making a list for each operation would cost more than walking it.
+  /// Calls `body` with the edges into the operation, in the order they were added. This is for
+  /// loops over a whole graph, where making a list for each operation would cost more than walking
+  /// it.
   package func forEachDependency(of id: OperationID, _ body: (Edge) -> Void) {
     var cursor = EdgeCursor(dependenciesOf: id, in: self)
     while let edge = cursor.next(in: self) { body(edge) }
   }
 
-  /// As `forEachDependency`, for edges out of the operation.
+  /// Like `forEachDependency`, for edges out of the operation.
   package func forEachDependent(of id: OperationID, _ body: (Edge) -> Void) {
     var cursor = EdgeCursor(dependentsOf: id, in: self)
     while let edge = cursor.next(in: self) { body(edge) }

@@ -1,10 +1,11 @@
-// Taking operations out of a graph, so that one that is appended to for ever stays small.
+// Removes operations from a graph, so that a graph to which operations are appended for ever stays
+// small.
 
 extension Graph {
-  /// Takes out an operation and its edges; its id goes to one that is appended later.
+  /// Removes an operation and its edges; its id is reused for one that is appended later.
   ///
-  /// An edge has two ends and is in the lists of both: it is cut off at this one, and its place is
-  /// free once it is cut off at both. Linear in the edges of the operation.
+  /// An edge is in the lists of both its ends: it is cut off at this one, and its slot is free once
+  /// it is cut off at both. Linear in the edges of the operation.
   mutating func remove(_ id: OperationID) {
     if nodes[id.index].lastOut != Graph.none { removeDependents(of: id) }
     removeDependencies(of: id)
@@ -24,7 +25,7 @@ extension Graph {
     nodes[id.index].lastOut = Graph.none
   }
 
-  /// Takes out the edges into an operation. Linear in them.
+  /// Removes the edges into an operation. Linear in their number.
   mutating func removeDependencies(of id: OperationID) {
     let last = nodes[id.index].lastIn
     if last == Graph.none { return }
@@ -39,7 +40,7 @@ extension Graph {
     nodes[id.index].lastIn = Graph.none
   }
 
-  /// Takes out one edge; false if there is none. Linear in the edges into the dependent.
+  /// Removes one edge; returns false if there is none. Linear in the edges into the dependent.
   mutating func removeEdge(from dependency: OperationID, to dependent: OperationID) -> Bool {
     let last = nodes[dependent.index].lastIn
     if last == Graph.none { return false }
@@ -55,7 +56,7 @@ extension Graph {
     return false
   }
 
-  /// The place is free once the dependency is removed too.
+  /// Cuts an edge off at its dependent. Its slot is free once the dependency is removed, too.
   private mutating func cutOff(_ place: Int32, after previous: Int32, _ dependent: OperationID) {
     links[Int(previous)].nextIn = links[Int(place)].nextIn
     if nodes[dependent.index].lastIn == place {

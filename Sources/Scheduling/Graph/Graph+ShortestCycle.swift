@@ -1,13 +1,14 @@
-// The shortest cycle of a graph, for the message that refuses it.
+// Finds the shortest cycle of a graph, for the message that refuses it.
 //
-// What cannot be on a cycle is taken away first: operations without dependencies or without
-// dependents left, again and again. Of the rest, the smallest is searched breadth first for the
-// shortest way back to itself, no deeper than the best so far; then it is taken away too, and with
-// it what can be on a cycle no more. So one large cycle costs one search.
+// Operations that cannot be on a cycle are removed first: repeatedly, those without remaining
+// dependencies or without remaining dependents. A breadth-first search finds the shortest way from
+// the smallest remaining one back to itself, no deeper than the best so far; then that one is
+// removed too, with everything that can no longer be on a cycle. So one large cycle costs one
+// search.
 
 extension Graph {
-  /// The shortest cycle in "waits for" order: in `[a, b, c]` a depends on b, b on c and c on a.
-  /// It starts at its smallest id; of equally short ones that with the smallest start is returned.
+  /// The shortest cycle in "waits for" order: in `[a, b, c]` a depends on b, b on c and c on a. It
+  /// starts at its smallest id; of equally short ones, the one with the smallest start is returned.
   ///
   /// Nil, after a linear pass, if there is no cycle. In graphs made of very many long cycles the
   /// search ends after some 50 million edges, and the shortest one found by then is returned.
@@ -19,10 +20,10 @@ extension Graph {
 }
 
 extension Graph {
-  /// A shortest cycle through one of the operations, in "waits for" order; nil if there is none. Others
-  /// may have been removed.
+  /// A shortest cycle through one of the operations, in "waits for" order; nil if there is none.
+  /// Other operations may have been removed.
   ///
-  /// Linear where there is none. In graphs made of very many long cycles the search ends after some 50
+  /// Linear if there is none. In graphs made of very many long cycles the search ends after some 50
   /// million edges, with any cycle.
   package func cycle(through candidates: [OperationID]) -> [OperationID]? {
     if isInFileOrder { return nil }
@@ -38,7 +39,8 @@ private struct CycleSearch {
   private var isLeft: [Bool]
   private var dependencies: [Int32]
   private var dependents: [Int32]
-  /// For each operation reached by the latest search: whose search, and from where.
+  /// For each operation reached by the latest search: the search that reached it, and the previous
+  /// operation.
   private var reachedIn: [Int32]
   private var reachedFrom: [Int32]
   private var work = 0
@@ -90,7 +92,7 @@ private struct CycleSearch {
     return best.map { OperationID(Int($0)) }
   }
 
-  /// Takes it away, and then what has no dependency or no dependent left.
+  /// Removes an operation, and then all that have no remaining dependency or dependent.
   private mutating func takeAway(_ index: Int) {
     guard isLeft[index] else { return }
     isLeft[index] = false
@@ -113,7 +115,7 @@ private struct CycleSearch {
     }
   }
 
-  /// Walks from dependency to dependency until it comes to an operation for the second time: each
+  /// Walks from dependency to dependency until it reaches an operation for the second time: each
   /// that is left has a dependency that is left.
   private func anyCycle(from start: Int) -> [Int32] {
     var path: [Int32] = []

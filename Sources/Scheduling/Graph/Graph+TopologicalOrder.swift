@@ -3,7 +3,7 @@
 extension Graph {
   /// Dependencies first; among those that could come next, file order. Nil if there is a cycle.
   ///
-  /// Linear where the file is already in order, else `n log n`.
+  /// Linear if the file is already in order, otherwise `n log n`.
   package func topologicalOrder() -> [OperationID]? {
     if isInFileOrder { return (0..<count).map { OperationID($0) } }
     var unmet = dependencyCounts()
@@ -27,7 +27,7 @@ extension Graph {
     return order.count == count ? order : nil
   }
 
-  /// Dependencies first, in no promised order; shorter than `count` if there is a cycle. Linear.
+  /// Dependencies first, in no particular order; shorter than `count` if there is a cycle. Linear.
   func dependenciesFirst() -> [Int32] {
     if isInFileOrder { return (0..<Int32(count)).map { $0 } }
     var unmet = dependencyCounts()
@@ -43,7 +43,7 @@ extension Graph {
     return order
   }
 
-  /// Edges into each operation.
+  /// The number of edges into each operation.
   func dependencyCounts() -> [Int32] {
     var counts = [Int32](repeating: 0, count: count)
     for link in links where link.from != Graph.none && link.to != Graph.none {

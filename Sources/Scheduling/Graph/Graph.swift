@@ -1,8 +1,9 @@
-// The graph of operations: one array of operations and one of edges, appended to. Places of what was
-// removed are used again.
+// The graph of operations: one array of operations and one of edges, appended to. Slots of removed
+// elements are reused.
 //
-// Each edge is in two circular lists, that of its dependency and that of its dependent; an operation
-// knows the last edge of each, so that appending is one step and the first is one step away.
+// Each edge is in two circular lists, that of its dependency and that of its dependent; an
+// operation knows the last edge of each, so both appending an edge and finding the first one take
+// one step.
 
 /// Operations and the edges between them.
 ///
@@ -20,9 +21,9 @@ package struct Graph: Sendable {
     }
   }
 
-  /// An operation; what is asked together lies together in memory.
+  /// An operation; fields that are used together are adjacent in memory.
   struct Node {
-    /// Negative if nothing is known.
+    /// The expected duration; negative if it is unknown.
     var duration: Nanoseconds
     var queue: QueueID
     /// An index into `claimSets`.
@@ -55,13 +56,13 @@ package struct Graph: Sendable {
   private(set) var isInFileOrder = true
   /// Some operations take no slot.
   package private(set) var hasServices = false
-  /// Ids and edges to be used again.
+  /// Ids and edges that can be reused.
   var vacantIDs: [OperationID] = []
   var vacantLinks: [Int32] = []
 
   package init() {}
 
-  /// Avoids the slack of growing; both counts may be estimates.
+  /// Avoids the unused capacity that growing arrays leave; both counts may be estimates.
   package mutating func reserveCapacity(operations: Int, edges: Int) {
     nodes.reserveCapacity(operations)
     links.reserveCapacity(edges)
@@ -72,7 +73,7 @@ package struct Graph: Sendable {
 
   package var edgeCount: Int { links.count - vacantLinks.count }
 
-  /// Claims come back sorted by pool, one for each.
+  /// The specification of an operation. Claims are returned sorted by pool, one for each.
   package subscript(id: OperationID) -> OperationSpec {
     let node = nodes[id.index]
     var spec = OperationSpec()
@@ -134,14 +135,15 @@ package struct Graph: Sendable {
     if dependency >= dependent { isInFileOrder = false }
   }
 
-  /// Before the graph runs.
+  /// Makes an operation gated. Call it only before the graph runs.
   package mutating func setGated(_ id: OperationID) { nodes[id.index].isGated = true }
 
   mutating func setPriority(_ priority: Int16, of id: OperationID) {
     nodes[id.index].priority = priority
   }
 
-  /// Equal sets of claims share one number: what is in one pool for many is stored once.
+  /// The number of a set of claims. Equal sets share one number, so a set that many operations have
+  /// is stored once.
   private mutating func claimSetNumber(of claims: [Claim]) -> Int32 {
     let canonical = Claim.canonical(claims)
     if canonical.isEmpty { return 0 }
@@ -154,7 +156,7 @@ package struct Graph: Sendable {
 }
 
 extension Claim {
-  /// Sorted by pool, one claim for each, none of nothing.
+  /// The claims sorted by pool, one for each pool, without those of amount 0.
   static func canonical(_ claims: [Claim]) -> [Claim] {
     if claims.count == 1 { return claims[0].amount > 0 ? claims : [] }
     var result: [Claim] = []

@@ -1,6 +1,6 @@
-// Numbers that stand for operations, queues and pools: indices into dense arrays, never references.
+// Numbers that identify operations, queues and pools: indices into dense arrays, never references.
 
-/// An operation's place in the arrays of its `Graph`: dense, from 0, in file order.
+/// An operation's index in the arrays of its `Graph`: dense, from 0, in file order.
 package struct OperationID: Hashable, Comparable, Sendable {
   package let rawValue: Int32
 
@@ -13,7 +13,7 @@ package struct OperationID: Hashable, Comparable, Sendable {
   }
 }
 
-/// A queue's place in the list of queues; 0 is the default queue.
+/// A queue's index in the list of queues; 0 is the default queue.
 package struct QueueID: Hashable, Sendable {
   package let rawValue: Int32
 
@@ -24,7 +24,7 @@ package struct QueueID: Hashable, Sendable {
   package static let `default` = QueueID(0)
 }
 
-/// A pool's place in the list of pools: a named resource with a capacity; a mutex is a pool of 1.
+/// A pool's index in the list of pools: a named resource with a capacity; a mutex is a pool of 1.
 package struct PoolID: Hashable, Sendable {
   package let rawValue: Int32
 
@@ -35,5 +35,6 @@ package struct PoolID: Hashable, Sendable {
 
 /// A length of time, or a moment counted from the start of the run, in nanoseconds.
 ///
-/// A plain integer: Swift's `Duration` is 128 bits wide, and the ready order compares millions.
+/// It is a plain integer because Swift's `Duration` is 128 bits wide, and the ready order compares
+/// millions.
 package typealias Nanoseconds = Int64

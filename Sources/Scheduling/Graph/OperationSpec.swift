@@ -1,15 +1,16 @@
-// What the scheduler must know of an operation, a queue and a pool. No commands, no names.
+// What the scheduler must know about an operation, a queue and a pool. No commands, no names.
 
 /// An operation's demands and rank.
 package struct OperationSpec: Sendable {
   package var queue: QueueID = .default
-  /// −1000…1000; higher first. The names of SPEC are −8, −4, 0, 4, 8.
+  /// From −1000 to 1000; higher values go first. The named priorities of pipeline files are −8, −4,
+  /// 0, 4, 8.
   package var priority: Int16 = 0
-  /// How long it usually takes; nil when nothing is known.
+  /// How long it usually takes; nil if unknown.
   package var expected: Nanoseconds?
-  /// Shares of pools, taken all at once or not at all.
+  /// The shares of pools that it needs, taken all at once or not at all.
   package var claims: [Claim] = []
-  /// Met edges do not make it ready: it is paused then, and `takeReached` tells.
+  /// If true, met edges make it paused instead of ready, and `takeReached` returns it.
   package var isGated = false
   /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
   package var takesSlot = true

@@ -1,13 +1,14 @@
-// Where something stands in the ready order of its queue.
+// The position of an item in the ready order of its queue.
 
-/// Effective priority, then longest remaining path, then file order; the first is served first.
+/// Effective priority, then longest remaining path, then file order; the lowest rank is served
+/// first.
 struct Rank {
-  /// Priority and path in one number; larger is served earlier.
+  /// Priority and path in one number; a larger one is served earlier.
   var key: Int64
-  /// Counts operations in the order they were added. It may wrap: operations that are alive
-  /// together are less than 2³¹ apart.
+  /// The number of the operation in the order they were added. It may wrap: operations that are
+  /// alive together are less than 2³¹ apart.
   var sequence: UInt32
-  /// The operation, or the lane that it is the first of.
+  /// The operation, or the lane of which it is the first.
   var item: Int32
 
   init(key: Int64, sequence: UInt32, item: Int32) {
@@ -16,7 +17,7 @@ struct Rank {
     self.item = item
   }
 
-  /// In file order of the items.
+  /// Orders items of equal key by their numbers, which is file order.
   init(key: Int64, item: Int32) {
     self.init(key: key, sequence: UInt32(bitPattern: item), item: item)
   }
@@ -29,14 +30,14 @@ struct Rank {
 
 extension Rank {
   private static let pathBits: Int64 = 52
-  /// 52 days in nanoseconds; longer paths count as this.
+  /// 52 days in nanoseconds; longer paths count as this long.
   static let longestPath: Nanoseconds = (1 << pathBits) - 1
-  /// After every other, of nothing.
+  /// The rank of no item, which comes after every other.
   static let none = Rank(key: .min, sequence: 0, item: -1)
-  /// Before every key of an operation.
+  /// A key that comes before that of every operation.
   static let firstKey = Int64.max
 
-  /// `priority` is cut to −1024…1023, `path` to `longestPath`.
+  /// Packs a key. `priority` is clamped to −1024…1023, `path` to `longestPath`.
   static func key(priority: Int16, path: Nanoseconds) -> Int64 {
     let level = Int64(max(-1024, min(1023, priority))) + 1024
     return level << pathBits | min(path, longestPath)

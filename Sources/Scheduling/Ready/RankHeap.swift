@@ -1,8 +1,8 @@
-// A heap whose entries can be found again: it tells each item its place. Each entry has four children,
-// which lie together in memory: half the steps of a binary one.
+// A heap whose entries can be found again, because it stores the position of each item. Each entry
+// has four children, which are adjacent in memory: that halves the steps of a binary heap.
 
-/// The best rank first. The caller keeps `places`, one for each item, and hands the same array to
-/// every call; an item is in one heap at a time.
+/// A heap with the best rank first. The caller keeps `places`, one for each item, and passes the
+/// same array
 struct RankHeap {
   private static let width = 4
   private var entries: [Rank] = []
@@ -21,7 +21,7 @@ struct RankHeap {
     if place < entries.count { put(last, at: place, &places) }
   }
 
-  /// Gives the item at the place another rank.
+  /// Gives the item at this position another rank.
   mutating func update(at place: Int, to rank: Rank, _ places: inout [Int32]) {
     put(rank, at: place, &places)
   }
@@ -66,7 +66,8 @@ struct RankHeap {
     }
   }
 
-  /// The entries and their places while one is moved: looked at for ownership once, not at each step.
+  /// The entries and their positions while one is moved, so that uniqueness is checked once and not
+  /// at each step.
   private struct Entries {
     let entries: UnsafeMutableBufferPointer<Rank>
     let places: UnsafeMutableBufferPointer<Int32>

@@ -1,7 +1,7 @@
-// The best rank of any range of places, in logarithmic time: a tournament.
+// Finds the best rank of any range of positions in logarithmic time: a tournament tree.
 
 struct RankTree: Sendable {
-  /// `count` leaves from `count` on; node `i` is the better of `2 * i` and `2 * i + 1`.
+  /// The `count` leaves start at index `count`; node `i` is the better of `2 * i` and `2 * i + 1`.
   private var nodes: [Rank]
   private let count: Int
 

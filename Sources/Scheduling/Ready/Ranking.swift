@@ -1,10 +1,10 @@
-// The ranks of a whole graph, by one pass from the last operations to the first.
+// Computes the ranks of a whole graph, by one pass from the last operations to the first.
 
-/// How much an operation adds to the remaining path, and the keys that follow from it.
+/// How much each operation adds to the remaining path, and the keys that result from it.
 struct Ranking: Sendable {
-  /// False: no operation of the graph has an expected duration, each counts as one step.
+  /// False if no operation of the graph has an expected duration; each then counts as one step.
   private let usesDurations: Bool
-  /// What an operation without an expected duration counts as: the mean of the known ones, or 1.
+  /// The weight of an operation without an expected duration: the mean of the known ones, or 1.
   private let unknownWeight: Nanoseconds
 
   init(_ graph: Graph) {

@@ -1,10 +1,10 @@
-// Ready operations in order. Most come in the order they leave, so those are kept in a plain list,
-// and only what comes before its end goes to a heap.
+// Ready operations in order. Most of them arrive in the order in which they leave, so those are
+// kept in a plain list, and only one that belongs before the end of the list goes to a heap.
 
 struct ReadyList: Sendable {
-  /// In order; what was taken out of the middle has no item.
+  /// The plain list, in order; an entry that was removed from the middle has no item.
   private var run: [Rank] = []
-  /// All before are gone.
+  /// All entries before this index are gone.
   private var head = 0
   private var heap = RankHeap()
 
@@ -16,7 +16,8 @@ struct ReadyList: Sendable {
     return other
   }
 
-  /// `places` is one array for all lists, as for `RankHeap`; places in the run are negative.
+  /// Adds an operation. `places` is one array for all lists, as for `RankHeap`; positions in the
+  /// run are negative.
   mutating func insert(_ rank: Rank, _ places: inout [Int32]) {
     if let last = run.last, rank.isBefore(last) {
       heap.insert(rank, &places)

@@ -1,29 +1,29 @@
 // The parts that ready operations pass through: lane, queue, waiting room, line, pool.
 
-/// Ready operations of one queue that claim the same: if its first cannot start, none of it can.
+/// Ready operations of one queue with equal claims: if its first cannot start, none can.
 struct Lane: Sendable {
   enum State: Equatable {
-    /// Nothing in it is ready; or it claims nothing and needs no place.
+    /// Nothing in it is ready, or it claims nothing and is tried without being a candidate.
     case idle
-    /// Among its queue's candidates.
+    /// It is among its queue's candidates.
     case candidate
-    /// In the line for a claim that did not fit.
+    /// It is in the line for a claim that did not fit.
     case parked(line: Int)
   }
 
   let queue: Int
   let claims: [Claim]
-  /// It claims nothing.
+  /// True if its operations claim nothing.
   let isPlain: Bool
-  /// Where to park for each of the claims.
+  /// The line in which to park for each of the claims.
   let lines: [Int]
   var ready = ReadyList()
   var state = State.idle
-  /// The room that it was called out of and has not answered since.
+  /// The room from which it was called and which it has not answered since.
   var calledFrom: Int?
-  /// Starts that took from a pool past this lane since its own last start.
+  /// The number of starts that took from its pool ahead of this lane since its own last start.
   var overtakenCount = 0
-  /// No other lane takes from the pools of its claims until it has started an operation.
+  /// If true, no other lane takes from the pools of its claims until it has started an operation.
   var hasReservation = false
 
   init(queue: Int, claims: [Claim], lines: [Int]) {
@@ -38,7 +38,7 @@ struct Lane: Sendable {
 struct Line: Sendable {
   let room: Int
   let amount: Int64
-  /// Its number among the lines of the room, smallest amount first, once they are sorted.
+  /// Its index among the lines of the room, which are sorted by amount, smallest first.
   var place = 0
   var lanes = RankHeap()
 
@@ -52,11 +52,11 @@ struct Line: Sendable {
 struct WaitingRoom: Sendable {
   let queue: Int
   let pool: Int
-  /// Smallest amount first, once they are sorted.
+  /// The lines, smallest amount first once they are sorted.
   var lines: [Int] = []
-  /// The first lane of each line; nil while the lines are to be sorted anew.
+  /// The first lane of each line; nil while the lines need sorting.
   var order: RankTree?
-  /// The lane that was called out to try; one at a time, the best that may fit.
+  /// The lane that was called to try: one at a time, the best that may fit.
   var called: Int?
 
   init(queue: Int, pool: Int) {
@@ -65,15 +65,15 @@ struct WaitingRoom: Sendable {
   }
 }
 
-/// A queue, and what follows from its operations' states.
+/// A queue, with what is derived from its operations' states.
 struct Queue: Sendable {
   var spec: QueueSpec
   var counts = StateCounts()
-  /// It may start something, and has something that may start.
+  /// True if it may start something, and has something that may start.
   var isStartable = false
-  /// Lanes with claims that may be able to start their first.
+  /// Lanes with claims whose first operation may be able to start.
   var candidates = RankHeap()
-  /// The lane of operations without claims; if it has any it can start its first.
+  /// The lane of operations without claims; if it is not empty, its first can start.
   let plainLane: Int
 
   init(_ spec: QueueSpec, plainLane: Int) {
@@ -82,13 +82,13 @@ struct Queue: Sendable {
   }
 }
 
-/// A pool, and what follows from its operations' states.
+/// A pool, with what is derived from its operations' states.
 struct Pool: Sendable {
   let spec: PoolSpec
   var free: Int64
   /// The lane with a reservation.
   var reservedFor: Int?
-  /// Where lanes wait for it, one for each queue.
+  /// The rooms where lanes wait for it, one for each queue.
   var rooms: [Int] = []
 
   init(_ spec: PoolSpec) {

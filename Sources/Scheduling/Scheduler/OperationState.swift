@@ -1,12 +1,11 @@
-// Where operations are in their life, and how many are where.
+// The states of operations, and how many operations are in each.
 
 /// `waiting → ready → running → ended`; `running → paused → ready` for a retry, `waiting → paused →
-/// ready` for what is gated. An operation can end
-/// from any state.
+/// ready` for a gated operation. An operation can end from any state.
 package enum OperationState: Hashable, Sendable {
-  /// Edges are not satisfied yet.
+  /// Some of its edges are not satisfied yet.
   case waiting
-  /// It could run: it waits for a slot of its queue, or for its claims.
+  /// It waits only for a slot of its queue, or for its claims.
   case ready
   /// It holds a slot and its claims.
   case running
@@ -35,7 +34,7 @@ package struct StateCounts: Hashable, Sendable {
 
   package init() {}
 
-  /// Those that have not ended.
+  /// The number of operations that have not ended.
   package var unfinished: Int { waiting + ready + running + paused }
 
   mutating func add(_ other: StateCounts) {

@@ -1,10 +1,10 @@
-// Ageing. What can start does start, so small claims may keep a large one from ever fitting. The
-// best lane of a waiting room that is overtaken `patience` times gets a reservation.
+// Ageing. Whatever can start is started, so small claims may prevent a large one from ever fitting.
+// If the best lane of a waiting room is overtaken `patience` times, it gets a reservation.
 
 extension Scheduler {
-  /// An operation has taken from the pool. In each waiting room the best of the lanes that there is
-  /// too little for is counted: within a queue if it is before the operation; across queues ranks
-  /// do not compare, so if its queue could have started it.
+  /// Records that an operation has taken from the pool. In each waiting room the best lane for
+  /// which too little is left is counted: in the same queue if it ranks before the operation; in
+  /// other queues, whose ranks do not compare, if its queue could have started it.
   mutating func countOvertaken(in pool: Int, by rank: Rank, in queue: Int) {
     for room in pools[pool].rooms {
       guard let first = firstLacking(in: room) else { continue }
@@ -26,8 +26,9 @@ extension Scheduler {
     return rank
   }
 
-  /// From now on only this lane takes from its pools, and it goes first in its queue. Not while
-  /// another lane has a reservation for one of them: two could wait for each other.
+  /// From now on only this lane takes from its pools, and it goes first in its queue. Nothing
+  /// happens while another lane has a reservation for one of them, because the two could wait for
+  /// each other.
   private mutating func reserve(_ lane: Int) {
     let claims = lanes[lane].claims
     guard claims.allSatisfy({ pools[$0.pool.index].reservedFor == nil }) else { return }
@@ -36,7 +37,7 @@ extension Scheduler {
     laneChanged(lane)
   }
 
-  /// It has started an operation, or cannot for a reason other than its claims.
+  /// Called when the lane has started an operation, or cannot for a reason other than its claims.
   mutating func dropReservation(of lane: Int) {
     guard lanes[lane].hasReservation else { return }
     lanes[lane].hasReservation = false
@@ -45,7 +46,8 @@ extension Scheduler {
     for claim in lanes[lane].claims { callLanes(to: claim.pool.index) }
   }
 
-  /// A queue that cannot start anything keeps nothing from others. Linear in the lanes.
+  /// Called when a queue cannot start anything, so that it keeps nothing from others. Linear in the
+  /// lanes.
   mutating func dropReservations(of queue: Int) {
     for lane in lanes.indices where lanes[lane].queue == queue { dropReservation(of: lane) }
   }

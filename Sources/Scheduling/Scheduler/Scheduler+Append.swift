@@ -1,7 +1,8 @@
-// What is added while the graph runs: operations, edges, pools.
+// Adds operations, edges and pools while the graph runs.
 
 extension Scheduler {
-  /// So many operations are about to be appended: at most one step of growing, to twice as many.
+  /// Reserves capacity for operations that are about to be appended: arrays grow at most once, to
+  /// at least twice their size.
   package mutating func expect(_ count: Int) {
     let needed = records.count - graph.vacantIDs.count + count
     if needed <= records.capacity { return }
@@ -12,9 +13,9 @@ extension Scheduler {
   }
 
   /// Adds an operation that waits for others, which may have ended: those edges are settled at once
-  /// and not kept. It may end at once too, blocked, or cancelled after `stop`; `takeSettlements`
-  /// tells. Its priority is inherited by all that it waits for; the remaining path grows for the
-  /// nearest ones (`pathReach`).
+  /// and not kept. It may also end at once, blocked, or cancelled after `stop`; `takeSettlements`
+  /// reports that. Everything that it waits for inherits its priority; only the nearest ones get a
+  /// longer remaining path (`pathReach`).
   @discardableResult
   package mutating func append(
     _ spec: OperationSpec, after dependencies: [(OperationID, EdgeCondition)] = []
@@ -34,7 +35,7 @@ extension Scheduler {
     return id
   }
 
-  /// Makes an operation that has not started wait for one more. The caller sees to it that no cycle
+  /// Makes an operation that has not started wait for one more. The caller ensures that no cycle
   /// arises.
   package mutating func addEdge(
     from dependency: OperationID, to dependent: OperationID, when condition: EdgeCondition
@@ -70,7 +71,7 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// Passes on rank to what the operation waits for, nearest first.
+  /// Passes the operation's rank on to what it waits for, nearest first.
   private mutating func raiseDependencies(of id: OperationID) {
     if !inheritsRank { return }
     var raised = [id]
@@ -86,7 +87,7 @@ extension Scheduler {
     }
   }
 
-  /// True if the operation's rank has changed.
+  /// Raises the operation's rank; returns true if it has changed.
   private mutating func raise(_ id: OperationID, by key: Int64, paths: Bool) -> Bool {
     let old = records[id.index].key
     var new = ranking.key(old, duration: graph.nodes[id.index].duration, raisedBy: key)

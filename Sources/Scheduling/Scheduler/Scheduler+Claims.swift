@@ -1,12 +1,12 @@
-// Who gets shares of pools: all that it claims, or nothing.
+// Gives out shares of pools: everything that an operation claims, or nothing.
 //
-// A lane whose claims do not fit is parked in the line for the first that does not. When its pool
-// has more to take, the best lane that may fit now is called out of each waiting room; once it has
-// answered, by starting or by parking elsewhere, the next. So a pool that many wait for costs no
-// more than a few steps each time.
+// A lane whose claims do not fit is parked in the line for the first claim that does not. When its
+// pool has more to take, the best lane that may fit now is called from each waiting room; once it
+// has answered, by starting or by parking elsewhere, the next one is. So a pool that many wait for
+// costs no more than a few steps each time.
 
 extension Scheduler {
-  /// Where to wait for the first claim that does not fit; nil if all fit.
+  /// The line in which to wait for the first claim that does not fit; nil if all fit.
   func obstacle(of lane: Int) -> Int? {
     if lanes[lane].isPlain { return nil }
     for index in lanes[lane].claims.indices {
@@ -20,7 +20,7 @@ extension Scheduler {
     pools[rooms[lines[line].room].pool].has(lines[line].amount, for: lane)
   }
 
-  /// An operation of the lane starts.
+  /// Called when an operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
     let claims = lanes[lane].claims
     for claim in claims { pools[claim.pool.index].free -= claim.amount }
@@ -31,14 +31,14 @@ extension Scheduler {
     }
   }
 
-  /// An operation of the lane runs no more.
+  /// Called when an operation of the lane no longer runs.
   mutating func giveBack(_ lane: Int) {
     let claims = lanes[lane].claims
     for claim in claims { pools[claim.pool.index].free += claim.amount }
     for claim in claims { callLanes(to: claim.pool.index) }
   }
 
-  /// There is more to take in the pool.
+  /// Called when there is more to take from the pool.
   mutating func callLanes(to pool: Int) {
     if let lane = pools[pool].reservedFor {
       if obstacle(of: lane) == nil, lanes[lane].state != .candidate { makeCandidate(lane) }
@@ -47,7 +47,7 @@ extension Scheduler {
     }
   }
 
-  /// Makes the best lane that the pool has enough for a candidate, unless a better one has been
+  /// Makes the best lane for which the pool has enough a candidate, unless a better one has been
   /// called and has not answered.
   private mutating func call(from room: Int) {
     let pool = rooms[room].pool
@@ -63,7 +63,7 @@ extension Scheduler {
     rooms[room].called = Int(first.item)
   }
 
-  /// The lane that was called has started, parked or changed: the next may try.
+  /// Called when a lane that was called has started, parked or changed: the next may try.
   mutating func answerCall(_ lane: Int) {
     guard let room = lanes[lane].calledFrom else { return }
     lanes[lane].calledFrom = nil
@@ -73,7 +73,8 @@ extension Scheduler {
 }
 
 extension Scheduler {
-  /// The line of those that wait for a claim in a queue; made when it is the first of its kind.
+  /// The line of the lanes of a queue that wait for a claim; created when it is the first of its
+  /// kind.
   mutating func line(of queue: Int, for claim: Claim) -> Int {
     let key = LineKey(queue: queue, claim: claim)
     if let line = lineNumbers[key] { return line }
@@ -94,13 +95,13 @@ extension Scheduler {
     return rooms.count - 1
   }
 
-  /// Another lane is the first of the line.
+  /// Called when another lane has become the first of the line.
   mutating func lineChanged(_ line: Int) {
     let first = lines[line].lanes.first ?? .none
     rooms[lines[line].room].order?.set(lines[line].place, to: first)
   }
 
-  /// The best lane parked in the room of those that the pool has enough for, or too little.
+  /// The best lane parked in the room, among those for which the pool has enough, or too little.
   mutating func best(in room: Int, isFitting: Bool) -> Rank? {
     let order = order(of: room)
     let free = pools[rooms[room].pool].free
@@ -121,7 +122,7 @@ extension Scheduler {
 }
 
 extension [Int] {
-  /// The first place whose element is wanted, if all after it are; binary search.
+  /// The first index whose element is wanted, provided that all after it are, too. Binary search.
   fileprivate func firstPlace(where isWanted: (Int) -> Bool) -> Int {
     var low = 0
     var high = count

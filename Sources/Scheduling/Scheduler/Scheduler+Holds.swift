@@ -1,7 +1,8 @@
-// What keeps an operation from being ready besides its edges, and what lets it go in spite of them.
+// Holds keep an operation from being ready in addition to its edges; other calls release it in
+// spite of them.
 
 extension Scheduler {
-  /// Adds an operation that is not ready before it was released `holds` times.
+  /// Adds an operation that is not ready until it has been released `holds` times.
   @discardableResult
   package mutating func append(_ spec: OperationSpec, holds: Int32) -> OperationID {
     precondition(stopReason == nil, "after a stop nothing is held")
@@ -12,7 +13,7 @@ extension Scheduler {
     return id
   }
 
-  /// An operation that has not started waits until it is released, as for one more edge.
+  /// Makes an operation that has not started wait until it is released, as for one more edge.
   package mutating func hold(_ id: OperationID) {
     let state = records[id.index].state
     precondition(state == .waiting || state == .ready, "the operation has started already")
@@ -20,13 +21,13 @@ extension Scheduler {
     records[id.index].unmetCount += 1
   }
 
-  /// Takes back one hold, unless a call of `ignoreDependencies` has.
+  /// Removes one hold, unless a call of `ignoreDependencies` already has.
   package mutating func release(_ id: OperationID) {
     if records[id.index].state == .waiting { satisfyOneEdge(of: id) }
   }
 
-  /// A waiting operation is ready at once: its edges are taken out, and it is held no more. Linear in
-  /// its edges.
+  /// Makes a waiting operation ready at once: its edges are removed, and it is no longer held.
+  /// Linear in its edges.
   package mutating func ignoreDependencies(of id: OperationID) {
     guard records[id.index].state == .waiting else { return }
     graph.removeDependencies(of: id)
@@ -34,7 +35,8 @@ extension Scheduler {
     reach(id)
   }
 
-  /// Takes out an edge into an operation that waits; false if there is none. Linear in its edges.
+  /// Removes an edge into an operation that waits; returns false if there is none. Linear in its
+  /// edges.
   @discardableResult
   package mutating func removeEdge(
     from dependency: OperationID, to dependent: OperationID
@@ -46,7 +48,7 @@ extension Scheduler {
     return true
   }
 
-  /// Gives an operation another priority of its own. What it inherited is forgotten.
+  /// Gives an operation another priority. The one it inherited is forgotten.
   package mutating func setPriority(_ priority: Int16, of id: OperationID) {
     graph.setPriority(priority, of: id)
     let path = Rank.path(ofKey: records[id.index].key)

@@ -1,4 +1,4 @@
-// How ready operations stand in order: in lanes, the lanes among the candidates of their queue.
+// Keeps ready operations in order: in lanes, and the lanes among the candidates of their queue.
 
 extension Scheduler {
   func rank(of id: OperationID) -> Rank {
@@ -6,7 +6,7 @@ extension Scheduler {
     return Rank(key: record.key, sequence: record.sequence, item: id.rawValue)
   }
 
-  /// The lane of an operation; made when it is the first of its kind.
+  /// The lane of an operation; created when it is the first of its kind.
   mutating func lane(of id: OperationID) -> Int {
     let node = graph.nodes[id.index]
     let queue = node.takesSlot ? node.queue.index : slotlessQueue(beside: node.queue.index)
@@ -26,13 +26,13 @@ extension Scheduler {
     return lanes.count - 1
   }
 
-  /// The operation has become ready.
+  /// Called when the operation has become ready.
   mutating func enter(_ lane: Int, _ id: OperationID) {
     lanes[lane].ready.insert(rank(of: id), &places)
     laneChanged(lane)
   }
 
-  /// The operation is ready no more.
+  /// Called when the operation is no longer ready.
   mutating func leave(_ lane: Int, _ id: OperationID) {
     lanes[lane].ready.remove(id.index, &places)
     laneChanged(lane)
@@ -45,7 +45,7 @@ extension Scheduler {
     laneChanged(lane)
   }
 
-  /// Puts the lane where its first operation belongs.
+  /// Moves the lane to where its first operation belongs.
   mutating func laneChanged(_ lane: Int) {
     if lanes[lane].isPlain { return }
     guard let rank = rank(ofLane: lane) else {
@@ -67,7 +67,7 @@ extension Scheduler {
     answerCall(lane)
   }
 
-  /// The rank of its first operation; a reservation goes before all.
+  /// The rank of the lane's first operation; a lane with a reservation goes before all others.
   func rank(ofLane lane: Int) -> Rank? {
     guard var rank = lanes[lane].ready.first else { return nil }
     rank.item = Int32(lane)
@@ -111,7 +111,7 @@ extension Scheduler {
     !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].spec.width
   }
 
-  /// To be called when a queue's width or counts have changed, or what it could start.
+  /// Must be called when a queue's width or counts have changed, or what it could start.
   mutating func refresh(_ queue: Int) {
     let hasAny =
       !lanes[queues[queue].plainLane].ready.isEmpty || !queues[queue].candidates.isEmpty
@@ -121,7 +121,7 @@ extension Scheduler {
     startableQueues.set(queue, to: isStartable)
   }
 
-  /// The lane to try next: that with the best operation of those that may be able to start.
+  /// The lane to try next: of those that may be able to start, the one with the best operation.
   func firstLane(of queue: Int) -> Int? {
     let plain = queues[queue].plainLane
     guard let candidate = queues[queue].candidates.first else {

@@ -1,10 +1,10 @@
-// The calls that move operations through their lives.
+// The calls that move operations from state to state.
 
 extension Scheduler {
-  /// The next operation to start; it is running from now on. Nil if nothing can start at present.
+  /// The next operation to start, which is now running. Nil if nothing can start at present.
   ///
-  /// Queues are served lowest number first: their widths are independent, and what queues share is
-  /// kept fair by ageing.
+  /// Queues are served in order of their numbers: their widths are independent, and ageing keeps
+  /// the sharing of pools fair.
   package mutating func next() -> OperationID? {
     while let queue = startableQueues.first {
       if let id = next(in: queue) { return id }
@@ -12,8 +12,9 @@ extension Scheduler {
     return nil
   }
 
-  /// As `next()`, but the queues are served in turn, from the one after `queue` on: where running
-  /// operations share something that the scheduler does not count, such as threads.
+  /// Like `next()`, but the queues are served in turn, starting with the one after `queue`. This is
+  /// for callers whose running operations share something that the scheduler does not count, such
+  /// as threads.
   package mutating func next(after queue: QueueID) -> OperationID? {
     while let queue = startableQueues.first(after: queue.index) ?? startableQueues.first {
       if let id = next(in: queue) { return id }
@@ -21,7 +22,8 @@ extension Scheduler {
     return nil
   }
 
-  /// Nil if what is ready in the queue cannot start: then it is parked, and the queue not startable.
+  /// The next operation of one queue; nil if no ready operation in it can start, in which case they
+  /// are parked, and the queue is not startable.
   private mutating func next(in queue: Int) -> OperationID? {
     if queues[queue].candidates.isEmpty {
       guard let first = lanes[queues[queue].plainLane].ready.first else { return nil }
@@ -41,15 +43,16 @@ extension Scheduler {
     return nil
   }
 
-  /// A running operation has ended. Its slot and claims are free; its dependents have become ready
-  /// or have ended, which `takeSettlements` tells.
+  /// A running operation has ended. Its slot and claims are free; its dependents have become ready,
+  /// or have ended, which `takeSettlements` reports.
   package mutating func finish(_ id: OperationID, as ending: Ending) {
     precondition(records[id.index].state == .running, "only a running operation finishes")
     move(id, to: .ended(ending))
     tellDependents(of: id, ending)
   }
 
-  /// Ends an operation that is waiting, ready or paused: skipped, cached, cancelled alone.
+  /// Ends an operation that is waiting, ready or paused, because it is skipped, cached or
+  /// individually cancelled.
   package mutating func settle(_ id: OperationID, as ending: Ending, cause: Cause) {
     precondition(!records[id.index].state.hasEnded, "an operation ends once")
     precondition(records[id.index].state != .running, "a running operation finishes")
@@ -58,8 +61,8 @@ extension Scheduler {
     tellDependents(of: id, ending)
   }
 
-  /// A running operation gives back its slot and claims until `resume`, to try again; a ready one does
-  /// not start until then.
+  /// Takes back a running operation's slot and claims until `resume`, so that it can try again; a
+  /// ready one does not start until then.
   package mutating func pause(_ id: OperationID) {
     let state = records[id.index].state
     precondition(
@@ -67,16 +70,17 @@ extension Scheduler {
     move(id, to: .paused)
   }
 
-  /// A paused operation is ready again, with the rank it had. After `stop` it can only be settled.
+  /// Makes a paused operation ready again, with its previous rank. After `stop` it can only be
+  /// settled.
   package mutating func resume(_ id: OperationID) {
     precondition(records[id.index].state == .paused, "only a paused operation is resumed")
     precondition(stopReason == nil, "after a stop a paused operation is settled")
     move(id, to: .ready)
   }
 
-  /// Nothing starts any more: what waits or is ready ends as cancelled, at once, in file order. What
-  /// runs goes on until `finish`; what is paused is the caller's to `settle`. So dependents of a failed operation must be blocked before, by
-  /// its `finish`. Linear.
+  /// Lets nothing start any more: waiting and ready operations end as cancelled, at once, in file
+  /// order. Running ones continue until `finish`; the caller must `settle` paused ones. So the
+  /// dependents of a failed operation must be blocked before, by its `finish`. Linear.
   package mutating func stop(_ reason: StopReason) {
     if stopReason != nil { return }
     stopReason = reason
@@ -86,13 +90,14 @@ extension Scheduler {
     for id in inFileOrder(stopped) { end(id, as: Ending(.cancelled), .stopped(reason)) }
   }
 
-  /// Ids are in file order, unless some were used again.
+  /// Operations in file order. Ids are in file order, unless some were reused.
   private func inFileOrder(_ indices: [Int]) -> [OperationID] {
     let ranks = indices.map { Rank(key: 0, sequence: records[$0].sequence, item: Int32($0)) }
     return ranks.sorted { $0.isBefore($1) }.map { OperationID(Int($0.item)) }
   }
 
-  /// What ended without `finish` since the last call, in the order it ended.
+  /// The operations that ended without `finish` since the last call, in the order in which they
+  /// ended.
   package mutating func takeSettlements() -> [Settlement] {
     if settlements.isEmpty { return [] }
     defer { settlements = [] }
@@ -106,8 +111,8 @@ extension Scheduler {
     settlements.append(Settlement(id, ending, cause))
   }
 
-  /// Counts down the unmet edges of dependents. What can no longer run is blocked, and its
-  /// dependents are told in turn. Linear in the edges of what ends.
+  /// Counts down the unmet edges of dependents. An operation that can no longer run is blocked, and
+  /// its dependents are told in turn. Linear in the edges of the operations that end.
   mutating func tellDependents(of id: OperationID, _ ending: Ending) {
     if graph.nodes[id.index].lastOut == Graph.none { return }
     var blocked: [OperationID] = []
@@ -140,7 +145,8 @@ extension Scheduler {
     if records[id.index].unmetCount == 0 { reach(id) }
   }
 
-  /// The root is where the trouble began: that of the dependency, if it was blocked itself.
+  /// Blocks an operation. Its root is where the problem began: that of the dependency, if it was
+  /// itself blocked.
   mutating func block(_ id: OperationID, by dependency: OperationID) {
     let root = records[dependency.index].root
     records[id.index].root = root

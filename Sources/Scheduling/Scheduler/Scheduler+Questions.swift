@@ -1,8 +1,9 @@
-// Questions that are asked for every operation, by a caller in another module who keeps the scheduler
+// Queries that are made for every operation, by a caller in another module that keeps the scheduler
 // in a shared place.
 //
-// They are mutating, though they change nothing: what is not, gets a copy of the whole value there,
-// some 20 references, for fear that somebody else changes it meanwhile. That took 60 % of the time.
+// They are mutating although they change nothing: for a non-mutating call from there the compiler
+// copies the whole value, some 20 references, in case something else changes it meanwhile. That
+// took 60 % of the time.
 
 extension Scheduler {
   /// Whether `next` may have something to return; false is certain.
@@ -29,7 +30,7 @@ extension Scheduler {
     graph.nodes[id.index].lastOut != Graph.none
   }
 
-  /// Operations are ready, and only the width keeps them.
+  /// True if operations are ready that only the width prevents from starting.
   package mutating func isCrowded(_ queue: QueueID) -> Bool {
     let counts = queues[queue.index].counts
     return counts.ready > 0 && counts.running >= queues[queue.index].spec.width

@@ -1,7 +1,8 @@
-// Queues while the graph runs, and what can be asked.
+// Changes queues while the graph runs, and answers queries.
 
 extension Scheduler {
-  /// At most this many run at once; 0 starts nothing, `Int.max` has no bound. What runs goes on.
+  /// At most this many run at once; 0 starts nothing, `Int.max` means no limit. Running operations
+  /// continue.
   package mutating func setWidth(_ width: Int, of queue: QueueID) {
     queues[queue.index].spec.width = width
     if width <= 0 { dropReservations(of: queue.index) }
@@ -9,7 +10,7 @@ extension Scheduler {
     refreshSlotless(beside: queue.index)
   }
 
-  /// Starts nothing new until `resume`. What runs goes on.
+  /// Starts nothing new in the queue until `resume`. Running operations continue.
   package mutating func suspend(_ queue: QueueID) {
     queues[queue.index].spec.isSuspended = true
     dropReservations(of: queue.index)
@@ -42,30 +43,30 @@ extension Scheduler {
 
   package func ending(of id: OperationID) -> Ending? { records[id.index].state.ending }
 
-  /// For a blocked operation: where the trouble began. Nil for all others.
+  /// The operation where the problem began, for a blocked operation. Nil for all others.
   package func root(of id: OperationID) -> OperationID? {
     guard ending(of: id)?.outcome == .blocked else { return nil }
     return OperationID(Int(records[id.index].root))
   }
 
-  /// Its own priority or that of something that waits for it.
+  /// The operation's own priority, or that of something that waits for it.
   package func effectivePriority(of id: OperationID) -> Int {
     Int(Rank.priority(ofKey: records[id.index].key))
   }
 
-  /// Its own length and that of the longest chain that waits for it: nanoseconds, or steps where no
-  /// operation has an expected duration.
+  /// The operation's own length plus that of the longest chain that waits for it: in nanoseconds,
+  /// or in steps if no operation has an expected duration.
   package func remainingPath(of id: OperationID) -> Nanoseconds {
     Rank.path(ofKey: records[id.index].key)
   }
 
-  /// Of all queues; linear in these.
+  /// The counts of all queues. Linear in the number of queues.
   package var counts: StateCounts {
     queues.reduce(into: StateCounts()) { $0.add($1.counts) }
   }
 
   package var runningCount: Int { counts.running }
 
-  /// Every operation has ended.
+  /// True if every operation has ended.
   package var isFinished: Bool { counts.unfinished == 0 }
 }

@@ -1,14 +1,15 @@
-// Who runs next, and what an outcome does to those that wait. Pure: it is told what happened and
-// answers what to do; it knows no process, clock, thread or name.
+// Decides which operation runs next, and how an outcome affects those that wait. Pure: it is told
+// what happened and answers what to do; it knows no process, clock, thread or name.
 //
-// This file holds the truth (`Record.state`) and its one door (`move`). Design: docs/design.md,
-// "Scheduling".
+// This file holds the one truth (`Record.state`) and its one door (`move`). The design is described
+// in docs/design-scheduling.md.
 
-/// Runs a graph in the mind: the caller starts what `next()` returns and tells how it went.
+/// Simulates the run of a graph: the caller starts what `next()` returns and reports what came of
+/// it.
 ///
 /// Every operation is in one state and ends exactly once. All calls are deterministic.
 package struct Scheduler: Sendable {
-  /// What the scheduler knows of an operation.
+  /// What the scheduler knows about an operation.
   struct Record {
     /// Effective priority and remaining path, as in `Rank`.
     var key: Int64
@@ -16,7 +17,7 @@ package struct Scheduler: Sendable {
     /// Edges that are not satisfied yet.
     var unmetCount: Int32
     var lane: Int32
-    /// Once it ended: the operation where the trouble began, itself unless it was blocked.
+    /// The operation where the problem began, once it has ended; itself unless it was blocked.
     var root: Int32
     fileprivate(set) var state = OperationState.waiting
 
@@ -30,10 +31,10 @@ package struct Scheduler: Sendable {
 
   var queues: [Queue] = []
   var records: [Record] = []
-  /// Of operations in their lane.
+  /// The positions of operations in their lanes.
   var places: [Int32] = []
   var lanes: [Lane] = []
-  /// Of lanes among the candidates of their queue or in a line.
+  /// The positions of lanes among the candidates of their queue or in a line.
   var lanePlaces: [Int32] = []
   var laneNumbers: [LaneKey: Int] = [:]
   var rooms: [WaitingRoom] = []
@@ -48,21 +49,21 @@ package struct Scheduler: Sendable {
   var startableQueues = QueueSet()
 
   var settlements: [Settlement] = []
-  /// Gated operations whose edges are met, since the last `takeReached`.
+  /// Gated operations whose edges have been met since the last `takeReached`.
   private var reached: [OperationID] = []
   private var admittedCount: UInt32 = 0
   let ranking: Ranking
   /// How often a lane is overtaken before it gets a reservation.
   let patience: Int
-  /// How many operations above an appended one get a longer remaining path: a chain that is appended
-  /// link by link would otherwise cost its length each time.
+  /// How many of the nearest operations that an appended one waits for get a longer remaining path:
+  /// otherwise appending a chain link by link would cost its length each time.
   let pathReach: Int
-  /// False: what an operation waits for keeps the rank of its own.
+  /// If false, the operations that another one waits for keep their own rank.
   let inheritsRank: Bool
-  /// Why nothing starts any more; the first reason stays.
+  /// Why nothing starts any more; the first reason is kept.
   package internal(set) var stopReason: StopReason?
 
-  /// The graph has no cycle, and no claim is larger than its pool. Linear.
+  /// The graph must have no cycle, and no claim may be larger than its pool. Linear.
   package init(
     graph: Graph, queues: [QueueSpec], pools: [PoolSpec] = [], patience: Int = 16,
     pathReach: Int = 8, inheritsRank: Bool = true
@@ -92,7 +93,7 @@ package struct Scheduler: Sendable {
     }
   }
 
-  /// Gives an operation that was just appended to the graph its state: waiting.
+  /// Gives an operation that was just appended to the graph its first state, waiting.
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
     let lane = lane(of: id)
     let record = Record(
@@ -109,8 +110,8 @@ package struct Scheduler: Sendable {
   }
 
   /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id
-  /// means nothing from now on, until `append` returns it for another; that holds for the roots of
-  /// blocked operations too.
+  /// is invalid from now on, until `append` returns it for another operation; that includes the
+  /// roots of blocked operations.
   package mutating func forget(_ id: OperationID) {
     let state = records[id.index].state
     precondition(state.hasEnded, "only what has ended can be forgotten")
@@ -120,7 +121,7 @@ package struct Scheduler: Sendable {
     graph.remove(id)
   }
 
-  /// The one door: every change of a state, and all that follows from it.
+  /// The one door: makes every change of a state, and everything that follows from it.
   mutating func move(_ id: OperationID, to state: OperationState) {
     let (old, lane) = records[id.index].enter(state)
     let queue = lanes[lane].queue
@@ -134,7 +135,7 @@ package struct Scheduler: Sendable {
     refresh(queue)
   }
 
-  /// What follows where claims have a say.
+  /// Handles a change of state of an operation with claims.
   private mutating func moveClaiming(
     _ id: OperationID, in lane: Int, from old: OperationState, to state: OperationState
   ) {
@@ -144,7 +145,8 @@ package struct Scheduler: Sendable {
     if old == .running { giveBack(lane) }
   }
 
-  /// All that an operation waited for has come: it is ready, or at its gate.
+  /// Called when everything that an operation waited for has come: it becomes ready, or is at its
+  /// gate.
   mutating func reach(_ id: OperationID) {
     guard graph.nodes[id.index].isGated else { return move(id, to: .ready) }
     move(id, to: .paused)
@@ -152,7 +154,7 @@ package struct Scheduler: Sendable {
   }
 
   /// Gated operations that wait for a decision, in the order they came: each is paused, and the
-  /// caller's to `resume` or to `settle`.
+  /// caller must `resume` or `settle` it.
   package mutating func takeReached() -> [OperationID] {
     if reached.isEmpty { return [] }
     defer { reached = [] }

@@ -1,11 +1,11 @@
-// Words of a command line into the inputs of a step, by the step's table.
+// Parses the words of a command line into the inputs of a step, by the step's table.
 
 import BuiltinSteps
 
 /// Reads the words after the step's name. An option is a key of the table, with dashes or underscores.
 struct InputParser {
-  /// `--with-env headers=TOKEN_HEADER` takes a value from the environment: the list of processes shows
-  /// arguments to everybody.
+  /// `--with-env headers=TOKEN_HEADER` takes a value from the environment, because the list of
+  /// processes shows arguments to everybody.
   static let fromEnvironment = "--with-env"
 
   private let environment: (String) -> String?
@@ -23,7 +23,7 @@ struct InputParser {
     }
   }
 
-  /// Names of files that are there already, whatever their bytes are.
+  /// The options with names of existing files, whatever their bytes are.
   private static let filesToRead: Set = ["from", "images"]
 
   private mutating func readWords() throws(UsageFailure) {
@@ -39,7 +39,7 @@ struct InputParser {
     }
   }
 
-  /// `--to thumbs/`, `--to=thumbs/`, `--resume=false`, `--resume`.
+  /// Reads `--to thumbs/`, `--to=thumbs/`, `--resume=false`, `--resume`.
   private mutating func readOption(_ word: String) throws(UsageFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let attached = parts.count > 1 ? String(parts[1]) : nil

@@ -1,8 +1,9 @@
-// Names of files as texts that lose nothing: Linux knows bytes, and not all of them are UTF-8. It knows no
-// file.
+// File names as strings without loss: for Linux they are bytes, and not all of them are UTF-8. It
+// knows no file.
 
-/// A byte that is no part of UTF-8 stands in the text as a scalar of a range that nobody assigns. A name
-/// that really has such a scalar is taken for four of these bytes, so that every name has a text of its own.
+/// A byte that is not part of UTF-8 is represented by a scalar of an unassigned range. A name that
+/// really contains such a scalar is treated as four of these bytes, so that every name has its own
+/// string.
 enum PathText {
   private static let base: UInt32 = 0x10_FF00
   private static let stray: ClosedRange<UInt32> = 0x10_FF80...0x10_FFFF
@@ -43,7 +44,7 @@ enum PathText {
     }
   }
 
-  /// Calls with the name as the system knows it.
+  /// Calls `body` with the name as the system knows it.
   static func withName<Value>(_ text: String, _ body: (UnsafePointer<CChar>) -> Value) -> Value {
     guard text.unicodeScalars.contains(where: isStray) else { return body(text) }
     var bytes: [CChar] = []
@@ -61,7 +62,7 @@ enum PathText {
 
   static func isWhole(_ text: String) -> Bool { !text.unicodeScalars.contains(where: isStray) }
 
-  /// For people and for JSON: `caf\xe9.jpg`.
+  /// The name for people and for JSON: `caf\xe9.jpg`.
   static func shown(_ text: String) -> String {
     if isWhole(text) { return text }
     return text.unicodeScalars.map { scalar in

@@ -1,15 +1,16 @@
-// What a command line asks for.
+// What a command line requests.
 
 import BuiltinSteps
 import Glibc
 
 enum Request {
   case version
-  /// Nil: the program's own help.
+  /// Help for a step; nil means the program's own.
   case help(BuiltinStep?)
   case perform(Inputs)
 
-  /// `oprun-steps cache stat|clear`: no step of a pipeline, but with the same kind of table.
+  /// `oprun-steps cache stat|clear`, which is not a step of a pipeline but has the same kind of
+  /// table.
   static let cache = BuiltinStep(
     "cache", "Shows what the cache holds, or empties it.",
     keys: [
@@ -28,7 +29,7 @@ enum Request {
   static let steps = BuiltinStep.all + [cache, confinement]
   static let names = steps.map(\.name) + ["help"]
 
-  /// `words` without the program's name.
+  /// Parses a command line. `words` does not include the program's name.
   init(_ words: [String], environment: (String) -> String? = environmentValue) throws(UsageFailure)
   {
     guard let first = words.first else { throw .nothingToDo }

@@ -1,13 +1,13 @@
-// What can be wrong with a command line, in words. All wording of this phase is here.
+// The messages about command lines. All wording of this phase is here.
 
 import BuiltinSteps
 import Diagnostics
 
-/// A mistake on the command line. Exit status 2.
+/// A mistake on the command line, which gives exit status 2.
 struct UsageFailure: Error, Hashable {
   let message: String
   var help: String?
-  /// The step whose help tells more; nil for the program's own.
+  /// The step whose help has more information; nil for the program's own.
   var step: String?
 
   init(_ message: String, help: String? = nil, step: String? = nil) {
@@ -20,7 +20,7 @@ struct UsageFailure: Error, Hashable {
     self.init(fault.message, help: fault.help, step: step.name)
   }
 
-  /// All lines of it.
+  /// The whole message.
   var text: String {
     let program = BuiltinStep.program
     let advice = help.map { "  help: \($0)\n" } ?? ""
@@ -90,7 +90,7 @@ struct UsageFailure: Error, Hashable {
   static func unsetVariable(
     _ variable: String, of key: BuiltinKey, _ step: BuiltinStep
   ) -> UsageFailure {
-    // Who writes the value in the place of the variable should not find it in a log.
+    // A user who writes the value in place of the variable should not find it in a log.
     let isName = variable.utf8.allSatisfy { $0 == 0x5f || isLetterOrDigit($0) }
     let shown = isName ? variable : key.disclosure.shown(variable)
     return UsageFailure(

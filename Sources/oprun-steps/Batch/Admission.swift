@@ -1,12 +1,12 @@
-// Which source is begun next, so that no host has too many at once and the others need not wait for it.
-// Pure: it is told what has ended.
+// Decides which source is begun next, so that no host has too many at once and the others need not
+// wait for it. Pure: it is told what has ended.
 
 struct Admission: Sendable {
   private struct Host: Sendable {
     var waiting: [Int] = []
     var next = 0
     var active = 0
-    /// Sources that paused, and want a place again. There are some only while no place is free.
+    /// Sources that paused, and need a slot again. There are some only while no slot is free.
     var returning: [Int] = []
     var nextReturning = 0
     var hasTurn = false
@@ -16,7 +16,7 @@ struct Admission: Sendable {
 
   private let hostOf: [Int]
   private var hosts: [Host]
-  /// Hosts with something waiting and room for it, in turn.
+  /// Hosts with waiting sources and free slots, in turn.
   private var turns: [Int] = []
   private var nextTurn = 0
   private var unfinished = 0
@@ -24,8 +24,8 @@ struct Admission: Sendable {
   private let perHost: Int
   private let window: Int
 
-  /// `hosts` names the host of each source. At most `window` sources are begun and not finished, but
-  /// for those that pause.
+  /// `hosts` names the host of each source. At most `window` sources are begun and not finished,
+  /// except those that pause.
   init(_ names: [String], perHost: Int, window: Int) {
     var numbers: [String: Int] = [:]
     var hosts: [Host] = []
@@ -74,8 +74,8 @@ struct Admission: Sendable {
     hosts[number].hasMore && hosts[number].active < perHost
   }
 
-  /// The source needs its host no more. Who comes back goes before those that were not begun: its
-  /// number is answered, and it has the place.
+  /// Called when the source no longer needs its host. A source that comes back goes before those
+  /// that were not begun: its number is returned, and it has the slot.
   @discardableResult
   mutating func downloaded(_ source: Int) -> Int? {
     let number = hostOf[source]
@@ -92,10 +92,10 @@ struct Admission: Sendable {
     return next
   }
 
-  /// All that follows from the source is done.
+  /// Called when everything that follows from the source is done.
   mutating func finished(_ source: Int) { unfinished -= 1 }
 
-  /// The source will try again later, and needs nothing until then.
+  /// Called when the source will try again later, and needs nothing until then.
   @discardableResult
   mutating func paused(_ source: Int) -> Int? {
     unfinished -= 1
@@ -103,7 +103,8 @@ struct Admission: Sendable {
     return downloaded(source)
   }
 
-  /// Whether a source that has paused may go on now; if not, it gets a place as soon as one is free.
+  /// Whether a source that has paused may continue now; if not, it gets a slot as soon as one is
+  /// free.
   mutating func resume(_ source: Int) -> Bool {
     let number = hostOf[source]
     guard hosts[number].active < perHost else {

@@ -3,12 +3,12 @@
 import BuiltinSteps
 import Diagnostics
 
-/// What becomes of a step in which an item failed.
+/// What happens to a step in which an item failed.
 enum ItemFailurePolicy: String, Sendable { case fail, skip }
 
 extension Program {
-  /// Answers the exit status. `folder` is where the manifest goes unless a place was given: "" or with
-  /// a slash at its end.
+  /// Returns the exit status. `folder` is where the manifest goes unless another location was
+  /// given: "" or with a slash at its end.
   func end(
     _ inputs: Inputs, _ items: [ItemResult], noun: String, folder: String, since started: Int64
   ) -> Int32 {
@@ -29,7 +29,7 @@ extension Program {
     return hasFailed && policy == .fail ? ExitStatus.failure : ExitStatus.success
   }
 
-  /// Before anything is done: whether the manifest can have the name that it was given.
+  /// Checks, before anything is done, whether the manifest can have the given name.
   func checkManifest(_ inputs: Inputs) throws(UsageFailure) {
     guard let path = inputs.text("manifest") else { return }
     do throws(SystemError) { try Files.checkReplaceable(path) } catch {

@@ -1,10 +1,10 @@
-// How far a batch is, while it goes on: a bar on a terminal, a line now and then elsewhere.
+// Shows the progress of a batch: a bar on a terminal, a line now and then elsewhere.
 
 import Diagnostics
 import Glibc
 import OperationKit
 
-/// Tells of a batch on standard error. From any thread.
+/// Reports on a batch on standard error. It may be used from any thread.
 final class BatchProgress: Sendable {
   private struct Counts: Sendable {
     var state: BatchState
@@ -44,7 +44,7 @@ final class BatchProgress: Sendable {
     }
   }
 
-  /// An item has ended; a failure is told at once.
+  /// Called when an item has ended; a failure is reported at once.
   func ended(_ item: ItemResult) {
     counts.withLock { counts in
       counts.state.done += 1
@@ -55,7 +55,7 @@ final class BatchProgress: Sendable {
     }
   }
 
-  /// Something that everybody should see, on a line of its own.
+  /// Prints a notice on a separate line.
   func tell(_ text: String) {
     counts.withLock { counts in
       hide(&counts)
@@ -63,7 +63,7 @@ final class BatchProgress: Sendable {
     }
   }
 
-  /// No more is shown.
+  /// Stops showing progress.
   func close() {
     counts.withLock { counts in
       hide(&counts)
@@ -110,7 +110,7 @@ final class BatchProgress: Sendable {
     counts.isShown = false
   }
 
-  /// `37/1000 images, 2 failed, 41 MB/s`.
+  /// The text of a line: `37/1000 images, 2 failed, 41 MB/s`.
   static func text(_ state: BatchState, bytesPerSecond: Int) -> String {
     var parts = ["\(state.done)/\(state.total) \(state.noun)\(state.total == 1 ? "" : "s")"]
     if state.failed > 0 { parts.append("\(state.failed) failed") }
@@ -118,14 +118,15 @@ final class BatchProgress: Sendable {
     return parts.joined(separator: ", ")
   }
 
-  /// Whether lines that are written over are of no use: on a terminal that cannot, and in CI, whose
+  /// Whether overwriting lines is useless: on a terminal that cannot do it, and in CI, whose
   /// terminal is a log.
   static func keepsLines(_ variable: (String) -> String?) -> Bool {
     let ci = variable("CI") ?? ""
     return variable("TERM") == "dumb" || !["", "0", "false"].contains(ci)
   }
 
-  /// Short enough not to go on in the next row, where it could not be written over.
+  /// A line that is short enough not to continue in the next row, where it could not be
+  /// overwritten.
   static func line(_ done: Int, of total: Int, _ words: String, columns: Int?) -> String {
     let whole = "\(bar(done, of: total)) \(words)"
     guard let columns, whole.count >= columns else { return whole }

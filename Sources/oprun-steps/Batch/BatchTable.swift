@@ -1,5 +1,5 @@
-// The table at the end of a batch, for people: every item of a small one, of a large one those that
-// failed; then one line for all of them.
+// The table at the end of a batch, for people: all items of a small one, only the failed ones of a
+// large one; then one line for all of them.
 
 import Diagnostics
 
@@ -50,7 +50,7 @@ struct BatchTable {
     return "…" + name.suffix(widestName - 1)
   }
 
-  /// Columns but the last are as wide as their widest cell.
+  /// Aligns rows: all columns except the last are as wide as their widest cell.
   private static func aligned(_ rows: [[String]]) -> String {
     var widths: [Int] = []
     for row in rows {

@@ -1,9 +1,9 @@
-// Names of files from paths that strangers have written.
+// Makes file names from untrusted paths.
 
 import Diagnostics
 
-/// The name and the ending that the last part of a path has, fit for a file: nothing in it leads to
-/// another folder, hides the file or moves a cursor.
+/// The name and the extension of the last component of a path, made fit for a file: nothing in them
+/// leads to another folder, hides the file or moves a cursor.
 func fileName(ofPath path: String) -> (name: String, ext: String) {
   let last = path.split(separator: "/").last ?? ""
   var safe = String.UnicodeScalarView()
@@ -20,7 +20,7 @@ func fileName(ofPath path: String) -> (name: String, ext: String) {
   return (cut(safe[..<dot], to: longestName - ext.utf8.count), ext)
 }
 
-/// A name has 255 bytes on Linux; that of a part and of what is known of it is longer.
+/// A name has at most 255 bytes on Linux; those of a part file and of its record are longer.
 private let longestName = 180
 private let longestExtension = 30
 

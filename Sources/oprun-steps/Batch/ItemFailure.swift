@@ -1,15 +1,15 @@
-// Why an item failed: one message of it, and whether trying again can help.
+// Why an item failed: one message, and whether retrying can help.
 
-/// A failure of one item. The others go on.
+/// A failure of one item. The others continue.
 struct ItemFailure: Error, Hashable, Sendable {
   let message: String
   /// Whether another attempt may succeed.
   var mayPass = false
-  /// In seconds, if a server has said when to come back.
+  /// The delay in seconds, if a server has said when to come back.
   var retryAfter: Int?
-  /// Bytes that came all the same.
+  /// The number of bytes that were received nevertheless.
   var receivedByteCount = 0
-  /// Whether the content has come whole, and is of no use.
+  /// Whether the content was received completely but is useless.
   var isOfContent = false
 
   init(_ message: String, mayPass: Bool = false, retryAfter: Int? = nil) {

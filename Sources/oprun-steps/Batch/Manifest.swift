@@ -8,8 +8,8 @@ struct Manifest {
   let step: BuiltinStep
   let items: [ItemResult]
 
-  /// Unless one was given. Steps of a pipeline that write into one folder have one each; `id` is the
-  /// step's, and what a name cannot hold of it is told apart by its hash.
+  /// The default name. Steps of a pipeline that write into the same folder have one each; `id` is
+  /// the step's, and if a file name cannot contain it, its hash distinguishes it.
   static func name(of step: BuiltinStep, id: String? = pipelineStep) -> String {
     guard let id, !id.isEmpty else { return ".oprun-\(step.name).json" }
     let safe = id.unicodeScalars.prefix(100).map { scalar in
@@ -22,7 +22,7 @@ struct Manifest {
     return ".oprun-\(step.name)-\(String(safe))\(mark).json"
   }
 
-  /// What `oprun` says of the step that this program performs.
+  /// The id of the step that this program performs, from `oprun`.
   private static var pipelineStep: String? { getenv("OPRUN_STEP").map { String(cString: $0) } }
 
   var text: String {

@@ -1,22 +1,22 @@
-// How far a batch is, for programs: one line of JSON in the file or on the descriptor that `OPRUN_PROGRESS`
-// names. docs/downloads.md, "Progress for programs", has its form.
+// Reports the progress of a batch to programs: one line of JSON in the file or on the descriptor
+// that `OPRUN_PROGRESS` names. docs/downloads.md, "Progress for programs", has its form.
 
 import Diagnostics
 import Glibc
 
-/// What is known of a batch at some moment.
+/// What is known about a batch at some moment.
 struct BatchState: Hashable, Sendable {
   var done = 0
   var failed = 0
   let total: Int
   /// `image` or `file`.
   let noun: String
-  /// That came over the network.
+  /// The number of bytes received over the network.
   var byteCount = 0
-  /// That will have come when the transfers so far have ended.
+  /// The number of bytes that will have been received when the current transfers have ended.
   var expectedByteCount = 0
 
-  /// In a second.
+  /// The number of bytes per second.
   func speed(after nanoseconds: Int64) -> Int {
     Int(Double(byteCount) / (Double(max(1, nanoseconds)) / 1e9))
   }
@@ -29,22 +29,23 @@ struct BatchState: Hashable, Sendable {
   }
 }
 
-/// Writes lines, each of which replaces the last or follows it. A reader that has gone, or a file that cannot
-/// be written, is no fault of the batch: then no more is written.
+/// Writes lines, each of which replaces the previous one or follows it. A reader that has gone
+/// away, or a file that cannot be written, is not a failure of the batch: then nothing more is
+/// written.
 struct ProgressReport: Sendable {
   private enum Place: Hashable, Sendable {
     case file(String)
     case descriptor(Int32)
   }
 
-  /// In nanoseconds.
+  /// The shortest time between two lines, in nanoseconds.
   static let interval: Int64 = 400_000_000
 
   private let place: Place
   private var isBroken = false
   private var last = ""
 
-  /// Nil if nobody has asked, or for what is no descriptor.
+  /// Nil if the variable is not set, or for an invalid descriptor.
   init?(_ variable: String? = environmentValue("OPRUN_PROGRESS")) {
     guard let variable, !variable.isEmpty else { return nil }
     if variable.hasPrefix("fd:") {
@@ -62,12 +63,12 @@ struct ProgressReport: Sendable {
     switch place {
     case .file(let path):
       do throws(SystemError) {
-        // A device is not replaced, whoever runs this.
+        // A device is not replaced, whichever user runs this.
         try Files.checkReplaceable(path)
         try Files.write(line, to: path, mode: 0o600)
       } catch { isBroken = true }
     case .descriptor(let number):
-      // A pipe takes lines of this length whole, or a full one none of it: pipe(7).
+      // A pipe accepts a line of this length as a whole, or nothing of it if it is full: pipe(7).
       var polled = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
       guard poll(&polled, 1, 0) == 1, polled.revents & Int16(POLLOUT) != 0 else {
         isBroken = polled.revents & Int16(POLLERR | POLLNVAL) != 0

@@ -1,6 +1,6 @@
-// Numbers as people read them.
+// Formats numbers for people.
 
-/// `1.5 MB`, in powers of 1000 as in all that is measured.
+/// A size such as `1.5 MB`, in powers of 1000 like everything that is measured.
 func shownBytes(_ count: Int) -> String {
   let units = ["B", "kB", "MB", "GB", "TB"]
   var unit = 0
@@ -16,7 +16,7 @@ func shownBytes(_ count: Int) -> String {
   return "\(text) \(units[unit])"
 }
 
-/// A size that somebody set, as it would be written: `512K`, `2M`.
+/// A configured size, as it would be written: `512K`, `2M`.
 func shownSize(_ count: Int) -> String {
   for (unit, shift) in [("T", 40), ("G", 30), ("M", 20), ("K", 10)]
   where count >= 1 << shift && count % (1 << shift) == 0 {
@@ -25,7 +25,7 @@ func shownSize(_ count: Int) -> String {
   return "\(count) bytes"
 }
 
-/// `340ms`, `3.4s`, `2m05s`.
+/// A duration: `340ms`, `3.4s`, `2m05s`.
 func shownDuration(_ nanoseconds: Int64) -> String {
   let milliseconds = max(0, nanoseconds) / 1_000_000
   switch milliseconds {

@@ -1,11 +1,11 @@
-// Begins sources as others end, so that memory and disk do not depend on how many there are.
+// Begins sources as others end, so that memory and disk usage do not depend on how many there are.
 
 import OperationKit
 
 final class SourceFeed: Sendable {
   private struct State: Sendable {
     var admission: Admission
-    /// Who waits for a place, by the number of the source.
+    /// The sources that wait for a slot, by number.
     var waiting: [Int: @Sendable () -> Void] = [:]
   }
 
@@ -25,10 +25,10 @@ final class SourceFeed: Sendable {
     }
   }
 
-  /// The source needs its host no more.
+  /// Called when the source no longer needs its host.
   func downloaded(_ source: Int) { handOver { $0.downloaded(source) } }
 
-  /// The source will try again later.
+  /// Called when the source will try again later.
   func paused(_ source: Int) { handOver { $0.paused(source) } }
 
   private func handOver(_ leave: (inout Admission) -> Int?) {
@@ -39,7 +39,7 @@ final class SourceFeed: Sendable {
     news.send()
   }
 
-  /// Whether a source that has paused may go on now; if not, it is told when it may.
+  /// Whether a source that has paused may continue now; if not, `goOn` is called when it may.
   func resume(_ source: Int, whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.admission.resume(source) { return true }
@@ -48,7 +48,7 @@ final class SourceFeed: Sendable {
     }
   }
 
-  /// All that follows from the source is done.
+  /// Called when everything that follows from the source is done.
   func finished(_ source: Int) {
     state.withLock { $0.admission.finished(source) }
     news.send()

@@ -1,16 +1,16 @@
-// What a step publishes to the pipeline: lines in the file that OPRUN_OUTPUT names.
+// Publishes outputs of a step to the pipeline: lines in the file that OPRUN_OUTPUT names.
 
 import Diagnostics
 import Glibc
 
 struct StepOutputs {
-  /// oprun takes no more from a step.
+  /// The maximum that oprun accepts from a step.
   static let byteLimit = 1 << 20
 
   private var lines = ""
   private(set) var leftOut: [String] = []
 
-  /// `name:json=…`, unless it would be too long for all of it.
+  /// Adds `name:json=…`, unless the file would become too large.
   mutating func add(_ name: String, json: String) {
     let line = "\(name):json=\(json)\n"
     if lines.utf8.count + line.utf8.count > Self.byteLimit - 4096 {
@@ -20,7 +20,7 @@ struct StepOutputs {
     }
   }
 
-  /// Does nothing outside of a pipeline.
+  /// Publishes the outputs; does nothing outside a pipeline.
   func publish() throws(SystemError) {
     guard let path = environmentValue("OPRUN_OUTPUT"), !path.isEmpty else { return }
     let file = try OpenFile(path, O_WRONLY | O_CREAT | O_APPEND)

@@ -1,16 +1,16 @@
-// What goes when there is no room, or when it was not used for long: the least recently used first, and
-// nothing that somebody is using.
+// Evicts contents when there is not enough space, or when they have not been used for long: the
+// least recently used first, and nothing that is in use.
 
 import Diagnostics
 import Glibc
 import OperationKit
 
-/// What the cache holds.
+/// What the cache contains.
 struct CacheStatistics: Hashable, Sendable {
   var recordCount = 0
   var objectCount = 0
   var byteCount = 0
-  /// In seconds since 1970; nil if there is nothing.
+  /// The oldest use in seconds since 1970; nil if the cache is empty.
   var oldestUse: Int?
 }
 
@@ -22,31 +22,32 @@ extension Cache {
     let usedNanoseconds: Int
   }
 
-  /// Under the lock. False if what must stay leaves too little.
+  /// Makes room; false if the contents that must stay leave too little. Must be called under the
+  /// lock.
   func makeRoom(for size: Int) -> Bool {
     guard size <= limits.size else { return false }
     if usage + size <= limits.size { return true }
-    // A tenth more, so that not every new content has to look through all of them.
+    // A tenth more is removed, so that not every new content causes a search of all of them.
     let left = sweep(downTo: min(limits.size - size, limits.size / 10 * 9))
     return left + size <= limits.size
   }
 
-  /// Removes what is too old, unless that was done within a day.
+  /// Removes contents that are too old, unless that was done within a day.
   func sweepNowAndThen() {
     var status = stat()
     let now = calendarTime()
     if lstat(folder.swept, &status) == 0, now - status.st_mtim.tv_sec < 86_400 { return }
     try? Files.write("", to: folder.swept, mode: 0o600)
-    // What cannot be removed today can be tomorrow.
+    // A content that cannot be removed today can be removed tomorrow.
     try? sweep()
   }
 
-  /// Removes what is too old.
+  /// Removes contents that are too old.
   func sweep() throws(SystemError) {
     _ = try changing { () throws(SystemError) in sweep(downTo: limits.size) }
   }
 
-  /// Under the lock. Answers how many bytes are left.
+  /// Removes contents; returns how many bytes are left. Must be called under the lock.
   private func sweep(downTo target: Int) -> Int {
     var sizes: [String: Int] = [:]
     folder.forEachFile(of: "objects") { path, _, status in sizes[path] = Int(status.st_size) }
@@ -92,7 +93,7 @@ extension Cache {
     return entries.sorted { ($0.used, $0.usedNanoseconds) < ($1.used, $1.usedNanoseconds) }
   }
 
-  /// False if somebody is using it.
+  /// Removes a content; false if it is in use.
   private func removeUnused(_ path: String) -> Bool {
     guard let file = try? OpenFile.own(path, O_RDONLY) else {
       Files.remove(path)
@@ -128,7 +129,7 @@ extension Cache {
     }
   }
 
-  /// Removes all that nobody is using; answers what was removed.
+  /// Removes everything that is not in use; returns what was removed.
   func clear() throws(SystemError) -> CacheStatistics {
     let before = try statistics()
     try changing { () throws(SystemError) in

@@ -1,5 +1,5 @@
-// What was downloaded and made before: records in memory, then on disk, and contents by their hash.
-// Shared by processes; it knows neither servers nor images.
+// The cache of what was downloaded and made before: records in memory, then on disk, and contents
+// by their hash. Processes share it; it knows neither servers nor images.
 
 import Diagnostics
 import Glibc
@@ -8,11 +8,11 @@ import OperationKit
 /// How much is kept, and for how long.
 struct CacheLimits: Hashable, Sendable {
   var size = 2 << 30
-  /// In seconds without use.
+  /// The maximum time without use, in seconds.
   var age = 30 * 86_400
 }
 
-/// A content of the cache, which stays there as long as somebody has this.
+/// A content of the cache, which stays there as long as this object exists.
 final class CachedObject: Sendable {
   let digest: Digest
   let path: String
@@ -28,7 +28,7 @@ final class CachedObject: Sendable {
 }
 
 final class Cache: Sendable {
-  /// What makes a file the same that was hashed before in this run.
+  /// Identifies a file that was hashed before in this run.
   struct Fingerprint: Hashable, Sendable {
     let size: Int
     let inode: UInt
@@ -49,7 +49,7 @@ final class Cache: Sendable {
     var hasWarned = false
   }
 
-  /// Memory holds so many records; then it begins anew.
+  /// The maximum number of records in memory; then they are all dropped.
   static let memoryLimit = 20_000
 
   let folder: CacheFolder
@@ -68,8 +68,8 @@ final class Cache: Sendable {
       try OpenFile.own(folder.lock, O_RDWR | O_CREAT))
   }
 
-  /// Waits until nobody else fetches the same, here or in another process. If that takes seconds, it is
-  /// told, `name` being what is wanted. Nil if it takes longer than the limit, in nanoseconds.
+  /// Waits until no other thread or process fetches the same content. If that takes seconds, it is
+  /// reported; `name` is what is wanted. Nil if it takes longer than the limit, in nanoseconds.
   func turn(
     _ key: Digest, named name: String, limit: Int64
   ) throws(SystemError) -> CacheTurn? {
@@ -78,7 +78,7 @@ final class Cache: Sendable {
     }
   }
 
-  /// What is known of a key. It counts as used.
+  /// The record of a key, which then counts as used.
   func record(_ key: Digest) -> CacheRecord? {
     let path = folder.record(key)
     if let record = memory.withLock({ $0.records[key] }) {
@@ -97,22 +97,24 @@ final class Cache: Sendable {
     return record
   }
 
-  /// The content of a record, checked against its hash; nil if it is not there.
+  /// The content of a record, checked against its hash; nil if it does not exist.
   func object(of record: CacheRecord) -> CachedObject? {
     uncheckedObject(of: record).flatMap { isIntact($0, record) ? $0 : nil }
   }
 
-  /// As `object`, for who may not read it at all; `isIntact` is to be asked before it is read.
+  /// Like `object`, for callers that may not read it at all; they must call `isIntact` before
+  /// reading it.
   func uncheckedObject(of record: CacheRecord) -> CachedObject? {
     guard record.isKept,
       let file = try? OpenFile.own(folder.object(record.digest), O_RDONLY)
     else { return nil }
     file.lock(LOCK_SH)
-    // Between opening and locking it may have been evicted.
+    // It may have been evicted between opening and locking.
     return file.status.st_nlink > 0 ? CachedObject(record.digest, file) : nil
   }
 
-  /// Whether a content has the hash that it is kept under: read once in a run. If not, it is removed.
+  /// Whether a content has the hash under which it is kept; it is read once per run. If not, it is
+  /// removed.
   func isIntact(_ object: CachedObject, _ record: CacheRecord) -> Bool {
     let fingerprint = Fingerprint(object.file.status)
     if memory.withLock({ $0.verified[record.digest] == fingerprint }) { return true }
@@ -124,11 +126,11 @@ final class Cache: Sendable {
     return true
   }
 
-  /// Writes a record without a content, or with one that is there already.
+  /// Writes a record without a content, or with one that already exists.
   func note(_ record: CacheRecord, for key: Digest) throws(SystemError) {
     let path = folder.record(key)
     try Files.makeFolder(of: path, mode: 0o700)
-    rmdir(path)  // not what belongs there, and no file could take its place
+    rmdir(path)  // something that does not belong there, and that no file could replace
     try Files.write(record.text, to: path, mode: 0o600)
     remember(record, for: key)
   }
@@ -156,8 +158,8 @@ final class Cache: Sendable {
 }
 
 extension Cache {
-  /// Takes a content in and answers it; nil if there is no room, and the part is as it was. The limit
-  /// holds at every moment: room is made first.
+  /// Adds a content and returns it; nil if there is no room, in which case the part file is
+  /// unchanged. The limit is never exceeded, because room is made first.
   func keep(
     _ part: PartFile, as record: CacheRecord, for key: Digest
   ) throws(SystemError) -> CachedObject? {
@@ -171,7 +173,8 @@ extension Cache {
         return object
       }
       guard makeRoom(for: record.size) else { return nil }
-      // First, so that who dies between the two leaves too much on the books, not too little.
+      // This comes first, so that a process that dies between the two leaves a recorded usage that
+      // is too high, not too low.
       setUsage(usage + record.size)
       rmdir(path)
       try part.publish(as: path)
@@ -184,7 +187,7 @@ extension Cache {
     return object
   }
 
-  /// Runs the body while no other thread or process changes which contents there are.
+  /// Runs the body while no other thread or process adds or removes contents.
   func changing<Value: Sendable>(
     _ body: () throws(SystemError) -> Value
   ) throws(SystemError) -> Value {
@@ -196,7 +199,7 @@ extension Cache {
     return try result.get()
   }
 
-  /// The bytes of all contents. Under the lock.
+  /// The number of bytes of all contents. Guarded by the lock.
   var usage: Int {
     if let known = Files.text(of: folder.usage).flatMap({ Int($0.trimmed) }) { return known }
     var total = 0

@@ -1,4 +1,5 @@
-// Where the cache lies and who may use it. It knows the names of its files, not what is in them.
+// The location of the cache and the permissions to use it. It knows the names of its files, not
+// what is in them.
 
 import Diagnostics
 import Glibc
@@ -14,7 +15,7 @@ import Glibc
 struct CacheFolder: Hashable, Sendable {
   let path: String
 
-  /// Makes it if it is not there; refuses one that others could have filled.
+  /// Creates the folder if it does not exist; refuses one that others could have written to.
   init(_ path: String) throws(SystemError) {
     self.path = path
     try Files.makeFolder(path, mode: 0o700)
@@ -65,7 +66,7 @@ struct CacheFolder: Hashable, Sendable {
     return "\(path)/\(kind)/\(name.prefix(2))/\(name)"
   }
 
-  /// Calls with the path, name and status of each file of a kind, whatever their order.
+  /// Calls `body` with the path, name and status of each file of a kind, in any order.
   func forEachFile(of kind: String, _ body: (String, String, stat) -> Void) {
     for shard in Files.names(in: "\(path)/\(kind)") {
       let folder = "\(path)/\(kind)/\(shard)"

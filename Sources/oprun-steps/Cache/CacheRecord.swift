@@ -1,16 +1,17 @@
-// What the cache knows of one key: which content it stands for, and what the server said of it.
+// What the cache knows about one key: which content it stands for, and what the server said about
+// it.
 
-/// A key's content. The key is a hash of a URL and the headers sent with it, or of an image and what was
-/// made of it; neither is kept, since both may hold secrets.
+/// A key's content. The key is a hash of a URL and the headers sent with it, or of an image and
+/// what was made of it; neither is kept, since both may contain secrets.
 struct CacheRecord: Hashable, Sendable {
   let digest: Digest
   let size: Int
   var validators = Validators()
-  /// When the server last said that this is so, in seconds since 1970.
+  /// When the server last confirmed this, in seconds since 1970.
   var confirmed: Int
-  /// Whether the content is in the cache; else it is only known what it was.
+  /// Whether the content is in the cache; otherwise only its hash is known.
   var isKept: Bool
-  /// What else is known, for who has put it there: dimensions of an image.
+  /// Further information for the code that stored the content: dimensions of an image.
   var note = ""
 
   init(digest: Digest, size: Int, confirmed: Int, isKept: Bool) {
@@ -36,7 +37,7 @@ struct CacheRecord: Hashable, Sendable {
     """
   }
 
-  /// Nil if it is not as `text` writes it.
+  /// Parses a record; nil if it is not in the form that `text` writes.
   init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard lines.count == 9, lines[0] == Self.header, lines[8].isEmpty else { return nil }

@@ -1,22 +1,23 @@
-// The right to fetch what a key stands for: a lock on a file, which tells who has it. It knows neither
-// keys nor what is fetched.
+// The right to fetch the content of a key: a lock on a file, which names the process that has it.
+// It knows neither keys nor what is fetched.
 
 import Diagnostics
 import Glibc
 
-/// Given back with its last owner, and by the kernel when the process ends.
+/// A turn, which is released with its last owner, and by the kernel when the process ends.
 final class CacheTurn: Sendable {
-  /// In microseconds. Looks become rarer: a lock whose file is closed wakes nobody up who does not wait
-  /// in the kernel, and who does could not stop.
+  /// The first pause between two attempts, in microseconds; pauses become longer. Releasing a lock
+  /// by closing its file wakes only processes that wait in the kernel, and such a wait could not be
+  /// stopped.
   private static let shortestPause: UInt32 = 500
   private static let longestPause: UInt32 = 20_000
 
   private let file: OpenFile
-  /// Whether somebody else had it at first.
+  /// Whether another process had it at first.
   let hasWaited: Bool
 
-  /// Calls once with who has it if that takes longer than the patience. Nil after the limit. Both in
-  /// nanoseconds.
+  /// Takes the lock. If that takes longer than the patience, the closure is called once with the
+  /// process that has it. Nil after the limit. Both are in nanoseconds.
   init?(
     _ path: String, patience: Int64 = 5_000_000_000, limit: Int64,
     whenLong tell: (_ owner: String) -> Void
@@ -41,7 +42,8 @@ final class CacheTurn: Sendable {
     sign()
   }
 
-  /// Who waits can say for whom. If it cannot be written, nobody is named.
+  /// Writes the process number into the file, so that those who wait can name it. If it cannot be
+  /// written, they name none.
   private func sign() {
     try? file.truncate()
     let words = Array("\(getpid())\n".utf8)

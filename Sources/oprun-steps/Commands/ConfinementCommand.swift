@@ -1,5 +1,5 @@
-// `oprun-steps confinement`: what the processes that decode images can and cannot do on this machine.
-// Nothing is taken from documentation: a worker tries everything.
+// `oprun-steps confinement`: what the processes that decode images can and cannot do on this
+// machine. Nothing relies on documentation: a worker tries everything.
 
 import CConfinement
 import Diagnostics
@@ -40,7 +40,7 @@ struct ConfinementReport {
   /// The errno of each attempt; 0 for one that worked.
   let refusals: [Int]
 
-  /// In the order of `confinement_attempt`.
+  /// The attempts in the order of `confinement_attempt`.
   static let attempts = [
     "open a file for reading", "make a file", "list a folder", "connect to this machine",
     "start a process", "run another program", "signal its parent", "trace its parent",

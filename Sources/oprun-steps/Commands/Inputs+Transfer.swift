@@ -1,10 +1,10 @@
-// From the inputs of a step to what downloads need: sources, settings, the cache.
+// Converts the inputs of a step into what downloads need: sources, settings, the cache.
 
 import BuiltinSteps
 import Diagnostics
 
 extension Inputs {
-  /// What `url`, `urls` or `list` name, in their order; the headers go with each.
+  /// The sources that `url`, `urls` or `list` name, in their order, each with the headers.
   func sources(
     headers: [(name: String, value: String)]
   ) throws(UsageFailure) -> [Source] {
@@ -73,7 +73,7 @@ extension Inputs {
     CacheLimits(size: size("cache_size"), age: Int(duration("cache_age") / 1_000_000_000))
   }
 
-  /// Throws if there is no folder for it, or one that must not be used.
+  /// Opens the cache; throws if there is no folder for it, or one that must not be used.
   func openCache(
     warn: @escaping @Sendable (String) -> Void
   ) throws(SystemError) -> Cache {
@@ -83,7 +83,7 @@ extension Inputs {
     return try Cache(CacheFolder(path), cacheLimits, warn: warn)
   }
 
-  /// With the thread that drives the transfers; nil if the system has none to give.
+  /// A downloader with the thread that drives the transfers; nil if the system provides none.
   func downloader(
     _ settings: TransferSettings, _ cache: Cache?, _ meter: Meter
   ) -> Downloader? {

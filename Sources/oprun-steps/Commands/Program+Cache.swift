@@ -1,4 +1,4 @@
-// `cache stat` and `cache clear`: what the cache holds, and emptying it.
+// `cache stat` and `cache clear`: show what the cache contains, and empty it.
 
 import BuiltinSteps
 import Diagnostics
@@ -10,7 +10,7 @@ extension Program {
       return ExitStatus.failure
     }
     do throws(SystemError) {
-      // To look at a folder that is not there must not make it.
+      // Examining a folder that does not exist must not create it.
       let cache =
         Files.exists(path)
         ? try Cache(CacheFolder(path), CacheLimits()) { [self] in say($0) } : nil

@@ -1,4 +1,4 @@
-// `compose`: several images into one.
+// `compose`: combines several images into one.
 
 import BuiltinSteps
 import Diagnostics

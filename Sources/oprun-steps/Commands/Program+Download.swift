@@ -1,10 +1,10 @@
-// `download`: files over HTTP, each to a place of its own.
+// `download`: downloads files over HTTP, each to its own target.
 
 import BuiltinSteps
 import Diagnostics
 import OperationKit
 
-/// What is to be downloaded, and where to.
+/// What is downloaded, and where to.
 private struct DownloadPlan: Sendable {
   /// A source, and the items that want it; the first gets it, the others a copy.
   struct Order: Sendable {
@@ -20,7 +20,7 @@ private struct DownloadPlan: Sendable {
 
 /// Where downloads go.
 private enum DownloadTarget {
-  /// With a slash at the end; it gets the names of the URLs.
+  /// A folder with a slash at the end; files in it get the names of the URLs.
   case folder(String)
   case pattern(PathPattern)
 
@@ -60,7 +60,7 @@ extension Program {
     return end(inputs, results, noun: "file", folder: plan.folder, since: started)
   }
 
-  /// Without one, nothing is remembered; only what was to be kept there needs it.
+  /// The cache. Without one, nothing is remembered; only contents that must be kept there need it.
   private func usableCache(_ inputs: Inputs, _ progress: BatchProgress) -> Cache? {
     do throws(SystemError) {
       return try inputs.openCache { progress.tell($0) }
@@ -149,7 +149,7 @@ extension Program {
 }
 
 extension DownloadPlan {
-  /// The first item of a source has it; the others get a copy now.
+  /// The result of an item. The first item of a source has the file; the others get a copy now.
   fileprivate func result(of item: Int, _ end: DownloadTask.End, isFirst: Bool) -> ItemResult {
     var result = results[item]
     result.attemptCount = isFirst ? end.attemptCount : 0

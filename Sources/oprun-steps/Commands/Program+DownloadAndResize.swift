@@ -1,4 +1,4 @@
-// `download-and-resize`: images over HTTP, and smaller ones of each.
+// `download-and-resize`: downloads images over HTTP, and makes smaller copies of each.
 
 import BuiltinSteps
 import Diagnostics
@@ -12,8 +12,8 @@ extension Program {
     let plan = try ThumbnailPlan(
       inputs.sources(headers: transfers.headers), settings, inputs.step)
     do throws(SystemError) {
-      // Before there is a second thread. The keys of kept results need libvips' version: what starts
-      // workers, and all of them, have what is loaded now.
+      // This is done before there is a second thread. The keys of cached results need the version
+      // of libvips; the process that starts workers, and all workers, inherit what is loaded now.
       _ = Picture.load()
       let workers = try Workers.start(settings.reading, modules: settings.modules)
       defer { workers.stop() }

@@ -1,4 +1,4 @@
-// `resize`: images of files into smaller ones.
+// `resize`: makes smaller copies of image files.
 
 import BuiltinSteps
 import Diagnostics
@@ -8,7 +8,8 @@ extension Program {
   func resize(_ inputs: Inputs) throws(UsageFailure) -> Int32 {
     let started = monotonicTime()
     let step = try ResizeStep(inputs)
-    // Several workers share what is loaded before they start; a single one loads it meanwhile.
+    // Several workers share what is loaded before they start; a single one loads it while the
+    // program continues.
     if step.files.count > 1 { _ = Picture.load() }
     guard let workers = startWorkers(step.settings.reading, modules: step.settings.modules) else {
       return ExitStatus.internalError
@@ -36,7 +37,8 @@ extension Program {
       since: started)
   }
 
-  /// Before there is a second thread. Nil if it was told why not.
+  /// Starts workers. Must be called before there is a second thread. Nil if that failed, which has
+  /// been reported.
   func startWorkers(_ reading: ReadingSettings, modules: [CodecModule]) -> Workers? {
     do throws(SystemError) {
       return try Workers.start(reading, modules: modules)

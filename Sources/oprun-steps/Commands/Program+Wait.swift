@@ -1,4 +1,4 @@
-// `wait`: until files, servers and commands are ready, each looked at again and again.
+// `wait`: waits until files, servers and commands are ready, checking each repeatedly.
 
 import BuiltinSteps
 import Diagnostics
@@ -10,7 +10,7 @@ extension Program {
     let started = monotonicTime()
     let conditions = readinessConditions(inputs)
     let every = max(1_000_000, inputs.duration("every"))
-    // Without time there is one look, which may take what a look takes.
+    // With a timeout of zero there is one check, which may take as long as any check.
     let timeout = inputs.duration("timeout")
     let probes = Probes(
       every: timeout > 0 ? every : nil, deadline: started + (timeout > 0 ? timeout : longestLook))
@@ -58,19 +58,19 @@ extension Program {
   }
 }
 
-/// How often a condition is looked at, and for how long.
+/// How often a condition is checked, and for how long.
 private struct Probes: Sendable {
-  /// In nanoseconds; nil for a single look.
+  /// The interval in nanoseconds; nil for a single check.
   let every: Int64?
   let deadline: Int64
 
-  /// Nil once it is ready; after the deadline, what was in the way the last time.
+  /// Nil once the condition is ready; after the deadline, the reason of the last failed check.
   func obstacle(of condition: ReadinessCondition, _ loop: TransferLoop?) -> String? {
     var last: String?
     while true {
       guard let obstacle = condition.obstacle(loop, deadline: deadline) else { return nil }
       let left = deadline - monotonicTime()
-      // A look that the deadline has cut short says less than one before it.
+      // A check that was cut short by the deadline says less than an earlier one.
       guard left > 0, let every else { return last ?? obstacle }
       last = obstacle
       usleep(UInt32(clamping: min(every, left) / 1000))

@@ -1,5 +1,5 @@
-// The file that `list` names: a URL on each line, and after a blank its hash. It knows nothing of what is
-// done with them.
+// The file that `list` names: a URL on each line, followed by a space and its hash. It does not
+// know what is done with them.
 
 import BuiltinSteps
 import Diagnostics
@@ -20,11 +20,11 @@ struct SourceList {
     }
   }
 
-  /// Throws with all lines that are wrong. Empty ones and those with `#` do not count.
+  /// The sources; throws with all invalid lines. Empty lines and those with `#` are ignored.
   func sources(
     headers: [(name: String, value: String)]
   ) throws(UsageFailure) -> [Source] {
-    // Editors of Windows begin a text with it.
+    // Editors on Windows write it at the beginning of a file.
     let text = text.first == "\u{feff}" ? text.dropFirst() : text[...]
     var sources: [Source] = []
     var mistakes = ListMistakes(path)
@@ -50,7 +50,8 @@ struct SourceList {
     return sources
   }
 
-  /// The line ends of Unix, Windows and old Macs, which are what editors count lines by.
+  /// Whether a character ends a line, as on Unix, Windows and old Macs, which is how editors count
+  /// lines.
   private static func endsLine(_ character: Character) -> Bool {
     character == "\n" || character == "\r\n" || character == "\r"
   }
@@ -91,7 +92,7 @@ struct ListMistakes {
     }
   }
 
-  /// Nil if there is none.
+  /// The failure; nil if there are no mistakes.
   func error(_ step: BuiltinStep) -> UsageFailure? {
     guard count > 0 else { return nil }
     let rest = count - lines.count

@@ -1,17 +1,18 @@
-// Which addresses may be connected to. It is asked with the address itself, at each connect: names can
-// mean one thing when they are checked and another when they are used.
+// Decides which addresses may be connected to. It checks the address itself at each connection,
+// because names can resolve to one address when they are checked and to another when they are used.
 
 import Glibc
 
-/// What downloads may connect to beside the public internet.
+/// What downloads may connect to in addition to the public internet.
 struct AddressPolicy: Sendable {
   var allowsPrivate = false
-  /// `host:port` as in a URL, in lower case; compared whole.
+  /// The allowed hosts, as `host:port` in a URL, in lower case; they must match completely.
   var allowedHosts: Set<String> = []
-  /// Addresses of proxies that the user has set, with their ports.
+  /// The addresses of proxies that the user has set, with their ports.
   var proxies: Set<Endpoint> = []
 
-  /// Nil if a transfer for this host and port may connect to the endpoint, else what that is.
+  /// Nil if a transfer for this host and port may connect to the endpoint, otherwise what the
+  /// endpoint is.
   func objection(to endpoint: Endpoint, for authority: String) -> String? {
     if allowsPrivate || allowedHosts.contains(authority) || proxies.contains(endpoint) {
       return nil
@@ -24,7 +25,7 @@ struct Endpoint: Hashable, Sendable {
   let address: Address
   let port: UInt16
 
-  /// Nil for families that are not of the internet.
+  /// Nil for address families other than those of the internet.
   init?(_ socketAddress: UnsafePointer<sockaddr>) {
     switch Int32(socketAddress.pointee.sa_family) {
     case AF_INET:
@@ -45,13 +46,13 @@ struct Endpoint: Hashable, Sendable {
   }
 }
 
-/// 4 or 16 bytes.
+/// An address of 4 or 16 bytes.
 struct Address: Hashable, Sendable {
   let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// As it is written: `127.0.0.1`, `fe80::1`.
+  /// Parses an address: `127.0.0.1`, `fe80::1`.
   init?(_ text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &bytes) == 1 {
@@ -70,22 +71,21 @@ struct Address: Hashable, Sendable {
     return String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// What the address is kept for, as `a private address`; nil if it is public.
+  /// What the address is reserved for, such as `a private address`; nil if it is public.
   var reservation: String? {
     if bytes.count == 4 { return reservedRanges4.first { $0.contains(bytes) }?.words }
     return reservedRanges6.first { $0.contains(bytes) }?.words ?? embedded?.reservation
   }
 
-  /// The address of version 4 that one of version 6 leads to: compatible (RFC 4291), mapped, translated
-  /// (RFC 2765), NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214). Teredo (RFC 4380) and the local
-  /// NAT64 (RFC 8215) lie in ranges that are never public.
+  /// The IPv4 address that an IPv6 address leads to:
   private var embedded: Address? {
     if sixToFour.contains(bytes) { return Address(Array(bytes[2..<6])) }
     let isEmbedding = embeddingRanges.contains { $0.contains(bytes) } || isISATAP
     return isEmbedding ? Address(Array(bytes.suffix(4))) : nil
   }
 
-  /// Any network can hold such hosts. The bit that says whether the address is unique does not count.
+  /// Whether it is an ISATAP address. Any network can contain such hosts. The bit that says whether
+  /// the address is unique is ignored.
   private var isISATAP: Bool {
     bytes[8] & 0xfd == 0 && bytes[9..<12].elementsEqual([0, 0x5e, 0xfe])
   }

@@ -1,23 +1,24 @@
-// Unpacks content that a server has packed on the way, and knows whether its end has come: the one file
-// that calls zlib. libcurl's own unpacking takes a cut content for a whole one.
+// Decompresses content that a server has compressed for transfer, and knows whether it is complete.
+// This is the only file that calls zlib. libcurl's own decompression accepts a truncated content as
+// complete.
 
 import CZlib
 
-/// Belongs to one answer.
+/// A decoder for one response.
 final class ContentDecoder {
   enum Outcome: Hashable { case taken, refused, damaged }
   private enum Step: Hashable { case goesOn, hasEnded, refused, damaged }
 
-  /// zlib keeps its address.
+  /// The stream; zlib keeps its address.
   private let stream: UnsafeMutablePointer<z_stream>
   private let buffer: UnsafeMutableRawBufferPointer
   private let isGzip: Bool
-  /// Bytes of a deflate content that may still turn out to be its frame.
+  /// The first bytes of a deflate content, which may turn out to be its frame.
   private var frame: [UInt8] = []
   private var isStarted = false
   private(set) var isAtEnd = false
 
-  /// Nil if the encoding is not known, or is several.
+  /// Nil if the encoding is unknown, or consists of several.
   init?(_ encoding: String) {
     let name = encoding.lowercased()
     guard ["gzip", "x-gzip", "deflate"].contains(name) else { return nil }
@@ -33,13 +34,13 @@ final class ContentDecoder {
     buffer.deallocate()
   }
 
-  /// Hands on what comes out, until `take` says no.
+  /// Passes on the decompressed bytes, until `take` returns false.
   func decode(
     _ bytes: UnsafeRawBufferPointer, _ take: (UnsafeRawBufferPointer) -> Bool
   ) -> Outcome {
     if isStarted { return inflateAll(bytes, take) }
     if isGzip {
-      // Of both formats that zlib finds out by itself: zlib.h, inflateInit2.
+      // The two formats that zlib detects by itself: zlib.h, inflateInit2.
       guard start(15 + 32) else { return .damaged }
       return inflateAll(bytes, take)
     }
@@ -52,7 +53,8 @@ final class ContentDecoder {
     return outcome == .taken ? inflateAll(rest, take) : outcome
   }
 
-  /// Some send deflate without the frame that RFC 9110, 8.4.1.2, wants. RFC 1950, 2.2, says how one begins.
+  /// Whether the bytes begin a frame. Some servers send deflate without the frame that RFC 9110,
+  /// 8.4.1.2, requires. RFC 1950, 2.2, says how one begins.
   private static func isFrame(_ bytes: [UInt8]) -> Bool {
     bytes[0] & 0x0f == 8 && bytes[0] >> 4 <= 7 && (Int(bytes[0]) << 8 | Int(bytes[1])) % 31 == 0
   }
@@ -74,7 +76,7 @@ final class ContentDecoder {
         guard isGzip, inflateReset(stream) == Z_OK else { return .damaged }
         isAtEnd = false
       }
-      // More may come out when all has gone in.
+      // More may come out when everything has gone in.
       var step = Step.goesOn
       repeat { step = inflateOnce(take) } while step == .goesOn && stream.pointee.avail_out == 0
       switch step {
@@ -91,7 +93,7 @@ final class ContentDecoder {
     stream.pointee.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(buffer.count)
     let code = inflate(stream, Z_NO_FLUSH)
-    // Nothing to do is no error: zlib.h, inflate.
+    // Having nothing to do is not an error: zlib.h, inflate.
     guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { return .damaged }
     let count = buffer.count - Int(stream.pointee.avail_out)
     if count > 0, !take(UnsafeRawBufferPointer(rebasing: buffer[..<count])) { return .refused }

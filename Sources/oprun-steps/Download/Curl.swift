@@ -1,43 +1,44 @@
-// libcurl, as far as downloads need it: the one file that calls it. It knows nothing of files, caches
-// and attempts.
+// libcurl, as far as downloads need it. This is the only file that calls it. It knows nothing about
+// files, caches and attempts.
 
 import BuiltinSteps
 import CLate
 import Diagnostics
 import Glibc
 
-/// What servers are told of who asks.
+/// The user agent that servers are told.
 let ownUserAgent = "\(BuiltinStep.program)/\(version)"
 
-/// What a request is and how it is made.
+/// A request and how it is made.
 struct TransferRequest: Sendable {
   var url: String
-  /// `Name: value`.
+  /// The headers, as `Name: value`.
   var headers: [String] = []
   var userAgent = ownUserAgent
-  /// Nil leaves it to the variables that curl knows; "" is none.
+  /// The proxy; nil leaves it to the variables that curl knows; "" means none.
   var proxy: String?
   /// Whether credentials that the URL lacks may come from `.netrc`.
   var mayUseNetrc = true
   var trust = TrustStore.ofEnvironment
-  /// In nanoseconds.
+  /// The limit for connecting, in nanoseconds.
   var connectTimeout: Int64 = 10_000_000_000
 }
 
-/// What takes an answer, on the thread that drives the transfers. False ends the transfer.
+/// Receives a response, on the thread that drives the transfers. Returning false ends the transfer.
 protocol TransferReceiver: AnyObject, Sendable {
   func take(headerLine: UnsafeRawBufferPointer) -> Bool
   func take(body: UnsafeRawBufferPointer) -> Bool
   func mayConnect(to endpoint: Endpoint) -> Bool
-  /// How many bytes of the body have come, before they are unpacked.
+  /// Called with the number of bytes of the body that have been received, before they are
+  /// decompressed.
   func hasReceived(_ byteCount: Int) -> Bool
 }
 
-/// How a transfer ended for libcurl.
+/// How a transfer ended, according to libcurl.
 struct TransferResult: Hashable, Sendable {
   let code: UInt32
   let words: String
-  /// What a proxy answered that was asked for a tunnel; 0 if none was.
+  /// The response of a proxy to the request for a tunnel; 0 if there was none.
   var tunnelStatus = 0
   /// Whether it is the proxy's certificate that was refused.
   var isOfProxy = false
@@ -50,16 +51,16 @@ struct TransferResult: Hashable, Sendable {
   var isSuccess: Bool { code == CURLE_OK.rawValue }
   var isOutOfMemory: Bool { code == CURLE_OUT_OF_MEMORY.rawValue }
   var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
-  /// The receiver, or the address policy by way of it, did not want to go on.
+  /// Whether the receiver, or the address policy through it, refused to continue.
   var isRefusal: Bool {
     [CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_COULDNT_CONNECT].contains {
       $0.rawValue == code
     }
   }
-  /// Whether it can be the network's doing, which may pass.
+  /// Whether the cause may be the network, so that the failure may be temporary.
   var mayPass: Bool {
-    // One code for a connection that broke in the handshake, and for ends that cannot agree. Of
-    // the second, OpenSSL says where in it the mistake was found.
+    // There is one code for a connection that broke during the handshake, and for a handshake that
+    // cannot succeed. For the latter, OpenSSL says where in it the mistake was found.
     if code == CURLE_SSL_CONNECT_ERROR.rawValue, words.contains("SSL routines") {
       return words.contains("unexpected eof")
     }
@@ -71,14 +72,14 @@ struct TransferResult: Hashable, Sendable {
   }
 }
 
-/// One request and its answer. Belongs to the thread that drives it once it was added.
+/// One request and its response. Once it has been added, it belongs to the thread that drives it.
 final class Transfer: @unchecked Sendable {  // handed from thread to thread, never shared
   fileprivate let easy: UnsafeMutableRawPointer
   private let receiver: any TransferReceiver
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-  /// Nil if libcurl has no memory for it.
+  /// Makes a transfer; nil if libcurl has no memory for it.
   init?(_ request: TransferRequest, to receiver: any TransferReceiver) {
     guard let easy = ccurl_easy_new() else { return nil }
     self.easy = easy
@@ -98,7 +99,8 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   private func setTarget(_ request: TransferRequest) {
     set(CURLOPT_URL, request.url)
     set(CURLOPT_USERAGENT, request.userAgent)
-    // Nothing else is asked for; what is sent packed all the same is unpacked by who takes it.
+    // Nothing else is requested; if content is sent compressed nevertheless, the receiver
+    // decompresses it.
     set(CURLOPT_ACCEPT_ENCODING, "identity")
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
@@ -126,14 +128,14 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     set(CURLOPT_HTTP09_ALLOWED, 0)
     let netrc = request.mayUseNetrc ? CURL_NETRC_OPTIONAL : CURL_NETRC_IGNORED
     set(CURLOPT_NETRC, Int(netrc.rawValue))
-    // What a proxy says of a tunnel is no answer to the request.
+    // The headers of a proxy about a tunnel are not a response to the request.
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-    // Longer times are refused by libcurl, which then takes its own: CURLOPT_CONNECTTIMEOUT_MS(3).
+    // libcurl refuses longer times and then uses its own: CURLOPT_CONNECTTIMEOUT_MS(3).
     let connectTimeout = min(Int64(Int32.max), max(1, request.connectTimeout / 1_000_000))
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(connectTimeout))
     set(CURLOPT_BUFFERSIZE, 256 << 10)
-    // Waits for a connection that can carry several transfers, where there may be one.
+    // Wait for a connection that can carry several transfers, if there may be one.
     if request.url.hasPrefix("https:") { set(CURLOPT_PIPEWAIT, 1) }
   }
 
@@ -175,7 +177,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   }
 
   private func set(_ option: CURLoption, _ value: String) {
-    // libcurl keeps a copy of texts.
+    // libcurl keeps a copy of strings.
     _ = value.withCString { ccurl_set_pointer(easy, option, $0) }
   }
 
@@ -190,7 +192,7 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     return result
   }
 
-  /// Where an answer of 3xx leads to, absolute. Once it has ended.
+  /// The absolute URL to which a 3xx response leads. Valid once the transfer has ended.
   var redirectTarget: String? {
     var text: UnsafeMutablePointer<CChar>?
     guard ccurl_get_text(easy, CURLINFO_REDIRECT_URL, &text) == CURLE_OK, let text else {
@@ -200,11 +202,11 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
   }
 }
 
-/// Many transfers at once. All but `wakeUp` is for one thread.
+/// Many simultaneous transfers. Everything except `wakeUp` is for one thread.
 final class TransferSet: @unchecked Sendable {  // libcurl lets any thread call `wakeUp`
   private let multi: UnsafeMutableRawPointer
 
-  /// `connectionCount` connections are kept open for further requests.
+  /// Makes a set that keeps `connectionCount` connections open for further requests.
   init?(keeping connectionCount: Int) {
     guard let multi = ccurl_multi_new() else { return nil }
     self.multi = multi
@@ -217,12 +219,12 @@ final class TransferSet: @unchecked Sendable {  // libcurl lets any thread call 
 
   func remove(_ transfer: Transfer) { ccurl_multi_remove(multi, transfer.easy) }
 
-  /// Lets a waiting `wait` return. From any thread.
+  /// Makes a waiting `wait` return. It may be called from any thread.
   func wakeUp() { ccurl_multi_wake(multi) }
 
   func wait(milliseconds: Int32) { ccurl_multi_wait(multi, milliseconds) }
 
-  /// Does what can be done without waiting, and answers what has ended, which is removed.
+  /// Does what can be done without waiting; removes and returns the transfers that have ended.
   func advance() -> [(Transfer, TransferResult)] {
     ccurl_multi_perform(multi)
     var ended: [(Transfer, TransferResult)] = []
@@ -239,19 +241,19 @@ final class TransferSet: @unchecked Sendable {  // libcurl lets any thread call 
   }
 }
 
-/// A URL in its parts, by the parser that also makes the connections.
+/// A URL split into its parts, by the parser that also makes the connections.
 struct WebAddress: Hashable, Sendable {
   let scheme: String
-  /// In lower case; an address of version 6 without brackets.
+  /// The host in lower case; an IPv6 address has no brackets.
   let host: String
   let port: Int
   let path: String
-  /// Without a fragment and what gives access: for messages and manifests.
+  /// The URL for messages and manifests, without the fragment and anything that gives access.
   let shown: String
-  /// `name:password`, as written; nil if there is neither.
+  /// The user part, `name:password`, as written; nil if there is neither.
   let userInfo: String?
 
-  /// Nil if it is no absolute URL.
+  /// Parses a URL; nil if it is not an absolute one.
   init?(_ text: String) {
     guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }), let url = ccurl_url_new() else {
       return nil
@@ -283,19 +285,19 @@ struct WebAddress: Hashable, Sendable {
 
   var isWeb: Bool { scheme == "http" || scheme == "https" }
 
-  /// `host:port`, as the address policy compares it.
+  /// Host and port in the form that the address policy compares.
   var authority: String { "\(host):\(port)" }
 
-  /// What credentials belong to.
+  /// The origin, to which credentials belong.
   var origin: String { "\(scheme)://\(authority)" }
 
-  /// Whether the entry of its host in `.netrc` may be sent, when a redirect led here: never to a host
-  /// that only somebody else has named, and not in the open if it began encrypted.
+  /// Whether the entry of its host in `.netrc` may be sent after a redirect: never to a host that
+  /// only a server has named, and not unencrypted if the first request was encrypted.
   func mayUseNetrc(after first: WebAddress) -> Bool {
     host == first.host && (scheme == first.scheme || scheme == "https")
   }
 
-  /// What a `Location` means in an answer of this URL; nil if it makes no sense.
+  /// The URL that a `Location` in a response of this URL refers to; nil if it is invalid.
   static func resolved(_ location: String, against base: String) -> String? {
     guard let url = ccurl_url_new() else { return nil }
     defer { ccurl_url_free(url) }
@@ -311,7 +313,7 @@ struct WebAddress: Hashable, Sendable {
     return String(cString: text)
   }
 
-  /// A redirect within its origin, with its credentials unless that has its own.
+  /// A redirect within the same origin, with the credentials of this URL unless it has its own.
   func completed(_ target: String, _ next: WebAddress) -> String {
     guard let userInfo, next.userInfo == nil, next.origin == origin,
       let host = target.firstRange(of: "://")?.upperBound

@@ -1,4 +1,5 @@
-// A download as an operation: one attempt each. What waits for the first waits for all of them.
+// A download as operations, one for each attempt. Operations that wait for the first attempt wait
+// for all of them.
 
 import OperationKit
 
@@ -7,7 +8,7 @@ final class DownloadTask: Sendable {
   struct End: Sendable {
     let result: Result<Acquired, ItemFailure>
     let attemptCount: Int
-    /// Of all attempts.
+    /// The number of bytes received in all attempts.
     let receivedByteCount: Int
     let nanoseconds: Int64
     /// When it ended, by the monotonic clock.
@@ -23,7 +24,7 @@ final class DownloadTask: Sendable {
   private let received = Guarded(0)
   private let outcome = Guarded<End?>(nil)
 
-  /// `source` is its number in the feed, where it has a place now.
+  /// `source` is its number in the feed, where it currently has a slot.
   init(
     _ policy: RetryPolicy, _ source: Int, of feed: SourceFeed,
     _ body: @escaping @Sendable () throws(ItemFailure) -> Acquired,
@@ -36,10 +37,10 @@ final class DownloadTask: Sendable {
     self.whenOver = whenOver
   }
 
-  /// Nil while there may be another attempt.
+  /// The end; nil while there may be another attempt.
   var end: End? { outcome.withLock { $0 } }
 
-  /// Nil if that was it, else how long to wait for another attempt.
+  /// Makes an attempt; returns nil if it was the last one, otherwise the delay before the next.
   func attempt(_ number: Int) -> Int64? {
     let start = started.withLock { start in
       start = start ?? monotonicTime()
@@ -70,18 +71,18 @@ final class DownloadTask: Sendable {
 }
 
 extension DownloadTask {
-  /// The content has been worked on, by all who wanted it.
+  /// Called when everything that wanted the content has processed it.
   func release() {
     if case .success(let acquired)? = end?.result { acquired.removePassing?() }
   }
 
-  /// Whether there is a place for another attempt now; if not, it is told when there is.
+  /// Whether there is a slot for another attempt now; if not, `goOn` is called when there is.
   func mayResume(whenFree goOn: @escaping @Sendable () -> Void) -> Bool {
     feed.resume(source, whenFree: goOn)
   }
 }
 
-final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in it changes
+final class DownloadOperation: Operation, @unchecked Sendable {  // it has no mutable state
   private let task: DownloadTask
   private let number: Int
   private let hasPlace: Bool
@@ -104,7 +105,7 @@ final class DownloadOperation: Operation, @unchecked Sendable {  // nothing in i
     guard let delay = task.attempt(number) else { return }
     let next = DownloadOperation(task, attempt: number + 1, hasPlace: false)
     let due = monotonicTime() + delay
-    // An operation that waits for a condition holds no place in the queue.
+    // An operation that waits for a condition holds no slot of the queue.
     next.addCondition(.when(every: .nanoseconds(delay)) { monotonicTime() >= due })
     produce(next)
   }

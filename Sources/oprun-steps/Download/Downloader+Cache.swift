@@ -1,9 +1,10 @@
-// Contents that go into the cache, to be worked on there.
+// Downloads contents into the cache, where they are processed.
 
 import Glibc
 import Synchronization
 
-/// A content that must not stay, or that there is no room for: it goes when nobody uses it any more.
+/// A content that must not stay, or for which there is no room: it is removed when nothing uses it
+/// any more.
 private final class PassingContent: Sendable {
   private let part: PartFile
   private let isGone = Atomic(false)
@@ -12,7 +13,7 @@ private final class PassingContent: Sendable {
 
   deinit { remove() }
 
-  /// Once: the name can be another's afterwards.
+  /// Removes the file only once, because the name may be reused afterwards.
   func remove() {
     if !isGone.exchange(true, ordering: .relaxed) { part.discard() }
   }
@@ -20,13 +21,13 @@ private final class PassingContent: Sendable {
 
 /// The right to fetch a source, or the patience for it.
 struct DownloadTurn: Sendable {
-  /// Nil if it took too long: then who has it does not stop us.
+  /// The turn; nil if it took too long to get: then we continue without it.
   let turn: CacheTurn?
-  /// In seconds since 1970.
+  /// When waiting began, in seconds since 1970.
   let began: Int
 
-  /// What another has fetched since we began to wait need not be asked about. A clock that was set back
-  /// makes nothing younger.
+  /// Whether a record is fresh: what another process has fetched since we began to wait need not be
+  /// checked with the server. A clock that was set back does not make anything fresher.
   func isFresh(_ record: CacheRecord) -> Bool {
     guard let turn, turn.hasWaited else { return false }
     return record.confirmed >= began && record.confirmed <= calendarTime()
@@ -34,7 +35,7 @@ struct DownloadTurn: Sendable {
 }
 
 extension Downloader {
-  /// Waits for who fetches the same, but no longer than one attempt of theirs could take.
+  /// Waits for another process that fetches the same, but no longer than one attempt could take.
   func takeTurn(_ source: Source, in cache: Cache) throws(ItemFailure) -> DownloadTurn {
     let began = calendarTime()
     let limit = fetcher.settings.limits.total
@@ -42,8 +43,9 @@ extension Downloader {
     return DownloadTurn(turn: turn, began: began)
   }
 
-  /// Gets the content into the cache, or if it must not stay, into a file that goes with `hold`. What
-  /// is in the cache is checked against its hash unless `isUnread` says that nobody will read it.
+  /// Gets the content into the cache, or if it must not stay, into a file that is removed with
+  /// `hold`. A cached content is checked against its hash unless `isUnread` says that it will not
+  /// be read.
   func acquire(
     _ source: Source, in cache: Cache, isUnread: (CachedObject) -> Bool = { _ in false }
   ) throws(ItemFailure) -> Acquired {

@@ -1,10 +1,10 @@
-// Contents that go to a file of the user's.
+// Downloads contents to a file of the user.
 
 import Diagnostics
 import Glibc
 
 extension Downloader {
-  /// Downloads to `target`, where it is whole or not at all.
+  /// Downloads to `target`, which is published whole or not at all.
   func download(
     _ source: Source, to target: String, keepsInCache: Bool
   ) throws(ItemFailure) -> Acquired {
@@ -73,7 +73,7 @@ extension Downloader {
     return acquired
   }
 
-  /// The size of a file that has this content; nil of any other.
+  /// The size of a file if it has this content; otherwise nil.
   private func size(of path: String, if digest: Digest) -> Int? {
     guard let file = try? OpenFile.regular(path), (try? file.digest()) == digest else {
       return nil

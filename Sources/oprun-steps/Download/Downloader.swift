@@ -1,18 +1,18 @@
-// From a URL to a content: what is at hand is used, asked about, or fetched anew, and kept. One attempt;
-// who calls decides about another.
+// From a URL to a content: an existing one is used, checked with the server, or fetched again, and
+// kept. This makes one attempt; the caller decides about another.
 
 import Diagnostics
 import Glibc
 
 struct Downloader: Sendable {
   let fetcher: Fetcher
-  /// Nil if there is none that could be used.
+  /// The cache; nil if there is none that can be used.
   let cache: Cache?
-  /// How old a confirmation may be to be believed without asking, in seconds.
+  /// How old a confirmation may be to be used without asking the server, in seconds.
   var maxAge = 0
   var mayResume = true
 
-  /// A whole content in a part file.
+  /// A complete content in a part file.
   struct Fetched {
     let digest: Digest
     let size: Int
@@ -31,7 +31,8 @@ struct Downloader: Sendable {
     }
   }
 
-  /// Asks the server. Nil if what is at hand is still right: only if validators were given.
+  /// Asks the server. Nil if the existing content is still valid, which is possible only if
+  /// validators were given.
   func fetch(
     _ source: Source, unless validators: Validators, into part: PartFile
   ) throws(ItemFailure) -> Fetched? {
@@ -50,7 +51,7 @@ struct Downloader: Sendable {
         let digest = part.digest()
         if let expected = source.expected, digest != expected {
           let isResumed = part.receivedByteCount < part.size
-          // What was there before may be at fault, and is not gone on with again.
+          // The earlier part may be at fault, and is not resumed again.
           try system { try part.restart() }
           throw .wrongHash(wanted: expected, found: digest, mayPass: isResumed)
         }
@@ -65,31 +66,32 @@ struct Downloader: Sendable {
     }
   }
 
-  /// Whether what a record says need not be asked about.
+  /// Whether a record can be used without asking the server.
   func isBelieved(_ record: CacheRecord, _ source: Source) -> Bool {
-    // A clock that was set back makes nothing younger.
+    // A clock that was set back does not make anything fresher.
     source.expected != nil || (0..<maxAge).contains(calendarTime() - record.confirmed)
   }
 
-  /// What is known, unless it is of no use.
+  /// The record of a source, unless it is useless.
   func record(of source: Source) -> CacheRecord? {
     cache?.record(source.key).flatMap { record in
       let isWanted = source.expected == nil || source.expected == record.digest
-      // An earlier run may have allowed more. The server is asked whether it is still as long.
+      // An earlier run may have had a higher limit. The server is asked whether the content is
+      // still as long.
       return isWanted && record.size <= fetcher.settings.maxBytes ? record : nil
     }
   }
 
-  /// The server has said that the record is still right.
+  /// Called when the server has confirmed that the record is still valid.
   func confirm(_ record: CacheRecord, _ source: Source) {
     var record = record
     record.confirmed = calendarTime()
-    // What cannot be noted is asked about again.
+    // If it cannot be recorded, the server is asked again next time.
     try? cache?.note(record, for: source.key)
   }
 }
 
-/// A fault of the machine fails the item.
+/// Turns a fault of the machine into a failure of the item.
 func system<Value>(_ body: () throws -> Value) throws(ItemFailure) -> Value {
   do { return try body() } catch let error as SystemError {
     throw .system(error)

@@ -1,10 +1,10 @@
-// One request and its answer: decides by the head what becomes of the body, and writes it into a part
-// file. It knows neither redirects nor attempts.
+// One request and its response: decides by the head what happens to the body, and writes it into a
+// part file. It knows neither redirects nor attempts.
 
 import Diagnostics
 import Synchronization
 
-/// What one answer must keep to.
+/// The limits of one response.
 struct ExchangeTerms: Sendable {
   let key: Digest
   let address: WebAddress
@@ -12,8 +12,8 @@ struct ExchangeTerms: Sendable {
   let policy: AddressPolicy
 }
 
-/// Takes an answer. All of it happens on the thread that drives the transfers, and what it knows is
-/// read when the transfer has ended.
+/// Receives a response. Everything happens on the thread that drives the transfers, and its results
+/// are read when the transfer has ended.
 final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it is over
   private enum Use { case undecided, content, ignored }
 
@@ -29,7 +29,8 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
   private var expectedSize: Int?
   private var decoder: ContentDecoder?
 
-  /// A longer body of an answer that is no content is not read: the connection is given up instead.
+  /// A longer body of a response that is not a content is not read: the connection is closed
+  /// instead.
   private static let ignoredLimit = 64 << 10
 
   init(_ terms: ExchangeTerms, into part: PartFile, _ meter: Meter) {
@@ -48,14 +49,14 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
   }
 
   func take(headerLine: UnsafeRawBufferPointer) -> Bool {
-    // Trailers come after the content. They mean nothing here, but their bytes count.
+    // Trailers come after the content. They have no meaning here, but their bytes count.
     if use != .undecided { return head.count(headerLine) || refuse(.tooManyHeaders()) }
     guard head.take(headerLine) else { return refuse(.tooManyHeaders()) }
     let isLast = headerLine.allSatisfy { $0 == 0x0d || $0 == 0x0a }
     return isLast && head.status >= 200 ? decide() : true
   }
 
-  /// The head is complete.
+  /// Called when the head is complete.
   private func decide() -> Bool {
     do throws(SystemError) {
       if head.status == 200 || head.status == 206, let text = head.invalidLength {
@@ -104,7 +105,7 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
     return true
   }
 
-  /// What is there may be all there is, or of no use: nobody can tell.
+  /// Starts over, because the existing part may be complete or useless, which cannot be determined.
   private func startOver() throws(SystemError) -> Bool {
     let size = part.size
     try part.restart()
@@ -140,27 +141,27 @@ final class Exchange: TransferReceiver, @unchecked Sendable {  // read when it i
     return false
   }
 
-  /// What is wrong with content that has ended well for libcurl.
+  /// What is wrong with content that libcurl considers complete.
   var incompleteness: ItemFailure? {
     if let decoder, !decoder.isAtEnd { return .cutEncoding(head.encoding) }
     guard let expectedSize, expectedSize != part.size else { return nil }
     return .wrongLength(wanted: expectedSize, found: part.size)
   }
 
-  /// Whether the content has an end that can be told from a cut.
+  /// Whether the end of the content can be distinguished from a truncation.
   var isLengthKnown: Bool {
     expectedSize != nil || decoder != nil || head.isChunked || head.isFramed
   }
 }
 
-/// Counts bytes as they come, for the progress.
+/// Counts bytes as they are received, for the progress.
 final class Meter: Sendable {
   private let bytes = Atomic<Int>(0)
   private let expected = Atomic<Int>(0)
 
   func add(_ count: Int) { bytes.add(count, ordering: .relaxed) }
 
-  /// Of a content whose length is known now.
+  /// Adds the length of a content that has become known.
   func expect(_ count: Int) { expected.add(count, ordering: .relaxed) }
 
   var expectedByteCount: Int { expected.load(ordering: .relaxed) }

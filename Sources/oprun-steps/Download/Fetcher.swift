@@ -1,5 +1,5 @@
-// One attempt to get the content of a URL: redirects are followed here, hop by hop, so that each hop is
-// checked and credentials stay where they belong.
+// One attempt to get the content of a URL: redirects are followed here, hop by hop, so that each
+// hop is checked and credentials are sent only where they belong.
 
 import BuiltinSteps
 import Diagnostics
@@ -9,34 +9,35 @@ import Glibc
 struct TransferSettings: Sendable {
   var headers: [(name: String, value: String)] = []
   var policy = AddressPolicy()
-  /// Nil leaves it to the environment, "" is none.
+  /// The proxy; nil leaves it to the environment, "" means none.
   var proxy: String?
   var connectTimeout: Int64 = 10_000_000_000
   var limits = TransferLimits()
   var maxBytes = 10 << 30
 }
 
-/// What is known before a content is asked for.
+/// What is known before a content is requested.
 struct FetchRequest: Sendable {
   let url: String
-  /// Of the URL and the headers.
+  /// The hash of the URL and the headers.
   let key: Digest
-  /// Of what is at hand; an answer that nothing has changed is welcome then.
+  /// The validators of an existing content; if set, a response that nothing has changed is
+  /// accepted.
   var validators = Validators()
 }
 
-/// What came of an attempt.
+/// The result of an attempt.
 enum FetchAnswer: Sendable {
-  /// What is at hand is still right.
+  /// The existing content is still valid.
   case unchanged(ContentFacts)
-  /// The part file holds all of it.
+  /// The part file has the complete content.
   case content(ContentFacts)
 }
 
 struct ContentFacts: Hashable, Sendable {
   var validators: Validators
   var forbidsKeeping: Bool
-  /// False if it just ended; it may have been cut.
+  /// False if the content just ended, so that it may have been truncated.
   var isLengthKnown: Bool
 }
 
@@ -71,7 +72,7 @@ struct Fetcher: Sendable {
       key: request.key, address: address, maxBytes: settings.maxBytes, policy: settings.policy)
   }
 
-  /// Answers where the server leads to, if it does.
+  /// Performs a request; returns the target of a redirect, if there is one.
   private func perform(
     _ transfer: TransferRequest, _ exchange: Exchange
   ) throws(ItemFailure) -> String? {
@@ -85,7 +86,7 @@ struct Fetcher: Sendable {
     case .ended(let result, let target):
       try check(result, exchange)
       guard [301, 302, 303, 307, 308].contains(exchange.head.status) else { return nil }
-      // libcurl says where it leads only if the body was read to its end.
+      // libcurl provides the target only if the body was read to its end.
       let resolved = exchange.head["location"].flatMap {
         WebAddress.resolved($0, against: transfer.url)
       }
@@ -96,7 +97,7 @@ struct Fetcher: Sendable {
     }
   }
 
-  /// A proxy connects for us, and says nothing of addresses: what is written as one is checked here.
+  /// Checks a literal address, because a proxy connects for us and does not report addresses.
   private func checkLiteral(_ exchange: Exchange) throws(ItemFailure) {
     let terms = exchange.terms
     guard !settings.policy.proxies.isEmpty, let address = Address(terms.address.host) else {
@@ -131,7 +132,8 @@ struct Fetcher: Sendable {
     }
   }
 
-  /// What is harmless goes everywhere; all else may be a secret, and stays with its host.
+  /// The headers for a request. Harmless ones are sent everywhere; any other may be a secret, and
+  /// is sent only to its host.
   private func headers(
     for request: FetchRequest, _ part: PartFile, withSecrets: Bool
   ) -> [String] {

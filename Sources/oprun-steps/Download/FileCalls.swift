@@ -1,4 +1,4 @@
-// The system calls on files that downloads and the cache make, with errors in words.
+// The file system calls that downloads and the cache make, with errors in words.
 
 import Diagnostics
 import Glibc
@@ -14,8 +14,8 @@ final class OpenFile: Sendable {
     guard descriptor >= 0 else { throw SystemError("cannot open \(quoted(path))", errno: errno) }
   }
 
-  /// One that nobody else can have put there: of this user, with one name, and no link, FIFO, device or
-  /// folder. Never waits.
+  /// Opens a file that no other user can have put there: it belongs to this user, has one name, and
+  /// is not a link, FIFO, device or folder. It never waits.
   static func own(
     _ path: String, _ flags: Int32, mode: mode_t = 0o600
   ) throws(SystemError) -> OpenFile {
@@ -27,7 +27,7 @@ final class OpenFile: Sendable {
     return file
   }
 
-  /// One to be read, wherever links lead to it. Never waits, as a FIFO would let it.
+  /// Opens a file for reading, following links. It never waits, as opening a FIFO would.
   static func regular(_ path: String) throws(SystemError) -> OpenFile {
     let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
     try file.checkKind()
@@ -61,20 +61,20 @@ final class OpenFile: Sendable {
     }
   }
 
-  /// What is written next goes to its end.
+  /// Truncates the file; further writes go to its end.
   func truncate(to size: Int = 0) throws(SystemError) {
     guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0
     else { throw SystemError("cannot empty \(quoted(path))", errno: errno) }
   }
 
-  /// The content is on the disk when this returns.
+  /// Synchronizes the file: its content is on disk when this returns.
   func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 else {
       throw SystemError("cannot write \(quoted(path))", errno: errno)
     }
   }
 
-  /// Reads from the start on, in pieces: all, or the first so many bytes.
+  /// Reads from the start, in pieces: everything, or only the first bytes up to a limit.
   func readAll(
     upTo limit: Int = .max, _ take: (UnsafeRawBufferPointer) -> Void
   ) throws(SystemError) {
@@ -100,7 +100,8 @@ final class OpenFile: Sendable {
     return hash.finish()
   }
 
-  /// False if somebody else holds it. The kernel gives it back when the file is closed.
+  /// Takes a lock; false if another process holds it. The kernel releases it when the file is
+  /// closed.
   func tryLock(_ kind: Int32) -> Bool { flock(descriptor, kind | LOCK_NB) == 0 }
 
   func lock(_ kind: Int32) {
@@ -108,7 +109,7 @@ final class OpenFile: Sendable {
   }
 }
 
-/// What files are done to by name.
+/// Operations on files by name.
 enum Files {
   static func rename(_ old: String, to new: String) throws(SystemError) {
     guard Glibc.rename(old, new) == 0 else {
@@ -127,7 +128,7 @@ enum Files {
     }
   }
 
-  /// Makes the folder that a file is to be in.
+  /// Creates the folder for a file.
   static func makeFolder(of path: String, mode: mode_t = 0o777) throws(SystemError) {
     if let slash = path.lastIndex(of: "/") { try makeFolder(String(path[..<slash]), mode: mode) }
   }
@@ -139,7 +140,7 @@ enum Files {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 
-  /// The names in a folder but `.` and `..`; none if it cannot be read.
+  /// The names in a folder except `.` and `..`; none if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let stream = opendir(folder) else { return [] }
     defer { closedir(stream) }
@@ -155,7 +156,7 @@ enum Files {
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// What is there in the place of a file; nil if it is one.
+  /// What exists in place of a file, in words; nil if it is a file.
   static func words(ofKind mode: mode_t) -> String? {
     switch mode & S_IFMT {
     case S_IFREG: nil
@@ -167,14 +168,14 @@ enum Files {
     }
   }
 
-  /// Throws if a file of this name would take the place of something else than a file. A link is
-  /// replaced, unless it leads to such a thing.
+  /// Throws if a file of this name would replace something other than a file. A link is replaced,
+  /// unless it leads to such a thing.
   static func checkReplaceable(_ path: String) throws(SystemError) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return }
     let isLink = status.st_mode & S_IFMT == S_IFLNK
     if isLink {
-      // As /dev/stdout: a name for what a process has open.
+      // A name such as /dev/stdout, for something that a process has open.
       if linkText(path).hasPrefix("/proc/") {
         throw SystemError("cannot replace \(quoted(path)), a link to an open file", errno: ENOTSUP)
       }
@@ -195,8 +196,8 @@ enum Files {
       decoding: buffer.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  /// The whole of a small file that nobody else can have written; nil if there is none, or it is no
-  /// file, or longer.
+  /// The whole of a small file that no other user can have written; nil if there is none, or it is
+  /// not a file, or is longer.
   static func text(of path: String, upTo limit: Int = 1 << 20) -> String? {
     guard let file = try? OpenFile.own(path, O_RDONLY), file.size <= limit,
       file.status.st_mode & (S_IWGRP | S_IWOTH) == 0
@@ -206,20 +207,20 @@ enum Files {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The whole of a file that the user has named; it can be a link or a pipe. If nobody begins to
-  /// write into the pipe within the patience, in milliseconds, it is given up.
+  /// The whole of a file that the user has named; it can be a link or a pipe. If no process begins
+  /// to write into the pipe within the patience, in milliseconds, this fails.
   static func namedText(
     of path: String, upTo limit: Int, patience: Int32 = 30_000
   ) throws(SystemError) -> String {
     let file = try OpenFile(path, O_RDONLY | O_NONBLOCK)
     if file.status.st_mode & S_IFMT == S_IFIFO {
-      // Until there was a writer, poll(2) does not take the lack of one for the end.
+      // Before there has been a writer, poll(2) does not report the lack of one as the end.
       var waiting = pollfd(fd: file.descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, patience) != 0 else {
         throw SystemError("nobody writes into the FIFO \(quoted(path))", errno: ETIMEDOUT)
       }
     }
-    // Standard input shares its flags with others, and waits as it did.
+    // Standard input shares its flags with other processes, so they are left unchanged.
     let flags = fcntl(file.descriptor, F_GETFL)
     _ = fcntl(file.descriptor, F_SETFL, flags & ~O_NONBLOCK)
     var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-// What can go wrong with a download, in words. All wording of this phase is here.
+// The messages about downloads. All wording of this phase is here.
 
 import Diagnostics
 import Glibc
@@ -110,7 +110,7 @@ extension ItemFailure {
     ItemFailure("not done after \(shownDuration(nanoseconds))", mayPass: true)
   }
 
-  /// What libcurl says, in our form.
+  /// The message of libcurl, in our form.
   static func transfer(_ result: TransferResult, to address: WebAddress) -> ItemFailure {
     if result.tunnelStatus >= 300 {
       let status = result.tunnelStatus
@@ -119,7 +119,7 @@ extension ItemFailure {
         mayPass: mayPass(status))
     }
     if result.isOutOfMemory {
-      // libcurl (7.88) has no other word for a header line that is longer than it takes.
+      // libcurl (7.88) has no other error for a header line that is longer than it accepts.
       return hasMemory ? ItemFailure("sends a header line of more than 100K") : .noMemory
     }
     if result.isUntrusted { return .untrusted(result, address) }
@@ -143,7 +143,7 @@ extension ItemFailure {
       "the certificate of \(owner) is refused: \(printable(reason))\(help)")
   }
 
-  /// Whether there is some: a limit on memory is what it fails by, if at all.
+  /// Whether there is memory: an allocation fails, if at all, because of a limit.
   private static var hasMemory: Bool {
     let memory = malloc(8 << 20)
     defer { free(memory) }

@@ -1,29 +1,30 @@
-// A file that is still coming, beside the one that it will be, and what is known of it so that a later
-// try can go on. It knows no server.
+// A file that is still being received, next to its target, with a record that allows a later
+// attempt to resume it. It knows no server.
 
 import Diagnostics
 import Glibc
 
-/// What must still hold for a part to be gone on with.
+/// What must still match for a part to be resumed.
 struct PartOrigin: Hashable, Sendable {
-  /// Of the URL and the headers that were sent.
+  /// The hash of the URL and the headers that were sent.
   let key: Digest
   /// A strong entity tag.
   let validator: String
-  /// Nil if the server did not say.
+  /// The total length; nil if the server did not say.
   let total: Int?
 }
 
-/// What is noted beside a part: where it comes from, and what of it is surely as it came.
+/// What is recorded next to a part: where it comes from, and which bytes of it are certainly as
+/// received.
 struct PartRecord: Hashable, Sendable {
   let origin: PartOrigin
   /// The permissions that the file will have.
   let mode: mode_t
-  /// So many bytes from the start have the hash.
+  /// The number of bytes from the start that have the hash.
   let size: Int
   let digest: Digest
 
-  /// A line each.
+  /// The record as text, one line per field.
   var text: String {
     """
     oprun part 2
@@ -55,29 +56,30 @@ struct PartRecord: Hashable, Sendable {
   }
 }
 
-/// Belongs to one download at a time, which holds a lock on it.
+/// A part file, which belongs to one download at a time, which holds a lock on it.
 final class PartFile: @unchecked Sendable {  // handed from thread to thread, never shared
   let path: String
   private let file: OpenFile
-  /// That it gets with its name. Until then, nobody else may write to it.
+  /// The mode that it gets with its name. Until then, no other user may write to it.
   private let mode: mode_t
-  /// Whether a later try would look for it here.
+  /// Whether a later attempt would look for it here.
   private let isFindable: Bool
   private var hash = SHA256()
   private(set) var size = 0
-  /// Bytes that came while it was open; those that were dropped again count, too.
+  /// The number of bytes received while it was open, including those that were dropped again.
   private(set) var receivedByteCount = 0
-  /// What the bytes that are there belong to; nil if they are of no use.
+  /// The origin of the existing bytes; nil if they are useless.
   private(set) var origin: PartOrigin?
-  /// What is noted beside it.
+  /// The record next to it.
   private var record: PartRecord?
   private var recorded: Int64 = 0
 
-  /// In nanoseconds. Who is killed loses no more time than that.
+  /// The interval in nanoseconds. A process that is killed loses no more time than that.
   private static let recordInterval: Int64 = 1_000_000_000
   private static let othersMayWrite: mode_t = 0o022
 
-  /// What there may be beside a target until it is whole: its part, and what is known of that.
+  /// The names that may exist next to a target until it is complete: its part, and the record of
+  /// that.
   static func names(beside target: String) -> [String] {
     [name(beside: target), recordName(beside: name(beside: target))]
   }
@@ -86,8 +88,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   static func recordName(beside part: String) -> String { part + ".from" }
 
-  /// Opens or makes `path`; if another process is at it, or it is not surely ours, one with a name of
-  /// our own.
+  /// Opens or creates `path`; if another process uses it, or it is not certainly ours, a file with
+  /// a unique name.
   static func open(at path: String, mode: mode_t) throws(SystemError) -> PartFile {
     try Files.makeFolder(of: path)
     TemporaryFile.removeLeft(in: TemporaryFile.folder(of: path))
@@ -110,21 +112,22 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     {
       return PartFile(file, record)
     }
-    // Nobody knows what is in it, and others may have it open.
+    // Its content is unknown, and other processes may have it open.
     Files.remove(path)
     let new = try? OpenFile(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode: mode)
     guard let new, new.tryLock(LOCK_EX), isStillNamed(new) else { return nil }
     return PartFile(new)
   }
 
-  /// Between opening and locking, another process may have published or removed it.
+  /// Whether it still has its name, because another process may have published or removed it
+  /// between opening and locking.
   private static func isStillNamed(_ file: OpenFile) -> Bool {
     var named = stat()
     let status = file.status
     return status.st_nlink > 0 && lstat(file.path, &named) == 0 && named.st_ino == status.st_ino
   }
 
-  /// One that is new.
+  /// Makes a new one.
   private init(_ file: OpenFile, isFindable: Bool = true) {
     path = file.path
     self.file = file
@@ -134,7 +137,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     record = isFindable ? Files.text(of: recordPath).flatMap(PartRecord.init) : nil
   }
 
-  /// One that an earlier try has left.
+  /// Makes one that an earlier attempt has left.
   private init(_ file: OpenFile, _ record: PartRecord) {
     path = file.path
     self.file = file
@@ -145,8 +148,8 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
 
   private var recordPath: String { PartFile.recordName(beside: path) }
 
-  /// Looks for what an earlier try left of the same thing; empties the file if there is nothing, or if
-  /// it is not what came.
+  /// Looks for what an earlier attempt left of the same content; empties the file if there is
+  /// nothing, or if it is not what was received.
   func prepare(key: Digest, mayResume: Bool) throws(SystemError) {
     guard mayResume, let record, record.origin.key == key, record.size <= file.size,
       record.origin.total.map({ record.size < $0 }) ?? true
@@ -168,7 +171,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     try file.truncate()
   }
 
-  /// What the bytes to come belong to.
+  /// Sets the origin of the bytes to come.
   func begin(_ origin: PartOrigin) {
     self.origin = origin
     recorded = monotonicTime()
@@ -182,7 +185,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     if origin != nil, monotonicTime() - recorded > Self.recordInterval { note() }
   }
 
-  /// Notes what is there. What cannot be noted is fetched again by a later try.
+  /// Records the existing bytes. If that fails, a later attempt fetches them again.
   private func note() {
     recorded = monotonicTime()
     guard let origin, isFindable, size > 0 else { return }
@@ -201,10 +204,10 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
   /// The hash of all bytes.
   func digest() -> Digest { hash.finish() }
 
-  /// All bytes are on the disk when this returns.
+  /// Synchronizes the file: all bytes are on disk when this returns.
   func synchronize() throws(SystemError) { try file.synchronize() }
 
-  /// Gives it its final name; from then on others may read it. To be synchronized first.
+  /// Gives it its final name; from then on others may read it. It must be synchronized first.
   func publish(as target: String) throws(SystemError) {
     if file.status.st_mode & 0o777 != mode { fchmod(file.descriptor, mode) }
     try Files.rename(path, to: target)
@@ -212,7 +215,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     file.lock(LOCK_SH)
   }
 
-  /// Brings it to the disk and gives it its final name. If that cannot be, nothing is left of it.
+  /// Synchronizes it to disk and gives it its final name. If that fails, nothing is left of it.
   func finish(as target: String) throws(SystemError) {
     do throws(SystemError) {
       try synchronize()
@@ -224,7 +227,7 @@ final class PartFile: @unchecked Sendable {  // handed from thread to thread, ne
     }
   }
 
-  /// Leaves it for a later try, if there is something to go on with.
+  /// Leaves it for a later attempt, if there is something to resume.
   func leave() {
     note()
     if origin == nil || record?.size != size { discard() }

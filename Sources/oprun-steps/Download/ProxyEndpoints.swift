@@ -1,12 +1,12 @@
-// The proxies that the user has set: connecting to them is allowed, wherever they are.
+// The proxies that the user has set: connecting to them is allowed, whatever their addresses.
 
 import Glibc
 
 enum Proxies {
-  /// Those that libcurl would take from the environment.
+  /// The variables from which libcurl would take them.
   static let variables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
-  /// The addresses behind the URLs of proxies. Asks the name service.
+  /// The addresses of proxies, given their URLs. This asks the name service.
   static func endpoints(_ urls: [String]) -> Set<Endpoint> {
     var endpoints: Set<Endpoint> = []
     for url in urls where !url.isEmpty {
@@ -24,7 +24,7 @@ enum Proxies {
     return schemes.contains(address.scheme) && !address.host.isEmpty
   }
 
-  /// As libcurl reads them: without a scheme it is http, without a port 1080.
+  /// The address of a proxy as libcurl parses it: without a scheme it is http, without a port 1080.
   private static func address(_ url: String) -> WebAddress? {
     let hasScheme = url.split(separator: "/", maxSplits: 1).first?.hasSuffix(":") ?? false
     return WebAddress(hasScheme ? url : "http://\(url)")

@@ -1,19 +1,19 @@
-// The status and headers of an answer, and what they mean. It knows no connection and no file.
+// The status and headers of a response, and what they mean. It knows no connection and no file.
 
-/// What came before the body.
+/// The part of a response before the body.
 struct ResponseHead: Sendable {
   private(set) var status = 0
-  /// Whether the answer came in frames of HTTP/2, which say what is the last.
+  /// Whether the response came in HTTP/2 frames, which mark the last one.
   private(set) var isFramed = false
   private var fields: [String: String] = [:]
   private var byteCount = 0
 
-  /// All header lines of one answer together, trailers and those of interim answers included, are no
-  /// longer.
+  /// The maximum size of all header lines of one response together, including trailers and those of
+  /// interim responses.
   static let byteLimit = 256 << 10
 
-  /// Takes one line, with its end. False if there are too many of them. A status line begins anew:
-  /// `100 Continue` and the answers of proxies come first.
+  /// Takes one line, with its line end. False if there are too many. A status line starts again,
+  /// because `100 Continue` and the responses of proxies come first.
   mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
     guard count(line) else { return false }
     let text = String(decoding: line, as: UTF8.self)
@@ -25,14 +25,14 @@ struct ResponseHead: Sendable {
       let value = text[text.index(after: colon)...].trimmed
       guard !value.isEmpty else { return true }
       let name = text[..<colon].lowercased()
-      // Of these, all that came count: RFC 9110, 5.3.
+      // For these, all occurrences count: RFC 9110, 5.3.
       let isList = ["content-length", "content-encoding", "transfer-encoding"].contains(name)
       fields[name] = isList ? fields[name].map { "\($0), \(value)" } ?? value : value
     }
     return true
   }
 
-  /// False if there are too many of them.
+  /// Counts a line; false if there are too many.
   mutating func count(_ line: UnsafeRawBufferPointer) -> Bool {
     byteCount += line.count
     return byteCount <= Self.byteLimit
@@ -40,7 +40,7 @@ struct ResponseHead: Sendable {
 
   subscript(_ name: String) -> String? { fields[name] }
 
-  /// Nil if there is none, or none that makes sense.
+  /// The content length; nil if there is none, or if it is invalid.
   var contentLength: Int? {
     guard !isChunked, let text = self["content-length"] else { return nil }
     let values = Set(text.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed))
@@ -50,20 +50,22 @@ struct ResponseHead: Sendable {
     return Int(digits)
   }
 
-  /// RFC 9112, 6.3: one that is no number, is too large, or differs from another, is a fault.
+  /// An invalid length: RFC 9112, 6.3, does not allow one that is not a number, is too large, or
+  /// differs from another.
   var invalidLength: String? {
     isChunked || contentLength != nil ? nil : self["content-length"]
   }
 
-  /// Then a content has an end of its own, whatever a length says: RFC 9112, 6.3.
+  /// Whether the content is chunked, so that it marks its own end, whatever a length says: RFC
+  /// 9112, 6.3.
   var isChunked: Bool {
     self["transfer-encoding"]?.lowercased().split(separator: ",").last?.trimmed == "chunked"
   }
 
-  /// Whether the body is packed on the way, so that lengths and ranges are not the content's.
+  /// Whether the body is compressed for transfer, so that lengths and ranges are not the content's.
   var isEncoded: Bool { encoding != nil }
 
-  /// How it is packed, in lower case: of the content or of its transfer, which means the same here.
+  /// The encoding in lower case: that of the content or of its transfer, which mean the same here.
   var encoding: String? {
     let lists = [self["content-encoding"], self["transfer-encoding"]].compactMap { $0 }
     let names = lists.flatMap { $0.lowercased().split(separator: ",").map(\.trimmed) }
@@ -79,8 +81,8 @@ struct ResponseHead: Sendable {
     Validators(entityTag: self["etag"], lastModified: self["last-modified"])
   }
 
-  /// What may say in If-Range that a part still fits: a strong entity tag, or nothing. A date can be
-  /// the same for two contents of one second.
+  /// The validator for If-Range, which confirms that a part still matches: a strong entity tag, or
+  /// nothing. Two contents of the same second can have the same date.
   var strongValidator: String? {
     guard !isEncoded, let tag = self["etag"], tag.hasPrefix("\""), tag.hasSuffix("\""),
       tag.count > 2
@@ -88,10 +90,10 @@ struct ResponseHead: Sendable {
     return tag
   }
 
-  /// `bytes 100-199/200`.
+  /// The range of the content: `bytes 100-199/200`.
   var contentRange: ContentRange? { self["content-range"].flatMap(ContentRange.init) }
 
-  /// In seconds from now; nil if there is none or it makes no sense.
+  /// The delay in seconds from now; nil if there is none or it is invalid.
   func retryAfter(now: Int) -> Int? {
     guard let text = self["retry-after"] else { return nil }
     if let seconds = Int(text) { return max(0, seconds) }
@@ -99,7 +101,7 @@ struct ResponseHead: Sendable {
   }
 }
 
-/// What tells one state of a resource from another.
+/// What distinguishes one state of a resource from another.
 struct Validators: Hashable, Sendable {
   var entityTag: String?
   var lastModified: String?
@@ -107,11 +109,11 @@ struct Validators: Hashable, Sendable {
   var areMissing: Bool { entityTag == nil && lastModified == nil }
 }
 
-/// Which bytes of how many an answer carries.
+/// The range of bytes that a response carries, and the total.
 struct ContentRange: Hashable, Sendable {
   let first: Int
   let last: Int
-  /// Nil if the server does not know.
+  /// The total; nil if the server does not know it.
   let total: Int?
 
   init?(_ text: String) {
@@ -129,7 +131,7 @@ struct ContentRange: Hashable, Sendable {
   }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is sent today.
+/// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, the only form that is sent today.
 func secondsSince1970(httpDate text: String) -> Int? {
   let parts = text.split(separator: " ")
   let months = [
@@ -156,7 +158,7 @@ private func days(year: Int, month: Int, day: Int) -> Int {
 }
 
 extension StringProtocol {
-  /// Without blanks and ends of lines around it.
+  /// The string without surrounding spaces and line ends.
   var trimmed: String {
     let isBlank: (UInt8) -> Bool = { [0x20, 0x09, 0x0a, 0x0d].contains($0) }
     var bytes = Array(utf8)[...]

@@ -1,18 +1,20 @@
-// When a failed download is tried again. Pure: the caller brings chance and waits.
+// Decides when a failed download is retried. Pure: the caller provides the random number and waits.
 
-/// Growing delays with chance in them, so that many who failed together do not come back together.
+/// Growing delays with a random part, so that many downloads that failed together do not retry
+/// together.
 struct RetryPolicy: Hashable, Sendable {
-  /// Further attempts after the first.
+  /// The number of further attempts after the first.
   var limit = 3
-  /// Before the second attempt, in nanoseconds; each further delay is twice the last.
+  /// The delay before the second attempt, in nanoseconds; each further delay is twice the previous
+  /// one.
   var delay: Int64 = 500_000_000
 
   static let longestDelay: Int64 = 30_000_000_000
-  /// In seconds. Who is told to come back later than that gives up.
+  /// The longest wait in seconds. If a server asks for more, the download gives up.
   static let longestWait = 300
 
-  /// In nanoseconds; nil if there is no further attempt. `attempt` counts from 1; `chance` is from 0
-  /// to 1 and decides over the second half of the delay.
+  /// The delay in nanoseconds; nil if there is no further attempt. `attempt` counts from 1;
+  /// `chance` is between 0 and 1 and determines the second half of the delay.
   func delay(after failure: ItemFailure, attempt: Int, chance: Double) -> Int64? {
     guard failure.mayPass, attempt <= limit else { return nil }
     let doubled = min(delay, Self.longestDelay) << Int64(min(attempt - 1, 20))

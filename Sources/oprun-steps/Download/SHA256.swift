@@ -1,8 +1,8 @@
-// SHA-256 by libcrypto, which uses what the processor has for it.
+// SHA-256 by libcrypto, which uses the instructions of the processor for it.
 
 import CLate
 
-/// A hash in the making.
+/// A hash under construction.
 struct SHA256: ~Copyable {
   private let context = ccrypto_sha256_start()
 
@@ -12,7 +12,7 @@ struct SHA256: ~Copyable {
     ccrypto_sha256_add(context, bytes.baseAddress, bytes.count)
   }
 
-  /// The hash of all so far; more can follow.
+  /// The hash of everything so far; more can follow.
   borrowing func finish() -> Digest {
     var bytes = [UInt8](repeating: 0, count: 32)
     ccrypto_sha256_result(context, &bytes)
@@ -27,13 +27,13 @@ struct SHA256: ~Copyable {
   }
 }
 
-/// 32 bytes.
+/// A hash of 32 bytes.
 struct Digest: Hashable, Sendable {
   let bytes: [UInt8]
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// From 64 hexadecimal digits.
+  /// Parses 64 hexadecimal digits.
   init?(_ text: String) {
     let digits = Array(text.utf8)
     guard digits.count == 64 else { return nil }

@@ -1,19 +1,19 @@
-// What is to be downloaded, and what came of it.
+// What is downloaded, and the result.
 
-/// One URL, whoever wants it.
+/// One URL, whichever items want it.
 struct Source: Hashable, Sendable {
   let url: String
-  /// Without secrets.
+  /// The URL without secrets.
   let shown: String
-  /// `host:port`.
+  /// The host, as `host:port`.
   let host: String
   /// The path of the URL, for names.
   let path: String
-  /// Of the URL and the headers that go with it.
+  /// The hash of the URL and its headers.
   let key: Digest
   let expected: Digest?
 
-  /// Nil if it is no URL of http or https.
+  /// Nil if it is not a URL of http or https.
   init?(_ url: String, headers: [(name: String, value: String)] = [], expected: Digest? = nil) {
     guard let address = WebAddress(url), address.isWeb else { return nil }
     self.url = url
@@ -26,18 +26,19 @@ struct Source: Hashable, Sendable {
   }
 }
 
-/// A content, and how it was come by.
+/// A content, and how it was obtained.
 struct Acquired: Sendable {
   let path: String
   let digest: Digest
   let size: Int
-  /// Whether it was at hand.
+  /// Whether it already existed.
   var isCached = false
   var receivedByteCount = 0
   var note: String?
   /// Keeps the file there.
   var hold: (any Sendable)?
-  /// Removes the file now if it would go with `hold`: the program can end before that does.
+  /// Removes the file now if it would be removed with `hold`, because the program may end before
+  /// that.
   var removePassing: (@Sendable () -> Void)?
 
   init(path: String, digest: Digest, size: Int) {

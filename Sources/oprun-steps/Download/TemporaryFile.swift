@@ -1,5 +1,5 @@
-// Files that are not whole yet: hidden beside what they will be, locked by who writes them, and removed by
-// the next who writes there if nobody does any more.
+// Incomplete files: hidden next to their targets, locked by the process that writes them; leftovers
+// of a killed process are removed by the next one that writes there.
 
 import Diagnostics
 import Glibc
@@ -10,21 +10,21 @@ enum TemporaryFile {
   private static let prefix = ".oprun-"
   private static let suffix = ".part"
   private static let number = Atomic<Int>(0)
-  /// Where this process has looked for what others have left.
+  /// The folders in which this process has looked for leftovers.
   private static let lookedAt = Guarded<Set<String>>([])
 
-  /// Another one each time: `out/.oprun-4711-1.part` for `out/a.jpg`.
+  /// A path that is different each time: `out/.oprun-4711-1.part` for `out/a.jpg`.
   static func path(beside path: String) -> String {
     let number = number.wrappingAdd(1, ordering: .relaxed).newValue
     return "\(folder(of: path))\(prefix)\(getpid())-\(number)\(suffix)"
   }
 
-  /// With its slash; "" is the one that the program runs in.
+  /// The folder with its slash; "" means the one in which the program runs.
   static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
   }
 
-  /// A new file of such a name, claimed. What others have put there is passed over.
+  /// Creates and claims a new file with such a name. Existing files are skipped.
   static func make(beside path: String, mode: mode_t) throws(SystemError) -> OpenFile {
     while true {
       do throws(SystemError) {
@@ -37,15 +37,16 @@ enum TemporaryFile {
     }
   }
 
-  /// Says that the file is in use, until all who share the descriptor have closed it. False if somebody
-  /// was just removing it. Where there are no locks, nobody removes it either.
+  /// Marks the file as in use, until all processes that share the descriptor have closed it. False
+  /// if another process is just removing it. If the file system has no locks, no process removes it
+  /// either.
   static func claim(_ descriptor: Int32) -> Bool {
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { return false }
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_nlink > 0
   }
 
-  /// Removes from a folder what processes that were killed have left, once in the life of this one.
+  /// Removes the leftovers of killed processes from a folder, once in the life of this process.
   static func removeLeft(in folder: String) {
     guard lookedAt.withLock({ $0.insert(folder).inserted }) else { return }
     for name in Files.names(in: folder.isEmpty ? "." : folder) where isTemporary(name) {

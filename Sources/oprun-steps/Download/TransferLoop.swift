@@ -1,4 +1,4 @@
-// The thread that drives all transfers. Others hand it a request and wait for the end of it.
+// The thread that drives all transfers. Other threads pass it a request and wait for its end.
 
 import Glibc
 import OperationKit
@@ -12,7 +12,7 @@ struct TransferLimits: Sendable {
 
 /// How a transfer ended.
 enum TransferEnd: Sendable {
-  /// `redirectTarget` is set for answers that lead elsewhere.
+  /// The transfer ended; `redirectTarget` is set for responses that lead elsewhere.
   case ended(TransferResult, redirectTarget: String?)
   case stalled
   case tookTooLong
@@ -44,14 +44,14 @@ final class TransferLoop: Sendable {
   private let transfers: TransferSet
   private let arrivals = Guarded<[Job]>([])
 
-  /// Nil if there is no memory or no thread.
+  /// Makes a loop; nil if there is no memory or no thread.
   init?(keeping connectionCount: Int) {
     guard let transfers = TransferSet(keeping: connectionCount) else { return nil }
     self.transfers = transfers
     guard Threads.start({ [self] in drive() }) else { return nil }
   }
 
-  /// Makes the request and waits until it has ended. Not on the loop's own thread.
+  /// Makes the request and waits until it has ended. Must not be called on the loop's own thread.
   func perform(
     _ request: TransferRequest, _ limits: TransferLimits, to receiver: any TransferReceiver
   ) -> TransferEnd {
@@ -64,7 +64,7 @@ final class TransferLoop: Sendable {
     return job.end.withLock { $0 } ?? .noMemory
   }
 
-  /// The thread's life, which is the program's.
+  /// The main function of the thread, which lives as long as the program.
   private func drive() -> Never {
     var running: [ObjectIdentifier: Job] = [:]
     while true {
@@ -100,7 +100,8 @@ final class TransferLoop: Sendable {
   }
 }
 
-/// Notes when something came last. libcurl's own limit is an average over seconds, which a burst hides.
+/// Records when something was received last. libcurl's own limit is an average over seconds, which
+/// a burst hides.
 private final class CountingReceiver: TransferReceiver {
   let latest = Atomic<Int64>(0)
   private let received = Atomic<Int>(0)
@@ -128,14 +129,14 @@ private final class CountingReceiver: TransferReceiver {
   }
 }
 
-/// In nanoseconds.
+/// The monotonic time in nanoseconds.
 func monotonicTime() -> Int64 {
   var time = timespec()
   clock_gettime(CLOCK_MONOTONIC, &time)
   return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// Seconds since 1970.
+/// The time in seconds since 1970.
 func calendarTime() -> Int {
   var time = timespec()
   clock_gettime(CLOCK_REALTIME, &time)

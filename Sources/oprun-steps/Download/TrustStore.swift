@@ -1,9 +1,10 @@
-// Whose certificates are believed, found as the curl command finds it: libcurl itself asks no variable.
+// The trusted certificate authorities, found as the curl command finds them, because libcurl itself
+// reads no variable.
 
 struct TrustStore: Hashable, Sendable {
-  /// Certificates of authorities in PEM, in the place of the system's; nil for those.
+  /// A file of authority certificates in PEM, in place of the system's; nil for those.
   var file: String?
-  /// With a certificate in each file, named by its hash.
+  /// A folder with one certificate in each file, named by its hash.
   var folder: String?
 
   static let ofEnvironment = TrustStore()

@@ -1,5 +1,5 @@
-// Results of images in the cache: what was made of the same content in the same way need not be made
-// again. It knows neither where contents come from nor how images are made.
+// Results of images in the cache: what was made from the same content in the same way need not be
+// made again. It knows neither where contents come from nor how images are made.
 
 import BuiltinSteps
 import Diagnostics
@@ -9,10 +9,10 @@ struct KeptResults: Sendable {
   let cache: Cache
   let settings: ResizeSettings
 
-  /// Raised whenever our own part in making images changes what comes out.
+  /// The generation; raise it whenever our own code for images changes the results.
   private static let generation = 2
 
-  /// Of one result. All that decides over its bytes is in it.
+  /// The key of one result. It covers everything that determines its bytes.
   private func key(_ source: Digest, _ result: ResultSpec) -> Digest {
     let background = result.background
     let parts = [
@@ -21,13 +21,13 @@ struct KeptResults: Sendable {
       "\(result.format.rawValue)", "\(result.quality)", "\(result.strip)",
       "\(background.red),\(background.green),\(background.blue),\(background.alpha)",
       "\(settings.allFrames)", "\(settings.limits.pixels)",
-      // All are made from one decoding, which is as fine as the largest needs.
+      // All are made from one decoding, which has the resolution that the largest needs.
       settings.boxes.map(\.words).joined(separator: ", "),
     ]
     return SHA256.hash(parts.joined(separator: "\n"))
   }
 
-  /// Whether all results of a content are there, so that it need not be read.
+  /// Whether all results of a content exist, so that it need not be read.
   func areAll(of object: CachedObject) -> Bool {
     guard
       let image = try? SourceImage(object.path, reading: settings.reading.formats)
@@ -37,8 +37,8 @@ struct KeptResults: Sendable {
     }
   }
 
-  /// Whether a content that comes from the cache may be decoded: results may have gone since they were
-  /// looked for.
+  /// Whether a content from the cache may be decoded, because results may have been removed since
+  /// they were looked up.
   func isIntact(_ source: Acquired) -> Bool {
     guard let object = source.hold as? CachedObject else { return true }
     let record = CacheRecord(
@@ -46,8 +46,8 @@ struct KeptResults: Sendable {
     return cache.isIntact(object, record)
   }
 
-  /// Gives the results of a content their names, if all of them are there; else nil, and nothing has
-  /// changed.
+  /// Gives the results of a content their names, if all of them exist; otherwise nil, and nothing
+  /// has changed.
   func publish(
     _ source: Acquired, as format: ImageFormat, path: (ResultSpec) throws(ItemFailure) -> String
   ) throws(ItemFailure) -> [ItemFile]? {
@@ -71,7 +71,7 @@ struct KeptResults: Sendable {
     return files
   }
 
-  /// Takes results in. What cannot be kept is made again another time.
+  /// Adds results. One that cannot be kept is made again another time.
   func keep(_ results: [ImageResult], of source: Acquired, as format: ImageFormat) {
     for (result, spec) in zip(results, settings.results(for: format)) {
       try? keep(result, key(source.digest, spec))
@@ -97,7 +97,7 @@ struct KeptResults: Sendable {
   }
 }
 
-/// The hash of a file that is so long; nil of any other.
+/// The hash of a file of this size; nil for any other.
 func contentDigest(of path: String, ifSize size: Int) -> Digest? {
   guard let file = try? OpenFile.regular(path), file.size == size else { return nil }
   return try? file.digest()

@@ -1,4 +1,4 @@
-// The items of `download-and-resize` on their way: a download operation for each source on one queue,
+// Processes the items of `download-and-resize`: a download operation for each source on one queue,
 // and on another, for each item, operations that depend on it.
 
 import BuiltinSteps
@@ -15,7 +15,7 @@ final class ThumbnailBatch: Sendable {
   private let feed: SourceFeed
   private let downloads = OperationQueue()
   private let results: Guarded<[ItemResult]>
-  /// Items that are not done, for each source that has been begun.
+  /// The number of unfinished items for each source that has been begun.
   private let unfinished = Guarded<[Int: Int]>([:])
 
   init(
@@ -38,7 +38,7 @@ final class ThumbnailBatch: Sendable {
     results = Guarded(plan.results)
   }
 
-  /// What does the work, whatever the work is.
+  /// The parts that do the work, whatever it is.
   struct Machinery: Sendable {
     let processing: ImageProcessing
     let downloader: Downloader
@@ -73,8 +73,8 @@ final class ThumbnailBatch: Sendable {
     downloads.addOperation(download)
   }
 
-  /// A content that is of no use may be a mistake of the server: the next run asks for all of it again,
-  /// unless it is what the pipeline says it must be.
+  /// Forgets a useless content, which may be a mistake of the server: the next run fetches all of
+  /// it again, unless it has the hash that the pipeline requires.
   private func forget(_ source: Source) {
     if source.expected == nil { kept.cache.forget(source.key) }
   }

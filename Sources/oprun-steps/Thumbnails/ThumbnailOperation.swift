@@ -1,10 +1,10 @@
-// One item once its image is there: results of before are used again, else a resize operation is
-// produced, and its results are kept.
+// Processes one item once its image is there: earlier results are reused; otherwise a resize
+// operation is produced, and its results are kept.
 
 import BuiltinSteps
 import OperationKit
 
-final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in it changes
+final class ThumbnailOperation: Operation, @unchecked Sendable {  // it has no mutable state
   private let item: ThumbnailPlan.Item
   private let task: DownloadTask
   private let batch: ThumbnailBatch
@@ -47,7 +47,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     let name = item.name
     let resizeItem = ResizeItem(label: name, name: name, index: item.index) { _ in image }
     let operation = ResizeOperation(resizeItem, batch.settings, batch.processing)
-    // Before further items are begun: each holds an open file from then on.
+    // It goes before further items, because each of these has an open file from its beginning.
     operation.queuePriority = .high
     operation.completionBlock = { [self, batch] in
       withExtendedLifetime(source) {}
@@ -62,7 +62,7 @@ final class ThumbnailOperation: Operation, @unchecked Sendable {  // nothing in 
     produce(operation)
   }
 
-  /// As the resize operation would name it.
+  /// The path that the resize operation would give it.
   private func path(of result: ResultSpec) throws(ItemFailure) -> String {
     let path = batch.settings.pattern.path(
       PathPattern.Values(

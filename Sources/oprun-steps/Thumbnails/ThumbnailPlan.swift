@@ -1,4 +1,4 @@
-// What `download-and-resize` was asked for: sources, and the items that are made of each.
+// The inputs of `download-and-resize`: sources, and the items that are made from each.
 
 import BuiltinSteps
 import Diagnostics
@@ -11,20 +11,21 @@ struct ThumbnailPlan: Sendable {
   }
 
   struct Item: Hashable, Sendable {
-    /// In the results.
+    /// The number in the results.
     let number: Int
-    /// Fills `{name}`.
+    /// The value of `{name}`.
     let name: String
-    /// Fills `{index}`: from 1 on.
+    /// The value of `{index}`, counted from 1.
     let index: Int
-    /// Of those that want the same source; what came over the network is counted with it.
+    /// Whether it is the first of those that want the same source; bytes received over the network
+    /// count for it.
     var isFirst = true
   }
 
   var orders: [Order] = []
   var results: [ItemResult] = []
 
-  /// The same URL twice is one item, unless `{index}` makes two results of it.
+  /// Makes a plan. The same URL twice is one item, unless `{index}` makes two results of it.
   init(
     _ sources: [Source], _ settings: ResizeSettings, _ step: BuiltinStep
   ) throws(UsageFailure) {
@@ -32,7 +33,8 @@ struct ThumbnailPlan: Sendable {
     var takers: [String: Source] = [:]
     for (index, source) in sources.enumerated() {
       let (name, ext) = fileName(ofPath: source.path)
-      // The ending of the URL stands for the format, which shows only when the image is there.
+      // The extension of the URL stands for the format, which is known only when the image is
+      // there.
       let path = settings.pattern.path(
         PathPattern.Values(name: name, ext: ext, box: settings.boxes[0], index: index + 1))
       if let taker = takers.updateValue(source, forKey: path) {

@@ -1,4 +1,4 @@
-// A connection to a server, made within a time. It knows nothing of what is said over it.
+// A connection to a server, made within a time limit. It knows nothing about what is sent over it.
 
 import CLinux
 import Diagnostics
@@ -13,14 +13,14 @@ struct ProbeFailure: Error, Hashable {
   init(errno: Int32) { words = SystemError.reason(errno) }
 }
 
-/// No single look takes longer.
+/// The maximum duration of a single check.
 let longestLook: Int64 = 10_000_000_000
 
-/// A connected socket, which it closes.
+/// A connected socket, which this owns.
 struct Connection: ~Copyable {
   let descriptor: Int32
 
-  /// Tries each address of the host; the last one's obstacle counts.
+  /// Connects. Tries each address of the host; the reason of the last failure counts.
   init(to host: String, _ port: String, deadline: Int64) throws(ProbeFailure) {
     var hints = addrinfo()
     hints.ai_socktype = Int32(CLINUX_STREAM_SOCKET)
@@ -69,7 +69,7 @@ struct Connection: ~Copyable {
     return descriptor
   }
 
-  /// Whether the socket is ready for it before the deadline.
+  /// Whether the socket is ready for an event before the deadline.
   private static func wait(for descriptor: Int32, _ event: Int32, _ deadline: Int64) -> Bool {
     var waiting = pollfd(fd: descriptor, events: Int16(event), revents: 0)
     while true {

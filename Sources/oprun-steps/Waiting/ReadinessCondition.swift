@@ -1,17 +1,17 @@
-// What `wait` waits for, and how each is looked at once. It knows nothing of how often.
+// What `wait` waits for, and how each is checked once. It does not know how often.
 
 import CLinux
 import Diagnostics
 import Glibc
 
-/// Something that will be so in a while.
+/// A condition that may become true after a while.
 enum ReadinessCondition: Hashable, Sendable {
   case file(String)
   case tcp(host: String, port: String)
   case http(String)
   case command(String)
 
-  /// For people.
+  /// The condition in words.
   var words: String {
     switch self {
     case .file(let path): "file \(quoted(path))"
@@ -21,13 +21,13 @@ enum ReadinessCondition: Hashable, Sendable {
     }
   }
 
-  /// Whether libcurl looks at it.
+  /// Whether libcurl checks it.
   var needsTransfers: Bool {
     if case .http = self { true } else { false }
   }
 
-  /// Nil if it is ready, else why not. Returns by the deadline, of the monotonic clock. `loop` is for
-  /// what needs transfers.
+  /// Nil if it is ready, otherwise why not. Returns by the deadline, in monotonic time. `loop` is
+  /// for conditions that need transfers.
   func obstacle(_ loop: TransferLoop?, deadline: Int64) -> String? {
     switch self {
     case .file(let path): Files.exists(path) ? nil : "there is none"
@@ -46,7 +46,7 @@ private func connectionObstacle(_ host: String, _ port: String, _ deadline: Int6
   } catch { return error.words }
 }
 
-/// Takes the status of an answer; its body is of no interest.
+/// Receives the status of a response and ignores its body.
 private final class StatusReceiver: TransferReceiver, @unchecked Sendable {
   // read when the transfer has ended
   private(set) var head = ResponseHead()
@@ -73,7 +73,7 @@ private func answerObstacle(_ url: String, _ loop: TransferLoop, _ deadline: Int
   }
 }
 
-/// A command that takes too long is killed with all that it started in its group.
+/// Runs a command. If it takes too long, it is killed with everything in its process group.
 private func commandObstacle(_ text: String, _ deadline: Int64) -> String? {
   var child = pid_t()
   if let obstacle = start(text, &child) { return obstacle }
@@ -93,7 +93,7 @@ private func commandObstacle(_ text: String, _ deadline: Int64) -> String? {
   return code == 0 ? nil : "exits with \(code)"
 }
 
-/// Nil if it has started; what it prints goes nowhere.
+/// Starts a command; returns nil if it has started. Its output is discarded.
 private func start(_ text: String, _ child: inout pid_t) -> String? {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)

@@ -1,7 +1,7 @@
-// Words of a command line into an invocation, by the table of options.
+// Parses the words of a command line into an invocation, by the table of options.
 
-/// Reads the words after the command's name. The last of several equal flags counts, unless it is
-/// repeatable, and any flag before the environment.
+/// Reads the words after the command's name. The last of several equal flags wins, unless it is
+/// repeatable, and any flag overrides the environment.
 struct ArgumentParser {
   private let command: Command
   private let options: [Option]
@@ -18,12 +18,15 @@ struct ArgumentParser {
     if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
     let given = command.options.filter(parser.invocation.hasValue)
     try parser.readEnvironment(environment)
-    // After a wrong option, what is left may not be what was meant.
+    // After a wrong option, the rest may not mean what was intended.
     if parser.mistakes.isEmpty {
       parser.check(given)
       parser.checkOperands()
     }
-    if let mistake = UsageFailure.all(parser.mistakes) { throw mistake }
+    if var mistake = UsageFailure.all(parser.mistakes) {
+      if command.takesParameters { mistake.file = parser.invocation.operands.first }
+      throw mistake
+    }
     return parser.invocation
   }
 
@@ -58,7 +61,7 @@ struct ArgumentParser {
     }
   }
 
-  /// `--jobs 4`, `--jobs=4`, `--dry-run`.
+  /// Reads `--jobs 4`, `--jobs=4`, `--dry-run`.
   private mutating func readLong(_ word: String) throws(UsageFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let flag = String(parts[0])
@@ -73,12 +76,12 @@ struct ArgumentParser {
     try take(attached, for: option, kind)
   }
 
-  /// The next word, if it may be a value; before the file it is rather the file.
+  /// The next word, if it may be a value; before the file it is more likely the file.
   private var following: String? {
     invocation.operands.isEmpty ? nil : rest.first.flatMap { $0.hasPrefix("-") ? nil : $0 }
   }
 
-  /// `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
+  /// Reads `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
   private mutating func readLetters(_ word: String) throws(UsageFailure) {
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
@@ -112,7 +115,7 @@ struct ArgumentParser {
     invocation.set(option, value)
   }
 
-  /// An empty variable counts as unset.
+  /// Reads the environment. An empty variable counts as unset.
   private mutating func readEnvironment(
     _ environment: (String) throws(UsageFailure) -> String?
   ) throws(UsageFailure) {
@@ -127,7 +130,7 @@ struct ArgumentParser {
     }
   }
 
-  /// What the variable of an option holds.
+  /// Takes the value of an option's variable.
   private mutating func take(_ text: String, for option: Option) throws(UsageFailure) {
     if let kind = option.value {
       guard let value = kind.value(of: text) else {
@@ -142,7 +145,8 @@ struct ArgumentParser {
     }
   }
 
-  /// Variables of the environment are for many command lines, and may say nothing in some.
+  /// Checks combinations of options. Environment variables are for many command lines, and may have
+  /// no effect in some.
   private mutating func check(_ given: [Option]) {
     for option in given {
       guard let flag = option.neededFlag else { continue }

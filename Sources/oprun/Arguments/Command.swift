@@ -1,9 +1,9 @@
-// The commands, and what each takes.
+// The commands, and what each accepts.
 
-/// One of the things oprun can be told to do.
+/// A command of oprun.
 struct Command: Sendable {
   let name: String
-  /// What follows the options: `FILE [STEP…]`.
+  /// The operands after the options: `FILE [STEP…]`.
   let operands: String
   let operandCount: ClosedRange<Int>
   let summary: String
@@ -11,17 +11,19 @@ struct Command: Sendable {
   let details: String
   let options: [Option]
 
-  /// How it is called: `run [OPTION…] FILE [STEP…]`.
+  /// The synopsis: `run [OPTION…] FILE [STEP…]`.
   var synopsis: String {
     let words = [name, options.isEmpty ? "" : "[OPTION…]", operands]
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
   static let run = Command(
-    name: "run", operands: "FILE [STEP…]", operandCount: 1...Int.max,
+    name: "run", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "run a pipeline, or some of its steps and everything they need",
     details: """
-      FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same.
+      FILE is a pipeline file, or - for standard input. 'oprun FILE' means the same. Without FILE it is
+      oprun.yml or pipeline.yml, here or in the nearest directory above, and runs in its directory.
+      Without STEP, the steps that 'default' in the file names run, or every step that is not 'manual'.
       A signal such as INT or TERM ends the run: steps get TERM, then KILL after their grace period;
       a second signal kills at once.
       'oprun run FILE --help' also lists the parameters of the pipeline.
@@ -29,18 +31,19 @@ struct Command: Sendable {
     options: [
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
       Options.failFast,
-      Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.color,
-      Options.ascii, Options.stateDirectory,
+      Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
+      Options.junit, Options.report, Options.summary, Options.trace,
+      Options.color, Options.ascii, Options.stateDirectory,
     ])
 
   static let graph = Command(
-    name: "graph", operands: "FILE [STEP…]", operandCount: 1...Int.max,
+    name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
     details: "",
     options: [Options.param, Options.graphFormat, Options.ascii, Options.color])
 
   static let validate = Command(
-    name: "validate", operands: "FILE…", operandCount: 1...Int.max,
+    name: "validate", operands: "[FILE…]", operandCount: 0...Int.max,
     summary: "check pipeline files without running anything",
     details: """
       All errors in a file are shown at once. 'json' writes one object per line, 'github' writes
@@ -49,7 +52,7 @@ struct Command: Sendable {
     options: [Options.reportFormat, Options.color])
 
   static let list = Command(
-    name: "list", operands: "FILE", operandCount: 1...1,
+    name: "list", operands: "[FILE]", operandCount: 0...1,
     summary: "list the steps of a pipeline in file order",
     details: "",
     options: [Options.param, Options.json])
@@ -67,11 +70,15 @@ struct Command: Sendable {
 
   static let all = [run, graph, validate, list, schema, help]
 
-  /// Known by name, not built yet.
+  /// Commands that are known by name but do not exist yet.
   static let later = [
     "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
     "prune", "why", "report", "init", "completions",
   ]
+
+  var takesFile: Bool { operands.hasPrefix("[FILE") }
+
+  var takesSteps: Bool { operands.hasSuffix("[STEP…]") }
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 

@@ -4,7 +4,7 @@ import Diagnostics
 import Reporting
 
 extension Tool {
-  /// To standard output: it was asked for.
+  /// Writes help to standard output, because it was requested.
   func writeHelp(of command: Command?) {
     output.write(command.map(helpText) ?? generalHelp)
   }
@@ -15,11 +15,12 @@ private var generalHelp: String {
   return """
     oprun \(version): runs the steps of a pipeline, in parallel where their dependencies allow
 
-    usage: oprun FILE [STEP…]
+    usage: oprun [FILE] [STEP…]
            oprun COMMAND …
 
     commands:
     \(twoColumns(commands))
+    Without FILE it is oprun.yml or pipeline.yml, here or in the nearest directory above.
     'oprun COMMAND --help' shows the options of a command.
     Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG.
     'oprun --version' shows the version.
@@ -39,7 +40,7 @@ func helpText(of command: Command) -> String {
   return text + "\noptions:\n" + twoColumns(options)
 }
 
-/// `-j, --jobs N`.
+/// The synopsis of an option: `-j, --jobs N`.
 func synopsis(of option: Option) -> String {
   let letter = option.letter.map { "-\($0), " } ?? "    "
   return letter + option.flag + (option.value.map { " \($0.placeholder)" } ?? "")

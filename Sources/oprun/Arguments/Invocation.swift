@@ -1,13 +1,21 @@
-// A command line, understood: a command, checked values of its options, operands.
+// A parsed command line: a command, checked values of its options, operands.
 
 import Scheduling
 
-/// Values are checked; defaults are not filled in.
+/// A command with its options and operands. Values are checked; defaults are not filled in.
 struct Invocation {
   let command: Command
   var operands: [String] = []
   var wantsHelp = false
-  /// More than one for repeatable options alone.
+  /// True if the command's name was written.
+  var isCommandNamed = true
+  /// True if the first operand is a file that was searched for.
+  var isFileFound = false
+  /// The directory of that file, in which everything happens, as a path from here; nil means here.
+  var directory: String?
+  /// The absolute path of where oprun was started, if that is another directory.
+  var startDirectory: String?
+  /// The values; more than one only for repeatable options.
   private var values: [String: [OptionValue]] = [:]
 
   init(_ command: Command) { self.command = command }
@@ -35,14 +43,14 @@ struct Invocation {
     if case .text(let text)? = value(of: option) { text } else { nil }
   }
 
-  /// In the order they were given.
+  /// The assignments in the order in which they were given.
   func assignments(_ option: Option) -> [(name: String, value: String)] {
     (values[option.name] ?? []).compactMap {
       if case .assignment(let name, let value) = $0 { (name, value) } else { nil }
     }
   }
 
-  /// The chosen word as the type that its words are the raw values of.
+  /// The chosen word as the type whose raw values are the words.
   func choice<Choice: RawRepresentable<String>>(_ option: Option, default choice: Choice) -> Choice
   {
     text(option).flatMap(Choice.init(rawValue:)) ?? choice

@@ -3,19 +3,20 @@
 
 import Scheduling
 
-/// An option of the command line, and a variable of the environment.
+/// An option of the command line, which is also an environment variable.
 struct Option: Sendable {
-  /// Without the dashes.
+  /// The name without the dashes.
   let name: String
   let letter: Character?
-  /// Nil for a switch.
+  /// The kind of value; nil for a switch.
   let value: ValueKind?
   let summary: String
-  /// `OPRUN_JOBS` for `--jobs`. Of a repeatable option it names many, which are not read with it.
+  /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
+  /// read elsewhere.
   let variable: String
-  /// All of several count, in their order, instead of the last.
+  /// True if all occurrences count, in order, instead of only the last one.
   let isRepeatable: Bool
-  /// The flag of a switch without which it says nothing.
+  /// The flag of a switch without which it has no effect.
   let neededFlag: String?
 
   init(
@@ -33,23 +34,23 @@ struct Option: Sendable {
 
   var flag: String { "--" + name }
 
-  /// Of a name of small letters and hyphens.
+  /// The variable for a name of small letters and hyphens.
   private static func variable(of name: String) -> String {
     let letters = name.utf8.map { $0 == UInt8(ascii: "-") ? UInt8(ascii: "_") : $0 - 32 }
     return "OPRUN_" + String(decoding: letters, as: UTF8.self)
   }
 }
 
-/// What an option wants.
+/// The kind of value that an option wants.
 enum ValueKind: Sendable {
-  /// A whole number from 0 on.
+  /// A whole number, at least 0.
   case count
   case duration
-  /// One of the words; words of `later` are known, but not built yet.
+  /// One of the words; those in `later` are known but not supported yet.
   case choice([String], later: [String] = [])
   /// A name and a value, which may be empty: `name=value`.
   case assignment
-  /// Any text but none; the placeholder and the words say of what.
+  /// Any string except the empty one; the placeholder and the words describe it.
   case text(String, wanted: String)
 
   var placeholder: String {

@@ -1,4 +1,4 @@
-// Every option that there is.
+// All options.
 
 import Diagnostics
 import Reporting
@@ -12,7 +12,7 @@ enum Options {
     "verbose", "v", needs: dryRun.flag,
     summary: "with --dry-run, show whole commands and all settings")
   static let exitCode = Option(
-    // OPRUN_EXIT_CODE is what a hook finds its step's exit status in.
+    // OPRUN_EXIT_CODE is the variable in which a hook finds the exit status of its step.
     "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE", needs: dryRun.flag,
     summary: "with --dry-run, exit with status 1 if something would run")
   static let failFast = Option(
@@ -30,10 +30,22 @@ enum Options {
   static let output = Option(
     "output", nil,
     .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),
-    // OPRUN_OUTPUT is what a step finds the file for its outputs by.
+    // OPRUN_OUTPUT is the variable in which a step finds the file for its outputs.
     variable: "OPRUN_OUTPUT_MODE",
     summary:
       "how to show the output of steps; grouped by default")
+  static let events = Option(
+    "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
+    summary: "write what happens to FILE, fd:N or - as JSON")
+  static let junit = Option(
+    "junit", nil, .text("FILE", wanted: "a file"), summary: "write a JUnit report to FILE")
+  static let trace = Option(
+    "trace", nil, .text("FILE", wanted: "a file"),
+    summary: "write a trace for Perfetto or Chrome to FILE")
+  static let report = Option(
+    "report", nil, .text("FILE", wanted: "a file"), summary: "write a report in HTML to FILE")
+  static let summary = Option(
+    "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")

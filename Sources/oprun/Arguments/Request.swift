@@ -1,46 +1,59 @@
-// Which command a command line means.
+// Finds the command that a command line means.
 
 import Glibc
 
 enum Request {
   case version
-  /// Nil: oprun's own help. With a file, what its pipeline takes as well.
-  case help(Command?, file: String?)
+  /// Help for a command; nil means oprun's own. With a file, the parameters of its pipeline are
+  /// included.
+  case help(Command?, of: Invocation?)
   case perform(Invocation)
 
-  /// `words` without the program's name.
+  /// Parses a command line. `words` does not include the program's name.
   init(
     _ words: [String], environment: (String) throws(UsageFailure) -> String?,
-    fileExists: (String) -> Bool
+    search: PipelineSearch
   ) throws(UsageFailure) {
-    guard let first = words.first else { throw .nothingToDo }
+    let first = words.first ?? ""
     switch first {
     case Options.version.flag: self = .version
-    case Options.help.flag, "-h": self = .help(nil, file: nil)
-    case Command.help.name: self = .help(try Self.topic(words.dropFirst()), file: nil)
+    case Options.help.flag, "-h": self = .help(nil, of: nil)
+    case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
     default:
       let command = Command.named(first)
       if command == nil {
-        if Command.later.contains(first) { throw .notBuilt(first) }
-        if Self.looksLikeCommand(first), !fileExists(first) { throw .unknownCommand(first) }
+        if Command.later.contains(first) {
+          throw .notBuilt(first, mayBeStep: try search.usualFile() != nil)
+        }
+        if Self.looksLikeCommand(first), !search.fileExists(first),
+          try search.usualFile() == nil
+        {
+          throw .unknownCommand(first)
+        }
       }
-      let invocation = try ArgumentParser.parse(
+      var invocation = try ArgumentParser.parse(
         words.dropFirst(command == nil ? 0 : 1), of: command ?? .run, environment: environment)
-      self = invocation.wantsHelp ? Self.help(invocation, fileExists) : .perform(invocation)
+      invocation.isCommandNamed = command != nil
+      self =
+        invocation.wantsHelp
+        ? Self.help(invocation, search) : .perform(try invocation.located(search))
     }
   }
 
-  /// A name without a dot and a slash is hardly a pipeline file.
+  /// Whether a word looks like a command: a name without a dot and a slash is hardly a pipeline
+  /// file.
   private static func looksLikeCommand(_ word: String) -> Bool {
-    !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
+    !word.isEmpty && !word.hasPrefix("-") && !word.contains("/") && !word.contains(".")
   }
 
-  /// Help says no more of a file that is not there, and does not wait for standard input.
-  private static func help(_ invocation: Invocation, _ fileExists: (String) -> Bool) -> Request {
-    guard invocation.command.takesParameters, let file = invocation.operands.first, file != "-",
-      fileExists(file)
-    else { return .help(invocation.command, file: nil) }
-    return .help(invocation.command, file: file)
+  /// A request for help, which ignores a file that does not exist, and does not wait for standard
+  /// input.
+  private static func help(_ invocation: Invocation, _ search: PipelineSearch) -> Request {
+    guard invocation.command.takesParameters, !invocation.operands.isEmpty,
+      let located = try? invocation.located(search), let file = located.operands.first,
+      file != "-", located.isFileFound || search.fileExists(file)
+    else { return .help(invocation.command, of: nil) }
+    return .help(invocation.command, of: located)
   }
 
   private static func topic(_ words: ArraySlice<String>) throws(UsageFailure) -> Command? {

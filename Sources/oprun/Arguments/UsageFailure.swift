@@ -1,13 +1,15 @@
-// What can be wrong with a command line, in words. All wording of this phase is here.
+// The messages about command lines. All wording of this phase is here.
 
 import Diagnostics
 
-/// A mistake on the command line or in a variable of the environment. Exit status 2.
+/// A mistake on the command line or in an environment variable, which gives exit status 2.
 struct UsageFailure: Error, Hashable {
   let message: String
   var help: String?
-  /// The command whose help tells more; nil for oprun's own.
+  /// The command whose help has more information; nil for that of oprun.
   var command: String?
+  /// The first operand, which may be the pipeline whose parameters help would list.
+  var file: String?
   /// Other mistakes of the same command line.
   var others: [UsageFailure] = []
 
@@ -17,7 +19,7 @@ struct UsageFailure: Error, Hashable {
     self.command = command
   }
 
-  /// `value` is what stands behind it, if it may belong to it.
+  /// `value` is the word after it, if it may belong to it.
   static func unknownOption(
     _ flag: String, value: String? = nil, of command: Command
   ) -> UsageFailure {
@@ -42,7 +44,7 @@ struct UsageFailure: Error, Hashable {
     return "a parameter is set with --param \(shown)"
   }
 
-  /// `name=value` in the place of a step: no id of a step is like that.
+  /// The failure for `name=value` in the place of a step, because no step id has that form.
   static func parameterAsOperand(_ text: String, of command: Command) -> UsageFailure {
     UsageFailure(
       "\(quoted(text)) is no step", help: settingParameter(text), command: command.name)
@@ -62,7 +64,7 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
-  /// The first of several, with the others.
+  /// The first of several failures, with the others.
   static func all(_ mistakes: [UsageFailure]) -> UsageFailure? {
     guard var first = mistakes.first else { return nil }
     first.others = Array(mistakes.dropFirst())
@@ -119,7 +121,7 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
-  /// A step that is not in the pipeline, or not among the selected ones.
+  /// The failure for a step that is not in the pipeline, or not among the selected ones.
   static func unknownStep(
     _ id: String, for option: Option, among ids: some Sequence<String>
   ) -> UsageFailure {
@@ -129,20 +131,45 @@ struct UsageFailure: Error, Hashable {
       command: Command.run.name)
   }
 
-  /// A step that has instances, or the steps of another pipeline.
+  /// The failure for a step that has instances, or the steps of another pipeline.
   static func severalStatuses(_ id: String, for option: Option) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' wants a step with one command, but \(quoted(id)) stands for several",
       command: Command.run.name)
   }
 
-  static func notBuilt(_ name: String) -> UsageFailure {
-    UsageFailure("'oprun \(name)' is not supported yet")
+  /// `words` is the value of `--events`, like that of the others.
+  static func closedEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor that is open, found \(quoted(words))",
+      help: "in a shell: oprun FILE --events fd:3 3>events.ndjson", command: Command.run.name)
+  }
+
+  static func unwritableEventDescriptor(_ words: String) -> UsageFailure {
+    UsageFailure(
+      "'--events' wants a descriptor to write to, but \(quoted(words)) is open for reading only",
+      command: Command.run.name)
+  }
+
+  static let eventsAmongMessages = UsageFailure(
+    "'--events' cannot use standard error, where messages go", help: "use a file, '-' or 'fd:3'",
+    command: Command.run.name)
+
+  static func eventsAmongOutput(_ mode: String) -> UsageFailure {
+    UsageFailure(
+      "'--output \(mode)' and '--events' cannot both write to standard output",
+      help: "write the events to a file, or leave '--output' out", command: Command.run.name)
+  }
+
+  static func notBuilt(_ name: String, mayBeStep: Bool = false) -> UsageFailure {
+    UsageFailure(
+      "'oprun \(name)' is not supported yet",
+      help: mayBeStep ? "to run a step called '\(name)', write 'oprun run \(name)'" : nil)
   }
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
-      "unknown command \(quoted(name)), and there is no such file",
+      "unknown command \(quoted(name)), and there is no such file, nor an 'oprun.yml' with such a step",
       help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
   }
 
@@ -156,7 +183,24 @@ struct UsageFailure: Error, Hashable {
     suggestion(for: name, among: Command.all.map(\.name) + Command.later)
   }
 
-  static let nothingToDo = UsageFailure("needs a pipeline file, as in 'oprun pipeline.yml'")
+  static func noFile(_ command: Command) -> UsageFailure {
+    UsageFailure(
+      "no 'oprun.yml' or 'pipeline.yml' here or in a directory above",
+      help: "name a file, as in 'oprun \(command.name) ci/build.yml'", command: command.name)
+  }
+
+  static func neitherFileNorStep(_ word: String, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a "
+        + "directory above", command: command.name)
+  }
+
+  /// The failure for a file in a directory above, which the command line does not name.
+  static func foreignFile(_ path: String) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(path)) belongs to another user and is not run unasked",
+      help: "if you trust it, name it: oprun \(printable(path))")
+  }
 }
 
 extension ValueKind {

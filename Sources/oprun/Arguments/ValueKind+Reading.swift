@@ -1,9 +1,9 @@
-// Texts of the command line into values.
+// Parses strings of the command line into values.
 
 import BuiltinSteps
 
 extension ValueKind {
-  /// Nil if the text is not what the option wants.
+  /// The value of a string; nil if it is not what the option wants.
   func value(of text: String) -> OptionValue? {
     switch self {
     case .count: return wholeNumber(text).map(OptionValue.count)
@@ -15,14 +15,14 @@ extension ValueKind {
   }
 }
 
-/// The value is all that follows the first `=`.
+/// Parses an assignment; the value is everything after the first `=`.
 private func parseAssignment(_ text: String) -> OptionValue? {
   guard let equals = text.firstIndex(of: "="), equals > text.startIndex else { return nil }
   let value = text[text.index(after: equals)...]
   return .assignment(name: String(text[..<equals]), value: String(value))
 }
 
-/// Digits alone: no sign, no blanks.
+/// Parses a number of only digits: no sign, no spaces.
 private func wholeNumber(_ text: some StringProtocol) -> Int? {
   guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
   return Int(text)

@@ -32,7 +32,7 @@ extension Tool {
     }
   }
 
-  /// Every file is checked, also after one that is invalid.
+  /// Checks every file, even after one that is invalid.
   func validate(_ invocation: Invocation) -> Int32 {
     let results = invocation.operands.map { validate($0, invocation) }
     return results.allSatisfy { $0 } ? ExitStatus.success : ExitStatus.invalidPipeline
@@ -41,10 +41,11 @@ extension Tool {
   private func validate(_ path: String, _ invocation: Invocation) -> Bool {
     var options = PlanningOptions()
     setSurroundings(of: &options)
-    // What parameters are given is no matter of the file.
+    // The values of parameters do not belong to the file.
     options.environment = [:]
     options.undecodable = [:]
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
     let color = invocation.choice(Options.color, default: ColorChoice.auto)

@@ -1,4 +1,4 @@
-// What commands share: a file name in, a plan out, or the reason why there is none.
+// What commands share: from a file name to a plan, or the reason why there is none.
 
 import Diagnostics
 import Execution
@@ -10,10 +10,10 @@ import Processors
 import Reporting
 
 extension Tool {
-  /// What messages call standard input.
+  /// The name of standard input in messages.
   static let standardInputName = "<stdin>"
 
-  /// The bytes of a pipeline file; nil if they cannot be had, which was said.
+  /// The bytes of a pipeline file; nil if they cannot be read, which has been reported.
   func read(_ path: String) -> [UInt8]? {
     do throws(InputFailure) {
       return try readPipelineFile(path)
@@ -23,7 +23,7 @@ extension Tool {
     }
   }
 
-  /// A plan, or the exit status that stands for the failure that was said.
+  /// A plan, or the exit status for the failure that has been reported.
   func plan(_ path: String, _ options: PlanningOptions) -> Result<Plan, ReportedFailure> {
     guard var pipeline = load(path, options) else {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
@@ -32,14 +32,14 @@ extension Tool {
     return plan(path, pipeline, options, reading)
   }
 
-  /// The pipeline in a file; nil if the file cannot be had, which was said.
+  /// The pipeline in a file; nil if the file cannot be read, which has been reported.
   func load(_ path: String, _ options: PlanningOptions) -> LoadedPipeline? {
     guard let bytes = read(path) else { return nil }
     let name = path == "-" ? Self.standardInputName : path
     return LoadedPipeline(path: name, bytes: bytes, files: options.files)
   }
 
-  /// What can be had of the secrets. From now on nothing that is written holds one.
+  /// The secrets that are available. From now on nothing that is written contains one.
   func readSecrets(of pipeline: inout LoadedPipeline) -> SecretReading {
     let sources = pipeline.secrets
     if !sources.isEmpty { closeMemory() }
@@ -65,11 +65,12 @@ extension Tool {
     }
   }
 
-  /// What a listing is made with: parameters may be unknown.
+  /// The options for a listing, in which parameters may be unknown.
   func listingOptions(_ invocation: Invocation) -> PlanningOptions {
     var options = PlanningOptions()
     options.processorCount = availableProcessorCount
     options.demandsAllParameters = false
+    options.showsEveryStep = true
     setParameters(of: &options, invocation)
     return options
   }
@@ -81,7 +82,7 @@ extension Tool {
     setSurroundings(of: &options)
   }
 
-  /// What planning may look at besides the file.
+  /// Sets what planning may use in addition to the file.
   func setSurroundings(of options: inout PlanningOptions) {
     let inherited = inheritedEnvironment()
     options.environment = inherited.values
@@ -101,7 +102,7 @@ extension Tool {
     return facts
   }
 
-  /// The text in a field of fixed size.
+  /// The string in a field of fixed size.
   private func text<Field>(of field: Field) -> String {
     withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
   }
@@ -111,14 +112,13 @@ extension Tool {
     case .invalid(let diagnostics, let sources):
       errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
       return ExitStatus.invalidPipeline
-    case .emptySelection(let message):
-      say(message)
+    case .emptySelection(let message, let help):
+      say(message, help: help)
       return ExitStatus.emptySelection
     case .badParameters(let faults):
       for message in faults.messages { say(message) }
       if faults.omittedCount > 0 { say("… and \(faults.omittedCount) more") }
-      let file = path == "-" ? "FILE" : oneLine(path)
-      errors.write("try 'oprun run \(file) --help'\n")
+      errors.write("try 'oprun run \(wordForHelp(path) ?? "FILE") --help'\n")
       return ExitStatus.usage
     }
   }
@@ -139,7 +139,7 @@ extension Tool {
 }
 
 extension PlanningOptions {
-  /// No value that holds one of them gets into a command.
+  /// The same options, with which no value that contains a secret gets into a command.
   func refusing(_ secrets: Secrets) -> PlanningOptions {
     guard secrets.masker != nil else { return self }
     var options = self
@@ -148,7 +148,7 @@ extension PlanningOptions {
   }
 }
 
-/// There is no plan; why was said.
+/// There is no plan; the reason has been reported.
 struct ReportedFailure: Error {
   let status: Int32
 }

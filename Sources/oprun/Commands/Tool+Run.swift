@@ -11,13 +11,16 @@ import Scheduling
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    try RunRecorders.check(invocation)
     let options = planningOptions(invocation)
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
     }
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
-    case .failure(let exit): return exit.status
+    case .failure(let exit):
+      if exit.status == ExitStatus.emptySelection { sayWhatElse(invocation) }
+      return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
       guard !invocation.isOn(Options.dryRun) else {
@@ -54,7 +57,7 @@ extension Tool {
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
   }
 
-  /// Nil if one is missing or cannot be used, which was said.
+  /// The secrets; nil if one is missing or cannot be used, which has been reported.
   private func complete(_ reading: SecretReading) -> Secrets? {
     do throws(SecretFailure) {
       return try reading.complete()
@@ -66,8 +69,15 @@ extension Tool {
     }
   }
 
+  /// The state directory. A path on the command line is relative to where oprun was started.
+  private func stateDirectory(_ invocation: Invocation) -> String {
+    guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
+    guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
+    return start + "/" + path
+  }
+
   private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
-    let state = StateDirectory(path: invocation.text(Options.stateDirectory) ?? ".oprun")
+    let state = StateDirectory(path: stateDirectory(invocation))
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
       var options = RunOptions(runID: id, directory: directory)
@@ -82,6 +92,13 @@ extension Tool {
   }
 
   private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
+    let recorders: RunRecorders
+    do throws(SystemError) {
+      recorders = try RunRecorders(invocation, plan, options)
+    } catch {
+      say(error.message)
+      return ExitStatus.cannotWrite
+    }
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
@@ -90,7 +107,8 @@ extension Tool {
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
-    let mode = invocation.choice(Options.output, default: OutputMode.grouped)
+    let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+    let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -99,7 +117,9 @@ extension Tool {
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
       let end = try Execution.run(
-        plan, options, observers: [watch, console], outlets: screen.outlets)
+        plan, options, observers: [watch] + recorders.observers + [console],
+        outlets: recorders.outlets + screen.outlets)
+      for warning in recorders.warnings { say(warning) }
       return watch.status ?? end.exitStatus
     } catch {
       say(error.message)
@@ -127,7 +147,7 @@ private final class StatusWatch: RunObserver {
 }
 
 extension CommandEnd {
-  /// As a shell would tell it: 128 and the number of the signal.
+  /// The status as a shell would report it: 128 plus the number of the signal.
   fileprivate var shellStatus: Int32 {
     switch status {
     case .exited(let status): status

@@ -1,5 +1,6 @@
 for try in $(seq 100); do
-  readlink "/proc/$(cat step.pid)/exe" "/proc/$(cat session.pid)/exe" >/dev/null || break
+  readlink "/proc/$(cat step.pid)/exe" >/dev/null ||
+    readlink "/proc/$(cat session.pid)/exe" >/dev/null || break
   sleep 0.1
 done
 

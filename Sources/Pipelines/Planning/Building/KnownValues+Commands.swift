@@ -1,5 +1,5 @@
-// Commands with everything put in that is known before the run. Values go into scripts and arguments only
-// as `ScriptRule` says.
+// Inserts everything into commands that is known before the run. Values are inserted into scripts
+// and arguments only as `ScriptRule` allows.
 
 import Diagnostics
 import Expressions
@@ -25,7 +25,7 @@ extension KnownValues {
     return .template(try template.folded(with: self))
   }
 
-  /// Nil if some of its values are not known.
+  /// The script; nil if some of its values are not known.
   func scriptIfKnown(
     _ text: Text, for shell: [String]
   ) throws(EvaluationFailure) -> String? {
@@ -35,7 +35,7 @@ extension KnownValues {
     return script
   }
 
-  /// All of them, or none: each may say what another one is to its program.
+  /// Folds all arguments or none, because each may determine what another one is to its program.
   private func fold(arguments words: [Text]) throws(EvaluationFailure) -> [Text] {
     guard words.contains(where: { $0.template != nil }) else { return words }
     let arguments = try ArgumentText(words, for: .knownValue, with: self)

@@ -1,18 +1,18 @@
-// Expressions with everything put in that is known before the run.
+// Inserts everything into expressions that is known before the run.
 
 import Expressions
 import Plans
 import Scheduling
 
 extension KnownValues {
-  /// A text but a script.
+  /// Folds a string that is not a script.
   func fold(_ text: Text) throws(EvaluationFailure) -> Text {
     try fold(text) { template throws(EvaluationFailure) in
       try template.renderedIfKnown(with: self)
     }
   }
 
-  /// An element of a command.
+  /// Folds an element of a command.
   func foldArgument(_ text: Text) throws(EvaluationFailure) -> Text {
     try fold(text) { template throws(EvaluationFailure) in
       try template.renderedArgumentIfKnown(with: self)
@@ -30,7 +30,7 @@ extension KnownValues {
     return .template(try template.folded(with: self))
   }
 
-  /// What many steps repeat adds up.
+  /// Counts a string against the budget, because strings that many steps repeat add up.
   func spend(_ text: String, on template: Template) throws(EvaluationFailure) {
     guard !budget.allows(text.utf8.count), let expression = template.expressions.first else {
       return

@@ -1,4 +1,4 @@
-// What expressions can be given before anything runs.
+// The values that expressions can have before anything runs.
 
 import Expressions
 import Plans
@@ -26,16 +26,16 @@ package struct HostFacts: Sendable {
   }
 }
 
-/// How much text values may still make of expressions in one plan, and how many variables its steps
-/// may still have, each that is shared counted once.
+/// How much text expressions may still produce in one plan, and how many variables its steps may
+/// still have; shared ones count once.
 final class PlanBudget {
   let values = ValueBudget()
   private var byteCount = 64 << 20
   private var variables = 4_000_000
-  /// Parameters of pipelines that are used, for each use.
+  /// The number of parameters of nested pipelines, for each use.
   private var inputs = 500_000
 
-  /// False once it is spent.
+  /// Counts bytes; returns false once the budget is spent.
   func allows(_ byteCount: Int) -> Bool {
     self.byteCount -= byteCount
     return self.byteCount >= 0
@@ -54,12 +54,13 @@ final class PlanBudget {
   var hasTooManyVariables: Bool { variables < 0 }
 }
 
-/// What the expressions of one pipeline can be given.
+/// The values for the expressions of one pipeline.
 private final class PipelineValues {
   let inputs: PipelineInputs
   let budget: PlanBudget
   let host: Value
-  /// What oprun inherited; nil while planning is not for a run: variables are known later then.
+  /// The variables that oprun inherited; nil if the plan is not for a run: then they become known
+  /// later.
   let inherited: [String: String]?
   let secretHeld: (@Sendable (String) -> String?)?
 
@@ -75,9 +76,9 @@ private final class PipelineValues {
 /// The values of one pipeline, and of one instance of a step.
 struct KnownValues: ExpressionBindings {
   private let pipeline: PipelineValues
-  /// Nil if there is no matrix, or it is not known.
+  /// The values of the matrix; nil if there is none, or it is not known.
   let matrix: ValueMap?
-  /// Members of the matrix that stand in the file as literals.
+  /// The members of the matrix that are written in the file as literals.
   private let writtenNames: Set<String>
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {

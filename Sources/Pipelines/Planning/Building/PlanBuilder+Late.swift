@@ -1,5 +1,5 @@
-// What is left for the run of the steps of a plan: conditions, commands, settings, matrices that are not
-// known yet, and what their names stand for. docs/design-planning.md, “Late steps”.
+// The parts of steps that are left for the run: conditions, commands, settings, matrices that are
+// not known yet, and what their names stand for. docs/design-planning.md, “Late steps”.
 
 import Diagnostics
 import Expressions
@@ -66,7 +66,7 @@ extension PlanBuilder {
       let matrix = planner.pipelines[address.pipeline].controlFlow(of: address.step)?.matrix
     else { return parts.isEmpty ? nil : parts }
     parts.expansion = try expansion(of: matrix, operation, at: address)
-    // A condition that names the matrix is that of each instance.
+    // A condition that names the matrix belongs to each instance.
     parts.conditions = try conditions(of: operation, at: address).filter {
       !$0.expression.uses(.matrix)
     }
@@ -108,8 +108,8 @@ extension PlanBuilder {
       }, spec: spec, work: command.work, parts: parts)
   }
 
-  /// Of the steps that the operation is in, the outermost first, then its own. What is known to be
-  /// true is left out.
+  /// The conditions of the enclosing steps, the outermost first, then the operation's own. Those
+  /// known to be true are left out.
   private mutating func conditions(
     of operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> [LateCondition] {
@@ -135,7 +135,7 @@ extension PlanBuilder {
   }
 }
 
-// What names stand for.
+// The meaning of names.
 extension PlanBuilder {
   mutating func scope(of operation: Int, at address: StepAddress) -> LateScope {
     if let latestScope, latestScope.operation == operation { return latestScope.scope }
@@ -151,7 +151,7 @@ extension PlanBuilder {
     return scope
   }
 
-  /// Of a nested pipeline with inputs that are known later, or in one.
+  /// The late inputs of a nested pipeline, or of one that encloses it.
   private mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
     guard let parent = pipeline.parent else { return nil }
     let params = pipeline.model.params.compactMap { param in
@@ -161,7 +161,7 @@ extension PlanBuilder {
     return LateInputs(params, from: scope(of: pipeline.group, at: parent))
   }
 
-  /// For what a nested pipeline gives back: all its steps have ended.
+  /// The scope for the outputs of a nested pipeline: all its steps have ended.
   private mutating func pipelineScope(_ number: Int) -> LateScope {
     let pipeline = planner.pipelines[number]
     var dependencies = LateDependencies()
@@ -174,7 +174,7 @@ extension PlanBuilder {
 }
 
 extension Planner {
-  /// What the names in `depends_on` stand for, and the operations that are meant.
+  /// The meaning of the names in `depends_on`, and the operations they refer to.
   fileprivate func dependencies(at address: StepAddress, _ numbers: Renumbering) -> LateDependencies
   {
     let pipeline = pipelines[address.pipeline]
@@ -183,7 +183,7 @@ extension Planner {
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let name = text.string(dependency.step.span)
-      // Nearly always a step, by its name.
+      // It is nearly always a step, by its name.
       if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
       {
         guard let target = numbers[pipeline.operation(of: step)] else { continue }
@@ -205,11 +205,13 @@ extension Planner {
         found.steps[name] = targets.lazy.compactMap { numbers[$0] }.first
       }
     }
-    if pipeline.model.isSequence, address.step > 0,
-      let previous = numbers[pipeline.operation(of: address.step - 1)],
-      !found.all.contains(previous)
-    {
-      found.all.append(previous)
+    if pipeline.model.hasSequence {
+      let before = pipeline.sequenceBefore(address.step)
+      for step in Array(before.manual) + [before.required].compactMap(\.self) {
+        guard let previous = numbers[pipeline.operation(of: step)], !found.all.contains(previous)
+        else { continue }
+        found.all.append(previous)
+      }
     }
     return found
   }

@@ -1,13 +1,13 @@
-// What a step's commands read from their input is a script where one of them is a shell or an interpreter:
-// values go into it as into any script.
+// The standard input of a step is a script if one of its commands is a shell or an interpreter:
+// values are inserted into it as into any script.
 
 import Expressions
 import Plans
 import Scheduling
 
 extension PlanBuilder {
-  /// Fails for a value that is known and refused. What is left to be looked at during the run, when
-  /// the commands are known.
+  /// The part of the input that must be checked during the run, when the commands are known. Fails
+  /// for a known value that is refused.
   func lateInput(
     _ values: KnownValues, _ settings: PlannedSettings, _ command: StepCommand,
     _ probes: [LateProbe]

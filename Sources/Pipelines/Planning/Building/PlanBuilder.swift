@@ -1,4 +1,5 @@
-// The plan itself: steps with everything put in that is known. What is left for later is LateBuilding.
+// Builds the plan itself: steps in which everything known is inserted. PlanBuilder+Late.swift
+// handles what is left for later.
 
 import Diagnostics
 import Expressions
@@ -11,11 +12,11 @@ struct PlanBuilder {
   private let sources: SourceMap
   let numbers: Renumbering
   var sharedSettings: [SharedSettings]
-  /// Of operations that stand for others.
+  /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
-  /// Of the operation that was asked about last.
+  /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
-  /// The condition that was looked at last, and whether it is known to be true.
+  /// The condition that was decided last, and whether it is known to be true.
   private var latestCondition: (expression: Expression, isTrue: Bool)?
   private(set) var gated: [OperationID] = []
   private(set) var groups: [OperationID: GroupPlan] = [:]
@@ -29,7 +30,7 @@ struct PlanBuilder {
     log = planner.log
   }
 
-  /// Of no use if anything was logged.
+  /// The plan; it must not be used if anything was logged.
   mutating func plan(path: String, _ isKept: [Bool]?) -> Plan {
     let steps = steps()
     let root = planner.pipelines[0]
@@ -38,16 +39,48 @@ struct PlanBuilder {
     for operation in gated { graph.setGated(operation) }
     let run = runSettings(of: root)
     return Plan(
-      name: root.model.name ?? FilePath(path: path).name, sources: sources, steps: steps,
+      name: root.model.name ?? FilePath(path: path).name, description: root.model.description,
+      sources: sources, steps: steps,
       graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
-      secrets: planner.models.secrets, groups: groups,
+      secrets: planner.models.secrets, groups: groups, remarks: remarks(),
+      leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
       named: Set(planner.named.compactMap { numbers[$0] }))
   }
 
-  /// For the run's own hooks.
+  private func remarks() -> [OperationID: StepRemark] {
+    var remarks: [OperationID: StepRemark] = [:]
+    for pipeline in planner.pipelines where !pipeline.model.descriptions.isEmpty {
+      for step in pipeline.model.steps.indices {
+        guard let description = pipeline.description(of: step),
+          let operation = numbers[pipeline.operation(of: step)]
+        else { continue }
+        remarks[operation] = StepRemark(description: description)
+      }
+    }
+    for pipeline in planner.pipelines where pipeline.leavesOut {
+      for step in pipeline.model.steps.indices where pipeline.isManual(step) {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isManual = true
+      }
+      guard pipeline.model.defaultSteps != nil else { continue }
+      for step in pipeline.usualSteps {
+        guard let operation = numbers[pipeline.operation(of: step)] else { continue }
+        remarks[operation, default: StepRemark()].isDefault = true
+      }
+    }
+    return remarks
+  }
+
+  private func leftOut(of root: PipelineUse) -> [String] {
+    root.model.steps.indices
+      .filter { numbers[root.operation(of: $0)] == nil }
+      .map { root.id(of: $0, planner.text) }
+  }
+
+  /// The settings for the run's own hooks.
   private mutating func runSettings(of root: PipelineUse) -> (
     settings: StepSettings, late: LateStep?
   ) {
@@ -108,8 +141,8 @@ struct PlanBuilder {
       kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
   }
 
-  /// The script of a step that says no more than id, script and when it runs, in a pipeline without
-  /// groups: as most. Nil for any other.
+  /// The script of a step that has only an id, a script and keys about when it runs, in a pipeline
+  /// without groups, which is usual. Nil for any other.
   private func plainCommand(_ operation: Int) throws(EvaluationFailure) -> StepCommand? {
     guard planner.addresses.isEmpty, let settings = sharedSettings[0].plainSettings else {
       return nil
@@ -128,7 +161,7 @@ struct PlanBuilder {
     }
   }
 
-  /// Nil while something is left of it for the run.
+  /// A plain step; nil if a part of it is left for the run.
   private mutating func plainStep(
     _ operation: Int, _ command: StepCommand
   ) throws(EvaluationFailure) -> PlannedStep? {
@@ -177,15 +210,15 @@ struct PlanBuilder {
       late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
   }
 
-  /// A group runs nothing. One without members, or whose members are not known yet, shows what each
-  /// of them would run.
+  /// The work of an operation. A group runs nothing. One without members, or whose members are not
+  /// known yet, shows what each of them would run.
   private func work(of operation: Int, _ command: StepCommand) -> Work {
     guard let group = planner.group(operation) else { return command.work }
     guard group.members.isEmpty, let shown = command.work.shown else { return .none }
     return .late(shown: shown)
   }
 
-  /// Most scripts stand in the file as they are.
+  /// The command of a step. Most scripts are in the file unchanged.
   func command(
     at address: StepAddress, _ pipeline: PipelineUse, _ values: KnownValues,
     _ settings: PlannedSettings

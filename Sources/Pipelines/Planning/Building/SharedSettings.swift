@@ -1,15 +1,15 @@
-// The settings of steps with all defaults filled in; steps that say the same share one instance.
+// The settings of steps with all defaults filled in; steps with equal settings share one instance.
 
 import Expressions
 import Plans
 import Scheduling
 
-/// Settings of which parts are known later. A class, so that many steps share it.
+/// Settings of which parts may become known later. It is a class, so that many steps share it.
 final class PlannedSettings {
   let settings: StepSettings
-  /// Nil if all is known.
+  /// The late settings; nil if everything is known.
   let late: LateSettings?
-  /// What commands read from their input, if it holds expressions.
+  /// The standard input of commands, if it contains expressions.
   let input: Template?
 
   init(settings: StepSettings, late: LateSettings?, input: Template?) {
@@ -23,11 +23,11 @@ final class PlannedSettings {
 struct SharedSettings {
   private let model: PipelineModel
   private let defaults: SettingsDraft
-  /// Of every step that adds no variable, once it is made.
+  /// The environment of every step that adds no variable, once it is made.
   private var environment: FoldedEnvironment?
   private var built: [PlannedSettings?]
   private var plain: PlannedSettings?
-  /// What every step has holds expressions: instances of a matrix may differ in it.
+  /// True if the defaults contain expressions: instances of a matrix may differ in them.
   private let defaultsDiffer: Bool
 
   init(_ pipeline: PipelineUse) {
@@ -43,7 +43,7 @@ struct SharedSettings {
     built = Array(repeating: nil, count: model.settings.count)
   }
 
-  /// Of a step of the pipeline; `values` are of its instance if it has a matrix.
+  /// The settings of a step of the pipeline; `values` are those of its instance if it has a matrix.
   mutating func settings(
     of step: Int, _ values: KnownValues
   ) throws(EvaluationFailure) -> PlannedSettings {
@@ -63,7 +63,7 @@ struct SharedSettings {
     return settings
   }
 
-  /// Of a step that sets nothing, once they are made and if all of them are known.
+  /// The settings of a step that sets nothing, once they are made and if all of them are known.
   var plainSettings: PlannedSettings? {
     plain?.late == nil && plain?.input == nil ? plain : nil
   }
@@ -98,16 +98,16 @@ struct SharedSettings {
   }
 }
 
-/// Variables with everything put in that is known.
+/// Variables in which everything known is inserted.
 struct FoldedEnvironment {
   var known: [EnvironmentVariable] = []
   var late: [VariableModel] = []
 }
 
-/// Settings in the making: the pipeline's words, then the defaults', then a step's own.
+/// Settings under construction: first the pipeline's, then the defaults, then a step's own.
 struct SettingsDraft {
   private var environment: [VariableModel]
-  /// To those that it was made with.
+  /// True if variables were added to those that it was made with.
   var addsVariables = false
   private var baseDirectory: Text?
   private var workingDirectory: Text?
@@ -130,13 +130,14 @@ struct SettingsDraft {
     shell = pipeline.model.shell ?? StepSettings.defaultShell
   }
 
-  /// Variables are added; anything else takes the place of what was there.
+  /// Applies a setting: variables are added; anything else replaces the previous value.
   mutating func apply(_ setting: Setting) {
     switch setting {
     case .environment(let variables):
       environment = merged(environment, variables)
       addsVariables = true
     case .workingDirectory(let path): workingDirectory = path
+    case .baseDirectory(let path): baseDirectory = path
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
     case .timeout(let duration): timeout = duration
@@ -156,7 +157,7 @@ struct SettingsDraft {
 
   mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
 
-  /// With everything put in that is known.
+  /// The settings in which everything known is inserted.
   func settings(
     label: Text?, _ values: KnownValues, _ environment: FoldedEnvironment
   ) throws(EvaluationFailure) -> PlannedSettings {
@@ -232,7 +233,7 @@ struct SettingsDraft {
   }
 }
 
-/// One value for each name: the last one, in the place of the first.
+/// Merges variables with one value for each name: the last one, in the position of the first.
 private func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [VariableModel] {
   if base.isEmpty { return added }
   var result = base

@@ -1,23 +1,23 @@
-// Instances of matrices by what they are called and by their values: found without a look at each.
+// Finds instances of matrices by their ids and by their values without examining each of them.
 
 import Expressions
 import Plans
 import Scheduling
 
-/// Shared by all copies of a planner; what it holds can be made again at any time.
+/// An index that all copies of a planner share; its contents can be recreated at any time.
 final class InstanceIndex {
   /// Instances of one group whose matrices have the same members.
   private struct Shape {
     let names: [String]
     let members: [Int]
-    /// By the names that are compared, then by the values.
+    /// The instances by the names that are compared, then by the values.
     var byValues: [[String]: [[Value]: [Int]]] = [:]
   }
 
   private var suffixes: [Int: [String: Int]] = [:]
   private var shapes: [Int: [Shape]] = [:]
 
-  /// The member of a group whose id ends like this.
+  /// The member of a group whose id has this suffix.
   func member(of group: Int, _ suffix: String, in planner: Planner) -> Int? {
     if let known = suffixes[group] { return known[suffix] }
     var found: [String: Int] = [:]
@@ -28,7 +28,7 @@ final class InstanceIndex {
     return found[suffix]
   }
 
-  /// The members of a group that have the same values, as far as both have them, in order.
+  /// The members of a group that have the same values for the names that both have, in order.
   func members(of group: Int, matching values: ValueMap, in planner: Planner) -> [Int] {
     if shapes[group] == nil { shapes[group] = Self.shapes(of: group, in: planner) }
     let count = shapes[group]?.count ?? 0

@@ -1,14 +1,15 @@
-// What a pipeline is given: parameters, and variables from files and from `env`.
+// Reads the inputs of a pipeline: parameters, and variables from files and from `env`.
 
 import Diagnostics
 import Expressions
 import Plans
 
 extension PipelineInputs {
-  /// Nothing is given.
+  /// Makes inputs without values.
   init(_ budget: PlanBudget) { self.budget = budget }
 
-  /// Types only; the values come from the command line, or from the using step.
+  /// Makes inputs with only types; the values come from the command line, or from the step that
+  /// uses the pipeline.
   init(_ model: PipelineModel, options: PlanningOptions, _ budget: PlanBudget) {
     self.budget = budget
     secretVariables = options.secretVariables
@@ -17,7 +18,7 @@ extension PipelineInputs {
     for param in model.params { paramTypes[param.name] = param.type }
   }
 
-  /// Of the root pipeline. What is wrong with what was given is in `faults`.
+  /// Makes the inputs of the root pipeline. What is wrong with the given values is in `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,
     faults: inout ParameterFaults
@@ -31,7 +32,7 @@ extension PipelineInputs {
     addVariables(of: model, options: options, log: &log)
   }
 
-  /// Files first, then `env`; each sees those before it.
+  /// Adds variables: first those of files, then `env`; each can use those before it.
   mutating func addVariables(
     of model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog
   ) {
@@ -42,7 +43,8 @@ extension PipelineInputs {
     }
   }
 
-  /// On its own, so that `add` does not find a second owner of the variables and copy them all.
+  /// Folds a value. It is a separate function so that `add` does not find a second owner of the
+  /// variables and copy them all.
   private func fold(_ value: Text, _ options: PlanningOptions) -> Text {
     (try? KnownValues(inputs: self, options, budget).fold(value)) ?? value
   }

@@ -1,35 +1,36 @@
-// The parts of a plan: the root pipeline, and each use of a nested one. docs/design-planning.md,
-// “Pipeline uses”.
+// The pipeline uses of a plan: the root pipeline, and each use of a nested one.
+// docs/design-planning.md, “Pipeline uses”.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// One pipeline with its own steps, parameters and variables. A class, so that looking at a step
+/// One pipeline with its own steps, parameters and variables. It is a class, so that reading a step
 /// copies nothing.
 final class PipelineUse {
   let model: PipelineModel
   let index: StepIndex
-  /// Before the ids of its steps: `deploy/`; empty for the root pipeline.
+  /// The prefix of the ids of its steps, such as `deploy/`; empty for the root pipeline.
   let prefix: String
   /// The operation of another pipeline that it stands for; nil for the root pipeline.
   let parent: StepAddress?
   let inputs: PipelineInputs
-  /// For each step, the operation that others wait for; empty: the step's own number.
+  /// For each step, the operation that others wait for; empty if that is the step's own number.
   var operations: [Int32] = []
   /// The operation that stands for all of it; −1 for the root pipeline.
   var group = -1
-  /// Of steps that were asked about and say so: what they give.
+  /// The types of declared outputs, for steps that were queried.
   var outputTypes: [Int: ExpressionType] = [:]
   private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
     model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
     uniquingKeysWith: { first, _ in first })
-  /// What its steps give and how they ended, by the number of their settings.
+  /// The types of outputs and outcomes of its steps, by the number of their settings.
   var stepTypes: [Int32: ExpressionType] = [:]
-  /// The expression that was found right last, and names nothing of a step: it is right in all.
+  /// The last expression that passed its check and names nothing of a step: it is valid in all
+  /// steps.
   var checked: (kind: ScopeKind, expression: Expression)?
-  /// Of the step that was asked about last, if it has many: its dependencies by name.
+  /// The dependencies by name of the step that was queried last, if it has many.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
   init(
@@ -47,7 +48,7 @@ final class PipelineUse {
     text.string(model.steps[step].id.span)
   }
 
-  /// `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
+  /// The variables `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
   var inputVariables: [VariableModel] {
     model.params.compactMap { param in
       inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
@@ -56,17 +57,47 @@ final class PipelineUse {
     }
   }
 
+  /// True if not all of its steps run when none is named.
+  var leavesOut: Bool { model.defaultSteps != nil || model.hasManualSteps }
+
+  /// The steps that run when none is named, without what they need.
+  var usualSteps: [Int] {
+    if let names = model.defaultSteps { return names.compactMap { index.find($0.name) } }
+    return model.steps.indices.filter { !isManual($0) }
+  }
+
+  func isManual(_ step: Int) -> Bool {
+    let attributes = model.steps[step].attributes
+    return attributes >= 0 && model.attributes[Int(attributes)].isManual
+  }
+
+  func description(of step: Int) -> String? {
+    let attributes = model.steps[step].attributes
+    guard attributes >= 0 else { return nil }
+    let description = model.attributes[Int(attributes)].description
+    return description < 0 ? nil : model.descriptions[Int(description)]
+  }
+
+  /// What a step of a sequence waits for: manual steps before it if they run, and the one before
+  /// them.
+  func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
+    let start = model.sequenceStart(of: step) ?? step
+    var first = step
+    while first > start, isManual(first - 1) { first -= 1 }
+    return (first..<step, first > start ? first - 1 : nil)
+  }
+
   func operation(of step: Int) -> Int { operations.isEmpty ? step : Int(operations[step]) }
 
-  /// Whether `match: matrix` gives each instance of a step exactly one of the other step: every axis
-  /// of that one is an axis of its own.
+  /// Whether `match: matrix` connects each instance of a step with exactly one of the other step:
+  /// every axis of that one is also an axis of this one.
   func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
     guard let target = index.find(dependency.step.span) else { return true }
     let own = Set(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
     return controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
   }
 
-  /// A number of the model's settings; −1 is none.
+  /// The index into the model's settings; −1 means none.
   func settings(ofStep step: Int) -> Int32 {
     let attributes = model.steps[step].attributes
     return attributes < 0 ? -1 : model.attributes[Int(attributes)].settings
@@ -84,9 +115,9 @@ final class PipelineUse {
 struct StepAddress: Hashable {
   private let pipelineNumber: Int32
   private let stepNumber: Int32
-  /// −1 is none.
+  /// The number of the instance; −1 means none.
   private var instanceNumber: Int32 = -1
-  /// It stands for several others.
+  /// True if it stands for several others.
   var isGroup = false
 
   init(pipeline: Int, step: Int) {
@@ -101,7 +132,7 @@ struct StepAddress: Hashable {
   var pipeline: Int { Int(pipelineNumber) }
   var step: Int { Int(stepNumber) }
 
-  /// A number of `Planner.instances`, if the step has a matrix that is known.
+  /// The index into `Planner.instances`, if the step has a matrix that is known.
   var instance: Int? {
     get { instanceNumber < 0 ? nil : Int(instanceNumber) }
     set { instanceNumber = newValue.map { Int32($0) } ?? -1 }
@@ -110,31 +141,32 @@ struct StepAddress: Hashable {
 
 /// What a pipeline's expressions may name besides steps.
 struct PipelineInputs {
-  /// Of the whole plan.
+  /// The budget of the whole plan.
   let budget: PlanBudget
-  /// Known ones; what is not here is known later, or not there.
+  /// The known parameters; others become known later, or do not exist.
   var params: [String: Value] = [:]
-  /// Given by the using step, with expressions that are not known yet.
+  /// Parameters set by the step that uses the pipeline, with expressions that are not known yet.
   var lateParams: [String: ValueModel] = [:]
-  /// Those of them that are made of secrets: they are used as secrets are.
+  /// The parameters that contain secrets: they are treated like secrets.
   var secretParams: Set<String> = []
-  /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
+  /// The variables of oprun's own environment that are secrets; the value says whether one is
+  /// required.
   var secretVariables: [String: Bool] = [:]
-  /// What oprun inherits is known, and parameters are given.
+  /// True if inherited variables are known, and parameters are given.
   var isForRun = true
-  /// In file order.
+  /// The types of parameters, in file order.
   var paramTypes = OrderedMap<ExpressionType>()
-  /// From `dotenv` files and `env`, later ones over earlier ones.
+  /// The variables from `dotenv` files and `env`; later ones override earlier ones.
   var environment: [VariableModel] = []
-  /// Numbers in `environment` by name.
+  /// Indices into `environment` by name.
   var environmentNumbers: [String: Int] = [:]
-  /// Those that a run knows before its plan, though they are not known now.
+  /// The variables that a run knows before its plan, though they are not known now.
   private var openVariables: Set<String> = []
 
-  /// Inherited variables that are no text.
+  /// Inherited variables that are not text.
   var undecodable: [String: TextDecodingFailure] = [:]
 
-  /// Whether what it names is a secret, or made of one.
+  /// Whether what it names is a secret, or contains one.
   func isSecret(_ reference: Expression.Reference) -> Bool {
     switch reference.root {
     case .secrets: true
@@ -158,7 +190,8 @@ struct PipelineInputs {
     }
   }
 
-  /// Whether the variable has a value that only what a run is started with keeps unknown.
+  /// Whether the variable has a value that is unknown only because it depends on how a run is
+  /// started.
   func isOpen(_ name: String) -> Bool { openVariables.contains(name) }
 
   private func isOpen(_ template: Template) -> Bool {

@@ -1,4 +1,4 @@
-// The inputs of built-in steps, against the table that their program has too.
+// Checks the inputs of built-in steps against the table that their program also has.
 
 import BuiltinSteps
 import Diagnostics
@@ -6,8 +6,8 @@ import Expressions
 import Plans
 
 extension Planner {
-  /// Reports a name that is no built-in step, unknown inputs, wrong values and missing ones. Values
-  /// that are known later are checked by the program.
+  /// Reports a name that is not a built-in step, unknown inputs, wrong values and missing ones. The
+  /// program checks values that are known later.
   mutating func checkInputs(of uses: UsesModel, _ values: KnownValues) {
     guard case .builtIn(let name) = uses.kind else { return }
     guard let step = BuiltinStep.named(name) else {
@@ -16,7 +16,7 @@ extension Planner {
       }
     }
     var inputs = Inputs(step)
-    // Those that are known later, and those that are reported.
+    // The inputs that are known later, and those that were reported.
     var open: Set<String> = []
     for member in uses.with where !take(member, into: &inputs, values) { open.insert(member.name) }
     let given = Set(uses.with.map(\.name))
@@ -40,7 +40,7 @@ extension Planner {
     }
   }
 
-  /// Whether the value is known and right.
+  /// Whether the value is known and valid.
   private mutating func take(
     _ member: MemberModel, into inputs: inout Inputs, _ values: KnownValues
   ) -> Bool {
@@ -52,7 +52,7 @@ extension Planner {
       }
       return false
     }
-    // What cannot be folded is reported with the step.
+    // A value that cannot be folded is reported with the step.
     guard let value = (try? values.fold(member.value))?.constant else { return false }
     if let fault = key.type.fault(in: value, showing: key.disclosure) {
       log.report(at: member.valueSpan ?? member.span) {
@@ -66,7 +66,7 @@ extension Planner {
 }
 
 extension BuiltinType {
-  /// What is there instead of what is wanted; nil if the value is right.
+  /// What was found instead of what is wanted; nil if the value is valid.
   fileprivate func fault(in value: Value, showing disclosure: Disclosure) -> String? {
     switch (self, value) {
     case (.list(let item), .list(let values)):
@@ -85,7 +85,7 @@ extension BuiltinType {
     }
   }
 
-  /// Of a value without a fault.
+  /// The values in a value without a fault.
   fileprivate func values(in value: Value) -> [BuiltinValue] {
     switch (self, value) {
     case (.list(let item), .list(let values)): values.flatMap(item.values)

@@ -1,4 +1,4 @@
-// Names and types of all expressions, before any value is known.
+// Checks names and types of all expressions, before any value is known.
 
 import Diagnostics
 import Expressions
@@ -93,8 +93,8 @@ extension Planner {
     }
   }
 
-  /// Steps often say the same: what was right in one is right in the next, unless it names what is of
-  /// the step itself.
+  /// Checks an expression once. Steps often repeat one: if it is valid in one step it is valid in
+  /// the next, unless it names something of the step itself.
   private mutating func checkOnce(
     _ expression: Expression, in scope: StepScope,
     _ check: (SourceText, inout DiagnosticLog) -> Void
@@ -144,7 +144,8 @@ extension Planner {
     }
   }
 
-  /// What a pipeline file is given has the type of its parameter; other names are reported already.
+  /// Checks that the inputs of a pipeline file have the types of its parameters; other names have
+  /// already been reported.
   private mutating func check(
     _ member: MemberModel, for param: ParamModel?, in scope: StepScope
   ) {
@@ -164,7 +165,7 @@ extension Planner {
         pipeline: scope.pipeline, text: text, kind: .stepVariables, step: scope.step,
         matrix: scope.matrix, suggester: log.suggester)
       for variable in variables { check(variable.value, in: variableScope) }
-    case .workingDirectory(let path): check(path, in: scope)
+    case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let commands):
@@ -175,7 +176,7 @@ extension Planner {
 
   // MARK: Matrices
 
-  /// What the members of a matrix are, as far as it is written.
+  /// The types of the members of a matrix, as far as they are written.
   private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
     -> ExpressionType.Members
   {
@@ -213,7 +214,7 @@ extension ValueModel {
 }
 
 extension PipelineModel {
-  /// Whether any step may hold an expression, or inputs: most files have none.
+  /// Whether any step may contain an expression, or inputs: most files have none.
   fileprivate var needsChecks: Bool {
     !controlFlows.isEmpty || !uses.isEmpty || actions.contains { !$0.templates.isEmpty }
       || (settings + [defaultSettings]).contains {
@@ -234,7 +235,8 @@ extension Setting {
   var hasExpression: Bool {
     switch self {
     case .environment(let variables): variables.contains { $0.value.template != nil }
-    case .workingDirectory(let text), .standardInput(let text): text.template != nil
+    case .workingDirectory(let text), .baseDirectory(let text), .standardInput(let text):
+      text.template != nil
     case .allowFailureIf: true
     case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false

@@ -1,4 +1,4 @@
-// What is said of steps that wait for each other in a cycle.
+// Makes the message about steps that wait for each other in a cycle.
 
 import Diagnostics
 
@@ -6,7 +6,8 @@ extension Planner {
   /// At most this many names and edges are shown.
   private static var maxShown: Int { 8 }
 
-  /// Operations that wait for each other, each for the next one and the last for the first.
+  /// The message about a cycle of operations, of which each waits for the next one and the last for
+  /// the first.
   func cycleMessage(_ operations: [Int]) -> Diagnostic {
     let steps = commonSteps(of: operations)
     let shown = steps.prefix(Self.maxShown)
@@ -34,7 +35,7 @@ extension Planner {
     pipelines[step.pipeline].prefix + pipelines[step.pipeline].id(of: step.step, text)
   }
 
-  /// The dependency by which a step waits for another; nil if it is `sequence` that says so.
+  /// The dependency by which a step waits for another; nil if this is due to `sequence`.
   private func dependency(of step: StepAddress, on target: StepAddress) -> Int? {
     let pipeline = pipelines[step.pipeline]
     return pipeline.model.dependencyRange(of: step.step).first { number in
@@ -45,7 +46,8 @@ extension Planner {
     }
   }
 
-  /// The steps of one file whose operations these are: of what is in a group, the group's step.
+  /// The steps of one file to which these operations belong: for those inside a group, the group's
+  /// step.
   private func commonSteps(of operations: [Int]) -> [StepAddress] {
     let depth = operations.map { path(of: address(of: $0)).count }.min() ?? 1
     let isInOnePipeline =
@@ -62,7 +64,7 @@ extension Planner {
     return steps
   }
 
-  /// From the root pipeline down to a step.
+  /// The path from the root pipeline down to a step.
   private func path(of address: StepAddress) -> [StepAddress] {
     var path = [address]
     while let parent = pipelines[path[0].pipeline].parent { path.insert(parent, at: 0) }

@@ -1,4 +1,4 @@
-// The edges of a plan, names looked up: which operation waits for which.
+// Makes the edges of a plan by looking up names: which operation waits for which.
 
 import Diagnostics
 import Expressions
@@ -15,8 +15,8 @@ struct EdgeDraft {
 }
 
 extension EdgeDraft {
-  /// As it is written, but for the operation. A status function in the step's condition drops what
-  /// is not written.
+  /// Makes an edge as it is written, without the operation. A status function in the step's
+  /// condition removes the implicit `when`.
   fileprivate init(_ dependency: DependencyModel, isFree: Bool) {
     let isDone = isFree && dependency.traits.contains(.implicit)
     from = -1
@@ -37,10 +37,10 @@ extension EdgeDraft {
   }
 }
 
-/// What an operation waits for, gathered; each dependency once.
+/// Collects what an operation waits for; each dependency once.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
-  /// For each operation, the last gathering that it was in.
+  /// For each operation, the number of the last collection that it was in.
   private var marks: [Int32]
   private var number: Int32 = 0
 
@@ -51,7 +51,7 @@ struct EdgeGatherer {
     number += 1
   }
 
-  /// False if the dependency is there already.
+  /// Adds an edge; false if the dependency is already there.
   mutating func add(_ edge: EdgeDraft) -> Bool {
     if marks[edge.from] == number { return false }
     marks[edge.from] = number
@@ -61,7 +61,7 @@ struct EdgeGatherer {
 }
 
 extension Planner {
-  /// Reports names that are no step, and steps that are listed twice.
+  /// Adds all edges; reports names that are not steps, and steps that are listed twice.
   mutating func addEdges() {
     var gatherer = EdgeGatherer(operationCount: operationCount)
     var inherited: [[EdgeDraft]] = []
@@ -101,19 +101,19 @@ extension Planner {
     }
   }
 
-  /// What a step, or an instance of it, waits for. `inherited` is what the pipeline waits for that
-  /// the step is in: whatever could start before that takes it over.
+  /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
+  /// pipeline waits for: a step that could start before that takes it over.
   mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
     let pipeline = pipelines[address.pipeline]
     let range = pipeline.model.dependencyRange(of: address.step)
-    if range.isEmpty, inherited.isEmpty, !pipeline.model.isSequence { return }
+    if range.isEmpty, inherited.isEmpty, !pipeline.model.hasSequence { return }
     let isFree = pipeline.controlFlow(of: address.step)?.condition?.callsStatusFunction ?? false
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
-      // Nearly always a step, by its name.
+      // It is nearly always a step, by its name.
       if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
       {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
@@ -123,10 +123,18 @@ extension Planner {
         planner.add(draft.from(target), dependency, at: address, &gatherer)
       }
     }
-    if pipeline.model.isSequence, address.step > 0 {
-      let previous = pipeline.operation(of: address.step - 1)
-      let edge = EdgeDraft(from: previous, condition: isFree ? .done : .ok)
-      _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
+    if pipeline.model.hasSequence {
+      let condition: EdgeCondition = isFree ? .done : .ok
+      let before = pipeline.sequenceBefore(address.step)
+      for step in before.manual {
+        let edge = EdgeDraft(
+          from: pipeline.operation(of: step), condition: condition, isOptional: true)
+        _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
+      }
+      if let step = before.required {
+        let edge = EdgeDraft(from: pipeline.operation(of: step), condition: condition)
+        _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
+      }
     }
     if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.isOpenEnded }) {
       for edge in inherited { _ = gatherer.add(edge) }
@@ -144,7 +152,7 @@ extension Planner {
   private mutating func reportTwice(
     _ dependency: DependencyModel, _ target: Int, at address: StepAddress
   ) {
-    // Several instances of a group whose instances nobody knows here.
+    // Several instances of a group whose instances are not known here.
     let isPlain = pipelines[address.pipeline].index.find(dependency.step.span) != nil
     if !isPlain || dependency.traits.contains(.matched), groups[target]?.isExpanding == true {
       return
@@ -155,7 +163,7 @@ extension Planner {
 
   // MARK: Names
 
-  /// The operations that a dependency means; none for a name that is wrong.
+  /// The operations that a dependency refers to; none for a wrong name.
   func targets(of dependency: DependencyModel, at address: StepAddress) -> [Int] {
     let pipeline = pipelines[address.pipeline]
     if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span) {
@@ -183,7 +191,7 @@ extension Planner {
     }
   }
 
-  /// `test[os=linux]`.
+  /// The instance that a dependency such as `test[os=linux]` refers to.
   private mutating func instance(_ dependency: DependencyModel, at address: StepAddress) -> Int? {
     let pipeline = pipelines[address.pipeline]
     let name = text.string(dependency.step.span)
@@ -197,7 +205,7 @@ extension Planner {
     let number = pipeline.operation(of: step)
     if let member = instanceIndex.member(of: number, suffix, in: self) { return member }
     let group = groups[number]
-    // Which instances there are nobody knows here.
+    // The instances are not known here.
     if group?.isExpanding == true, hasOpenMatrix(self.address(of: number)) { return number }
     let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
     log.report(at: dependency.step.span) {
@@ -208,12 +216,12 @@ extension Planner {
     return nil
   }
 
-  /// `match: matrix`: the instances whose axes are equal, as far as both have them.
+  /// The instances for `match: matrix`, which have the same values on the axes that both have.
   private mutating func matched(
     _ dependency: DependencyModel, _ step: Int, at address: StepAddress
   ) -> [Int] {
     let pipeline = pipelines[address.pipeline]
-    // A matrix that is no matrix was reported.
+    // An invalid matrix has already been reported.
     if pipelines[address.pipeline].controlFlow(of: step)?.matrix != nil,
       groups[pipeline.operation(of: step)] == nil
     {

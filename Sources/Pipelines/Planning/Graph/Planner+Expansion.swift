@@ -1,5 +1,5 @@
-// Steps that become several operations: instances of a matrix, steps of a nested pipeline. The
-// operations of a group come before the group's own. docs/design-planning.md, “Groups”.
+// Expands steps that become several operations: instances of a matrix, steps of a nested pipeline.
+// The operations of a group come before the group's own. docs/design-planning.md, “Groups”.
 
 import Diagnostics
 import Expressions
@@ -47,7 +47,8 @@ extension Planner {
     return addresses.count - 1
   }
 
-  /// Others wait for the last operation that stands for a step: the group, where there is one.
+  /// Sets the operation that others wait for: the last one that stands for a step, which is the
+  /// group if there is one.
   private mutating func setOperation(_ operation: Int, at address: StepAddress) {
     if pipelines[address.pipeline].operations.isEmpty {
       let count = pipelines[address.pipeline].model.steps.count
@@ -96,7 +97,7 @@ extension Planner {
     if isWithinLimits { expand(pipeline: pipeline, depth: depth + 1) }
     var draft = GroupDraft(kind: .nested(path: path))
     draft.pipeline = pipeline
-    // Of a step that stands for others, the operation that does: what is in a group ends before it.
+    // For a step that stands for others, this is the group: what is inside it ends before it.
     draft.members = pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
     addGroup(draft, at: address)
     pipelines[pipeline].group = addresses.count - 1
@@ -128,7 +129,7 @@ extension Planner {
         if value.holdsSecrets(pipelines[address.pipeline].inputs.isSecret) {
           inputs.secretParams.insert(param.name)
         }
-        // Where the type is known to be wrong, the check says the same of this place.
+        // If the type is known to be wrong, the check reports the same for this location.
         give(value, to: param, at: member.value.single?.span(in: text) ?? member.span, &inputs)
       } catch {
         report(error)
@@ -158,7 +159,7 @@ extension Planner {
     inputs.params[param.name] = constant
   }
 
-  /// What a pipeline says of its whole run has no meaning for a part of another run.
+  /// Refuses keys of a pipeline about a whole run, which have no meaning for a part of another run.
   private mutating func checkNested(_ model: PipelineModel) {
     for key in [
       PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel,
@@ -202,7 +203,7 @@ extension Planner {
       case .list(let items)?: known.append((axis.name, items))
       case nil: later.append("\(axis.name): \(folded.shown)")
       case .null?, .bool?, .number?, .string?, .map?:
-        // Where the type is known to be wrong, the check says the same of this place.
+        // If the type is known to be wrong, the check reports the same for this location.
         let span = axis.values.templates.first?.expressions.first?.span(in: text) ?? axis.span
         log.report(at: span) { PlanningMessage.noList(axis.name, folded.shown, at: $0) }
         return .invalid
@@ -230,12 +231,12 @@ extension Planner {
 }
 
 extension ValueModel {
-  /// The expression that is all of it.
+  /// The expression that is the whole value.
   fileprivate var single: Expression? {
     if case .template(let template) = self { template.single } else { nil }
   }
 
-  /// The maps of a list that is known.
+  /// The maps in a list that is known.
   fileprivate var maps: [ValueMap] {
     guard case .list(let items)? = constant else { return [] }
     return items.compactMap { if case .map(let map) = $0 { map } else { nil } }

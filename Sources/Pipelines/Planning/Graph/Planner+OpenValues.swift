@@ -1,5 +1,5 @@
-// Values that are not known here, but when a run begins: they hang on parameters that were not given,
-// and variables that are not looked at while listing.
+// Values that are not known here, but when a run begins: they depend on parameters that were not
+// given, and on variables that are ignored for listings.
 
 import Diagnostics
 import Expressions
@@ -7,7 +7,7 @@ import Plans
 import Scheduling
 
 extension Planner {
-  /// Whether nothing but that is in the way of the value.
+  /// Whether only this prevents the value from being known.
   func isOpen(_ value: ValueModel, at address: StepAddress) -> Bool {
     value.templates.allSatisfy { isOpen($0, at: address) }
   }
@@ -18,7 +18,7 @@ extension Planner {
     }
   }
 
-  /// Of a step with a matrix that is not known.
+  /// Whether the matrix of a step is unknown only for this reason.
   func hasOpenMatrix(_ address: StepAddress) -> Bool {
     guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
       return false

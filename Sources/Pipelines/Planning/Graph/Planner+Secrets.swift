@@ -1,11 +1,11 @@
-// The secrets of a pipeline and of those in it: all are read before anything runs.
+// The secrets of a pipeline and of nested ones: all are read before anything runs.
 
 import Diagnostics
 import Plans
 import Scheduling
 
 extension [PipelineModel] {
-  /// Each name once. What one pipeline needs, the run needs.
+  /// The secrets, each name once. A secret that one pipeline requires is required by the run.
   var secrets: [SecretSource] {
     var found: [SecretSource] = []
     var indices: [String: Int] = [:]
@@ -21,7 +21,8 @@ extension [PipelineModel] {
     return found
   }
 
-  /// Variables of oprun's own environment that are secrets; the value says whether one must be there.
+  /// The variables of oprun's own environment that are secrets; the value says whether one is
+  /// required.
   var secretVariables: [String: Bool] {
     var variables: [String: Bool] = [:]
     for source in secrets where source.location == .environment {
@@ -32,7 +33,7 @@ extension [PipelineModel] {
 }
 
 extension Planner {
-  /// A name stands for one value in a run.
+  /// Checks that a name stands for only one value in a run.
   mutating func checkSecrets() {
     var first: [String: SecretModel] = [:]
     for secret in models.flatMap(\.secrets) {

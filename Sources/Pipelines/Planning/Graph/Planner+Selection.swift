@@ -1,12 +1,22 @@
-// Which operations are in a plan: all, or some that were named and what they need.
+// Selects the operations of a plan: all, those that the file selects, or some that were named; and
+// what they need.
 
 import Diagnostics
+import Expressions
+import Plans
 import Scheduling
 
 extension Planner {
-  /// For each operation whether it runs; nil is all of them. Throws for a name that is no step.
+  /// For each operation, whether it runs; nil means all. Throws for a name that is not a step, and
+  /// if nothing is left.
   mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
-    guard !options.selection.isEmpty else { return nil }
+    guard !options.selection.isEmpty else {
+      if options.showsEveryStep || !pipelines.contains(where: \.leavesOut) { return nil }
+      let usual = usualOperations(of: pipelines[0])
+      guard usual.isEmpty else { return closure(of: usual) }
+      throw PlanningMessage.everyStepIsManual(
+        path: path, example: text.string(pipelines[0].model.steps[0].id.span))
+    }
     var selected: [Int] = []
     var byID: [String: Int]?
     for name in options.selection {
@@ -30,7 +40,7 @@ extension Planner {
     return closure(of: selected)
   }
 
-  /// The step of which a name could be an instance, as far as that is known before the run.
+  /// The step of which a name may be an instance, as far as that is known before the run.
   private func lateStep(instanceNamed name: String) -> String? {
     guard let bracket = name.lastIndex(of: "["),
       let operation = operationsByID[String(name[..<bracket])],
@@ -43,7 +53,39 @@ extension Planner {
     Dictionary((0..<operationCount).map { (id(of: $0), $0) }, uniquingKeysWith: { _, last in last })
   }
 
-  /// For each operation whether it is among these or something of these needs it. What is optional
+  private func usualOperations(of pipeline: PipelineUse) -> [Int] {
+    pipeline.usualSteps.map(pipeline.operation)
+  }
+
+  /// Reports names in `default` that are not steps, and uses of files of which nothing would run.
+  mutating func checkDefaults() {
+    var checked: Set<UInt32> = []
+    let text = text
+    for pipeline in pipelines where pipeline.leavesOut {
+      for name in pipeline.model.defaultSteps ?? []
+      where pipeline.index.find(name.name) == nil && checked.insert(name.span.start).inserted {
+        let ids = pipeline.model.steps.indices.lazy.map { pipeline.id(of: $0, text) }
+        let close =
+          log.hasRoom(at: name.span) ? log.suggester.closest(to: name.name, among: ids) : nil
+        let help =
+          name.name.contains("[")
+          ? "'default' names steps, each with all of its instances"
+          : close.map { "did you mean \(quoted($0))?" }
+        log.report(at: name.span) { PlanningMessage.unknownDefault(name.name, help: help, at: $0) }
+      }
+      guard let parent = pipeline.parent, pipeline.model.defaultSteps == nil,
+        pipeline.usualSteps.isEmpty
+      else { continue }
+      let user = pipelines[parent.pipeline]
+      guard case .uses(let number) = user.model.steps[parent.step].action else { continue }
+      let span = user.model.uses[Int(number)].span
+      if checked.insert(span.start).inserted {
+        log.report(at: span) { PlanningMessage.nothingToUse(at: $0) }
+      }
+    }
+  }
+
+  /// For each operation, whether it is among these or one of these needs it. An optional dependency
   /// is not needed.
   private func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
@@ -51,6 +93,10 @@ extension Planner {
     while let operation = waiting.popLast() {
       if isNeeded[operation] { continue }
       isNeeded[operation] = true
+      if let number = group(operation)?.pipeline, pipelines[number].leavesOut {
+        waiting += usualOperations(of: pipelines[number])
+        continue
+      }
       for edge in graph.dependencies(of: OperationID(operation)) {
         let key = UInt64(edge.from.index) << 32 | UInt64(operation)
         if !optionalEdges.contains(key) { waiting.append(edge.from.index) }
@@ -60,9 +106,9 @@ extension Planner {
   }
 }
 
-/// Numbers of the operations that were kept.
+/// The numbers of the operations that were kept.
 struct Renumbering {
-  /// By the old number; empty: nothing was left out.
+  /// The new numbers by the old ones; empty if nothing was left out.
   private var numbers: [Int32] = []
 
   init(_ isKept: [Bool]?) {

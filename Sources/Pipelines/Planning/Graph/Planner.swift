@@ -6,25 +6,25 @@ import Expressions
 import Plans
 import Scheduling
 
-/// Makes a plan, in turns: expand, connect, check; then select and build.
+/// Makes a plan in stages: expand, connect, check; then select and build.
 struct Planner {
   let models: [PipelineModel]
   let text: SourceText
   let options: PlanningOptions
   var pipelines: [PipelineUse] = []
-  /// Where each operation comes from; empty: operation `i` is step `i` of the only pipeline.
+  /// Where each operation comes from; empty if operation `i` is step `i` of the only pipeline.
   var addresses: [StepAddress] = []
   var instances: [Instance] = []
-  /// By the number of the group's operation.
+  /// The groups by the number of their operation.
   var groups: [Int: GroupDraft] = [:]
-  /// Of all operations.
+  /// The graph of all operations.
   var graph = Graph()
   /// Edges that count only if the dependency is selected: `from << 32 | to`.
   var optionalEdges: Set<UInt64> = []
   var queuesAndPools: QueuesAndPools
   let instanceIndex = InstanceIndex()
   let budget: PlanBudget
-  /// Of all matrices.
+  /// The budget of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
   /// Some steps are services.
@@ -33,10 +33,10 @@ struct Planner {
   var named: [Int] = []
   private var indices: [StepIndex?]
   private var pipelineValues: [KnownValues] = []
-  /// Parameters by name, of the models that were asked for.
+  /// Parameters by name, for the models that were queried.
   private var paramTables: [Int: [String: ParamModel]] = [:]
 
-  /// Reports everything that is wrong to `log`, which it goes on with.
+  /// Makes a planner, which continues with `log` and reports everything wrong to it.
   init(
     _ models: [PipelineModel], _ text: SourceText, _ inputs: PipelineInputs,
     options: PlanningOptions,
@@ -58,17 +58,19 @@ struct Planner {
       return
     }
     addOperations()
+    checkDefaults()
     addEdges()
     if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
     checkServices()
     checkExpressions()
   }
 
-  /// Nested pipelines multiply, each with variables and settings of its own.
+  /// The maximum number of pipeline uses: nested pipelines multiply, each with its own variables
+  /// and settings.
   static let maxPipelineCount = 10_000
 
   var isWithinLimits: Bool {
-    // The first pipeline is the file that is run.
+    // The first pipeline is the file that runs.
     operationCount <= PipelineModel.maxStepCount && pipelines.count - 1 <= Self.maxPipelineCount
   }
 
@@ -78,7 +80,7 @@ struct Planner {
     addresses.isEmpty ? StepAddress(pipeline: 0, step: operation) : addresses[operation]
   }
 
-  /// Most operations are none.
+  /// The group of an operation; most operations are none.
   func group(_ operation: Int) -> GroupDraft? {
     address(of: operation).isGroup ? groups[operation] : nil
   }
@@ -105,7 +107,7 @@ struct Planner {
     return pipelines.count - 1
   }
 
-  /// What a step's expressions can be given now.
+  /// The values that a step's expressions can have now.
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
     guard let instance = address.instance else { return values }
@@ -133,14 +135,14 @@ struct Planner {
   }
 }
 
-/// A group in the making.
+/// A group under construction.
 struct GroupDraft {
   var kind: GroupPlan.Kind
   var members: [Int] = []
   var isFailFast = false
-  /// How many instances may run at once, as a pool.
+  /// The pool that limits how many instances may run at the same time.
   var pool: PoolID?
-  /// Of a nested pipeline: its pipeline.
+  /// The pipeline of a group that is a nested pipeline.
   var pipeline: Int?
 }
 

@@ -1,4 +1,4 @@
-// Queues, resources and mutexes as the scheduler knows them, and what each step asks of them.
+// Queues, resources and mutexes as the scheduler knows them, and what each step requests from them.
 
 import Diagnostics
 import Expressions
@@ -34,7 +34,7 @@ struct QueuesAndPools {
     }
   }
 
-  /// What an operation asks for; reports names that are not there and amounts beyond the pool.
+  /// What an operation requests; reports names that do not exist and amounts beyond the pool.
   mutating func spec(
     for placement: PlacementModel, mutex: String?, log: inout DiagnosticLog
   ) -> OperationSpec {
@@ -90,18 +90,18 @@ struct QueuesAndPools {
 }
 
 extension QueuesAndPools {
-  /// A pool that as many operations may have a share of.
+  /// Adds a pool of which this many operations may have a share.
   mutating func addPool(named name: String, width: Int) -> PoolID {
     pools.append(PoolSpec(name: name, capacity: Int64(width) * 1_000_000))
     return PoolID(pools.count - 1)
   }
 }
 
-/// What operations ask of the scheduler; those of steps that say the same are made once.
+/// What operations request from the scheduler; those of steps with equal values are made once.
 struct SharedSpecs {
   private var plain: [OperationSpec?]
   private var placed: [[OperationSpec?]]
-  /// Of the instances before, if all of that step have the same.
+  /// The specification of the previous instances, if all instances of that step have the same.
   private var last: (address: StepAddress, spec: OperationSpec)?
 
   init(_ planner: Planner) {
@@ -137,7 +137,7 @@ struct SharedSpecs {
     return spec
   }
 
-  /// A group runs nothing: it takes no time, and no slot.
+  /// The specification of a group, which runs nothing: it takes no time, and no slot.
   private var groupSpec: OperationSpec {
     var spec = OperationSpec()
     spec.expected = 0
@@ -190,7 +190,7 @@ extension Planner {
 }
 
 extension PlacementModel {
-  /// What is not written is taken from the defaults.
+  /// The same, with everything that is not written taken from the defaults.
   func filled(from defaults: PlacementModel) -> PlacementModel {
     PlacementModel(
       queue: queue ?? defaults.queue, priority: priority ?? defaults.priority,

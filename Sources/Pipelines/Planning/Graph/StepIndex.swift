@@ -1,4 +1,4 @@
-// Steps by their ids, found by the bytes in the file: no text is made to look one up.
+// Finds steps by their ids, comparing the bytes in the file: no string is made to look one up.
 
 import Diagnostics
 import Expressions
@@ -7,19 +7,19 @@ import Expressions
 struct StepIndex {
   private let text: SourceText
   private let steps: [StepModel]
-  /// Open addressing, at most half full: the upper bits of a slot are of the hash, the lower ones a
-  /// step's number + 1; 0 is free.
+  /// The slots, with open addressing, at most half full: the upper bits of a slot are of the hash,
+  /// the lower ones a step's number + 1; 0 is free.
   private var slots: [UInt32]
 
-  /// Enough for `PipelineModel.maxStepCount`.
+  /// Enough bits for `PipelineModel.maxStepCount`.
   private static let stepBits: UInt32 = 20
   private static let stepMask: UInt32 = 1 << stepBits - 1
 
-  /// Drawn anew each time, so that no file can be made whose ids all collide.
+  /// The seed is random, so that no file can be constructed whose ids all collide.
   private let seed = UInt64.random(in: 0...UInt64.max)
 
-  /// Of steps with one id the first counts; the others are reported. A bad id is an id too, so that
-  /// what depends on it is no second error.
+  /// Makes an index. Of several steps with the same id the first counts; the others are reported.
+  /// An invalid id is indexed too, so that depending on it is not a second error.
   init(_ model: PipelineModel, _ text: SourceText, log: inout DiagnosticLog) {
     self.text = text
     steps = model.steps
@@ -43,7 +43,7 @@ struct StepIndex {
     }
   }
 
-  /// The step with the id that is written at a place.
+  /// The step with the id that is written at a location.
   func find(_ name: Span) -> Int? { find(text[name]) }
 
   func find(_ name: String) -> Int? {
@@ -73,8 +73,8 @@ struct StepIndex {
     return slot
   }
 
-  /// Ids that differ in their last digit only lie together in memory, as what depends on them does in
-  /// the file: a cache line holds 16 slots.
+  /// The hash of an id. Ids that differ only in their last digit are adjacent in memory, like the
+  /// steps that depend on them in the file: a cache line holds 16 slots.
   private func hash(_ name: UnsafeBufferPointer<UInt8>) -> UInt32 {
     let raw = UnsafeRawBufferPointer(name)
     guard let last = raw.last else { return 0 }

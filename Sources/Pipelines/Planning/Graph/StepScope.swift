@@ -1,21 +1,21 @@
-// The names that expressions may use, by where they stand.
+// The names that expressions may use, depending on where they are.
 
 import Diagnostics
 import Expressions
 import Plans
 import Scheduling
 
-/// What stands where: each kind of place has names of its own.
+/// The kinds of locations; each has its own names.
 enum ScopeKind {
   /// The pipeline's own variables, directory and hooks: no step has run.
   case pipeline
-  /// A pipeline's own variables: secrets too.
+  /// A pipeline's own variables, which may name secrets.
   case pipelineVariables
-  /// What a pipeline gives back: all its steps have ended.
+  /// The outputs of a pipeline: all its steps have ended.
   case pipelineOutputs
-  /// A step's texts.
+  /// The strings of a step.
   case step
-  /// A step's variables, and inputs of what it uses: secrets too.
+  /// A step's variables, and inputs of what it uses, which may name secrets.
   case stepVariables
   case condition
   /// The axes of a matrix, which make the instances.
@@ -29,9 +29,9 @@ struct StepScope: ExpressionScope {
   let pipeline: PipelineUse
   let text: SourceText
   let kind: ScopeKind
-  /// Of the pipeline, if the place is in one.
+  /// The step of the pipeline, if the location is in one.
   let step: Int?
-  /// Types of matrix members; nil if the step has no matrix.
+  /// The types of matrix members; nil if the step has no matrix.
   let matrix: ExpressionType.Members?
   let suggester: Suggester
 
@@ -65,6 +65,15 @@ struct StepScope: ExpressionScope {
     case .run: known(Self.runMembers, name)
     case .host: known(HostFacts.memberTypes, name)
     case .secrets: pipeline.secretTypes[name].map { .known($0) } ?? .unknown
+    }
+  }
+
+  func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool {
+    switch root {
+    case .secrets: pipeline.secretTypes[name]?.kinds.contains(.null) ?? false
+    case .env:
+      pipeline.inputs.secretVariables[name] == false && pipeline.inputs.variable(name) == nil
+    case .params, .steps, .matrix, .run, .host: false
     }
   }
 
@@ -107,7 +116,7 @@ struct StepScope: ExpressionScope {
     members.first { $0.0 == name }.map { .known($0.1) } ?? .unknown
   }
 
-  /// Any variable may be inherited; whether it is, nobody knows before.
+  /// A variable. Any may be inherited, which is not known beforehand.
   private func variable(_ name: String) -> ScopeMember {
     switch pipeline.inputs.variable(name)?.value {
     case .plain: .known(.string)
@@ -118,7 +127,7 @@ struct StepScope: ExpressionScope {
     }
   }
 
-  /// One that is declared as a secret is that secret.
+  /// An inherited variable. If it is declared as a secret, it is that secret.
   private func inheritedVariable(_ name: String) -> ScopeMember {
     switch pipeline.inputs.secretVariables[name] {
     case .some where !kind.allowsSecrets: .refused(ScopeMessage.secretVariable(name))
@@ -133,7 +142,7 @@ struct StepScope: ExpressionScope {
 
 // Steps.
 extension StepScope {
-  /// Names as `depends_on` has them; all steps, where all have ended.
+  /// The names in `depends_on`, or all steps where all have ended.
   private var dependencyNames: [String] {
     guard let step else { return pipeline.model.steps.map { text.string($0.id.span) } }
     return pipeline.model.dependencyRange(of: step).map {
@@ -173,12 +182,12 @@ extension StepScope {
     return pipeline.dependencies.numbers[name]
   }
 
-  /// Of `test[os=linux]`: `test`.
+  /// The step of an instance: `test` for `test[os=linux]`.
   private func instanceStep(_ name: String) -> Int? {
     name.firstIndex(of: "[").flatMap { pipeline.index.find(String(name[..<$0])) }
   }
 
-  /// Of some instances of a step there is no outcome.
+  /// The type of a step. Some instances of a step have no common outcome.
   private func type(
     ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
   ) -> ExpressionType {
@@ -193,7 +202,7 @@ extension StepScope {
     return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
   }
 
-  /// Of a step that runs a command, once.
+  /// The type of a step that runs a command, once.
   private func plainType(ofStep step: Int) -> ExpressionType? {
     if case .uses = pipeline.model.steps[step].action { return nil }
     let settings = pipeline.settings(ofStep: step)
@@ -208,7 +217,7 @@ extension StepScope {
 
   private static let outcome = ExpressionType.string(Outcome.allCases.map(\.word))
 
-  /// Of a step that does not say what it gives, as most.
+  /// The type of a step that does not declare its outputs, like most.
   private static let openStep = ExpressionType.map([("outputs", .openMap), ("outcome", outcome)])
 
   private func outputType(ofStep step: Int) -> ExpressionType {
@@ -247,7 +256,7 @@ extension OutputType {
   }
 }
 
-/// Why a name cannot be used where it stands.
+/// Why a name cannot be used at its location.
 enum ScopeMessage {
   static let secretsOutside = UnlocatedFailure(
     "secrets can be used only in 'env' and 'with'",

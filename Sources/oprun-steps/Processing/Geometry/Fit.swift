@@ -1,5 +1,5 @@
-// Where an image goes when it is made to fit a box: whole numbers in, whole numbers out. The rules
-// are written down for users in docs/built-in-steps.md, "How images fit".
+// Computes the placement of an image that must fit a box, in whole numbers. The rules are
+// documented for users in docs/built-in-steps.md, "How images fit".
 
 import BuiltinSteps
 
@@ -16,17 +16,19 @@ struct Size: Hashable, Sendable {
 
 /// How an image of other proportions fits a box.
 enum Fit: String, Sendable {
-  /// Wholly within, never enlarged; the result is as large as the image has become.
+  /// The image is completely within the box and never enlarged; the result has the size of the
+  /// scaled image.
   case inside
-  /// The box is filled; what stands out is cut off evenly.
+  /// The box is filled; what sticks out is cut off evenly.
   case cover
-  /// Wholly within, enlarged if need be; the rest of the box is background.
+  /// The image is completely within the box, enlarged if necessary; the rest of the box is
+  /// background.
   case contain
   /// The box is filled; the image is distorted.
   case fill
 }
 
-/// The outcome: the image is scaled to a size, then cut from or laid onto a canvas.
+/// The result: the image is scaled to a size, then cropped to or placed on a canvas.
 struct Placement: Hashable, Sendable {
   let scaled: Size
   let canvas: Size
@@ -46,7 +48,7 @@ struct Placement: Hashable, Sendable {
     difference >= 0 ? difference / 2 : -(-difference / 2)
   }
 
-  /// `image` is its size after it was turned upright; no side of it is 0.
+  /// `image` is its size after rotation to upright; no side of it is 0.
   init(of image: Size, in box: Box, fit: Fit) {
     let whole = image.scaled(toTouch: box)
     guard let width = box.width, let height = box.height else {
@@ -67,7 +69,7 @@ struct Placement: Hashable, Sendable {
 }
 
 extension Size {
-  /// As large as it can be within the box; at least one of the box's sides is touched.
+  /// The largest size within the box; at least one side touches the box.
   fileprivate func scaled(toTouch box: Box) -> Size {
     switch (box.width, box.height) {
     case (nil, nil): self
@@ -87,7 +89,7 @@ extension Size {
       : Size(box.width, max(box.height, scaledHeight(atWidth: box.width)))
   }
 
-  /// Itself if the other is larger in any direction.
+  /// This size if the other one is larger in any direction, otherwise the other one.
   fileprivate func smaller(_ other: Size) -> Size {
     other.width > width || other.height > height ? self : other
   }
@@ -97,7 +99,7 @@ extension Size {
   func scaledWidth(atHeight height: Int) -> Int { rounded(width * height, self.height) }
 }
 
-/// A quotient, halves up, and at least 1.
+/// A quotient, with halves rounded up, and at least 1.
 private func rounded(_ dividend: Int, _ divisor: Int) -> Int {
   max(1, (2 * dividend + divisor) / (2 * divisor))
 }

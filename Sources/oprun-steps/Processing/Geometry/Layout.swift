@@ -1,4 +1,4 @@
-// Where the images of a composition go. The rules are written down for users in
+// Computes the positions of the images of a composition. The rules are documented for users in
 // docs/built-in-steps.md, "compose".
 
 import BuiltinSteps
@@ -6,29 +6,29 @@ import BuiltinSteps
 /// How several images are laid out in one.
 enum LayoutKind: String, Sendable { case row, column, grid }
 
-/// An image's place: its size on the canvas, and its upper left corner.
+/// The cell of an image: its size on the canvas, and its upper left corner.
 struct Cell: Hashable, Sendable {
   let size: Size
   let left: Int
   let top: Int
 }
 
-/// A canvas and the place of each image on it.
+/// A canvas and the cell of each image on it.
 struct Layout: Hashable, Sendable {
   let canvas: Size
   let cells: [Cell]
 
   struct Options: Hashable, Sendable {
     var kind = LayoutKind.grid
-    /// Of the whole.
+    /// The size of the whole.
     var box = Box()
-    /// Between two images.
+    /// The gap between two images.
     var gap = 0
-    /// Of a grid; nil: as many as make it about square.
+    /// The number of columns of a grid; nil means as many as make it about square.
     var columns: Int?
   }
 
-  /// Nil if there is no pixel left for each image beside the gaps.
+  /// Makes a layout; nil if the gaps leave no pixel for each image.
   init?(of images: [Size], _ options: Options) {
     guard !images.isEmpty else { return nil }
     switch options.kind {
@@ -52,8 +52,8 @@ struct Layout: Hashable, Sendable {
       cells: cells.map { Cell(size: $0.size.turned, left: $0.top, top: $0.left) })
   }
 
-  /// All of one height, side by side. Without a height it follows from the width; without both it
-  /// is the lowest image's.
+  /// Makes a row of images of equal height. Without a height it follows from the width; without
+  /// either it is that of the lowest image.
   private init?(row images: [Size], _ box: Box, gap: Int) {
     let gaps = gap * (images.count - 1)
     func widths(_ height: Int) -> [Int] { images.map { $0.scaledWidth(atHeight: height) } }
@@ -80,7 +80,7 @@ struct Layout: Hashable, Sendable {
     }
   }
 
-  /// Cells of one size, row after row; each image whole and in the middle of its cell.
+  /// Makes a grid of cells of equal size, row by row; each image is whole and centred in its cell.
   private init?(grid images: [Size], _ options: Options) {
     let columns = min(images.count, options.columns ?? Layout.squareColumns(images.count))
     let rows = (images.count + columns - 1) / columns

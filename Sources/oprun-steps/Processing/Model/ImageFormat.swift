@@ -1,11 +1,11 @@
-// The formats of images that are read and written, and how a file shows by its first bytes what it is.
-// Names and declared types count for nothing. It knows no decoder.
+// The formats of images that are read and written, and how the first bytes of a file identify them.
+// Names and declared types are ignored. It knows no decoder.
 
 /// A format that is read or written.
 enum ImageFormat: Int64, CaseIterable, Sendable {
   case jpeg, png, webp, gif, avif, tiff, heic, jxl
 
-  /// As people write it.
+  /// The name as people write it.
   var label: String {
     switch self {
     case .jpeg: "JPEG"
@@ -19,7 +19,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     }
   }
 
-  /// What fills `{ext}`.
+  /// The value of `{ext}`.
   var fileExtension: String {
     switch self {
     case .jpeg: "jpg"
@@ -33,7 +33,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     }
   }
 
-  /// What is written for an image that was read as this, unless another format is asked for.
+  /// The format in which an image of this format is written, unless another one is requested.
   var sameWhenWritten: ImageFormat {
     switch self {
     case .jpeg, .png, .webp, .gif, .avif, .jxl: self
@@ -42,7 +42,7 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     }
   }
 
-  /// The word of the option `format`, and the extensions of files.
+  /// The format for a word of the option `format`, or for the extension of a file.
   init?(word: String) {
     switch word.lowercased() {
     case "jpeg", "jpg", "jpe": self = .jpeg
@@ -57,8 +57,9 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
     }
   }
 
-  /// Of one frame that is written: what encoders can do in the address space of a worker, canvas
-  /// included. For JPEG and PNG it is the canvas that counts, for the others their encoder.
+  /// The maximum number of pixels of a written frame that encoders can handle in the address space
+  /// of a worker, including the canvas. For JPEG and PNG the canvas is decisive, for the others
+  /// their encoder.
   var mostPixels: Int {
     switch self {
     case .jpeg, .png, .tiff: 200_000_000
@@ -70,14 +71,15 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
 
   var holdsSeveralFrames: Bool { self == .gif || self == .webp }
   var holdsTransparency: Bool { self != .jpeg }
-  /// Read without being asked for: each has one decoder, which is kept safe by many.
+  /// Whether the format is read by default: each such format has one decoder, which is well
+  /// maintained.
   var isReadByDefault: Bool {
     switch self {
     case .jpeg, .png, .webp, .gif: true
     case .avif, .tiff, .heic, .jxl: false
     }
   }
-  /// What decodes and encodes it, if that is a module of libvips.
+  /// The module of libvips that decodes and encodes it, if it is one.
   var module: CodecModule? {
     switch self {
     case .jpeg, .png, .webp, .gif, .tiff: nil
@@ -87,11 +89,12 @@ enum ImageFormat: Int64, CaseIterable, Sendable {
   }
 }
 
-/// A part of libvips that is loaded if its formats are read or written. The word is in its file's name.
+/// A part of libvips that is loaded only if its formats are read or written. The word is in the
+/// name of its file.
 enum CodecModule: String, CaseIterable, Sendable {
   case heif, jxl
 
-  /// What a worker needs for reading some formats and writing one.
+  /// The modules that a worker needs for the given formats.
   static func needed(for formats: [ImageFormat]) -> [CodecModule] {
     allCases.filter { module in formats.contains { $0.module == module } }
   }
@@ -100,10 +103,10 @@ enum CodecModule: String, CaseIterable, Sendable {
 /// What the first bytes of a file say.
 enum FileKind: Hashable, Sendable {
   case image(ImageFormat)
-  /// With words for it: `a web page (HTML)`.
+  /// Something else, described in words: `a web page (HTML)`.
   case other(String)
 
-  /// How many bytes are looked at.
+  /// The number of bytes that are examined.
   static let length = 512
 
   init(firstBytes bytes: some Collection<UInt8>) {

@@ -1,24 +1,24 @@
-// What a worker is asked to do with an image, and what it answers. Files go by descriptor, in the
+// Requests to a worker about an image, and its answers. Files are passed as descriptors, in the
 // order of `descriptors`; a worker never sees a name.
 
 import BuiltinSteps
 
-/// What no image may exceed.
+/// The limits of an image.
 struct ImageLimits: Hashable, Sendable {
-  /// Width × height × frames, before and after.
+  /// The limit of width × height × frames, before and after.
   var pixels = 50_000_000
-  /// Of width and height of what is read.
+  /// The limit of width and height of what is read.
   var side = 20_000
-  /// Of the file.
+  /// The limit of the file.
   var bytes = 50 << 20
-  /// Of a progressive JPEG: each costs as much as the whole image.
+  /// The limit of scans of a progressive JPEG: each costs as much as the whole image.
   var scans = 100
-  /// For one image, in milliseconds; two thirds of it may be processor time.
+  /// The time for one image, in milliseconds; two thirds of it may be processor time.
   var milliseconds = 30_000
 
-  /// A year, which is no limit.
+  /// A year, which is effectively no limit.
   static let mostMilliseconds = 365 * 86_400_000
-  /// What a worker may map into its memory.
+  /// The size of the address space of a worker.
   static let addressSpace: UInt64 = 1 << 30
   /// A decoded image larger than this is not kept for several results.
   static let keptBytes = 256 << 20
@@ -31,22 +31,22 @@ struct ResultSpec: Hashable, Sendable {
   var box: Box
   var fit = Fit.inside
   var format: ImageFormat
-  /// 1 to 100, of formats that lose something.
+  /// The quality from 1 to 100, for lossy formats.
   var quality = 80
-  /// Leaves out what is not the picture.
+  /// Whether to remove everything that is not image data.
   var strip = true
   var background = Color(red: 255, green: 255, blue: 255)
 }
 
 /// One request.
 enum ImageJob: Hashable, Sendable {
-  /// Descriptors: the image, then one to write for each result.
+  /// Makes results of an image. Descriptors: the image, then one to write for each result.
   case resize(format: ImageFormat, allFrames: Bool, [ResultSpec])
-  /// How large the image is. Descriptors: the image.
+  /// Measures an image. Descriptors: the image.
   case measure(format: ImageFormat)
-  /// Scales an image into its place. Descriptors: the image, the canvas (four bytes a pixel).
+  /// Scales an image into its cell. Descriptors: the image, the canvas (four bytes per pixel).
   case draw(format: ImageFormat, Cell, canvasWidth: Int)
-  /// Descriptors: the canvas, one to write.
+  /// Encodes a canvas. Descriptors: the canvas, one to write.
   case encode(canvas: Size, ResultSpec)
   /// Tries everything that a worker must not be able to do. No descriptors.
   case tryConfinement
@@ -67,7 +67,7 @@ struct ImageFacts: Hashable, Sendable {
 /// Why an image could not be processed, in words without its name.
 struct ImageFailure: Error, Hashable, Sendable {
   let message: String
-  /// Whether what is in the file is, or may be, at fault, whoever reads it.
+  /// Whether the content of the file is, or may be, at fault, whatever reads it.
   var isOfContent = false
 
   init(_ message: String, isOfContent: Bool = false) {
@@ -77,7 +77,7 @@ struct ImageFailure: Error, Hashable, Sendable {
 }
 
 enum ImageAnswer: Hashable, Sendable {
-  /// Said once, before anything is asked: the layers of confinement that the kernel has granted.
+  /// Sent once, before any request: the layers of confinement that the kernel has granted.
   case ready(layers: Int)
   case done([ImageFacts])
   /// The errno of each attempt; 0 is a hole.

@@ -1,5 +1,5 @@
-// What can go wrong with an image, in words. All wording of processing is here. The image's name is
-// put in front by those that know it.
+// The messages about images. All wording of processing is here. Callers that know the name of the
+// image put it in front.
 
 import CConfinement
 import CLinux
@@ -50,7 +50,7 @@ extension ImageFailure {
     ImageFailure("is a progressive JPEG of more than \(most) scans", isOfContent: true)
   }
 
-  /// `details` is what the decoder said; it can quote the file.
+  /// `details` is the message of the decoder, which can quote the file.
   static func cannotDecode(_ format: ImageFormat, _ details: String) -> ImageFailure {
     ImageFailure("cannot be read as \(format.label): \(printable(details))", isOfContent: true)
   }
@@ -107,14 +107,14 @@ extension ImageFailure {
 
   static func system(_ error: SystemError) -> ImageFailure { ImageFailure(error.message) }
 
-  /// One line without control characters, of a bearable length.
+  /// The text on one line without control characters, of limited length.
   private static func printable(_ text: String) -> String {
     let line = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }
     return String(String.UnicodeScalarView(line.prefix(200)))
   }
 }
 
-/// `status` as wait(2) tells it.
+/// `status` is that of wait(2).
 func wordsForLostZygote(status: Int32) -> String {
   let how =
     clinux_exited(status) == 0
@@ -125,7 +125,7 @@ func wordsForLostZygote(status: Int32) -> String {
     + "in work"
 }
 
-/// Nil if nothing is missing that a kernel can grant.
+/// The notice; nil if nothing is missing that a kernel can grant.
 func wordsForLack(of layers: Int) -> String? {
   let wanted = [(confinement_files, "Landlock"), (confinement_calls, "seccomp")]
   let missing = wanted.filter { layers & Int($0.0.rawValue) == 0 }.map { "no \($0.1)" }

@@ -1,9 +1,9 @@
 // Requests and answers as messages between processes of one program: whole numbers of 64 bits, and
-// text. What a worker sends is read as if a stranger had sent it.
+// text. Messages from a worker are treated as untrusted.
 
 import BuiltinSteps
 
-/// Numbers one after another.
+/// Writes numbers one after another.
 struct WireWriter {
   private(set) var numbers: [Int64] = []
 
@@ -21,7 +21,7 @@ struct WireWriter {
   }
 }
 
-/// Reads them back; nil from the first that is missing or makes no sense.
+/// Reads them back; returns nil from the first one that is missing or invalid.
 struct WireReader {
   private var rest: ArraySlice<Int64>
 
@@ -53,9 +53,9 @@ struct WireReader {
 }
 
 extension ImageRequest {
-  /// With `largestResults`, of a message.
+  /// The maximum size of a message, with the most results.
   static let largestMessage = 16_384
-  /// Results of one image.
+  /// The maximum number of results of one image.
   static let mostResults = BuiltinStep.mostSizes
 
   var numbers: [Int64] {

@@ -1,4 +1,4 @@
-// What `compose` was asked for, checked as far as it can be without an image.
+// The inputs of `compose`, checked as far as possible without an image.
 
 import BuiltinSteps
 
@@ -33,6 +33,6 @@ struct ComposeStep {
     reading = ReadingSettings(inputs)
   }
 
-  /// For reading and for writing.
+  /// The modules for reading and for writing.
   var modules: [CodecModule] { CodecModule.needed(for: reading.formats + [result.format]) }
 }

@@ -6,9 +6,9 @@ import Diagnostics
 import Glibc
 import OperationKit
 
-/// What was wrong with a composition.
+/// Why a composition failed.
 enum CompositionFailure: Error {
-  /// With some images; all of them are told.
+  /// Some images are at fault; all of them are reported.
   case images([(file: String, fault: ImageFailure)])
   case noRoom
   case whole(ImageFailure)
@@ -20,8 +20,8 @@ struct Composition: Sendable {
   let reading: ReadingSettings
   let processing: ImageProcessing
 
-  /// Blocks until the result has its name. A composition with a hole is none: what is wrong with one
-  /// image is wrong with the whole.
+  /// Blocks until the result has its name. A composition is never incomplete: if one image fails,
+  /// the whole fails.
   func write(
     _ result: ResultSpec, to path: String, laidOut options: Layout.Options
   ) throws(CompositionFailure) -> ImageResult {
@@ -76,8 +76,8 @@ struct Composition: Sendable {
     }
   }
 
-  /// What is wrong with the pixels of an image shows only when it is drawn: those that could be measured
-  /// are, though nothing will come of it, so that all that is wrong is told at once.
+  /// Faults in the pixels of an image are found only when it is drawn. So the images that could be
+  /// measured are drawn even if the composition fails, and all faults are reported together.
   private func faultsOfPixels(_ sizes: [Size?], _ options: Layout.Options) -> [Int: ImageFailure] {
     let measured = sizes.indices.filter { sizes[$0] != nil }
     guard let layout = Layout(of: sizes.compactMap { $0 }, options),
@@ -89,7 +89,7 @@ struct Composition: Sendable {
     return faults(of: drawing, on: measured)
   }
 
-  /// By the number of the file.
+  /// The faults by the number of the file.
   private func faults(of operations: [WorkerOperation], on numbers: [Int]) -> [Int: ImageFailure] {
     var faults: [Int: ImageFailure] = [:]
     for (number, operation) in zip(numbers, operations) {
@@ -116,7 +116,8 @@ struct Composition: Sendable {
   }
 }
 
-/// A file in memory, four bytes a pixel. Nothing is drawn on it yet: it is transparent.
+/// A canvas: a file in memory with four bytes per pixel. It is transparent until something is drawn
+/// on it.
 final class Canvas: Sendable {
   let descriptor: Int32
 

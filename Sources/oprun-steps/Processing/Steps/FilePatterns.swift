@@ -1,12 +1,12 @@
-// Files by name and by shell patterns.
+// Finds files by name and by shell patterns.
 
 import BuiltinSteps
 import Glibc
 
 enum FilePatterns {
-  /// In the order of the words, each pattern's files sorted by bytes. A word without `*`, `?` and `[`
-  /// is a name, whether there is such a file or not. What has the name of a pattern belongs to its files:
-  /// `photo[1].jpg`.
+  /// The files in the order of the words, those of each pattern sorted by bytes. A word without
+  /// `*`, `?` and `[` is a name, whether there is such a file or not. A file whose name is exactly
+  /// the pattern is included: `photo[1].jpg`.
   static func files(
     _ words: [String], of key: String, _ step: BuiltinStep
   ) throws(UsageFailure) -> [String] {

@@ -1,4 +1,5 @@
-// An image into its results, as an operation: a worker does it, this asks and publishes.
+// Makes the results of an image, as an operation: a worker does the work; this requests and
+// publishes it.
 
 import BuiltinSteps
 import Diagnostics
@@ -10,11 +11,11 @@ struct ImageResult: Hashable, Sendable {
   let facts: ImageFacts
 }
 
-/// What an operation on an image needs, shared by all of a step.
+/// What operations on images need, shared by all operations of a step.
 final class ImageProcessing: Sendable {
   let workers: Workers
-  /// For operations on images. It is a little wider than there are workers: while one result is put on
-  /// the disk, its worker has the next image.
+  /// The queue for operations on images. It is a little wider than the number of workers: while one
+  /// result is written to disk, its worker has the next image.
   let queue = OperationQueue()
   private let publishing = OperationQueue()
   private let owners = Guarded<[String: (index: Int, label: String)]>([:])
@@ -27,7 +28,7 @@ final class ImageProcessing: Sendable {
     publishing.maxConcurrentOperationCount = 4
   }
 
-  /// Each path belongs to one item of a step, which may write it again.
+  /// Claims a path. Each path belongs to one item of a step, which may write it again.
   func claim(_ path: String, for item: ResizeItem) throws(ImageFailure) {
     let owner = owners.withLock { owners in
       let owner = owners[path, default: (item.index, item.label)]
@@ -42,19 +43,19 @@ final class ImageProcessing: Sendable {
   }
 }
 
-/// What is to be resized.
+/// An image to be resized.
 struct ResizeItem: Sendable {
-  /// For messages.
+  /// The name for messages.
   let label: String
-  /// For paths: without an extension.
+  /// The name for paths, without an extension.
   let name: String
-  /// From 1 on.
+  /// The number of the item, counted from 1.
   let index: Int
   /// Opens the image; called when the operation starts, after what it depends on.
   let source: @Sendable ([ImageFormat]) throws(ImageFailure) -> SourceImage
 }
 
-/// Ends when all results have their names, or it has failed.
+/// An operation that ends when all results have their names, or it has failed.
 final class ResizeOperation: AsyncOperation, @unchecked Sendable {
   // what changes is under a lock
   private struct State {
@@ -77,12 +78,13 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     name = item.label
   }
 
-  /// After the end; an operation that was cancelled before it started has the fault `cancelled`.
+  /// The result, available after the end; an operation that was cancelled before it started has the
+  /// fault `cancelled`.
   var result: Result<[ImageResult], ImageFailure> {
     state.withLock { $0.result } ?? .failure(.cancelled)
   }
 
-  /// From its start to its end.
+  /// The time from its start to its end.
   var milliseconds: Int {
     state.withLock { Int(max(0, $0.ended - $0.started) / 1_000_000) }
   }
@@ -128,7 +130,7 @@ final class ResizeOperation: AsyncOperation, @unchecked Sendable {
     _ answer: Result<ImageAnswer, ImageFailure>, _ source: SourceImage, _ files: [ResultFile]
   ) {
     let result = published(answer, files)
-    // Who waits for the end may end the program: nothing may be left to do then.
+    // Code that waits for the end may end the program, so nothing may be left to do then.
     for file in files { file.discard() }
     end(result)
   }

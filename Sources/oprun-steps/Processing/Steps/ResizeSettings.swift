@@ -1,12 +1,12 @@
-// What `resize` and `download-and-resize` were asked for, checked as far as it can be without an image.
+// The inputs of `resize` and `download-and-resize`, checked as far as possible without an image.
 
 import BuiltinSteps
 
 struct ResizeSettings: Hashable, Sendable {
-  /// Each makes a result of every image.
+  /// The boxes; each makes a result of every image.
   let boxes: [Box]
   let fit: Fit
-  /// Nil: as was read.
+  /// The format; nil means that of the original.
   let format: ImageFormat?
   let quality: Int
   let strip: Bool
@@ -45,7 +45,7 @@ struct ResizeSettings: Hashable, Sendable {
     return asked ?? written
   }
 
-  /// Of an image that was read as this.
+  /// The results of an image that was read in this format.
   func results(for read: ImageFormat) -> [ResultSpec] {
     boxes.map {
       ResultSpec(
@@ -54,7 +54,7 @@ struct ResizeSettings: Hashable, Sendable {
     }
   }
 
-  /// For reading and for writing.
+  /// The modules for reading and for writing.
   var modules: [CodecModule] {
     CodecModule.needed(for: reading.formats + (format.map { [$0] } ?? []))
   }
@@ -63,7 +63,7 @@ struct ResizeSettings: Hashable, Sendable {
 /// Which images are read, and how many at once.
 struct ReadingSettings: Hashable, Sendable {
   let formats: [ImageFormat]
-  /// 0: as many as there are processors.
+  /// The number of workers; 0 means the number of processors.
   let workers: Int
 
   init(_ inputs: Inputs) {
@@ -78,7 +78,7 @@ extension ImageLimits {
     pixels = inputs.integer("max_pixels")
     bytes = inputs.size("max_bytes")
     milliseconds = min(Self.mostMilliseconds, Int(inputs.timeLimit("time_limit") / 1_000_000))
-    // Who allows more pixels allows longer sides, too.
+    // A higher limit of pixels also allows longer sides.
     side = max(side, pixels > 50_000_000 ? 100_000 : side)
   }
 }
@@ -93,7 +93,7 @@ extension Color {
 }
 
 extension PathPattern {
-  /// A folder that is there counts as one, with a slash or without.
+  /// The pattern of results. An existing folder counts as one, with or without a slash.
   static func ofResults(_ text: String, _ step: BuiltinStep) throws(UsageFailure) -> PathPattern {
     do throws(StepInputFailure) {
       return try .ofResults(!text.hasSuffix("/") && Files.isFolder(text) ? text + "/" : text)

@@ -1,4 +1,4 @@
-// `resize`: images of files into results, all of a step.
+// `resize`: makes the results of image files, for a whole step.
 
 import BuiltinSteps
 import Diagnostics
@@ -15,13 +15,13 @@ struct ResizeStep {
     try checkPaths(inputs.step)
   }
 
-  /// What each file will be called is known before anything is written.
+  /// Checks paths, because the name of each file is known before anything is written.
   private func checkPaths(_ step: BuiltinStep) throws(UsageFailure) {
     var owners: [String: String] = [:]
     var sources: [FileIdentity: String] = [:]
     var paths: [String] = []
     for (index, file) in files.enumerated() {
-      // What is no image fails later, as an item.
+      // A file that is not an image fails later, as an item.
       guard let image = try? SourceImage(file, reading: settings.reading.formats) else { continue }
       if let identity = FileIdentity(readAt: file) { sources[identity] = file }
       for result in settings.results(for: image.format) {
@@ -52,7 +52,7 @@ struct ResizeStep {
 }
 
 extension Workers {
-  /// Before there is a second thread.
+  /// Must be called before there is a second thread.
   static func start(_ reading: ReadingSettings, modules: [CodecModule]) throws(SystemError)
     -> Workers
   {

@@ -1,5 +1,5 @@
-// A result while it is written: it gets its name when it is whole and on the disk. So nobody ever sees a
-// part of it.
+// A result while it is written: it gets its name when it is complete and on disk. So a partial
+// result is never visible.
 
 import CConfinement
 import Diagnostics
@@ -9,13 +9,14 @@ import Synchronization
 final class ResultFile: Sendable {
   let path: String
   let descriptor: Int32
-  /// Beside the final name, hidden.
+  /// The hidden name next to the final one.
   private let temporary: String
-  /// Whether there is such a name now.
+  /// Whether it currently has that name.
   private let isNamed: Atomic<Bool>
 
-  /// Makes the folder, too. The file has no name if the file system allows that: then nothing is left
-  /// of it, however this process ends. What is left of one with a name, the next run removes.
+  /// Creates the file and its folder. The file is unnamed if the file system allows that: then
+  /// nothing is left of it, however this process ends. The leftovers of a named one are removed by
+  /// the next run.
   init(_ path: String) throws(SystemError) {
     try Files.checkReplaceable(path)
     try Files.makeFolder(of: path)
@@ -32,7 +33,7 @@ final class ResultFile: Sendable {
         descriptor = ResultFile.open(temporary)
       }
     } else {
-      // It has a name for a moment before it gets the right one.
+      // It has a temporary name for a moment.
       flock(descriptor, LOCK_EX | LOCK_NB)
     }
     guard descriptor >= 0 else { throw SystemError("cannot write \(quoted(path))", errno: errno) }
@@ -51,7 +52,7 @@ final class ResultFile: Sendable {
     close(descriptor)
   }
 
-  /// The content is on the disk when it gets its name.
+  /// Publishes the file. Its content is on disk when it gets its name.
   func publish() throws(SystemError) {
     let isNamed = isNamed.load(ordering: .relaxed)
     guard fsync(descriptor) == 0, isNamed || giveName(), rename(temporary, path) == 0 else {
@@ -60,8 +61,8 @@ final class ResultFile: Sendable {
     self.isNamed.store(false, ordering: .relaxed)
   }
 
-  /// A file without a name is linked through the name of its descriptor: open(2), O_TMPFILE. It cannot
-  /// take the place of another file in one step, as renaming does.
+  /// Gives the file its temporary name. An unnamed file is linked through the name of its
+  /// descriptor: open(2), O_TMPFILE. Unlike renaming, that cannot replace another file in one step.
   private func giveName() -> Bool {
     let source = "/proc/self/fd/\(descriptor)"
     guard linkat(AT_FDCWD, source, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) == 0 else {
@@ -71,7 +72,7 @@ final class ResultFile: Sendable {
     return true
   }
 
-  /// Leaves nothing, unless it is published.
+  /// Removes the file, unless it is published.
   func discard() {
     if isNamed.exchange(false, ordering: .relaxed) { Files.remove(temporary) }
   }

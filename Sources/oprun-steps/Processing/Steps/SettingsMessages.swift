@@ -1,4 +1,4 @@
-// What can be wrong with the inputs of steps on images, beyond what the table of options says.
+// The messages about the inputs of steps on images, beyond what the table of options says.
 
 import BuiltinSteps
 import Diagnostics

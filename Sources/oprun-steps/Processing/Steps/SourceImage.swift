@@ -1,4 +1,4 @@
-// An image file that was opened and looked at.
+// An image file that was opened and identified.
 
 import Diagnostics
 import Glibc
@@ -7,9 +7,9 @@ final class SourceImage: Sendable {
   let descriptor: Int32
   let format: ImageFormat
 
-  /// Refuses what is no image by its first bytes, before a worker hears of it.
+  /// Opens an image; refuses anything that is not one by its first bytes, before a worker gets it.
   convenience init(_ path: String, reading formats: [ImageFormat]) throws(ImageFailure) {
-    // A FIFO without a writer would hold up the opening.
+    // A FIFO without a writer would block the opening.
     let descriptor = PathText.withName(path) { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     guard descriptor >= 0 else {
       throw .system(SystemError("cannot open \(quoted(PathText.shown(path)))", errno: errno))
@@ -49,19 +49,20 @@ final class SourceImage: Sendable {
   }
 }
 
-/// Which file it is, whatever it is called.
+/// Identifies a file, whatever its name.
 struct FileIdentity: Hashable, Sendable {
   private let device: UInt
   private let number: UInt
 
-  /// What is read by this name; nil if there is nothing.
+  /// The file that is read by this name; nil if there is none.
   init?(readAt path: String) {
     var status = stat()
     guard PathText.withName(path, { stat($0, &status) }) == 0 else { return nil }
     self.init(status)
   }
 
-  /// What would be replaced by a file of this name: of a link, the link. Nil if there is nothing.
+  /// The file that would be replaced by one of this name: for a link, the link itself. Nil if there
+  /// is none.
   init?(replacedAt path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

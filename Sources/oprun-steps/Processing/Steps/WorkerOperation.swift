@@ -2,14 +2,15 @@
 
 import OperationKit
 
-/// What a worker is asked, and with which descriptors. `image` is kept open until the answer is there.
+/// A request to a worker, with its descriptors. `image` is kept open until the answer is there.
 struct WorkerQuestion: Sendable {
   var job: ImageJob
   var image: SourceImage?
   var descriptors: [Int32]
 }
 
-/// Ends when the answer is there. What it asks is found out when it starts: after what it depends on.
+/// An operation that ends when the answer is there. Its request is determined when it starts, after
+/// its dependencies.
 final class WorkerOperation: AsyncOperation, @unchecked Sendable {
   // what changes is under a lock
   typealias Question = @Sendable () throws(ImageFailure) -> WorkerQuestion
@@ -26,7 +27,7 @@ final class WorkerOperation: AsyncOperation, @unchecked Sendable {
     self.workers = workers
   }
 
-  /// After the end.
+  /// The result, available after the end.
   var result: Result<[ImageFacts], ImageFailure> { outcome.withLock { $0 } }
 
   override func main() {

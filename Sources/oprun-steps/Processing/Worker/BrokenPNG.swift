@@ -1,5 +1,5 @@
-// What is wrong with a PNG that could not be read. libvips says of most that reading failed, and no more. It
-// is looked at only then, by the rules of the format (ISO/IEC 15948).
+// Finds out what is wrong with a PNG that could not be read, because libvips usually says only that
+// reading failed. It is examined only then, by the rules of the format (ISO/IEC 15948).
 
 import CZlib
 import Glibc
@@ -18,7 +18,7 @@ struct BrokenPNG {
   private var hasPalette = false
   private var data: [Range<Int>] = []
 
-  /// Nil if nothing is found.
+  /// The reason; nil if nothing is found.
   static func reason(of descriptor: Int32) -> String? {
     let length = Int(lseek(descriptor, 0, SEEK_END))
     guard length > 0, let map = mmap(nil, length, PROT_READ, MAP_PRIVATE, descriptor, 0),
@@ -113,7 +113,7 @@ struct BrokenPNG {
 
   // MARK: Image data
 
-  /// Unpacks the data, and looks at the filter of each row.
+  /// Decompresses the data, and checks the filter of each row.
   private func dataReason(_ header: Header) -> String? {
     var stream = z_stream()
     guard czlib_start(&stream, 15) == Z_OK else { return nil }
@@ -162,7 +162,7 @@ struct BrokenPNG {
     return (status, size - Int(stream.avail_out))
   }
 
-  /// The first row, from 1 on, whose filter is none of the five.
+  /// The first row, counted from 1, whose filter is none of the five.
   private func wrongRow(
     _ bytes: ArraySlice<UInt8>, from start: Int, _ rowLength: Int, _ rows: Int
   ) -> Int? {

@@ -1,11 +1,11 @@
-// A composition's canvas: images are drawn into their places, and in the end it is written. The
-// canvas is a file in memory, so that several workers can draw on it; each has places of its own.
+// The canvas of a composition: images are drawn into their cells, and in the end it is encoded. The
+// canvas is a file in memory, so that several workers can draw on it, each in its own cells.
 
 import BuiltinSteps
 import Glibc
 
 enum Composing {
-  /// Scales an image to the size of its place and puts it there. It stands upright and whole.
+  /// Scales an image to the size of its cell and draws it there, upright and complete.
   static func draw(
     _ image: OpenedImage, in cell: Cell, of canvas: Int32, width: Int
   ) throws(ImageFailure) {
@@ -35,7 +35,8 @@ enum Composing {
     }
   }
 
-  /// What nothing was drawn on is transparent, and takes the colour of the background.
+  /// Encodes the canvas. Where nothing was drawn, it is transparent and gets the colour of the
+  /// background.
   static func encode(
     _ canvas: Int32, _ size: Size, _ result: ResultSpec, to output: Int32
   ) throws(ImageFailure) -> ImageFacts {

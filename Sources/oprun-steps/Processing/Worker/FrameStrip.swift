@@ -1,5 +1,6 @@
-// The frames of an animated image, one below the other, each cut or laid onto a background: by
-// hand, in memory, because the operations of libvips for that know single images alone.
+// The frames of an animated image, one below the other, each cropped or placed on a background.
+// This is done manually, in memory, because the operations of libvips for it work only on single
+// images.
 
 import BuiltinSteps
 

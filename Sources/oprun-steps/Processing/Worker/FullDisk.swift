@@ -1,10 +1,10 @@
-// Whether a result could not be written for want of room. Encoders say no more than that writing failed,
-// and errno can be of something that came after, or long before.
+// Finds out whether a result could not be written because there was no space. Encoders only say
+// that writing failed, and errno may come from something later, or long before.
 
 import Glibc
 
 enum FullDisk {
-  /// Tries once more. What is written then is never published.
+  /// Tries to write once more. What is written then is never published.
   static func holds(_ descriptor: Int32) -> Bool {
     let block = [UInt8](repeating: 0, count: 64 << 10)
     lseek(descriptor, 0, SEEK_END)

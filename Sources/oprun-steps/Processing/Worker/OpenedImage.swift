@@ -1,17 +1,17 @@
-// An image whose header was read and found bearable; its pixels are not decoded yet.
+// An image whose header was read and is within the limits; its pixels are not decoded yet.
 
 import Glibc
 
 struct OpenedImage {
   let descriptor: Int32
   let format: ImageFormat
-  /// Turned upright.
+  /// The size after rotation to upright.
   let size: Size
-  /// That will be read.
+  /// The number of frames that will be read.
   let frames: Int
   let needsColorChange: Bool
 
-  /// Checks everything that can be checked without decoding: RELIABILITY V1 to V3.
+  /// Opens an image. Checks everything that can be checked without decoding.
   init(
     _ descriptor: Int32, as format: ImageFormat, allFrames: Bool, within limits: ImageLimits
   ) throws(ImageFailure) {
@@ -44,7 +44,7 @@ struct OpenedImage {
     return .cannotDecode(format, better ?? error.details)
   }
 
-  /// The next reader begins at the beginning: descriptors share their place.
+  /// Rewinds the file for the next reader, because descriptors share their position.
   func rewind() { lseek(descriptor, 0, SEEK_SET) }
 
   private static func checkFile(

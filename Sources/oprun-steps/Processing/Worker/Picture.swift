@@ -1,23 +1,23 @@
-// libvips, behind a type: the one file that knows it. Only workers use it.
+// Wraps libvips in a type. This is the only file that knows it. Only workers use it.
 
 import BuiltinSteps
 import CLate
 
-/// What libvips said.
+/// The message of libvips.
 struct VipsFailure: Error {
   let details: String
   /// Whether it can only have happened while writing.
   var isOfEncoder = false
 
-  /// What went well can have left messages, too.
+  /// Forgets messages, because successful calls may have left some, too.
   static func forget() { cvips_forget_messages() }
 
   /// Takes the messages, so that the next failure begins with none.
   static func take() -> VipsFailure {
     let text = cvips_messages().map { String(cString: $0) } ?? ""
     cvips_forget_messages()
-    // "gifload_source: bad frame\n…": the first line says it best, without where it was said. That a
-    // decoder looked behind the end is no reason, but what came of it.
+    // In "gifload_source: bad frame\n…", the first line is best, without its source. That a decoder
+    // read past the end is not the cause, but a consequence.
     let lines = text.split(separator: "\n")
     let first = lines.first { !$0.contains("bad seek to ") } ?? lines.first
     let line = first.map(String.init) ?? "the decoder does not say why"
@@ -38,16 +38,17 @@ final class Picture {
 
   deinit { cvips_release(image) }
 
-  /// Nil once libvips is loaded, else why it cannot be. Forks have what was loaded before.
+  /// Loads libvips; nil if it is loaded, otherwise why it cannot be. Forked processes have what was
+  /// loaded before.
   static func load() -> String? { cvips_load().map { String(cString: $0) } }
 
-  /// Once in a process, with the formats that may be read.
+  /// Initialises libvips, once in a process, with the formats that may be read.
   static func start(allowing formats: [ImageFormat], _ modules: [CodecModule]) -> Bool {
     guard cvips_start() == 0 else { return false }
     for module in modules { _ = cvips_load_module("vips-\(module.rawValue).so") }
     cvips_block_loaders()
     for format in formats { cvips_allow("VipsForeignLoad\(format.className)") }
-    // Some savers are blocked for their loaders' sake. What they are given was decoded here.
+    // Some savers are blocked together with their loaders. Their input was decoded here.
     for format in ImageFormat.allCases { cvips_allow("VipsForeignSave\(format.className)") }
     return true
   }
@@ -67,15 +68,15 @@ final class Picture {
   var height: Int { Int(cvips_height(image)) }
   var bands: Int { Int(cvips_bands(image)) }
   var hasAlpha: Bool { cvips_has_alpha(image) != 0 }
-  /// Frames stand one below the other.
+  /// The height of a frame; frames are one below the other.
   var frameHeight: Int { Int(cvips_frame_height(image)) }
-  /// As the file says, however many were loaded.
+  /// The number of frames in the file, however many were loaded.
   var framesInFile: Int { max(1, Int(cvips_frame_count(image))) }
-  /// 1 is upright; from 5 on, width and height change places.
+  /// The orientation; 1 is upright; from 5 on, width and height are swapped.
   var orientation: Int { Int(cvips_orientation(image)) }
   var byteCount: Int { width * height * Int(cvips_bytes_per_pixel(image)) }
 
-  /// Only then is a change of colours worth its time.
+  /// Whether a conversion of colours is needed.
   var needsColorChange: Bool {
     cvips_has_field(image, "icc-profile-data") != 0
       || cvips_interpretation(image) == VIPS_INTERPRETATION_CMYK
@@ -83,7 +84,7 @@ final class Picture {
 
   // MARK: Reading
 
-  /// Reads the header; pixels follow on demand. `shrink` is used by formats that can.
+  /// Reads the header; pixels follow on demand. `shrink` is used by formats that support it.
   init(
     reading descriptor: Int32, as format: ImageFormat, allFrames: Bool, shrink: Int = 1
   ) throws(VipsFailure) {
@@ -104,7 +105,7 @@ final class Picture {
     image = made
   }
 
-  /// Decoded no larger than needed, scaled, turned upright, in sRGB.
+  /// Makes an image that is decoded no larger than needed, scaled, rotated upright, in sRGB.
   init(
     reading descriptor: Int32, allFrames: Bool, scaledTo size: Size, changingColors: Bool
   ) throws(VipsFailure) {
@@ -124,7 +125,7 @@ final class Picture {
     return source
   }
 
-  /// Pixels of somebody else, four bands of eight bits, which must outlive the picture.
+  /// Makes an image of existing pixels, four bands of eight bits, which must outlive it.
   convenience init(pixels: UnsafeRawBufferPointer, size: Size) throws(VipsFailure) {
     try self.init(
       cvips_around_pixels(
@@ -153,7 +154,7 @@ final class Picture {
       cvips_extract(image, Int32(left), Int32(top), Int32(size.width), Int32(size.height)))
   }
 
-  /// Eight bits, grey or sRGB.
+  /// The image in eight bits, grey or sRGB.
   func inBytes(gray: Bool) throws(VipsFailure) -> Picture {
     var picture = self
     let wanted = gray && bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
@@ -175,7 +176,7 @@ final class Picture {
     return try inBytes(gray: false).flattened(onto: color)
   }
 
-  /// Laid onto a canvas of one colour; the picture is not grey.
+  /// The image placed on a canvas of one colour; it must not be grey.
   func laid(onto canvas: Size, left: Int, top: Int, _ color: Color) throws(VipsFailure) -> Picture {
     let channels = [color.red, color.green, color.blue, color.alpha].map(Double.init)
     return try Picture(
@@ -184,7 +185,7 @@ final class Picture {
         Int32(bands)))
   }
 
-  /// How the frames follow each other: their times, and how often they are shown.
+  /// Copies how the frames follow each other: their durations, and how often they are shown.
   func copyAnimation(to other: Picture, frameHeight: Int) {
     for field in ["delay", "loop", "n-pages"] { cvips_copy_field(image, other.image, field) }
     cvips_set_number(other.image, "page-height", Int32(frameHeight))
@@ -192,7 +193,7 @@ final class Picture {
 
   // MARK: Writing
 
-  /// All pixels, row by row.
+  /// Calls `body` with all pixels, row by row.
   func pixels<Result>(
     _ body: (UnsafeRawBufferPointer) throws(VipsFailure) -> Result
   ) throws(VipsFailure) -> Result {
@@ -209,7 +210,8 @@ final class Picture {
     let failed =
       switch result.format {
       case .jpeg:
-        // The best code is found when all of the image is known: three to six bytes a pixel.
+        // The best code is found when the whole image is known, which needs three to six bytes per
+        // pixel.
         cvips_save_jpeg(image, target, quality, strip, width * height <= 50_000_000 ? 1 : 0)
       case .png: cvips_save_png(image, target, strip)
       case .webp: cvips_save_webp(image, target, quality, strip)
@@ -227,7 +229,7 @@ final class Picture {
 }
 
 extension ImageFormat {
-  /// In the names of libvips' classes.
+  /// The word for the format in the names of libvips' classes.
   fileprivate var className: String {
     switch self {
     case .jpeg: "Jpeg"
@@ -241,5 +243,5 @@ extension ImageFormat {
   }
 }
 
-/// Which libvips this is: another one may write other bytes.
+/// The version of libvips, because another one may write different bytes.
 let libvipsVersion = String(cString: cvips_version())

@@ -1,4 +1,4 @@
-// One image into results of several sizes, decoded once. It knows descriptors, not files.
+// Makes results of several sizes from one image, decoded once. It knows descriptors, not files.
 
 import BuiltinSteps
 import Glibc
@@ -40,7 +40,7 @@ struct Resizing {
   private func placement(of result: ResultSpec) throws(ImageFailure) -> Placement {
     let placement = Placement(of: image.size, in: result.box, fit: result.fit)
     let frames = keepsFrames(result) ? image.frames : 1
-    // What is cut off is never computed, but it is counted in coordinates, which end somewhere.
+    // The part that is cut off is never computed, but it counts in coordinates, which have a limit.
     let longest = max(placement.scaled.width, placement.scaled.height * frames)
     let pixels = placement.canvas.width * placement.canvas.height * frames
     guard longest <= 8_000_000, pixels <= limits.pixels else {
@@ -53,7 +53,7 @@ struct Resizing {
     return placement
   }
 
-  /// The decoded image, if several results are made of it and it is not too large to be kept.
+  /// The decoded image, if several results are made from it and it is not too large to be kept.
   private func decodedOnce(for placements: [Placement]) throws(ImageFailure) -> Picture? {
     guard placements.count > 1 else { return nil }
     return try decoding { () throws(VipsFailure) in
@@ -65,8 +65,8 @@ struct Resizing {
     }
   }
 
-  /// How much smaller a JPEG can be decoded: a power of two that leaves at least twice of what is
-  /// wanted, so that the rest of the way is left to the better filter.
+  /// How much smaller a JPEG can be decoded: a power of two that leaves at least twice the
+  /// requested size, so that the better filter does the rest.
   private func shrink(for placements: [Placement]) -> Int {
     guard image.format == .jpeg else { return 1 }
     let factors = placements.flatMap {
@@ -110,7 +110,8 @@ struct Resizing {
     }
   }
 
-  /// Work is done on demand: what is wrong with the image shows only when it is written.
+  /// The fault after a failed write. Work is done on demand, so faults of the image are found only
+  /// when it is written.
   private func fault(
     of error: VipsFailure, writing format: ImageFormat, to output: Int32
   ) -> ImageFailure {
@@ -130,7 +131,7 @@ struct Resizing {
 }
 
 extension Picture {
-  /// Cut from the scaled picture, or laid onto a background.
+  /// The scaled image, cropped or placed on a background.
   func placed(_ placement: Placement, background: Color) throws(VipsFailure) -> Picture {
     let (scaled, canvas) = (placement.scaled, placement.canvas)
     if scaled.width >= canvas.width, scaled.height >= canvas.height {

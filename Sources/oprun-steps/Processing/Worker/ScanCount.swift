@@ -1,4 +1,4 @@
-// How many scans a JPEG has, from its markers alone (ITU-T T.81, annex B). libjpeg goes over the
+// Counts the scans of a JPEG, only from its markers (ITU-T T.81, annex B). libjpeg goes over the
 // whole image for each of them, however short they are.
 
 struct ScanCount {
@@ -7,8 +7,8 @@ struct ScanCount {
 
   private init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// Counts no further than one more than `limit`. A JPEG that is not progressive has one for each
-  /// colour at most, and is not looked through.
+  /// Whether there are more than `limit` scans; stops counting after that. A JPEG that is not
+  /// progressive has at most one for each colour, and is not searched.
   static func exceeds(_ limit: Int, in bytes: UnsafeRawBufferPointer) -> Bool {
     var reader = ScanCount(bytes)
     var scans = 0
@@ -23,7 +23,7 @@ struct ScanCount {
     return scans > limit
   }
 
-  /// Goes to the next `FF xx`, which is no padding, no byte of data and no restart.
+  /// Advances to the next `FF xx` that is neither padding, nor a byte of data, nor a restart.
   private mutating func nextMarker() -> UInt8? {
     while position + 1 < bytes.count {
       guard bytes[position] == 0xFF else {

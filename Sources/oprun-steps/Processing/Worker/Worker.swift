@@ -1,5 +1,5 @@
-// A worker: a process with one thread of ours that takes its rights away, and then answers requests
-// until nobody is left to ask.
+// A worker: a process with one thread that gives up its rights, and then answers requests until the
+// program is gone.
 
 import CConfinement
 import Glibc
@@ -9,10 +9,10 @@ struct Worker {
   private let layers: Int
   private let landlockVersion: Int
   private let readable: [ImageFormat]
-  /// Why there is no libvips.
+  /// Why libvips is not available.
   private let obstacle: String?
 
-  /// The rest of the process's life.
+  /// Runs for the rest of the process's life.
   static func run(on socket: Int32, readable: [ImageFormat], modules: [CodecModule]) -> Never {
     // Libraries and modules are files, which cannot be opened later.
     let obstacle = Picture.load()

@@ -1,10 +1,10 @@
-// Whether a file of libheif's has content. An encoder that ran out of memory is no error for libheif
-// (1.15): it writes a file that announces an image, and leaves it out.
+// Checks whether a file written by libheif has content. If an encoder runs out of memory, libheif
+// (1.15) reports no error: it writes a file that announces an image, and leaves it out.
 
 import Glibc
 
 enum WrittenHEIF {
-  /// Goes from box to box (ISO/IEC 14496-12, 4.2) until one of data is not empty.
+  /// Goes from box to box (ISO/IEC 14496-12, 4.2) until it finds a data box that is not empty.
   static func hasContent(_ descriptor: Int32) -> Bool {
     var position: off_t = 0
     while let box = header(descriptor, at: position) {
@@ -23,7 +23,7 @@ enum WrittenHEIF {
     func number(_ range: Range<Int>) -> Int { bytes[range].reduce(0) { $0 << 8 | Int($1) } }
     let type = Array(bytes[4..<8])
     switch number(0..<4) {
-    // Up to the end of the file.
+    // The box extends to the end of the file.
     case 0: return (type, count, count - 8)
     case 1:
       guard count == 16, bytes[8] == 0, number(8..<16) >= 16 else { return nil }

@@ -1,17 +1,19 @@
 // A request on its way through the workers, and how it can end.
 
-/// What came of a request. It is told once, on the workers' own thread: do little there.
+/// Receives the result of a request. It is called once, on the thread of the workers, and must do
+/// little there.
 typealias AnswerHandler = @Sendable (Result<ImageAnswer, ImageFailure>) -> Void
 
-/// A request that was handed in.
+/// A request that was submitted.
 struct Assignment: Sendable {
   /// A number by which it can be cancelled.
   let ticket: Int
   let request: ImageRequest
-  /// Open until it is answered; they stay the caller's.
+  /// The descriptors, which must be open until it is answered; they still belong to the caller.
   let descriptors: [Int32]
   let handler: AnswerHandler
-  /// A worker that somebody else killed is no fault of the image, once.
+  /// True if it was retried because its worker was killed from outside, which once is not
+  /// considered the fault of the image.
   var isRetried = false
 }
 
@@ -25,8 +27,8 @@ enum StopReason: Sendable {
 struct ActiveAssignment: Sendable {
   var assignment: Assignment
   let worker: WorkerProcess
-  /// In milliseconds of the monotonic clock.
+  /// The deadline in milliseconds of the monotonic clock.
   let deadline: Int
-  /// It was killed for this, and will end in a moment.
+  /// Why it was killed, if it was; it will end in a moment.
   var stopReason: StopReason?
 }

@@ -1,5 +1,5 @@
-// Requests to workers, answers to those that asked: who is busy, who is late, who has died. It runs on
-// one thread, and waits in one place.
+// Passes requests to workers and answers back, and knows which workers are busy, late or dead. It
+// runs on one thread, and waits in one place.
 
 import CConfinement
 import CLinux
@@ -7,18 +7,19 @@ import Diagnostics
 import Glibc
 
 struct Dispatcher: ~Copyable {
-  /// So often a zygote that was killed is replaced; who kills more of them wants an end.
+  /// How often a zygote that was killed is replaced; if more are killed, this is assumed to be
+  /// deliberate.
   static let mostReplacements = 3
-  /// Workers of a zygote that was killed end within this time, in milliseconds.
+  /// The time, in milliseconds, within which workers of a zygote that was killed end.
   private static let longestEnd = 2000
 
   private var zygote: Zygote
   private var replacements = 0
   private let count: Int
   private let wakeUp: Int32
-  /// Is given the layers of each worker.
+  /// Called with the layers of each worker.
   var whenReady: (Int) -> Void = { _ in }
-  /// Is told in words of a zygote that was killed.
+  /// Called with a message about a zygote that was killed.
   var whenReplaced: (String) -> Void = { _ in }
   private var waiting: [Assignment] = []
   private var idle: [WorkerProcess]
@@ -44,7 +45,7 @@ struct Dispatcher: ~Copyable {
     }
   }
 
-  /// Waits until something happens, and deals with it.
+  /// Waits until something happens, and handles it.
   mutating func turn() {
     var polled = [pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0)]
     polled += active.map { pollfd(fd: $0.worker.socket, events: Int16(POLLIN), revents: 0) }
@@ -52,7 +53,7 @@ struct Dispatcher: ~Copyable {
     if polled[0].revents != 0 { drainWakeUp() }
     let ready = active.indices.filter { polled[$0 + 1].revents != 0 }.map { active[$0].worker }
     for worker in ready {
-      // A zygote that is gone takes all of them along.
+      // A zygote that is gone takes all workers with it.
       if let index = active.firstIndex(where: { $0.worker == worker }) { receive(index) }
     }
     let now = monotonicMilliseconds()
@@ -95,7 +96,7 @@ struct Dispatcher: ~Copyable {
     }
   }
 
-  /// A worker that died while it had nothing to do is replaced.
+  /// Passes an assignment to a worker; one that died while idle is replaced.
   private mutating func hand(
     _ assignment: Assignment, to worker: WorkerProcess
   ) throws(ImageFailure) {
@@ -147,7 +148,7 @@ struct Dispatcher: ~Copyable {
     }
   }
 
-  /// Its worker has died.
+  /// Called when its worker has died.
   private mutating func end(_ entry: ActiveAssignment) {
     guard let status = zygote.status(of: entry.worker) else {
       active.append(entry)
@@ -182,7 +183,7 @@ struct Dispatcher: ~Copyable {
     Glibc.kill(active[index].worker.processID, SIGKILL)
   }
 
-  /// Nobody else can get its number before this.
+  /// Reaps a worker. Its number cannot be reused before this.
   private func bury(_ worker: WorkerProcess) {
     close(worker.socket)
     _ = zygote.status(of: worker)
@@ -190,7 +191,7 @@ struct Dispatcher: ~Copyable {
 
   // MARK: A zygote that was killed
 
-  /// A worker; if the zygote is gone, of another one.
+  /// Forks a worker; if the zygote is gone, from another one.
   private mutating func fork() throws(ImageFailure) -> WorkerProcess {
     do throws(SystemError) {
       if let worker = try zygote.fork() { return worker }
@@ -209,13 +210,13 @@ struct Dispatcher: ~Copyable {
     try zygote.replace()
   }
 
-  /// The kernel has killed them, or is about to: they follow the zygote.
+  /// Called when the workers are lost: the kernel has killed them with the zygote, or is about to.
   private mutating func loseWorkers() {
     let lost = active
     active = []
     let deadline = monotonicMilliseconds() + Self.longestEnd
     for var entry in lost.reversed() {
-      // Two must never write to one file.
+      // Two workers must never write to the same file.
       if !hasEnded(entry.worker, by: deadline) { entry.assignment.isRetried = true }
       close(entry.worker.socket)
       settle(entry, status: SIGKILL)
@@ -226,7 +227,7 @@ struct Dispatcher: ~Copyable {
 
   private func hasEnded(_ worker: WorkerProcess, by deadline: Int) -> Bool {
     while true {
-      // POLLHUP is told unasked.
+      // POLLHUP is reported without being requested.
       var polled = pollfd(fd: worker.socket, events: 0, revents: 0)
       let left = Int32(clamping: max(0, deadline - monotonicMilliseconds()))
       if poll(&polled, 1, left) > 0 { return true }

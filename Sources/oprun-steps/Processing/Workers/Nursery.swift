@@ -1,4 +1,4 @@
-// What the zygote does all its life: it forks workers and tells how they ended. It knows no image.
+// The work of the zygote: it forks workers and reports how they ended. It knows no image.
 
 import BuiltinSteps
 import CConfinement
@@ -28,8 +28,8 @@ struct Nursery {
       }
       var answer: Int64
       if question[0] == Nursery.fork {
-        // The first worker begins at once, and loads libvips while the program goes on. What is loaded
-        // here serves all others; they say themselves if it cannot be.
+        // The first worker begins at once, and loads libvips while the program continues. What is
+        // loaded here is shared by all others; they report themselves if loading fails.
         if hasForked { _ = Picture.load() }
         hasForked = true
         answer = startWorker(descriptor)
@@ -62,9 +62,9 @@ struct Nursery {
 }
 
 extension Nursery {
-  /// What the program is called with when it is loaded as a zygote. No step has such a name.
+  /// The argument with which the program is loaded as a zygote. No step has such a name.
   private static let mark = "--image-nursery"
-  /// The descriptor that it finds its socket at.
+  /// The descriptor number of its socket.
   static let loadedSocket: Int32 = 3
 
   static func words(readable: [ImageFormat], modules: [CodecModule], parent: Int32) -> [String] {
@@ -72,7 +72,7 @@ extension Nursery {
       + readable.map { "\($0.rawValue)" }
   }
 
-  /// The rest of the process's life, if it was loaded for that.
+  /// Serves for the rest of the process's life, if it was loaded for that.
   static func serveIfLoaded(for words: [String]) {
     guard words.first == mark, words.count >= 3, let parent = Int32(words[1]) else { return }
     followParent(parent)
@@ -84,7 +84,7 @@ extension Nursery {
   }
 }
 
-/// As waitpid(2) tells it; 0 if there is no such child.
+/// The status as in waitpid(2); 0 if there is no such child.
 func waitForEnd(of process: Int32) -> Int32 {
   var status: Int32 = 0
   while waitpid(process, &status, 0) < 0 {
@@ -93,18 +93,18 @@ func waitForEnd(of process: Int32) -> Int32 {
   return status
 }
 
-/// SIGKILL when the parent ends, also if it already has.
+/// Requests SIGKILL when the parent ends, or if it already has.
 func followParent(_ parent: Int32) {
   confinement_die_with_parent()
   if getppid() != parent { _exit(0) }
 }
 
-/// A terminal sends its signals to all processes of a group; what they mean is the program's business.
+/// Ignores signals that a terminal sends to all processes of a group; the program handles them.
 func leaveSignalsToParent() {
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE] { signal(number, SIG_IGN) }
 }
 
-/// Swift's runtime can start a program that tells of a crash, which a worker must not.
+/// Swift's runtime can start a program that reports a crash, which a worker must not do.
 private func leaveCrashesToKernel() {
   for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
 }

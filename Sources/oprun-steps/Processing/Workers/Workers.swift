@@ -1,5 +1,5 @@
-// The workers as the program sees them: requests go in from any thread, answers come back. One thread
-// of its own talks to the processes.
+// The workers as the program sees them: requests go in from any thread, answers come back. A
+// separate thread communicates with the processes.
 
 import CConfinement
 import Diagnostics
@@ -17,7 +17,7 @@ final class Workers: Sendable {
     var hasToldLack = false
   }
 
-  /// How many images are worked on at once.
+  /// How many images are processed at the same time.
   let count: Int
   let readable: [ImageFormat]
   private let state = Mutex(State())
@@ -41,12 +41,12 @@ final class Workers: Sendable {
     close(wakeUp.write)
   }
 
-  /// Forks. Call it before anything starts a thread.
+  /// Forks, so call it before anything starts a thread.
   static func start(
     count: Int, readable: [ImageFormat], modules: [CodecModule]
   ) throws(SystemError) -> Workers {
     let zygote = try Zygote.start(readable: readable, modules: modules)
-    // It makes itself ready while the program finds out what there is to do.
+    // It gets ready while the program finds out what there is to do.
     guard let first = try zygote.fork() else {
       throw SystemError("cannot start a process for images", errno: EPIPE)
     }
@@ -63,7 +63,8 @@ final class Workers: Sendable {
       wakeUp: (ends[0], ends[1]))
   }
 
-  /// Answers a ticket for `cancel`. The descriptors must stay open until the handler is called.
+  /// Submits a request; returns a ticket for `cancel`. The descriptors must stay open until the
+  /// handler is called.
   @discardableResult
   func perform(
     _ request: ImageRequest, _ descriptors: [Int32], then handler: @escaping AnswerHandler
@@ -80,7 +81,8 @@ final class Workers: Sendable {
     return ticket
   }
 
-  /// The handler is called with the fault `cancelled`, unless the answer was there before.
+  /// Cancels a request: the handler is called with the fault `cancelled`, unless the answer was
+  /// there before.
   func cancel(_ ticket: Int) {
     state.withLock { $0.cancelled.append(ticket) }
     wake()
@@ -98,8 +100,9 @@ final class Workers: Sendable {
     zygote.withLock { $0 = nil }
   }
 
-  /// Is told, in words, once if the kernel does not grant workers all that confines them, and whenever
-  /// what they are forked from is started again. Set it before the first request.
+  /// Sets a closure that receives messages: once if the kernel does not grant workers everything
+  /// that confines them, and whenever the process from which they are forked is restarted. Set it
+  /// before the first request.
   func whenTroubled(_ tell: @escaping @Sendable (String) -> Void) {
     state.withLock { $0.tell = tell }
   }

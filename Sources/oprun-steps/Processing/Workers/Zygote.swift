@@ -1,6 +1,7 @@
-// The process that workers are forked from: made before the program has a second thread, since only
-// such a process may be forked without loading a program anew. It does nothing else. What the others
-// do in confinement, it never gets to see. If it is killed, the program is loaded anew as it.
+// The process from which workers are forked. It is created before the program has a second thread,
+// since only a process with a single thread may be forked without loading a program. It does
+// nothing else, and never sees what the workers process. If it is killed, the program is loaded
+// again in its place.
 
 import CConfinement
 import CLinux
@@ -9,14 +10,14 @@ import Glibc
 
 /// The program's side of it. One thread at a time may use it.
 struct Zygote: ~Copyable {
-  /// In milliseconds.
+  /// The patience in milliseconds.
   private static let patience: Int32 = 500
 
   private let socket: Int32
   private let processID: Int32
   private let readable: [ImageFormat]
   private let modules: [CodecModule]
-  /// Whether the kernel was asked how it ended; its number can be another's then.
+  /// Whether it was reaped; its number may then be reused.
   private var isReaped = false
 
   private init(socket: Int32, processID: Int32, readable: [ImageFormat], modules: [CodecModule]) {
@@ -26,7 +27,7 @@ struct Zygote: ~Copyable {
     self.modules = modules
   }
 
-  /// Forks. Call it before anything starts a thread, also not in a library.
+  /// Forks, so call it before anything starts a thread, including libraries.
   static func start(readable: [ImageFormat], modules: [CodecModule]) throws(SystemError) -> Zygote {
     let (ours, theirs) = try socketPair()
     let parent = getpid()
@@ -46,8 +47,8 @@ struct Zygote: ~Copyable {
     return Zygote(socket: ours, processID: process, readable: readable, modules: modules)
   }
 
-  /// Takes the place of one that is gone: loads the program anew, so that threads do not matter. It ends
-  /// with the thread that calls this.
+  /// Replaces one that is gone by loading the program again, so that threads do not matter. The new
+  /// one ends with the thread that calls this.
   mutating func replace() throws(SystemError) {
     let (ours, theirs) = try socketPair()
     defer { close(theirs) }
@@ -68,15 +69,15 @@ struct Zygote: ~Copyable {
     if !isReaped { _ = waitForEnd(of: processID) }
   }
 
-  /// For one that is gone: how it ended, as wait(2) tells it; nil if that was told before. The kernel
-  /// has killed its workers when this returns.
+  /// Returns how a zygote that is gone ended, as in wait(2); nil if that was returned before. The
+  /// kernel has killed its workers when this returns.
   mutating func reap() -> Int32? {
     if isReaped { return nil }
     isReaped = true
     return waitForEnd(of: processID)
   }
 
-  /// Starts a worker that answers at the other end of the socket. Nil if the zygote itself is gone.
+  /// Starts a worker that answers at the other end of the socket; nil if the zygote itself is gone.
   func fork() throws(SystemError) -> WorkerProcess? {
     let (ours, theirs) = try socketPair()
     defer { close(theirs) }
@@ -89,8 +90,8 @@ struct Zygote: ~Copyable {
     return WorkerProcess(processID: Int32(answer), socket: ours)
   }
 
-  /// Waits until a worker has ended, and tells its status as wait(2) does. Nil if the zygote itself is
-  /// gone.
+  /// Waits until a worker has ended, and returns its status as in wait(2); nil if the zygote itself
+  /// is gone.
   func status(of worker: WorkerProcess) -> Int32? {
     ask([Nursery.reap, Int64(worker.processID)], sending: []).map(Int32.init(truncatingIfNeeded:))
   }
@@ -108,14 +109,16 @@ struct Zygote: ~Copyable {
 }
 
 extension Zygote {
-  /// It answers at once. If it does not, somebody may have stopped it, and nobody would know what for.
+  /// Waits for an answer, which usually comes at once. If it does not, the zygote may have been
+  /// stopped and is continued.
   private func waitForAnswer() {
     var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
     while poll(&polled, 1, Self.patience) == 0 { kill(processID, SIGCONT) }
   }
 }
 
-/// A worker as the program knows it. Its number stays its own until the zygote is asked how it ended.
+/// A worker as the program knows it. Its number is not reused until the zygote is asked how it
+/// ended.
 struct WorkerProcess: Hashable, Sendable {
   let processID: Int32
   let socket: Int32
@@ -130,7 +133,7 @@ private func socketPair() throws(SystemError) -> (ours: Int32, theirs: Int32) {
   return (ends[0], ends[1])
 }
 
-/// The errno; 0 on success.
+/// Starts the program; returns the errno, or 0 on success.
 private func spawnProgram(_ words: [String], socket: Int32, _ process: inout Int32) -> Int32 {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)

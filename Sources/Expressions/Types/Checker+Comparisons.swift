@@ -1,0 +1,142 @@
+// Comparisons: which values may be compared at all, and which comparisons come out the same whatever
+// the run brings.
+
+import Diagnostics
+
+/// One side of a comparison.
+struct ComparedSide {
+  /// As it is written.
+  let text: String
+  let isLiteral: Bool
+  /// What it is: `a number`.
+  let words: String
+
+  /// For "cannot compare …".
+  var shown: String { isLiteral ? words : "\(quoted(text)) (\(words))" }
+
+  /// How this side could be written to be like the other one.
+  func help(against other: ComparedSide) -> String? {
+    switch (words, other.words) {
+    case ("a string", "a number"), ("a string", "true or false"):
+      guard isLiteral else {
+        return "fromJSON(x) is the value that a string such as '1' or 'true' stands for"
+      }
+      let content = String(text.dropFirst().dropLast())
+      let isBoolean = content == "true" || content == "false"
+      let isNumber = !content.isEmpty && numberFault(Array(content.utf8)[...]) == nil
+      guard other.words == "a number" ? isNumber : isBoolean else { return nil }
+      return "without quotes it is \(other.words): \(content)"
+    case ("a number", "a string"), ("true or false", "a string"):
+      return isLiteral ? "in quotes it is a string: '\(text)'" : nil
+    case (_, "a list"): return "'in' looks for an item: x in list"
+    default: return nil
+    }
+  }
+}
+
+extension Expression {
+  func comparedSide(_ node: Int, words: String) -> ComparedSide {
+    let isLiteral: Bool =
+      switch nodes[node].kind {
+      case .null, .true, .false, .number, .string, .constant, .list: true
+      case .root, .unknownName, .member, .index, .not, .binary, .conditional, .call, .unknownCall:
+        false
+      }
+    return ComparedSide(text: text(range(of: node)), isLiteral: isLiteral, words: words)
+  }
+}
+
+extension ExpressionChecker {
+  /// Null may be compared with anything, and says nothing of other types that a side may have.
+  mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = type(of: leftNode)
+    let right = type(of: rightNode)
+    if sign.isOrder {
+      let ordered: ExpressionType.Kinds = [.number, .string]
+      for (type, operand) in [(left, leftNode), (right, rightNode)]
+      where type.kinds.isDisjoint(with: ordered) {
+        report(
+          ExpressionMessage.wrongOperand(
+            sign.sign, wanted: "two numbers or two strings", found: type.words), operand)
+        return
+      }
+      if !left.kinds.intersection(right.kinds).isDisjoint(with: ordered) { return }
+    } else if !areForeign(left, right) || left.kinds == .null || right.kinds == .null {
+      checkChoices(left, leftNode, rightNode)
+      checkChoices(right, rightNode, leftNode)
+      checkEmpty(sign, left, leftNode, rightNode, node)
+      checkEmpty(sign, right, rightNode, leftNode, node)
+      return
+    }
+    report(
+      ExpressionMessage.incomparable(
+        expression.comparedSide(leftNode, words: left.unwrapped.words),
+        expression.comparedSide(rightNode, words: right.unwrapped.words)), node)
+  }
+
+  /// A name without a value is null, and `!= ''` would be true of it.
+  private mutating func checkEmpty(
+    _ sign: BinaryOperator, _ type: ExpressionType, _ node: Int, _ other: Int, _ comparison: Int
+  ) {
+    guard type.kinds == [.string, .null], type.choices == nil,
+      expression.nodes[other].kind == .string, expression.stringLiteral(other).isEmpty,
+      [.member, .index].contains(expression.nodes[node].kind)
+    else { return }
+    let name = expression.text(expression.range(of: node))
+    report(ExpressionMessage.nullIsNotEmpty(name, sign.sign), comparison)
+  }
+
+  mutating func checkHolding(_ node: Int) {
+    let (leftNode, rightNode) = expression.pair(of: node)
+    let left = type(of: leftNode)
+    let right = type(of: rightNode)
+    if right.kinds.isDisjoint(with: [.list, .map]) {
+      report(
+        right.kinds == .string
+          ? ExpressionMessage.textIn
+          : ExpressionMessage.wrongOperand("in", wanted: "a list or a map", found: right.words),
+        rightNode)
+    } else if !right.kinds.contains(.list), !left.kinds.contains(.string) {
+      report(ExpressionMessage.wrongIndex(wanted: "a string", found: left.words), leftNode)
+    } else if !right.kinds.contains(.map), areForeign(left, right.item) {
+      report(ExpressionMessage.foreignItem(left.words, in: right.item.words), node)
+    } else if !right.kinds.contains(.map) {
+      checkItems(left, leftNode, in: right, rightNode)
+    }
+  }
+
+  mutating func checkItems(
+    _ item: ExpressionType, _ itemNode: Int, in list: ExpressionType, _ listNode: Int
+  ) {
+    checkChoices(list.item, listNode, itemNode)
+    if expression.nodes[listNode].kind == .list {
+      for operand in expression.operands(of: listNode) { checkChoices(item, itemNode, operand) }
+    }
+  }
+
+  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
+  /// behind `?:` and `??` may be meant to be like none.
+  private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
+    switch expression.nodes[other].kind {
+    case .string:
+      guard let choices = type.choices else { return }
+      let text = expression.stringLiteral(other)
+      if choices.contains(text) { return }
+      let isPath = [.member, .index].contains(expression.nodes[node].kind)
+      let subject = isPath ? expression.text(expression.range(of: node)) : nil
+      report(ExpressionMessage.neverChosen(text, by: subject, of: choices.texts), other)
+    case .list:
+      guard type.kinds.contains(.list) else { return }
+      for operand in expression.operands(of: other) { checkChoices(type.item, node, operand) }
+    default: break
+    }
+  }
+
+  /// Whether values of the two can never be equal, but for null.
+  func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
+    let (one, other) = (left.unwrapped.kinds, right.unwrapped.kinds)
+    if one.isEmpty || other.isEmpty { return left.kinds.isDisjoint(with: right.kinds) }
+    return one.isDisjoint(with: other)
+  }
+}

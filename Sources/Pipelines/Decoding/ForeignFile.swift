@@ -1,0 +1,149 @@
+// Files of other tools, given by mistake or to see what comes of them: what a file looks like, by its
+// name, its keys or its text.
+
+/// A tool whose file this seems to be.
+package enum ForeignFile: Hashable, Sendable {
+  case githubWorkflow, githubAction, gitlab, taskfile, make, just, dagu, compose
+  case circleCI, azure, bitbucket, drone, buildkite, travis, jenkins, npm, kubernetes
+  case python, shell, docker
+
+  /// After "this looks like".
+  var words: String {
+    switch self {
+    case .githubWorkflow: "a workflow of GitHub Actions"
+    case .githubAction: "an action of GitHub"
+    case .gitlab: "a file of GitLab CI"
+    case .taskfile: "a Taskfile"
+    case .make: "a makefile"
+    case .just: "a justfile"
+    case .dagu: "a file of Dagu"
+    case .compose: "a file of Docker Compose"
+    case .circleCI: "a file of CircleCI"
+    case .azure: "a file of Azure Pipelines"
+    case .bitbucket: "a file of Bitbucket Pipelines"
+    case .drone: "a file of Drone"
+    case .buildkite: "a file of Buildkite"
+    case .travis: "a file of Travis CI"
+    case .jenkins: "a Jenkinsfile"
+    case .npm: "a package.json"
+    case .kubernetes: "a manifest of Kubernetes"
+    case .python: "a Python program"
+    case .shell: "a script"
+    case .docker: "a Dockerfile"
+    }
+  }
+
+  /// What can be done about it.
+  var help: String {
+    switch self {
+    case .githubWorkflow, .githubAction, .gitlab, .taskfile, .make, .just, .dagu, .compose:
+      "docs/coming-from.md tells how to write it for oprun, key by key"
+    case .python, .shell: "a step runs it, as in 'run: ./build.sh', in a file of its own"
+    case .circleCI, .azure, .bitbucket, .drone, .buildkite, .travis, .jenkins, .npm, .kubernetes,
+      .docker:
+      "a pipeline file of oprun is a map with 'steps'; docs/coming-from.md translates other CI files"
+    }
+  }
+}
+
+// By name.
+extension ForeignFile {
+  /// By the last part of its path. Names that pipelines of oprun have as well say nothing.
+  init?(path: String) {
+    let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
+    switch name {
+    case "makefile", "gnumakefile": self = .make
+    case "justfile", ".justfile": self = .just
+    case "jenkinsfile": self = .jenkins
+    case "dockerfile": self = .docker
+    case "package.json": self = .npm
+    case ".gitlab-ci.yml": self = .gitlab
+    case "taskfile.yml", "taskfile.yaml": self = .taskfile
+    default:
+      if name.hasSuffix(".mk") {
+        self = .make
+      } else if name.hasSuffix(".just") {
+        self = .just
+      } else if name.hasSuffix(".py") {
+        self = .python
+      } else if name.hasSuffix(".sh") || name.hasSuffix(".bash") {
+        self = .shell
+      } else {
+        return nil
+      }
+    }
+  }
+}
+
+// By keys.
+extension ForeignFile {
+  /// The keys at the top level of a file without `steps`; `holdsScript` tells whether a job with
+  /// `script` is among them. With the key that gives it away.
+  static func find(keys: [String], holdsScript: Bool) -> (file: ForeignFile, key: String)? {
+    let all = Set(keys)
+    let signs: [([String], ForeignFile)] = [
+      (["jobs", "workflows"], .circleCI), (["jobs", "orbs"], .circleCI),
+      (["jobs", "pool"], .azure),
+      (["jobs", "trigger"], .azure), (["jobs"], .githubWorkflow), (["runs"], .githubAction),
+      (["tasks"], .taskfile), (["kind", "apiVersion"], .kubernetes), (["services"], .compose),
+      (["language", "script"], .travis), (["pipelines", "image"], .bitbucket),
+      (["pipelines", "definitions"], .bitbucket), (["stages", "pool"], .azure),
+      (["stages", "trigger"], .azure), (["stages"], .gitlab), (["scripts", "name"], .npm),
+    ]
+    if let sign = signs.first(where: { $0.0.allSatisfy(all.contains) }) {
+      return (sign.1, sign.0[0])
+    }
+    return holdsScript ? keys.first.map { (.gitlab, $0) } : nil
+  }
+}
+
+// By text.
+extension ForeignFile {
+  /// By the lines of a file that is no YAML.
+  init?(text: UnsafeBufferPointer<UInt8>) {
+    let lines = String(decoding: text.prefix(1 << 16), as: UTF8.self)
+      .split(separator: "\n", omittingEmptySubsequences: false)
+    guard let file = Self.kind(of: lines) else { return nil }
+    self = file
+  }
+
+  private static func kind(of lines: [Substring]) -> ForeignFile? {
+    if lines.contains(where: { $0.hasPrefix("steps:") }) { return nil }
+    if lines.first?.hasPrefix("#!") ?? false { return .shell }
+    let code = lines.lazy.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    let first = code.first ?? ""
+    if first.hasPrefix("pipeline {") || first.hasPrefix("node {") || first.hasPrefix("@Library") {
+      return .jenkins
+    }
+    if first.hasPrefix("FROM ") { return .docker }
+    if first.hasPrefix("import ") || first.hasPrefix("from ") && first.contains(" import ") {
+      return .python
+    }
+    if code.contains(where: isOfMake) { return .make }
+    if code.contains(where: isOfJust) { return .just }
+    return zip(lines, lines.dropFirst()).contains(where: isRule) ? .make : nil
+  }
+
+  private static func isOfMake(_ line: Substring) -> Bool {
+    let words = line.split(separator: " ", maxSplits: 2)
+    if line.hasPrefix(".PHONY") || line.hasPrefix("ifeq ") || line.hasPrefix("ifdef ") {
+      return true
+    }
+    return words.count > 1 && ["?=", "+=", "::="].contains(words[1]) && !line.hasPrefix(" ")
+  }
+
+  private static func isOfJust(_ line: Substring) -> Bool {
+    let words = line.split(separator: " ", maxSplits: 3)
+    guard words.count > 1, !line.hasPrefix(" ") else { return false }
+    return words[1] == ":="
+      || words.count > 2 && words[2] == ":=" && ["set", "alias", "export"].contains(words[0])
+  }
+
+  /// A target of make, and a line of its recipe. A line of YAML with a tab in front has a key.
+  private static func isRule(_ line: Substring, _ next: Substring) -> Bool {
+    guard let first = line.unicodeScalars.first, !" \t#-".unicodeScalars.contains(first),
+      line.contains(":"), next.hasPrefix("\t")
+    else { return false }
+    return !next.contains(": ") && !next.hasSuffix(":") && !next.dropFirst().hasPrefix("- ")
+  }
+}

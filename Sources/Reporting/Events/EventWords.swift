@@ -1,0 +1,70 @@
+// The words of events for machines. They are part of the format: docs/events.md.
+
+import Plans
+import Scheduling
+
+extension RunEvent.Kind {
+  var name: StaticString {
+    switch self {
+    case .began: "run_started"
+    case .started: "command_started"
+    case .outputGrew: "output_grew"
+    case .ended: "command_ended"
+    case .appended: "step_added"
+    case .resolved: "step_resolved"
+    case .waiting: "step_waiting"
+    case .ready: "step_ready"
+    case .heldUp: "step_held_up"
+    case .published: "outputs_published"
+    case .retrying: "step_retrying"
+    case .orphansFound: "processes_left"
+    case .outOfReach: "processes_out_of_reach"
+    case .settled: "step_finished"
+    case .stopping: "run_stopping"
+    case .notice: "notice"
+    case .finished: "run_finished"
+    }
+  }
+}
+
+extension StopReason {
+  var word: StaticString {
+    switch self {
+    case .signal: "signal"
+    case .failure: "failure"
+    case .runTimeout: "run_timeout"
+    case .noWidth: "no_width"
+    case .suspended: "suspended"
+    case .stateFailure: "state_failure"
+    }
+  }
+}
+
+extension OrphanAction {
+  var word: StaticString {
+    switch self {
+    case .kill: "kill"
+    case .warn: "warn"
+    case .allow: "allow"
+    }
+  }
+}
+
+extension ByteSink {
+  /// Writes milliseconds with three decimal places: `12.345`. A time shorter than a microsecond is
+  /// 0.
+  func write(milliseconds time: Nanoseconds) {
+    let microseconds = Int(max(0, time) / 1000)
+    write(decimal: microseconds / 1000)
+    let rest = microseconds % 1000
+    guard rest > 0 else { return }
+    write(rest < 10 ? ".00" : rest < 100 ? ".0" : ".")
+    write(decimal: rest)
+  }
+}
+
+/// A moment in UTC, as RFC 3339 writes it: `2026-04-02T10:15:02.123456Z`.
+func timeInUTC(_ time: Nanoseconds) -> String {
+  let microseconds = String(1_000_000 + time / 1000 % 1_000_000).dropFirst()
+  return "\(UTCTime(secondsSince1970: Int(time / 1_000_000_000)).text).\(microseconds)Z"
+}

@@ -1,0 +1,157 @@
+// The script of the HTML report. It makes elements and sets their text: nothing of a run is ever read
+// as HTML.
+
+extension HTMLPage {
+  /// Its first half: header, timeline, graph.
+  static let drawingScript: StaticString = #"""
+    'use strict';
+    const run = JSON.parse(document.getElementById('run').textContent);
+    const page = document.getElementById('page');
+    const svgSpace = 'http://www.w3.org/2000/svg';
+
+    function add(parent, name, attributes, ...content) {
+      const element = name.startsWith('svg:')
+        ? document.createElementNS(svgSpace, name.slice(4)) : document.createElement(name);
+      for (const [key, value] of Object.entries(attributes || {})) element.setAttribute(key, value);
+      element.append(...content);
+      if (parent) parent.append(element);
+      return element;
+    }
+
+    function time(ms) {
+      if (ms === undefined) return '';
+      if (ms < 95) return Math.round(ms) + 'ms';
+      if (ms < 59950) return (ms / 1000).toFixed(1) + 's';
+      const seconds = Math.round(ms / 1000), two = n => String(n).padStart(2, '0');
+      return seconds < 3600 ? Math.floor(seconds / 60) + 'm' + two(seconds % 60) + 's'
+        : Math.floor(seconds / 3600) + 'h' + two(Math.floor(seconds / 60) % 60) + 'm';
+    }
+
+    function size(bytes) {
+      if (bytes === undefined) return '';
+      return bytes < 1e6 ? Math.round(bytes / 1e3) + ' kB' : (bytes / 1e6).toFixed(bytes < 1e8 ? 1 : 0) + ' MB';
+    }
+
+    function mood(outcome) {
+      if (outcome === 'succeeded' || outcome === 'cached') return 'good';
+      if (outcome.endsWith('allowed')) return 'warn';
+      return outcome === 'failed' || outcome === 'timed out' ? 'bad' : 'none';
+    }
+
+    // What the data does not say itself.
+    const steps = new Map(run.steps.map(step => [step.id, step]));
+    for (const step of run.steps) {
+      step.commands = [];
+      step.time = step.start === undefined ? undefined : step.end - step.start;
+      const ready = Math.max(0, ...step.needs.map(id => steps.get(id)?.end ?? 0));
+      step.ready = Math.min(ready, step.start ?? ready);
+      step.waited = step.start === undefined ? undefined : step.start - step.ready;
+    }
+    for (const command of run.commands) {
+      command.time ??= run.wall - command.start;
+      steps.get(command.step)?.commands.push(command);
+    }
+    for (const step of run.steps) {
+      if (step.commands.length === 0) continue;
+      step.cpu = step.commands.reduce((sum, command) => sum + (command.cpu ?? 0), 0);
+      step.memory = Math.max(...step.commands.map(command => command.memory ?? 0));
+    }
+    const lanes = run.commands.reduce((count, command) => Math.max(count, command.lane + 1), 0);
+    const onPath = new Set(run.path);
+
+    function writeHeader() {
+      const verdict = add(page, 'header', { class: 'verdict ' + (run.status === 0 ? 'good' : 'bad') });
+      add(verdict, 'h1', {}, (run.status === 0 ? '✓ ' : '✗ ') + run.name);
+      const failure = run.steps.find(step => mood(step.outcome) === 'bad');
+      if (failure) add(verdict, 'div', {}, failure.id + ': ' + (failure.reason || failure.outcome));
+      if (run.stopped) add(verdict, 'div', {}, 'stopped: ' + run.stopped);
+      add(verdict, 'div', { class: 'faint' }, [run.run, run.host, run.time?.replace('T', ' ').slice(0, 19) + ' UTC',
+        'exit ' + run.status].join(' · '));
+      const work = run.commands.reduce((sum, command) => sum + command.time, 0);
+      const counts = new Map();
+      for (const step of run.steps) counts.set(step.outcome, (counts.get(step.outcome) ?? 0) + 1);
+      const cards = add(page, 'div', { class: 'cards' });
+      const card = (value, words) => add(add(cards, 'div', { class: 'card' }, add(null, 'b', {}, value)), 'span', {}, words);
+      for (const [outcome, count] of counts) card(count.toLocaleString('en'), outcome);
+      card(time(run.wall), 'wall time');
+      if (lanes > 0) {
+        card(time(work), 'of work');
+        card(lanes, 'at most at once');
+        card(Math.round(100 * work / (run.wall * lanes || 1)) + '%', 'of the slots used');
+      }
+    }
+
+    function writeTimeline() {
+      if (run.commands.length === 0) return;
+      add(page, 'h2', {}, 'Timeline');
+      const width = 1120, left = 10, row = lanes > 40 ? 8 : 20, top = 60, scale = (width - 2 * left) / (run.wall || 1);
+      const x = ms => left + ms * scale;
+      const svg = add(add(page, 'div', { class: 'scroll' }), 'svg:svg',
+        { width, height: top + lanes * row + 24, role: 'img', 'aria-label': 'commands over time' });
+      const changes = run.commands.flatMap(c => [[c.start, 1], [c.start + c.time, -1]]).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+      let outline = 'M' + left + ',50', count = 0;
+      for (const [ms, change] of changes) {
+        const from = 50 - 40 * count / lanes;
+        count += change;
+        outline += 'L' + x(ms).toFixed(1) + ',' + from.toFixed(1) + 'V' + (50 - 40 * count / lanes).toFixed(1);
+      }
+      add(svg, 'svg:path', { class: 'area', d: outline + 'L' + x(run.wall) + ',50Z' });
+      for (let tick = 0; tick <= 5; tick++) {
+        const ms = run.wall * tick / 5;
+        add(svg, 'svg:line', { class: 'axis', x1: x(ms), x2: x(ms), y1: top, y2: top + lanes * row });
+        add(svg, 'svg:text', { class: 'faint', x: x(ms), y: top + lanes * row + 16,
+          'text-anchor': tick === 0 ? 'start' : tick === 5 ? 'end' : 'middle' }, time(ms));
+      }
+      for (const command of run.commands) {
+        const step = steps.get(command.step), y = top + command.lane * row;
+        if (step && step.waited * scale > 1 && command === step.commands[0])
+          add(svg, 'svg:rect', { class: 'wait', x: x(step.ready), y: y + row - 4, width: step.waited * scale, height: 2 });
+        const bar = add(svg, 'svg:rect', { class: 'bar ' + (command.ok ? 'good' : 'bad') + (onPath.has(command.step) ? ' path' : ''),
+          x: x(command.start), y: y + 2, width: Math.max(1, command.time * scale), height: row - 7 });
+        add(bar, 'svg:title', {}, command.title + '  ' + time(command.time));
+        const room = command.time * scale / 6.5;
+        if (row > 8 && room > 4)
+          add(svg, 'svg:text', { x: x(command.start) + 4, y: y + 12, 'pointer-events': 'none' },
+            command.title.length > room ? command.title.slice(0, room - 1) + '…' : command.title);
+      }
+      if (run.path.length > 1) {
+        const text = run.path.length > 12 ? [...run.path.slice(0, 6), '…', ...run.path.slice(-5)] : run.path;
+        add(page, 'p', {}, 'Critical path (outlined): ' + text.join(' > '));
+      }
+    }
+
+    function writeGraph() {
+      if (run.steps.length > 150 || !run.steps.some(step => step.needs.length > 0)) return;
+      const rank = new Map();
+      const rankOf = step => {
+        if (!rank.has(step)) {
+          rank.set(step, 0);
+          rank.set(step, Math.max(-1, ...step.needs.map(id => steps.get(id)).filter(Boolean).map(rankOf)) + 1);
+        }
+        return rank.get(step);
+      };
+      const columns = [], place = new Map();
+      for (const step of run.steps) {
+        const column = columns[rankOf(step)] ??= [];
+        place.set(step, { x: 10 + rankOf(step) * 190, y: 12 + column.length * 36 });
+        column.push(step);
+      }
+      add(page, 'h2', {}, 'Dependencies');
+      const svg = add(add(page, 'div', { class: 'scroll' }), 'svg:svg', { width: columns.length * 190,
+        height: 20 + 36 * Math.max(...columns.map(column => column?.length ?? 0)), role: 'img', 'aria-label': 'dependencies' });
+      for (const step of run.steps) for (const id of step.needs) {
+        const from = place.get(steps.get(id)), to = place.get(step);
+        if (!from) continue;
+        const a = from.x + 160, b = from.y + 13, c = to.x, d = to.y + 13;
+        add(svg, 'svg:path', { class: 'edge', d: `M${a},${b}C${a + 20},${b} ${c - 20},${d} ${c},${d}` });
+      }
+      for (const [step, { x, y }] of place) {
+        const node = add(svg, 'svg:g', {});
+        add(node, 'svg:rect', { class: 'node ' + mood(step.outcome), x, y, width: 160, height: 26, rx: 5 });
+        add(node, 'svg:text', { x: x + 8, y: y + 17 }, step.id.length > 24 ? step.id.slice(0, 23) + '…' : step.id);
+        add(node, 'svg:title', {}, step.id + ': ' + step.outcome);
+      }
+    }
+
+    """#
+}

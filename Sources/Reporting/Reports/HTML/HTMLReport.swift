@@ -1,0 +1,176 @@
+// A run as one HTML file, which needs no network: a table that stands by itself, and the data from which
+// the page's script draws the rest. It knows what the data is, not how it looks.
+
+import Diagnostics
+import Plans
+import Scheduling
+
+struct HTMLReport: Report {
+  private static let tailLength = 200
+  /// Bytes of log tails in a page: one of 5,000 steps should stay small enough to send.
+  private static let mostOfTails = 2 << 20
+  private static let mostOfTail = 64 << 10
+
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    sink.write(HTMLPage.beforeTitle)
+    sink.write(xml: record.operations.plan.name)
+    sink.write(HTMLPage.beforeTable)
+    writeTable(record, to: sink)
+    sink.write(HTMLPage.beforeData)
+    sink.write(data(record).inScript)
+    sink.write(HTMLPage.beforeScript)
+    sink.write(HTMLPage.drawingScript)
+    sink.write(HTMLPage.tableScript)
+    sink.write(HTMLPage.end)
+  }
+
+  /// What is seen without the script.
+  private func writeTable(_ record: RunRecord, to sink: ByteSink) {
+    for step in record.steps {
+      sink.write("<tr><td>")
+      sink.write(step.settled.ending.words)
+      sink.write("<td>")
+      sink.write(xml: record.operations.name(step.operation))
+      sink.write("<td>")
+      if step.settled.record != nil { sink.write(elapsed: step.duration) }
+      sink.write("<td>")
+      sink.write(xml: record.reason(of: step))
+      sink.writeNewline()
+    }
+  }
+
+  private func data(_ record: RunRecord) -> String {
+    let sink = ByteSink.intoMemory()
+    let operations = record.operations
+    sink.write("{")
+    sink.write(field: "name", isFirst: true)
+    sink.write(json: operations.plan.name)
+    if let beginning = record.beginning {
+      sink.write(field: "run")
+      sink.write(json: beginning.runID)
+      sink.write(field: "host")
+      sink.write(json: beginning.host.name)
+      sink.write(field: "time")
+      sink.write(json: timeInUTC(beginning.clock.wallTime))
+    }
+    sink.write(field: "wall")
+    sink.write(milliseconds: record.wallTime)
+    sink.write(field: "status")
+    sink.write(decimal: Int(record.end?.exitStatus ?? 0))
+    if let reason = record.end?.stopReason {
+      sink.write(field: "stopped")
+      sink.write(json: reason.words(operations))
+    }
+    sink.write(field: "path")
+    sink.write(jsonList: record.criticalPath) { sink.write(json: operations.name($0)) }
+    sink.write(field: "commands")
+    sink.write(jsonList: record.commands) { write($0, operations, to: sink) }
+    sink.write(field: "steps")
+    writeSteps(record, to: sink)
+    sink.write("}")
+    return sink.text
+  }
+
+  private func write(_ command: CommandRecord, _ operations: RunOperations, to sink: ByteSink) {
+    sink.write("{")
+    sink.write(field: "step", isFirst: true)
+    let isOfRun = command.stream.operation.index < 0
+    if isOfRun {
+      sink.write("null")
+    } else {
+      sink.write(json: operations.name(command.stream.operation))
+    }
+    sink.write(field: "title")
+    sink.write(json: operations.title(of: command.stream))
+    sink.write(field: "lane")
+    sink.write(decimal: command.lane)
+    sink.write(field: "start")
+    sink.write(milliseconds: command.start)
+    if let end = command.end {
+      sink.write(field: "time")
+      sink.write(milliseconds: end.duration)
+      sink.write(field: "cpu")
+      sink.write(milliseconds: end.processorTime)
+      sink.write(field: "memory")
+      sink.write(decimal: Int(end.peakMemory))
+      sink.write(field: "ok")
+      sink.write(end.isSuccess ? "true" : "false")
+    }
+    sink.write("}")
+  }
+
+  private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
+    var rest = Self.mostOfTails
+    withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
+      sink.write(jsonList: record.steps) { step in
+        sink.write("{")
+        write(step, record, to: sink)
+        if rest > 0, let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer) {
+          let text = tail.lines.joined(separator: "\n")
+          rest -= text.utf8.count
+          sink.write(field: "tail")
+          sink.write(json: text)
+          if let count = tail.lineCount {
+            sink.write(field: "lines")
+            sink.write(decimal: count)
+          }
+        }
+        sink.write("}")
+      }
+    }
+  }
+
+  private func write(_ record: StepRecord, _ run: RunRecord, to sink: ByteSink) {
+    let operations = run.operations
+    let step = operations.step(record.operation)
+    sink.write(field: "id", isFirst: true)
+    sink.write(json: step.id)
+    if let name = step.settings.name, name != step.id {
+      sink.write(field: "name")
+      sink.write(json: name)
+    }
+    sink.write(field: "outcome")
+    sink.write(json: record.settled.ending.words)
+    sink.write(field: "reason")
+    sink.write(json: run.reason(of: record))
+    if let start = record.settled.record?.start {
+      sink.write(field: "start")
+      sink.write(milliseconds: start)
+    }
+    sink.write(field: "end")
+    sink.write(milliseconds: record.end)
+    sink.write(field: "place")
+    sink.write(json: operations.plan.sources.location(of: step.span))
+    if let command = record.settled.command ?? step.work.shown?.text {
+      sink.write(field: "command")
+      sink.write(json: command)
+    }
+    sink.write(field: "needs")
+    sink.write(jsonList: operations.needs(of: record.operation)) {
+      sink.write(json: operations.name($0))
+    }
+  }
+}
+
+extension RunOperations {
+  /// What it waited for: in place of a group its members, each once.
+  fileprivate func needs(of operation: OperationID) -> [OperationID] {
+    var needs: [OperationID] = []
+    var seen: Set<OperationID> = []
+    func add(_ operation: OperationID) {
+      guard seen.insert(operation).inserted else { return }
+      guard standsForOthers(operation) else { return needs.append(operation) }
+      forEachDependency(of: operation, add)
+    }
+    forEachDependency(of: operation, add)
+    return needs
+  }
+}
+
+extension String {
+  /// JSON as the content of a script element: nothing in it can end the element, or begin a comment.
+  fileprivate var inScript: String {
+    replacing("<", with: "\\u003c").replacing("\u{2028}", with: "\\u2028")
+      .replacing("\u{2029}", with: "\\u2029")
+  }
+}

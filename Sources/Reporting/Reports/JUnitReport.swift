@@ -1,0 +1,119 @@
+// Writes a run as JUnit XML, for CI systems that show tests: a suite for the pipeline, a case for
+// each step. The format is that of jenkins-junit.xsd, the strictest one in use.
+
+import Plans
+import Scheduling
+
+struct JUnitReport: Report {
+  private static let tailLength = 200
+
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    sink.write("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite")
+    let skipped = record.steps.count { $0.isLeftOut }
+    write("name", record.operations.plan.name, to: sink)
+    write("tests", "\(record.steps.count)", to: sink)
+    write("failures", "\(record.failures.count)", to: sink)
+    write("errors", "0", to: sink)
+    write("skipped", "\(skipped)", to: sink)
+    write("time", seconds(record.wallTime), to: sink)
+    if let beginning = record.beginning {
+      let time = UTCTime(secondsSince1970: Int(beginning.clock.wallTime / 1_000_000_000))
+      write("timestamp", time.text, to: sink)
+      write("hostname", beginning.host.name, to: sink)
+    }
+    sink.write(">\n")
+    withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+      for step in record.steps { write(step, record, buffer, to: sink) }
+    }
+    sink.write("</testsuite>\n</testsuites>\n")
+  }
+
+  private func write(
+    _ step: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    to sink: ByteSink
+  ) {
+    sink.write("<testcase")
+    write("classname", record.operations.plan.name, to: sink)
+    write("name", record.operations.name(step.operation), to: sink)
+    write("time", seconds(step.duration), to: sink)
+    let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer)
+    guard tail != nil || step.settled.isFailure || step.isLeftOut else {
+      return sink.write("/>\n")
+    }
+    sink.write(">\n")
+    if step.settled.isFailure {
+      writeElement("failure", type: step.settled.ending.outcome, record.reason(of: step), to: sink)
+    } else if step.isLeftOut {
+      writeElement("skipped", type: nil, words(of: step, record), to: sink)
+    }
+    if let tail {
+      sink.write("<system-out>")
+      for line in tail.lines {
+        sink.write(xml: line)
+        sink.writeNewline()
+      }
+      sink.write("</system-out>\n")
+    }
+    sink.write("</testcase>\n")
+  }
+
+  private func words(of step: StepRecord, _ record: RunRecord) -> String {
+    let ending = step.settled.ending
+    let outcome = ending.words
+    let reason = record.reason(of: step)
+    return reason.isEmpty ? outcome : "\(outcome): \(reason)"
+  }
+
+  private func writeElement(
+    _ name: StaticString, type: Outcome?, _ message: String, to sink: ByteSink
+  ) {
+    sink.write("<")
+    sink.write(name)
+    if let type { write("type", type.word, to: sink) }
+    write("message", message, to: sink)
+    sink.write("/>\n")
+  }
+
+  private func write(_ attribute: StaticString, _ value: String, to sink: ByteSink) {
+    sink.write(" ")
+    sink.write(attribute)
+    sink.write("=\"")
+    sink.write(xml: value)
+    sink.write("\"")
+  }
+
+  private func seconds(_ time: Nanoseconds) -> String {
+    let milliseconds = time / 1_000_000
+    return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+  }
+}
+
+extension StepRecord {
+  /// Whether the step counts as neither passed nor failed.
+  fileprivate var isLeftOut: Bool {
+    switch settled.ending.outcome {
+    case .succeeded, .cached: false
+    case .failed, .timedOut: settled.ending.isAllowed
+    case .cancelled, .skipped, .blocked: true
+    }
+  }
+}
+
+extension ByteSink {
+  /// Writes text between tags, or in an attribute in double quotes. Characters that XML 1.0 does
+  /// not allow are left out.
+  func write(xml text: String) {
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": write("&amp;")
+      case "<": write("&lt;")
+      case ">": write("&gt;")
+      case "\"": write("&quot;")
+      case "\n": write("&#10;")
+      case "\t", " "..."\u{d7ff}", "\u{e000}"..."\u{fffd}", "\u{10000}"..."\u{10ffff}":
+        write(String(scalar))
+      default: break
+      }
+    }
+  }
+}

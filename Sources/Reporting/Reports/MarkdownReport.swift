@@ -1,0 +1,125 @@
+// Writes a run as Markdown, which GitHub shows in the summary of a job: a verdict, the failures
+// with the end of their output, then all steps in a table.
+
+import Plans
+import Scheduling
+
+struct MarkdownReport: Report {
+  /// The maximum size. GitHub drops the summary of a step that is larger than one mebibyte.
+  private static let longest = 1 << 20
+  private static let tailLength = 40
+  private static let mostFailures = 20
+  /// Room for the note that there is more.
+  private static let reserve = 64 << 10
+
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    writeVerdict(record, to: sink)
+    let start = sink.position
+    withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+      for failure in record.failures.prefix(Self.mostFailures) {
+        guard sink.position - start < Self.longest / 2 else { break }
+        write(failure, record, buffer, to: sink)
+      }
+    }
+    sink.write("\n| | step | time | |\n|---|---|---:|---|\n")
+    for (index, step) in record.steps.enumerated() {
+      guard sink.position - start < Self.longest - Self.reserve else {
+        sink.write("\n… and ")
+        sink.write(record.steps.count - index, "step")
+        sink.write(" more")
+        return sink.writeNewline()
+      }
+      writeRow(step, record, to: sink)
+    }
+  }
+
+  private func writeVerdict(_ record: RunRecord, to sink: ByteSink) {
+    sink.write("## ")
+    sink.write(record.end?.exitStatus == 0 ? "✅ " : "❌ ")
+    sink.write(markdown: record.operations.plan.name)
+    sink.write("\n\n")
+    let counts = record.counts.map { "\($0.count) \($0.words)" }
+    sink.write(counts.isEmpty ? "nothing ran" : counts.joined(separator: ", "))
+    sink.write(" in ")
+    sink.write(elapsed: record.wallTime)
+    if let reason = record.end?.stopReason {
+      sink.write(", stopped: ")
+      sink.write(markdown: reason.words(record.operations))
+    }
+    sink.writeNewline()
+  }
+
+  private func write(
+    _ failure: StepRecord, _ record: RunRecord, _ buffer: UnsafeMutableRawBufferPointer,
+    to sink: ByteSink
+  ) {
+    let operations = record.operations
+    sink.write("\n### ")
+    sink.write(markdown: operations.name(failure.operation))
+    sink.write("\n\n")
+    sink.write(markdown: record.reason(of: failure))
+    let location = operations.plan.sources.location(of: operations.step(failure.operation).span)
+    if !location.isEmpty {
+      sink.write(", ")
+      sink.write(markdown: location)
+    }
+    sink.writeNewline()
+    guard let tail = record.tail(of: failure, limit: Self.tailLength, buffer: buffer) else {
+      return
+    }
+    sink.write("\n<pre>")
+    for line in tail.lines {
+      sink.write(xml: line)
+      sink.writeNewline()
+    }
+    sink.write("</pre>\n")
+  }
+
+  private func writeRow(_ step: StepRecord, _ record: RunRecord, to sink: ByteSink) {
+    sink.write("| ")
+    sink.write(step.settled.ending.sign)
+    sink.write(" | ")
+    sink.write(markdown: record.operations.name(step.operation))
+    sink.write(" | ")
+    if step.settled.record != nil { sink.write(elapsed: step.duration) }
+    sink.write(" | ")
+    if step.settled.ending.outcome != .succeeded {
+      sink.write(step.settled.ending.words)
+      let reason = record.reason(of: step)
+      if !reason.isEmpty {
+        sink.write(": ")
+        sink.write(markdown: reason)
+      }
+    }
+    sink.write(" |\n")
+  }
+}
+
+extension Ending {
+  fileprivate var sign: StaticString {
+    switch outcome {
+    case .succeeded, .cached: "✅"
+    case .failed, .timedOut: isAllowed ? "⚠️" : "❌"
+    case .cancelled: "🛑"
+    case .skipped, .blocked: "⏭️"
+    }
+  }
+}
+
+extension ByteSink {
+  /// Writes text on one line, escaping everything that Markdown or HTML would interpret, even in a
+  /// table.
+  func write(markdown text: String) {
+    for scalar in oneLine(text).unicodeScalars {
+      switch scalar {
+      case "&": write("&amp;")
+      case "<": write("&lt;")
+      case ">": write("&gt;")
+      case "\\", "`", "*", "_", "[", "]", "|", "#", "~", "!", "@", ":":
+        // A character reference is text everywhere; a backslash before `@` is not.
+        write("&#\(scalar.value);")
+      default: write(String(scalar))
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// Reports that are written to files when a run has ended.
+
+import Diagnostics
+import Glibc
+package import Masking
+package import Plans
+package import RunFiles
+import Scheduling
+
+/// A format of a report.
+protocol Report {
+  func write(_ record: RunRecord, to sink: ByteSink)
+}
+
+/// The format of a report, and where it goes.
+package struct ReportTarget {
+  package enum Form: Sendable {
+    case junit, trace, markdown, html
+    /// Markdown that is appended to the file, because many programs share the summary of a CI job.
+    case appendedMarkdown
+  }
+
+  package let form: Form
+  package let path: String
+
+  package init(_ form: Form, path: String) {
+    self.form = form
+    self.path = path
+  }
+}
+
+/// Records a run, and writes its reports at the end.
+package final class ReportFiles: RunObserver {
+  private let targets: [ReportTarget]
+  private let masker: Masker?
+  private var record: RunRecord
+  /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
+  package private(set) var warnings: [String] = []
+
+  package init(_ targets: [ReportTarget], plan: Plan, directory: RunDirectory, masker: Masker?) {
+    self.targets = targets
+    self.masker = masker
+    record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
+  }
+
+  package func observe(_ event: RunEvent) throws(ObserverFailure) {
+    record.observe(event)
+    guard case .finished = event.kind else { return }
+    var failures: [String] = []
+    for target in targets {
+      do throws(SystemError) {
+        try write(target)
+      } catch {
+        if target.form.appends {
+          warnings.append(error.message)
+        } else {
+          failures.append(error.message)
+        }
+      }
+    }
+    if !failures.isEmpty { throw ObserverFailure(failures.joined(separator: "; ")) }
+  }
+
+  private func write(_ target: ReportTarget) throws(SystemError) {
+    let file = try ReplacedFile(target.path, appends: target.form.appends)
+    let sink = ByteSink(descriptor: file.descriptor)
+    sink.masker = masker
+    target.form.report.write(record, to: sink)
+    sink.flush()
+    try file.finish(hasFailed: sink.hasFailed)
+  }
+}
+
+extension ReportTarget.Form {
+  fileprivate var report: any Report {
+    switch self {
+    case .junit: JUnitReport()
+    case .trace: TraceReport()
+    case .html: HTMLReport()
+    case .markdown, .appendedMarkdown: MarkdownReport()
+    }
+  }
+
+  fileprivate var appends: Bool {
+    switch self {
+    case .appendedMarkdown: true
+    case .junit, .trace, .markdown, .html: false
+    }
+  }
+}
+
+/// A file that gets its name when it is complete. Anything that is not a regular file (a FIFO,
+/// `/dev/stdout`) is written directly.
+private final class ReplacedFile {
+  private(set) var descriptor: Int32
+  private let path: String
+  /// The temporary name; nil if the file is written directly.
+  private var temporary: String?
+
+  init(_ path: String, appends: Bool) throws(SystemError) {
+    self.path = path
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    if appends || (isThere && status.st_mode & S_IFMT != S_IFREG) {
+      descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+    } else {
+      let name = "\(path).\(getpid()).part"
+      temporary = name
+      descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
+    }
+    guard descriptor >= 0 else { throw failure(errno) }
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  func finish(hasFailed: Bool) throws(SystemError) {
+    let error = hasFailed ? lastWriteError : 0
+    close(descriptor)
+    descriptor = -1
+    guard let temporary else { return error == 0 ? () : try fail(error) }
+    if error == 0, rename(temporary, path) == 0 { return }
+    let reason = error == 0 ? errno : error
+    unlink(temporary)
+    try fail(reason)
+  }
+
+  /// The error of the last write. The sink has discarded it, but writing another byte fails for the
+  /// same reason.
+  private var lastWriteError: Int32 {
+    Glibc.write(descriptor, "\n", 1) < 0 ? errno : EIO
+  }
+
+  private func fail(_ error: Int32) throws(SystemError) { throw failure(error) }
+
+  private func failure(_ error: Int32) -> SystemError {
+    SystemError("cannot write \(quoted(path))", errno: error)
+  }
+}

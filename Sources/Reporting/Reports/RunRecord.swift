@@ -1,0 +1,150 @@
+// The record of a run, for reports: every step and every command with its times. It is folded from
+// the events, and kept completely until the end.
+
+import Plans
+import RunFiles
+import Scheduling
+
+/// One command of a step, or of a hook of the run.
+struct CommandRecord {
+  let stream: Stream
+  let start: Nanoseconds
+  /// The row of the command. Commands that ran at the same time have different rows, numbered from
+  /// 0.
+  let lane: Int
+  /// The end of the command; nil until it has ended.
+  var end: CommandEnd?
+}
+
+/// A step, or an instance, that has its outcome.
+struct StepRecord {
+  let settled: SettledOperation
+  /// When the step got its outcome.
+  let end: Nanoseconds
+
+  var operation: OperationID { settled.operation }
+  /// The duration; zero if it never started.
+  var duration: Nanoseconds { settled.record.map { end - $0.start } ?? 0 }
+}
+
+struct RunRecord {
+  let operations: RunOperations
+  private(set) var beginning: RunBeginning?
+  private(set) var steps: [StepRecord] = []
+  private(set) var commands: [CommandRecord] = []
+  private(set) var end: RunEnd?
+  private(set) var wallTime: Nanoseconds = 0
+  private var ledger: RunLedger
+  private var running: [Stream: Int] = [:]
+  private var freeLanes: [Int] = []
+  private var laneCount = 0
+
+  init(_ operations: RunOperations) {
+    self.operations = operations
+    ledger = RunLedger(operations)
+  }
+
+  mutating func observe(_ event: RunEvent) {
+    switch event.kind {
+    case .began(let beginning): self.beginning = beginning
+    case .started(let operation, let role):
+      ledger.start(operation, at: event.time)
+      start(Stream(operation: operation, role: role), at: event.time)
+    case .ended(let operation, let role, let end):
+      finish(Stream(operation: operation, role: role), end, at: event.time)
+    case .appended(let operation, let id, let group):
+      operations.append(operation, id: id, to: group)
+    case .resolved(let operation, let command): ledger.resolve(operation, command: command)
+    case .settled(let operation, let ending, let cause):
+      if let settled = ledger.settle(operation, ending, cause, at: event.time) {
+        steps.append(StepRecord(settled: settled, end: event.time))
+      }
+    case .finished(let end):
+      self.end = end
+      wallTime = event.time
+    case .ready(let operation): ledger.becameReady(operation, at: event.time)
+    case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+      .stopping,
+      .notice:
+      break
+    }
+  }
+
+  private mutating func start(_ stream: Stream, at time: Nanoseconds) {
+    let lane: Int
+    if let index = freeLanes.indices.min(by: { freeLanes[$0] < freeLanes[$1] }) {
+      lane = freeLanes.remove(at: index)
+    } else {
+      lane = laneCount
+      laneCount += 1
+    }
+    running[stream] = commands.count
+    commands.append(CommandRecord(stream: stream, start: time, lane: lane))
+  }
+
+  private mutating func finish(_ stream: Stream, _ end: CommandEnd, at time: Nanoseconds) {
+    let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
+    let result = CommandResult(role: stream.role, end: end, log: log)
+    ledger.end(stream.operation, result, at: time)
+    guard let index = running.removeValue(forKey: stream) else { return }
+    commands[index].end = end
+    freeLanes.append(commands[index].lane)
+  }
+}
+
+// What all reports contain.
+extension RunRecord {
+  /// The failures that are not allowed.
+  var failures: [StepRecord] { steps.filter { $0.settled.isFailure } }
+
+  /// How many steps ended in which way, failures first, without counts of zero.
+  var counts: [(count: Int, words: String)] {
+    let order: [Outcome] = [
+      .failed, .timedOut, .blocked, .cancelled, .succeeded, .cached, .skipped,
+    ]
+    let endings = order.flatMap { outcome in
+      outcome.isFailure ? [Ending(outcome), Ending(outcome, isAllowed: true)] : [Ending(outcome)]
+    }
+    return endings.map { ending in
+      let count = steps.count { $0.settled.ending == ending }
+      return (count, ending.words)
+    }.filter { $0.count > 0 }
+  }
+
+  /// From its first step to its last; empty if nothing ran.
+  var criticalPath: [OperationID] { ledger.criticalPath }
+
+  /// Why the step ended as it did, in a few words: `exit 1 after 3.4s`, `'unit' failed`.
+  func reason(of step: StepRecord) -> String {
+    let settled = step.settled
+    let sink = ByteSink.intoMemory()
+    if let decisive = settled.decisive {
+      let limit = operations.step(step.operation).settings.timeout
+      sink.write(decisive.end, limit: limit, columns: .max)
+    } else {
+      sink.write(settled.reason(operations) ?? "")
+    }
+    return sink.text
+  }
+
+  /// The end of the decisive output; nil if there is none, or it cannot be read.
+  func tail(of step: StepRecord, limit: Int, buffer: UnsafeMutableRawBufferPointer) -> LogTail? {
+    guard let decisive = step.settled.decisive, decisive.end.outputByteCount > 0 else { return nil }
+    let stream = Stream(operation: step.operation, role: decisive.role)
+    guard let log = try? operations.log(of: stream, writtenTo: decisive.log) else { return nil }
+    return LogTail(of: log, limit: limit, columns: .max, buffer: buffer)
+  }
+}
+
+extension SettledOperation {
+  /// Whether this is a failure that makes the run fail.
+  var isFailure: Bool { ending.outcome.isFailure && !ending.isAllowed }
+}
+
+extension Ending {
+  /// The ending in words: `timed out but allowed`.
+  var words: String {
+    let word = outcome == .timedOut ? "timed out" : outcome.word
+    return isAllowed ? "\(word) but allowed" : word
+  }
+}

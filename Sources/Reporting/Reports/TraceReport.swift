@@ -1,0 +1,64 @@
+// Writes a run as a trace that chrome://tracing, Perfetto and speedscope read: the JSON object form
+// of the "Trace Event Format", with a complete event for each command. https://ui.perfetto.dev
+// opens it.
+
+import Plans
+import Scheduling
+
+struct TraceReport: Report {
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    sink.write("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")
+    writeName("process_name", of: 0, record.operations.plan.name, to: sink)
+    for lane in 0..<(record.commands.map { $0.lane + 1 }.max() ?? 0) {
+      sink.write(",\n")
+      writeName("thread_name", of: lane, "slot \(lane + 1)", to: sink)
+    }
+    for command in record.commands {
+      guard let end = command.end else { continue }
+      sink.write(",\n")
+      write(command, end, record.operations, to: sink)
+    }
+    sink.write("\n]}\n")
+  }
+
+  private func writeName(
+    _ kind: StaticString, of lane: Int, _ name: String, to sink: ByteSink
+  ) {
+    sink.write("{\"ph\":\"M\",\"pid\":1,\"tid\":")
+    sink.write(decimal: lane)
+    sink.write(",\"name\":\"")
+    sink.write(kind)
+    sink.write("\",\"args\":{\"name\":")
+    sink.write(json: name)
+    sink.write("}}")
+  }
+
+  /// Writes an event. Times are in microseconds.
+  private func write(
+    _ command: CommandRecord, _ end: CommandEnd, _ operations: RunOperations, to sink: ByteSink
+  ) {
+    sink.write("{\"ph\":\"X\",\"pid\":1,\"tid\":")
+    sink.write(decimal: command.lane)
+    sink.write(",\"ts\":")
+    sink.write(decimal: Int(command.start / 1000))
+    sink.write(",\"dur\":")
+    sink.write(decimal: Int(end.duration / 1000))
+    sink.write(",\"cat\":")
+    if case .attempt = command.stream.role {
+      sink.write("\"step\"")
+    } else {
+      sink.write("\"hook\"")
+    }
+    sink.write(",\"name\":")
+    sink.write(json: operations.title(of: command.stream))
+    sink.write(",\"args\":{\"end\":")
+    let words = ByteSink.intoMemory()
+    words.write(end, limit: nil, columns: .max)
+    sink.write(json: words.text)
+    sink.write(",\"processor_ms\":")
+    sink.write(milliseconds: end.processorTime)
+    sink.write(",\"peak_memory\":")
+    sink.write(decimal: Int(end.peakMemory))
+    sink.write("}}")
+  }
+}

@@ -1,0 +1,39 @@
+// Finds the pipeline file for a command line that names none.
+
+/// What parsing a command line may use to distinguish files from steps. Tests provide their own.
+struct PipelineSearch: Sendable {
+  let fileExists: @Sendable (String) -> Bool
+  /// The nearest file with one of the usual names, here or above, as a path from here.
+  let usualFile: @Sendable () throws(UsageFailure) -> String?
+
+  static let names = ["oprun.yml", "pipeline.yml"]
+}
+
+extension Invocation {
+  /// The same invocation with a file as its first operand, which is searched for unless there
+  /// already is one.
+  func located(_ search: PipelineSearch) throws(UsageFailure) -> Invocation {
+    guard command.takesFile, !operands.contains(where: \.isEmpty) else { return self }
+    if let first = operands.first, !command.takesSteps || Self.isFileName(first) { return self }
+    guard let path = try search.usualFile() else {
+      guard let first = operands.first else { throw .noFile(command) }
+      guard search.fileExists(first) else { throw refusal(of: first) }
+      return self
+    }
+    var result = self
+    let slash = path.lastIndex(of: "/")
+    result.directory = slash.map { String(path[..<$0]) }
+    result.operands.insert(slash.map { String(path[path.index(after: $0)...]) } ?? path, at: 0)
+    result.isFileFound = true
+    return result
+  }
+
+  /// Whether a word is a file name; a step can have any other name.
+  private static func isFileName(_ word: String) -> Bool {
+    word == "-" || word.contains("/") || word.hasSuffix(".yml") || word.hasSuffix(".yaml")
+  }
+
+  private func refusal(of word: String) -> UsageFailure {
+    isCommandNamed ? .neitherFileNorStep(word, command) : .unknownCommand(word)
+  }
+}

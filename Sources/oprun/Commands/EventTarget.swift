@@ -1,0 +1,64 @@
+// Where `--events` writes: a file, a descriptor that the caller has opened, or standard output.
+
+import Diagnostics
+import Glibc
+import Reporting
+
+/// A descriptor for the events of a run.
+struct EventTarget {
+  let descriptor: Int32
+  /// The name of a regular file, which keeps what is written to it; nil for anything with a reader.
+  let fileName: String?
+
+  /// Whether the words name standard output, which then belongs to the events.
+  static func isStandardOutput(_ words: String) -> Bool {
+    words == "-" || number(words) == STDOUT_FILENO
+  }
+
+  /// The number in `fd:3`.
+  private static func number(_ words: String) -> Int32? {
+    words.hasPrefix("fd:") ? Int32(words.dropFirst(3)) : nil
+  }
+
+  /// Must be called before oprun opens anything itself, so that its own descriptors are not taken
+  /// for those of the caller.
+  static func check(_ words: String) throws(UsageFailure) {
+    guard words.hasPrefix("fd:") else { return }
+    guard let number = number(words), number >= 1, fcntl(number, F_GETFD) >= 0 else {
+      throw .closedEventDescriptor(words)
+    }
+    if number == STDERR_FILENO { throw .eventsAmongMessages }
+    if fcntl(number, F_GETFL) & O_ACCMODE == O_RDONLY { throw .unwritableEventDescriptor(words) }
+    if number > STDERR_FILENO { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+  }
+
+  /// Opens the target. A file is emptied. For a FIFO without a reader this waits a moment, because
+  /// its reader may be about to start.
+  init(_ words: String) throws(SystemError) {
+    if Self.isStandardOutput(words) {
+      descriptor = STDOUT_FILENO
+    } else if let number = Self.number(words) {
+      descriptor = number
+    } else {
+      descriptor = try Self.open(words)
+    }
+    var status = stat()
+    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    fileName = isFile ? words : nil
+  }
+
+  private static let longestWait = 2000
+  private static let pause = 10
+
+  private static func open(_ path: String) throws(SystemError) -> Int32 {
+    for _ in 0..<longestWait / pause {
+      let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+      let file = Glibc.open(path, flags, 0o666)
+      if file >= 0 { return file }
+      guard errno == ENXIO else { break }
+      usleep(useconds_t(pause * 1000))
+    }
+    let reader = errno == ENXIO ? ", which nobody reads" : ""
+    throw SystemError("cannot write the events to \(quoted(path))\(reader)", errno: errno)
+  }
+}

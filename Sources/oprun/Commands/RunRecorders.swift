@@ -1,0 +1,72 @@
+// What a run writes for machines, as requested on the command line: events while it runs, reports
+// at its end.
+
+import Diagnostics
+import Execution
+import Glibc
+import Plans
+import Reporting
+
+struct RunRecorders {
+  private let events: EventStream?
+  private let reports: ReportFiles?
+
+  /// Each option that names a file to write.
+  private static let options = [
+    Options.events, Options.junit, Options.report, Options.summary, Options.trace,
+  ]
+
+  /// Must be called before anything else is opened. An oprun that a step starts does not overwrite
+  /// the files of this one.
+  static func check(_ invocation: Invocation) throws(UsageFailure) {
+    for option in options { unsetenv(option.variable) }
+    guard let words = invocation.text(Options.events) else { return }
+    try EventTarget.check(words)
+    guard EventTarget.isStandardOutput(words), let mode = invocation.text(Options.output),
+      mode != OutputMode.quiet.rawValue
+    else { return }
+    throw .eventsAmongOutput(mode)
+  }
+
+  init(_ invocation: Invocation, _ plan: Plan, _ options: RunOptions) throws(SystemError) {
+    let masker = options.secrets.masker
+    if let words = invocation.text(Options.events) {
+      let target = try EventTarget(words)
+      events = EventStream(
+        target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
+        masker: masker)
+    } else {
+      events = nil
+    }
+    let targets = Self.targets(invocation)
+    reports =
+      targets.isEmpty
+      ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
+  }
+
+  private static func targets(_ invocation: Invocation) -> [ReportTarget] {
+    let files: [(Option, ReportTarget.Form)] = [
+      (Options.junit, .junit), (Options.report, .html), (Options.summary, .markdown),
+      (Options.trace, .trace),
+    ]
+    var targets = files.compactMap { option, form in
+      invocation.text(option).map { ReportTarget(form, path: $0) }
+    }
+    // GitHub shows this file on the page of a job.
+    if let path = environmentValue("GITHUB_STEP_SUMMARY"), !path.isEmpty {
+      targets.append(ReportTarget(.appendedMarkdown, path: path))
+    }
+    return targets
+  }
+
+  /// The observers that record; they come before those that show the run.
+  var observers: [any RunObserver] {
+    let all: [(any RunObserver)?] = [events, reports]
+    return all.compactMap { $0 }
+  }
+
+  var outlets: [any RunOutlet] { events?.outlet.map { [$0] } ?? [] }
+
+  /// The warnings to show when the run has ended.
+  var warnings: [String] { reports?.warnings ?? [] }
+}

@@ -1,0 +1,76 @@
+// The pipeline file of a project, which is searched for here and in the directories above.
+
+import Diagnostics
+import Glibc
+import Reporting
+
+extension PipelineSearch {
+  static let system = PipelineSearch(
+    fileExists: { access($0, F_OK) == 0 },
+    usualFile: { () throws(UsageFailure) -> String? in try findUsualFile() })
+}
+
+/// A path from here, such as `../../oprun.yml`.
+private func findUsualFile() throws(UsageFailure) -> String? {
+  guard let here = currentDirectory() else { return nil }
+  let depth = here.split(separator: "/").count
+  for level in 0...depth {
+    let prefix = String(repeating: "../", count: level)
+    for name in PipelineSearch.names {
+      guard let owner = ownerOfFile(prefix + name) else { continue }
+      // Otherwise a user who can write to a directory above, such as /tmp, could have commands run
+      // by anybody who works below it.
+      if level > 0, !isTrusted(owner) { throw .foreignFile(prefix + name) }
+      return prefix + name
+    }
+  }
+  return nil
+}
+
+private func isTrusted(_ owner: uid_t) -> Bool {
+  var here = stat()
+  return owner == 0 || owner == geteuid() || stat(".", &here) == 0 && owner == here.st_uid
+}
+
+/// The owner of a file; nil if there is none.
+private func ownerOfFile(_ path: String) -> uid_t? {
+  var status = stat()
+  guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+  return status.st_uid
+}
+
+extension Tool {
+  /// Changes to the directory of the file that was found. False if that fails, which has been
+  /// reported.
+  func enter(_ invocation: inout Invocation) -> Bool {
+    guard let directory = invocation.directory, let file = invocation.operands.first else {
+      return true
+    }
+    invocation.startDirectory = currentDirectory()
+    guard chdir(directory) == 0 else {
+      say("cannot enter \(quoted(directory)): \(SystemError.reason(errno))")
+      return false
+    }
+    if let here = currentDirectory() { setenv("PWD", here, 1) }
+    say("found \(quoted(directory + "/" + file)), which runs in its own directory")
+    return true
+  }
+
+  /// Prints what else may be meant by a word that is not a step of the file that was found.
+  func sayWhatElse(_ invocation: Invocation) {
+    guard invocation.isFileFound, invocation.operands.count > 1 else { return }
+    let word = invocation.operands[1]
+    let path = (invocation.startDirectory.map { $0 + "/" } ?? "") + word
+    if access(path, F_OK) == 0 {
+      errors.write("  help: if the file is meant, write \(quoted("./" + word))\n")
+    } else if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
+      errors.write("  help: did you mean the command 'oprun \(command)'?\n")
+    }
+  }
+}
+
+private func currentDirectory() -> String? {
+  guard let path = getcwd(nil, 0) else { return nil }
+  defer { free(path) }
+  return String(cString: path)
+}

@@ -1,0 +1,94 @@
+// The HTML report, in a real browser: hostile names and logs are text, and the page's own script is the
+// only one that runs.
+
+import Foundation
+import TestSupport
+import Testing
+
+struct HTMLReportTests {
+  private static let hostile = """
+    name: "</title></script><script>alert(1)</script>"
+    max_parallel: 2
+    steps:
+      - id: build
+        name: "<img src=x onerror=alert(2)>"
+        run: echo '</script><!--<script>'
+      - {id: test, depends_on: [build], matrix: {os: ["<b>", "a&b"]}, run: "true"}
+      - {id: bad, depends_on: [test], run: "printf 'one\\n<script>two</script>\\n'; exit 3"}
+      - {id: pack, depends_on: [bad], run: "true"}
+      - {id: soft, depends_on: [build], run: exit 1, allow_failure: true}
+    """
+
+  private func report(of pipeline: String) throws -> (place: Workspace, page: String) {
+    let place = try Workspace(named: "report", holding: [])
+    try place.write(pipeline, to: "pipeline.yml")
+    let end = try place.run(
+      "oprun pipeline.yml --output quiet --report report.html >/dev/null 2>&1")
+    #expect([0, 1].contains(end.status))
+    let file = place.folder.appending(path: "report.html")
+    return (place, try String(contentsOf: file, encoding: .utf8))
+  }
+
+  @Test func `allows no script but its own`() throws {
+    let (place, _) = try report(of: Self.hostile)
+    let end = try place.run(
+      """
+      python3 - <<'END'
+      import base64, hashlib, re
+      page = open("report.html").read()
+      scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+      digest = hashlib.sha256(scripts[0].encode()).digest()
+      policy = re.search(r"script-src '(.*?)'", page).group(1)
+      own = "sha256-" + base64.b64encode(digest).decode()
+      print(len(scripts), policy if policy == own else f"{policy}, wanted {own}" )
+      END
+      """)
+    #expect(end.output.hasPrefix("1 sha256-"))
+    #expect(!end.output.contains("wanted"), "\(end.output)")
+  }
+
+  @Test func `shows hostile names and logs as text, in a browser`() throws {
+    let (place, _) = try report(of: Self.hostile)
+    let end = try place.run(
+      """
+      chromium-headless-shell --no-sandbox --disable-gpu --enable-logging=stderr \\
+        --dump-dom "file://$PWD/report.html" >page.html 2>log || echo "NOT TESTED: no browser"
+      grep CONSOLE log
+      python3 - <<'END'
+      import html, re
+      page = open("page.html").read()
+      text = lambda part: html.unescape(re.sub("<[^>]*>", "", part))
+      print(text(re.search("<h1>(.*?)</h1>", page).group(1)))
+      rows = [[text(cell) for cell in re.findall("<td.*?</td>", row)]
+              for row in re.findall("<tr tabindex.*?</tr>", page)]
+      for row in sorted(rows, key=lambda row: row[1]):
+          print(row[1], row[0], re.sub("[0-9.]+m?s", "TIME", row[7] or "-"), sep=" | ")
+      for tail in re.findall("<pre>(.*?)</pre>", page, re.S):
+          print(text(tail))
+      END
+      """)
+    #expect(
+      end.output == """
+        ✗ </title></script><script>alert(1)</script>
+        bad | failed | exit 3 after TIME
+        build<img src=x onerror=alert(2)> | succeeded | -
+        pack | blocked | 'bad' failed
+        soft | failed but allowed | exit 1 after TIME
+        test[os=<b>] | succeeded | -
+        test[os=a&b] | succeeded | -
+        printf 'one
+        <script>two</script>
+        '; exit 3
+        one
+        <script>two</script>
+
+        """)
+    #expect(end.errors == "")
+  }
+
+  @Test func `of many steps is small enough to send`() throws {
+    let steps = (0..<1000).map { "  - {id: step-\($0), run: [\"true\"]}\n" }.joined()
+    let (_, page) = try report(of: "steps:\n" + steps)
+    #expect(page.utf8.count < 700_000)
+  }
+}

@@ -1,0 +1,1 @@
+oprun validate cycle.yml
