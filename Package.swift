@@ -34,8 +34,8 @@ let package = Package(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    // CLate loads libvips, libcurl and libcrypto when they are needed. Naming their packages would link
-    // them as well, so this is the package of the one whose headers have a folder of their own.
+    // CLate loads libvips, libcurl and libcrypto when they are needed. Naming their packages would
+    // also link them, so this is only the package whose headers have their own directory.
     .systemLibrary(name: "CVips", pkgConfig: "glib-2.0", providers: [.apt(["libvips-dev"])]),
     .target(name: "CConfinement"),
     .target(name: "CLate", dependencies: ["CVips"]),
@@ -121,10 +121,10 @@ let package = Package(
   ]
 )
 
-// SwiftPM looks for the system libraries of all targets of a package, used or not, and complains of those
-// that are missing. So where it has fetched this package for another one, there is OperationKit, which
-// needs none, and nothing else. A nested package is no way out: SwiftPM fetches those at the root of a
-// repository only, and a package with a version must not depend on one by its path.
+// SwiftPM looks for the system libraries of all targets of a package, used or not, and complains
+// about missing ones. So if SwiftPM has fetched this package for another one, it contains only
+// OperationKit, which needs none. A nested package is not a solution: SwiftPM fetches only packages
+// at the root of a repository, and a package with a version must not depend on one by its path.
 let surroundings = URL(fileURLWithPath: Context.packageDirectory).deletingLastPathComponent()
 let repositories = surroundings.deletingLastPathComponent().appendingPathComponent("repositories")
 if surroundings.lastPathComponent == "checkouts",

@@ -1,11 +1,12 @@
-// Which functions a program enters, in the order in which it first does: for the linker, to put them
-// next to each other. A program that is loaded page by page then needs few pages to start.
+// Prints the functions that a program enters, in the order of their first calls, for the linker to
+// place them next to each other. A program that is loaded page by page then needs few pages to
+// start.
 //
 //   startup-order PROGRAM [ARGUMENT...]
 //
-// Puts a breakpoint on every function, runs the program, and prints the names of those that are reached.
-// What the program prints is dropped. Processes that share its memory are followed until they load
-// another program.
+// Puts a breakpoint on every function, runs the program, and prints the names of those that are
+// reached. The output of the program is discarded. Processes that share its memory are followed
+// until they load another program.
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@
 typedef unsigned char instruction;
 static const instruction breakpoint = 0xcc;
 #define PLACE rip
-// The processor stops behind the breakpoint.
+// The processor stops after the breakpoint.
 static const int stop_offset = sizeof breakpoint;
 #else
 typedef unsigned int instruction;
@@ -91,7 +92,7 @@ static int open_memory(pid_t process) {
 
 static void set_breakpoints(int memory) {
   for (struct function *it = functions; it < functions + function_count; it++) {
-    // Of several names of one place the last one stands for all.
+    // If an address has several names, the last one stands for all.
     if (it + 1 < functions + function_count && it[1].start == it->start) continue;
     off_t place = (off_t)it->start;
     it->is_set = pread(memory, &it->code, sizeof it->code, place) == sizeof it->code &&
@@ -109,7 +110,7 @@ static int pass(pid_t process, int memory) {
       bsearch(&key, functions, function_count, sizeof *functions, by_start);
   while (found && found + 1 < functions + function_count && found[1].start == key.start) found++;
   if (!found || !found->is_set) return 0;
-  // Another process may have passed it meanwhile; then its code is back already.
+  // Another process may have passed it meanwhile; then its code has already been restored.
   if (pwrite(memory, &found->code, sizeof found->code, (off_t)found->start) < 0) fail("pwrite");
   registers.PLACE = found->start;
   if (ptrace(PTRACE_SETREGSET, process, (void *)NT_PRSTATUS, &buffer)) return 0;

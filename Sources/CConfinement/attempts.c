@@ -32,7 +32,7 @@ static int connect_somewhere(void) {
   if (socket_descriptor < 0) return errno;
   int error = refusal(connect(socket_descriptor, (struct sockaddr *)&address, sizeof(address)));
   close(socket_descriptor);
-  // Nobody listening is no refusal: the packet went out.
+  // If nothing listens, that is not a refusal: the packet was sent.
   return error == ECONNREFUSED ? 0 : error;
 }
 
@@ -44,7 +44,7 @@ static int start_process(void) {
   return 0;
 }
 
-// In a process of its own if there can be one: it would not come back.
+// Runs a program in a separate process if there can be one, because it would not return.
 static int run_program(void) {
   char *arguments[] = {"true", NULL}, *environment[] = {NULL};
   pid_t child = fork();
@@ -61,7 +61,7 @@ static int run_program(void) {
 static int trace_parent(void) {
   pid_t parent = getppid();
   if (ptrace(PTRACE_SEIZE, parent, NULL, NULL)) return errno;
-  // Nobody can be let go before he stands still.
+  // A traced process can be released only after it has stopped.
   if (ptrace(PTRACE_INTERRUPT, parent, NULL, NULL) == 0) waitpid(parent, NULL, __WALL);
   ptrace(PTRACE_DETACH, parent, NULL, NULL);
   return 0;

@@ -82,7 +82,7 @@ int confinement_enter(uint64_t address_space) {
   limit(RLIMIT_NOFILE, 512);
   limit(RLIMIT_FSIZE, (uint64_t)4 << 30);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  // Without it, Landlock and seccomp refuse by themselves whom they must not obey.
+  // Without it, Landlock and seccomp themselves refuse callers without the privilege.
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   int layers = forbid_files();
   layers |= forbid_capabilities();
@@ -93,7 +93,7 @@ int confinement_limit_cpu(unsigned seconds) {
   struct rusage used;
   struct rlimit now;
   if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &now)) return -errno;
-  // The kernel counts whole seconds of user and system time together.
+  // The kernel counts whole seconds of user and system time in total.
   rlim_t spent = (rlim_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec + 1);
   now.rlim_cur = spent + seconds;
   if (now.rlim_cur > now.rlim_max) now.rlim_cur = now.rlim_max;

@@ -1,4 +1,4 @@
-// Descriptors that travel through sockets, and those of processes and memory.
+// Descriptors that are passed through sockets, and those of processes and memory.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

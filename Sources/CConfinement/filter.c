@@ -1,5 +1,5 @@
-// Which system calls a process that decodes images may make: those on memory, threads, time, and
-// on descriptors that it already has. All others fail with EPERM.
+// The system calls that a process which decodes images may make: those for memory, threads, time,
+// and descriptors that it already has. All others fail with EPERM.
 #define _GNU_SOURCE
 #include "filter.h"
 
@@ -71,8 +71,8 @@ unsigned filter_write(struct sock_filter *program, uint32_t process) {
     *next++ = IF_EQUAL((uint32_t)allowed[index], 0, 1);
     *next++ = ALLOW;
   }
-  // A new thread, never a new process. The flags of clone3 are in memory, where no filter sees
-  // them: the C library takes ENOSYS for an old kernel and calls clone.
+  // Allows a new thread, never a new process. The flags of clone3 are in memory, where no filter
+  // sees them; on ENOSYS the C library assumes an old kernel and calls clone.
   *next++ = IF_EQUAL(SYS_clone3, 0, 1);
   *next++ = ANSWER(SECCOMP_RET_ERRNO | ENOSYS);
   *next++ = IF_EQUAL(SYS_clone, 0, 4);
@@ -104,7 +104,7 @@ unsigned filter_write(struct sock_filter *program, uint32_t process) {
   *next++ = REFUSE;
   *next++ = ALLOW;
   *next++ = REFUSE;
-  // fstat, as newer C libraries spell it: no name, only a descriptor. Names are Landlock's.
+  // fstat, as newer C libraries call it: no name, only a descriptor. Landlock handles names.
   *next++ = IF_EQUAL(SYS_newfstatat, 0, 4);
   *next++ = ARGUMENT(3);
   *next++ = IF_SET(AT_EMPTY_PATH, 0, 1);

@@ -2,7 +2,8 @@
 #include <openssl/evp.h>
 #include <openssl/sha.h>
 
-// The plain functions: behind the newer ones a static program gets all of libcrypto.
+// These are the plain functions: with the newer ones a static program would contain all of
+// libcrypto.
 static inline void ccrypto_sha256_init(SHA256_CTX *context) { SHA256_Init(context); }
 static inline void ccrypto_sha256_update(SHA256_CTX *context, const void *bytes, size_t count) {
   SHA256_Update(context, bytes, count);

@@ -1,4 +1,4 @@
-// libcurl. What a caller needs first loads it; all else needs a handle from there.
+// libcurl. The functions that a caller needs first load it; all others need a handle from those.
 #include "CLate.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
   each(curl_slist_free_all) each(curl_url) each(curl_url_cleanup) each(curl_url_get)          \
   each(curl_url_set)
 
-// The headers replace some names by macros that check types.
+// The headers replace some names with macros that check types.
 #undef curl_easy_setopt
 #undef curl_easy_getinfo
 #undef curl_multi_setopt

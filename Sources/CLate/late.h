@@ -7,14 +7,14 @@
 
 struct late_library {
   const char *file;
-  // `count` names, and as many places for the functions of these names, in the same order.
+  // `count` names, and as many pointers to the functions with these names, in the same order.
   const char *const *names;
   void **places;
   size_t count;
 };
 
-// NULL on success, or once it was loaded; else why not, in words of the dynamic linker. Not for two
-// threads at once.
+// Loads a library. NULL on success, or if it has already been loaded; otherwise the message of the
+// dynamic linker. Must not be called from two threads at the same time.
 const char *late_load(const struct late_library *library);
 
 // Ends the program with a message, as the dynamic linker would have.

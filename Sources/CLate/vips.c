@@ -1,4 +1,4 @@
-// libvips, and what it needs of GLib.
+// libvips, and what it needs from GLib.
 #define _GNU_SOURCE
 #include "CLate.h"
 
@@ -40,7 +40,7 @@ static const char *problem;
 
 static void load(void) {
   problem = late_load(&vips_library);
-  // What the dynamic linker says is overwritten when it says something else.
+  // The message of the dynamic linker is overwritten by its next one.
   if (problem) problem = strdup(problem);
 }
 
@@ -51,8 +51,8 @@ const char *cvips_load(void) {
 
 const char *cvips_version(void) { return cvips_load() ? "" : vips.vips_version_string(); }
 
-// One thread per image, and nothing remembered between images. None of libvips' modules is looked
-// for: loading them all takes longer than a small image does.
+// Uses one thread per image, and no caching between images. libvips' modules are not searched for,
+// because loading them all takes longer than processing a small image.
 int cvips_start(void) {
   if (cvips_load()) return -1;
   vips.g_setenv("VIPSHOME", "/nonexistent", TRUE);
@@ -82,7 +82,7 @@ int cvips_load_module(const char *name) {
   char path[4096];
   snprintf(path, sizeof(path), "%.*s/vips-modules-%d.%d/%s", length, library.dli_fname,
            vips.vips_version(0), vips.vips_version(1), name);
-  // It has to be told that it is there, which GLib does.
+  // The module must be initialised, which GLib does.
   GModule *module = vips.g_module_open(path, G_MODULE_BIND_LAZY);
   if (module) vips.g_module_make_resident(module);
   return module ? 0 : -1;
@@ -143,7 +143,7 @@ void *cvips_pixels(VipsImage *image, size_t *size) {
   return vips.vips_image_write_to_memory(image, size);
 }
 
-// Sequential, and an error at the first byte that is missing.
+// Sequential access, with an error at the first missing byte.
 #define CAREFUL "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED
 #define RESULT(call)       \
   VipsImage *image = NULL; \
@@ -171,8 +171,8 @@ VipsImage *cvips_load_heif(VipsSource *source) {
   RESULT(vips.vips_heifload_source(source, &image, CAREFUL, NULL));
 }
 
-// Exactly this size, turned upright. A profile is worked off only if `profile` is given: going from
-// sRGB to sRGB takes longer than a small image does.
+// Scales to exactly this size, rotated upright. Colours are converted only if `profile` is given,
+// because converting from sRGB to sRGB takes longer than processing a small image.
 VipsImage *cvips_thumbnail_source(
     VipsSource *source, const char *options, int width, int height, const char *profile) {
   if (profile) {
@@ -225,7 +225,7 @@ VipsImage *cvips_embed(
   return failed ? NULL : image;
 }
 
-// 0 on success.
+// Return 0 on success.
 int cvips_save_jpeg(
     VipsImage *image, VipsTarget *target, int quality, int strip, int optimize) {
   return vips.vips_jpegsave_target(image, target, "Q", quality, "strip", strip, "optimize_coding",

@@ -1,9 +1,9 @@
-// The first moments of a guardian: a process that shares our memory and waits, until the run has lasted
-// long enough to be worth a program of its own, or until we are gone.
+// The first moments of a guardian: a process that shares our memory and waits until the run has
+// lasted long enough to justify a separate program, or until we are gone.
 //
-// A fork would copy our page tables, and every page that either side wrote afterwards. Here nothing is
-// copied, and the end of a short run has next to nothing to take down. As in launch.c, the new process
-// calls the kernel directly: it shares our thread-local storage.
+// A fork would copy our page tables, and every page that either side wrote afterwards. Here nothing
+// is copied, and at the end of a short run there is almost nothing to release. As in launch.c, the
+// new process makes system calls directly, because it shares our thread-local storage.
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include "calls.h"
@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-// No open files, so that nobody waits for it; a session of its own, so that what is sent to our group or
-// terminal does not reach it; another name, so that `pkill oprun` does not find it.
+// Closes all files, so that nothing waits for it; creates a session, so that signals to our group
+// or terminal do not reach it; and changes the name, so that `pkill oprun` does not find it.
 static void become_inconspicuous(struct clinux_guardian *guardian) {
   uint64_t all = ~(uint64_t)0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, 0, sizeof all);
@@ -31,7 +31,7 @@ static void become_inconspicuous(struct clinux_guardian *guardian) {
   call(SYS_fcntl, guardian->page, F_SETFD, 0, 0);
 }
 
-// True if we are gone; false after the time in milliseconds, which is without end if it is negative.
+// True if we are gone; false after the time in milliseconds, which is unlimited if negative.
 static int await_end(struct clinux_guardian *guardian, long process, long milliseconds) {
   struct pollfd entries[] = {{guardian->lifeline, POLLIN, 0}, {(int)process, POLLIN, 0}};
   struct timespec limit = {milliseconds / 1000, milliseconds % 1000 * 1000000};
@@ -42,13 +42,13 @@ static int await_end(struct clinux_guardian *guardian, long process, long millis
 static int guard(void *context) {
   struct clinux_guardian *guardian = context;
   become_inconspicuous(guardian);
-  // Elsewhere the one that started us waits for the program to be loaded.
+  // In other cases our parent waits until the program is loaded.
   long delay = SHARES_MEMORY_WHILE_WE_RUN ? guardian->delay : 0;
   long process = call(SYS_pidfd_open, guardian->parent, 0, 0, 0);
   await_end(guardian, process, delay);
   call(SYS_execve, (long)guardian->program, (long)guardian->arguments, (long)guardian->environment,
        0);
-  // The program cannot be loaded: what can be ended without it is.
+  // The program cannot be loaded, so only what can be ended without it is.
   while (!await_end(guardian, process, -1)) {
   }
   for (int i = 0; i < guardian->group_count; i++)

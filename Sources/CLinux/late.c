@@ -1,9 +1,9 @@
-// What libraries do before `main` in a static program, and what oprun does without or later. Scripts/build
-// has the linker put these in their place (`--wrap`).
+// Replaces work that libraries do before `main` in a static program, and that oprun omits or does
+// later. Scripts/build makes the linker use these functions instead (`--wrap`).
 #include "CLinux.h"
 
 #ifdef OPRUN_WRAPS_LIBRARIES
-// Each question that OpenSSL asks of the processor leaves a virtual machine: 45 µs in all.
+// Each query of the processor by OpenSSL causes an exit from a virtual machine: 45 µs in total.
 void __real_OPENSSL_cpuid_setup(void);
 void __wrap_OPENSSL_cpuid_setup(void) {}
 
@@ -13,7 +13,8 @@ void clinux_prepare_hashing(void) {
   is_prepared = 1;
 }
 
-// The Swift runtime looks in nine places for a program that shows crashes, which is not installed.
+// The Swift runtime searches nine locations for a program that shows crashes, which is not
+// installed.
 const char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name);
 const char *__wrap_swift_copyAuxiliaryExecutablePath(const char *name) {
   (void)name;

@@ -1,12 +1,12 @@
-// Starting a process without waiting for its program to be loaded.
+// Starts a process without waiting for its program to be loaded.
 //
 // posix_spawn suspends the caller until the new process has executed its program (CLONE_VFORK),
 // some 200 µs during which a runner with free processors starts nothing. Here the new process
-// shares our memory (CLONE_VM: no page tables are copied) but runs on a stack of its own, and we
-// go on at once. The kernel clears `busy` when it leaves our memory (CLONE_CHILD_CLEARTID).
+// shares our memory (CLONE_VM: no page tables are copied) but runs on its own stack, and we
+// continue at once. The kernel clears `busy` when it leaves our memory (CLONE_CHILD_CLEARTID).
 //
-// The new process also shares our thread-local storage. It must not write there, so it calls the
-// kernel directly: the C library's wrappers would set our errno.
+// The new process also shares our thread-local storage. It must not write there, so it makes system
+// calls directly: the C library's wrappers would set our errno.
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include "calls.h"
@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-// The new process has a stack of its own, so it must not return from here.
+// The new process has its own stack, so it must not return from here.
 static long call_clone3(struct clone_args *arguments, int (*function)(void *), void *context) {
   long result;
   __asm__ volatile("syscall\n\ttest %%rax, %%rax\n\tjnz 1f\n\txor %%ebp, %%ebp\n\t"
@@ -65,7 +65,7 @@ static void need(struct clinux_launch *launch, int stage, long result) {
   if (result < 0) fail(launch, stage, result);
 }
 
-// As execvp: a file that is no program and does not name its interpreter is a script for sh.
+// Like execvp: a file that is not a program and does not name its interpreter is a script for sh.
 static long execute_as_script(struct clinux_launch *launch, const char *file) {
   char **arguments = launch->arguments - 1;
   arguments[0] = (char *)"/bin/sh";
@@ -73,7 +73,7 @@ static long execute_as_script(struct clinux_launch *launch, const char *file) {
   return call(SYS_execve, (long)arguments[0], (long)arguments, (long)launch->environment, 0);
 }
 
-// As execvp: a missing or forbidden program lets the next one be tried; EACCES is remembered.
+// Like execvp: if a program is missing or forbidden, the next one is tried; EACCES is remembered.
 static long execute(struct clinux_launch *launch) {
   long error = -ENOENT;
   for (const char *const *program = launch->programs; *program; program++) {
@@ -87,11 +87,11 @@ static long execute(struct clinux_launch *launch) {
 }
 
 static long niceness(void) {
-  return 20 - call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);  // the kernel says 20 - nice
+  return 20 - call(SYS_getpriority, PRIO_PROCESS, 0, 0, 0);  // the kernel returns 20 - nice
 }
 
-// Where processors are shared out between sessions (autogroup), the niceness of a process counts
-// within its session alone, and the session has one of its own.
+// Where processors are divided among sessions (autogroup), the niceness of a process counts only
+// within its session, and the session has its own niceness.
 static void be_nice(int change) {
   call(SYS_setpriority, PRIO_PROCESS, 0, niceness() + change, 0);
   long nice = niceness();
@@ -105,15 +105,15 @@ static void be_nice(int change) {
 
 static int run(void *context) {
   struct clinux_launch *launch = context;
-  // A session of its own has no controlling terminal: /dev/tty cannot be opened, nothing can be typed
-  // into the terminal (TIOCSTI), and no read or write of it stops the command without a word.
+  // A new session has no controlling terminal: /dev/tty cannot be opened, nothing can be typed into
+  // the terminal (TIOCSTI), and no read or write of it stops the command without a message.
   call(SYS_setsid, 0, 0, 0, 0);
   // A signal for our group that came while we were still in it is not meant for the command.
   struct timespec at_once = {0, 0};
   while (call(SYS_rt_sigtimedwait, (long)&launch->stopping_signals, 0, (long)&at_once, 8) > 0) {
   }
   call(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0);
-  // The death may have come before it was asked for.
+  // The parent may have died before the signal was requested.
   if (call(SYS_getppid, 0, 0, 0, 0) != launch->parent) call(SYS_exit, 127, 0, 0, 0);
 
   for (int signal = 1; signal <= 64; signal++)
@@ -141,7 +141,7 @@ static int run(void *context) {
 }
 
 #if SHARES_MEMORY_WHILE_WE_RUN
-// clone3 alone can start a process in another cgroup; moving it there later takes 10 ms.
+// Only clone3 can start a process in another cgroup; moving it there later takes 10 ms.
 static pid_t start_in_cgroup(struct clinux_launch *launch, char *stack, size_t size) {
   struct clone_args arguments = {
       .flags = CLONE_VM | CLONE_CHILD_CLEARTID | CLONE_INTO_CGROUP,
@@ -198,7 +198,7 @@ void clinux_close_on_exec_from(int first) {
 }
 
 void clinux_close_all_but(int kept) {
-  // Linux 5.9; before it, as many as a program usually has.
+  // This needs Linux 5.9; before that, as many as a program usually has are closed.
   if (kept > 3 && syscall(SYS_close_range, 3, kept - 1, 0) != 0)
     for (int fd = 3; fd < kept; fd++) close(fd);
   if (syscall(SYS_close_range, kept + 1, ~0U, 0) != 0)

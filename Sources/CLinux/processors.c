@@ -1,5 +1,5 @@
-// The processors that the calling thread is bound to. The C library's own way needs GNU macros and a
-// guess of how many processors the kernel was built for.
+// Counts the processors that the calling thread is bound to. The C library's interface needs GNU
+// macros and a guess of how many processors the kernel was built for.
 #include "CLinux.h"
 
 #include <errno.h>

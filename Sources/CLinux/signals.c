@@ -1,4 +1,4 @@
-// Signals by number, past the C library, which hides two of them.
+// Handles signals by number, bypassing the C library, which hides two of them.
 #define _GNU_SOURCE
 #include "CLinux.h"
 

@@ -1,2 +1,2 @@
-// What libvips' headers say. Sources/CLate calls it.
+// The headers of libvips. Sources/CLate calls the functions.
 #include <vips/vips.h>

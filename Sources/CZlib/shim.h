@@ -1,6 +1,6 @@
 #include <zlib.h>
 
-// Macros in C.
+// These are macros in C.
 static inline int czlib_start(z_stream *stream, int window_bits) {
   return inflateInit2(stream, window_bits);
 }

@@ -18,7 +18,7 @@ package struct Services: Sendable {
     /// It goes on until it ends by itself, or is stopped with the run.
     var isEndless = false
     var readiness = Readiness.pending
-    /// Of a group: members that are not ready. Nil while nobody knows how many there are.
+    /// The number of members of a group that are not ready; nil while their number is not known.
     var unreadyCount: Int?
   }
 
@@ -196,7 +196,7 @@ extension Services {
     return released
   }
 
-  /// To be looked at again: it may be needed by nobody.
+  /// Makes `takeReleased` return an operation that may no longer be needed.
   package mutating func release(_ operation: OperationID) { released.append(operation) }
 
   /// Nothing but such services is left: company is kept to what waits for them.

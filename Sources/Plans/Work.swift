@@ -57,7 +57,7 @@ package struct ReadyStep: Sendable {
   /// there: then only its hooks run.
   package let action: Action?
   package let settings: StepSettings
-  /// Of a service: what holds once it is ready.
+  /// The conditions that make a service ready.
   package let readiness: [Probe]
 
   package init(_ action: Action, _ settings: StepSettings, readiness: [Probe] = []) {

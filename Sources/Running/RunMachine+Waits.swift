@@ -20,7 +20,7 @@ extension RunMachine {
   /// Longer waits are told.
   package static let longWait: Nanoseconds = 10_000_000_000
 
-  /// To be called when everything has started that could.
+  /// Starts the watch, if anything waits. Must be called when everything that can start has started.
   mutating func watchWaits(at now: Nanoseconds) {
     guard !waits.isWatching, waits.watchedCount != waits.changeCount, scheduler.hasReady(),
       !active.isEmpty

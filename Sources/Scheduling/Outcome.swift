@@ -38,9 +38,9 @@ package enum EdgeCondition: UInt8, CaseIterable, Sendable {
   case failed
   /// Any outcome.
   case done
-  /// Of a service: it is ready, or ended as `ok` asks.
+  /// A service is ready, or has ended in a way that satisfies `ok`.
   case ready
-  /// Of a service: it is ready, or ended in any way.
+  /// A service is ready, or has ended in any way.
   case readyOrDone
 }
 

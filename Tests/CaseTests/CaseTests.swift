@@ -1,5 +1,5 @@
-// Runs every case of Tests/Cases and compares the whole of what a user would see.
-// OPRUN_BLESS=1 writes what was seen into expected.txt: read the difference before committing it.
+// Runs every case of Tests/Cases and compares the whole of what a user would see. OPRUN_BLESS=1
+// writes what was seen into expected.txt: review the difference before committing it.
 
 import Foundation
 import TestSupport

@@ -4,7 +4,7 @@ import Foundation
 
 /// A Markdown file of the repository.
 struct Document: Sendable {
-  /// Relative to the repository.
+  /// The path relative to the repository.
   let path: String
   let lines: [String]
 

@@ -1,5 +1,5 @@
-// What the documentation shows is true: its pipelines are valid, its commands print what stands
-// below them, its links lead somewhere.
+// What the documentation shows is true: its pipelines are valid, its commands print what is shown
+// below them, its links have targets.
 
 import Foundation
 import Testing
@@ -17,8 +17,8 @@ struct DocumentationTests {
     }
   }
 
-  /// A block of `yaml` whose first line is `# NAME.yml` is the file that commands and others use. What
-  /// runs at once may end in any order, so lines are compared sorted.
+  /// A block of `yaml` whose first line is `# NAME.yml` is the file that commands and others use.
+  /// Steps that run at the same time may end in any order, so lines are compared sorted.
   @Test func `commands in the documentation print what stands below them`() throws {
     for document in Document.all {
       let workspace = try Workspace(

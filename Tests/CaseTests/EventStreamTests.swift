@@ -1,12 +1,12 @@
-// Streams of events of real runs: held against schema/events.schema.json and docs/events.md, and given
-// to readers who stand still or go away.
+// Event streams of real runs, compared with schema/events.schema.json and docs/events.md, and read
+// by readers that stop reading or go away.
 
 import Foundation
 import TestSupport
 import Testing
 
 struct EventStreamTests {
-  /// Between them they show every event but those that need another user's processes or 10 seconds.
+  /// Together they show every event except those that need another user's processes or 10 seconds.
   private static let pipelines = [
     """
     name: much

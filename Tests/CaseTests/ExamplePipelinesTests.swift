@@ -1,4 +1,4 @@
-// Every pipeline that the repository offers does what it says.
+// Checks that every pipeline in the repository does what it says.
 
 import Foundation
 import Testing

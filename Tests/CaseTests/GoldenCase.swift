@@ -1,4 +1,4 @@
-// One folder under Tests/Cases: what is run there, and what is expected to be seen.
+// One directory under Tests/Cases: what is run there, and the expected output.
 
 import Foundation
 import Testing

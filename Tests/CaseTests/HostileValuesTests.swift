@@ -1,5 +1,5 @@
-// Values of a pipeline that would be commands to a runner of CI, or to a terminal, at the beginning
-// of a line: in every place where one can stand.
+// Values of a pipeline that would be commands to a CI runner, or to a terminal, at the beginning of
+// a line, in every position where one can appear.
 
 import Foundation
 import Testing
@@ -111,7 +111,7 @@ struct `Values that are commands to others` {
 
   private func expressionText(_ text: String) -> String { "'\(text.filter { $0 == "x" })'" }
 
-  /// What a shell says of a script is the step's own output, which is as it is.
+  /// Messages of a shell about a script are the step's own output, which is not changed.
   private func expectHarmless(
     _ end: Workspace.End, sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -122,7 +122,7 @@ struct `Values that are commands to others` {
         !["::", "##", "---", "+++", "^^^", "␛[2K"].contains { start.hasPrefix($0) }, "\(line)",
         sourceLocation: sourceLocation)
     }
-    // Control characters are pictures here; standard output has those of steps.
+    // Control characters are replaced by symbols here; standard output has those of steps.
     #expect(
       !end.errors.contains { "␍␛\u{85}\u{2028}".contains($0) }, sourceLocation: sourceLocation)
   }

@@ -7,7 +7,7 @@ import TestSupport
 let repository = URL(fileURLWithPath: #filePath)
   .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-/// Owns its folder: it is removed with the workspace.
+/// A workspace owns its directory, which is removed with it.
 final class Workspace {
   struct End {
     let status: Int32
@@ -18,7 +18,7 @@ final class Workspace {
   let folder: URL
   private let parent: URL
 
-  /// A folder of this name with copies of these files and folders.
+  /// Makes a directory of this name with copies of these files and directories.
   init(named name: String, holding originals: [URL]) throws {
     parent = FileManager.default.temporaryDirectory
       .appending(path: "oprun-case-\(UUID().uuidString)", directoryHint: .isDirectory)
@@ -36,7 +36,7 @@ final class Workspace {
     try text.write(to: folder.appending(path: file), atomically: false, encoding: .utf8)
   }
 
-  /// Runs a line of `sh` in the folder; what takes more than a minute is ended.
+  /// Runs a line of `sh` in the folder; a command that takes more than a minute is ended.
   @discardableResult
   func run(_ line: String, environment: [String: String] = [:]) throws -> End {
     try write(line, to: "../line")
@@ -51,8 +51,8 @@ final class Workspace {
       errors: try text(of: parent.appending(path: "stderr")))
   }
 
-  /// What differs from run to run is replaced by a word: the temporary folder, the id of a run,
-  /// process ids and, on the lines that a run prints about itself, measured times.
+  /// Replaces everything that differs from run to run by a word: the temporary directory, the id of
+  /// a run, process ids and, on the lines that a run prints about itself, measured times.
   func normalised(_ text: String) -> String {
     text.replacing(folder.path(percentEncoded: false).dropLast(), with: "CASE")
       .replacing(/[0-9]{8}-[0-9]{6}-[0-9a-z]+/, with: "RUN")
@@ -64,7 +64,7 @@ final class Workspace {
       }
   }
 
-  /// Time limits and delays are from the file and stay.
+  /// Removes measured times. Time limits and delays come from the file and stay.
   private func withoutTimes(_ line: Substring) -> Substring {
     line.replacing(/\([^()]* of work.*\)$/, with: "(… of work)")
       .replacing(/(timed out after |attempt [0-9]+ in )?[0-9]+(\.[0-9]+s|ms)/) { match in
@@ -77,7 +77,8 @@ final class Workspace {
     "LANG": "C.UTF-8", "TERM": "dumb",
   ]
 
-  /// Bytes that are not UTF-8 become U+FFFD, others that a terminal would act on a picture.
+  /// The text of a file. Bytes that are not UTF-8 become U+FFFD; other bytes that a terminal would
+  /// obey become symbols.
   private func text(of url: URL) throws -> String {
     String(decoding: try Data(contentsOf: url), as: UTF8.self)
       .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r", with: "␍")

@@ -3,7 +3,7 @@
 import Diagnostics
 import Testing
 
-/// Renders one diagnostic about the first place where `marked` stands in `text`.
+/// Renders one diagnostic about the first occurrence of `marked` in `text`.
 private func rendered(
   _ text: String, marking marked: String, message: String = "wrong", label: String = "",
   help: String? = nil

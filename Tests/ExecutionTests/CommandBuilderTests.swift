@@ -1,4 +1,4 @@
-// From a step to a command: a plain value, made without a look at the machine.
+// From a step to a command: a plain value, made without querying the machine.
 
 import Pipelines
 import Plans

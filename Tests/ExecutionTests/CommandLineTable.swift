@@ -15,7 +15,7 @@ let directLines: [DirectLine] =
   wordsAsTheyStand.map { DirectLine($0, $0.split(separator: " ").map(String.init)) }
   + quotedLines.map { DirectLine($0.0, $0.1) }
 
-/// Lines whose words are what stands between single spaces.
+/// Lines whose words are separated by single spaces.
 private let wordsAsTheyStand = [
   "make", "make -j4 all", "make test CFLAGS=-O2", "make -C src install PREFIX=/usr/local",
   "cc -O2 -Wall -c src/main.c -o build/main.o", "cc -o app a.o b.o -lm",

@@ -1,4 +1,4 @@
-// Command lines that are executed without a shell, held against what real shells do with them.
+// Command lines that are executed without a shell, compared with what real shells do with them.
 
 import TestSupport
 import Testing
@@ -90,7 +90,7 @@ struct CommandLineTests {
   }
 }
 
-/// Pieces from nasty characters and harmless ones.
+/// Pieces of dangerous and harmless characters.
 private let pieces: [String] =
   "abzAZ09_-./,+@%^]=:!~#{}".map(String.init)
   + ["'", "\"", "'", "\"", " ", " ", "  ", "\t", "''", "\"\"", "{}", "''", "' '", "\" \""]

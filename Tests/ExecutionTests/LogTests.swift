@@ -30,7 +30,7 @@ struct `A log` {
     return (content, log.byteCount, readable)
   }
 
-  /// Bytes that tell where they stood.
+  /// Bytes that show their original position.
   private func pattern(_ count: Int) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 11) }
   }

@@ -1,4 +1,4 @@
-// A log of a run with secrets holds none, in whatever pieces they came, and its size is right.
+// A log of a run with secrets contains none, however they were split, and its size is correct.
 
 import Foundation
 import Masking

@@ -1,4 +1,4 @@
-// Who hears of a run, without a run: the order, those that fail, and when they want to be called.
+// Observers without a run: their order, failures, and deadlines.
 
 import Masking
 import Plans
@@ -8,7 +8,7 @@ import Testing
 @testable import Execution
 
 @Suite struct `A list of observers` {
-  /// What all observers of a test hear.
+  /// What all observers of a test receive.
   private final class Notes {
     var lines: [String] = []
   }
@@ -16,7 +16,7 @@ import Testing
   private final class Listener: RunObserver {
     let name: String
     let notes: Notes
-    /// What it cannot take.
+    /// The event that it cannot handle.
     var failing = ""
     var deadline: Nanoseconds?
 

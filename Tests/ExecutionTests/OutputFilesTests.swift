@@ -1,4 +1,4 @@
-// A file of outputs is found whenever it was made, and one that is not there costs no look for it.
+// A file of outputs is found whenever it was created, and a missing one costs no lookup.
 
 import Expressions
 import Foundation
@@ -17,12 +17,12 @@ struct OutputFilesTests {
     return name
   }
 
-  /// Runs the body in a folder that has not changed for long enough to be trusted.
+  /// Runs the body in a directory that has been unchanged for long enough to be trusted.
   private func inFolder(_ body: (inout OutputFiles) throws -> Void) throws {
     var past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 1_000_000, tv_nsec: 5)]
     #expect(utimensat(AT_FDCWD, folder.directory.path, &past, 0) == 0)
     var files = OutputFiles(in: folder.directory)
-    // The first look knows nothing yet.
+    // The first check knows nothing yet.
     _ = try files.take(of: OperationID(99), from: "nowhere", declared: nil)
     try body(&files)
   }

@@ -1,4 +1,4 @@
-// Secrets are read before a run, and no event holds one.
+// Secrets are read before a run, and no event contains one.
 
 import Foundation
 import Plans

@@ -1,9 +1,10 @@
-// A folder with programs that print the words they were started with, and shells to start them.
+// A directory with programs that print the words they were started with, and shells to start them.
 
 import Foundation
 import TestSupport
 
-/// Owns a folder, removed with the sandbox. Lines run in `root`, inside it, so that `..` stays in it.
+/// A sandbox owns a directory, which is removed with it. Lines run in `root`, inside it, so that
+/// `..` stays in it.
 final class ShellSandbox {
   let root: String
   private let folder: URL
@@ -45,7 +46,7 @@ final class ShellSandbox {
     }
   }
 
-  /// The words that reached a probe, for each line given to a shell of its own with `-c`.
+  /// The words that reached a probe, for each line passed to a separate shell with `-c`.
   func runEach(_ lines: [String], with shell: Shell) throws -> [[String]] {
     let input = lines.map { $0 + "\0" }.joined()
     try input.write(toFile: root + "/lines", atomically: false, encoding: .utf8)

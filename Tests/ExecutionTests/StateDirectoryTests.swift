@@ -1,5 +1,5 @@
-// Where runs are kept is ours alone, or nothing runs: whose the folders are, who may write there, and
-// what may stand in their place.
+// The directory of runs must be accessible only to us, or nothing runs: the owner of each
+// directory, its permissions, and what may be in its place.
 
 import Foundation
 import RunFiles
@@ -12,7 +12,7 @@ struct StateDirectoryTests {
   private let anotherPlace = "choose another with --state-dir or OPRUN_STATE_DIR"
   private var me: String { userName(geteuid()) }
 
-  /// A folder of the test, and in it what stands in place of the state directory.
+  /// A directory of the test, and in it whatever is in place of the state directory.
   private final class HomeFolder {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "state-\(UUID().uuidString)")

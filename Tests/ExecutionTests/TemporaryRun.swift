@@ -1,4 +1,4 @@
-// The folder of a run that nobody runs, for tests of what is kept there.
+// The directory of a run that does not exist, for tests of what is kept there.
 
 import Foundation
 import RunFiles

@@ -1,4 +1,5 @@
-// How these tests read expressions: names that are there, their values, and texts in and out.
+// How these tests evaluate expressions: existing names, their values, and functions from string to
+// string.
 
 package import Diagnostics
 package import Expressions
@@ -62,7 +63,7 @@ package struct SampleScope: ExpressionScope {
   }
 }
 
-/// Values of the same names. What is left out is not known yet.
+/// Values of the same names. Missing ones are not known yet.
 package struct SampleBindings: ExpressionBindings {
   package var values: [ContextRoot: [(String, Value)]] = [
     .params: [
@@ -98,7 +99,7 @@ package struct SampleBindings: ExpressionBindings {
   }
 }
 
-/// With steps that have ended.
+/// The values when steps have ended.
 package let afterwards: SampleBindings = {
   var bindings = SampleBindings()
   bindings.later = []
@@ -121,7 +122,7 @@ package let afterwards: SampleBindings = {
   return bindings
 }()
 
-/// A file that is nothing but a text.
+/// A file that consists of one string.
 package struct SampleFile {
   package let sources: SourceMap
   package let bytes: [UInt8]
@@ -142,7 +143,7 @@ package struct SampleFile {
     return text
   }
 
-  /// The condition, checked; or what is wrong.
+  /// The checked condition, or what is wrong.
   package func expression(_ scope: SampleScope = SampleScope()) -> Result<Expression, Report> {
     var log = DiagnosticLog()
     let expression = sources.withText(at: origin.span) { source in
@@ -159,7 +160,7 @@ package struct Report: Error {
   package let text: String
 }
 
-/// The value as an expression could have it, or the rendered error.
+/// The value as it could be written in an expression, or the rendered error.
 package func evaluated(_ text: String, _ bindings: SampleBindings = afterwards) -> String {
   let file = SampleFile(text)
   switch file.expression() {

@@ -1,4 +1,4 @@
-// What is said of mistakes: how an expression is written, what it names, its types, its values.
+// Messages about mistakes in expressions: syntax, names, types, values.
 
 import ExpressionSamples
 import Expressions

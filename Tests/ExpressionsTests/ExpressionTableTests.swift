@@ -1,4 +1,4 @@
-// The rows of operators and functions: every example gives what stands beside it.
+// The rows of operators and functions: every example evaluates to the documented value.
 
 import ExpressionSamples
 import Expressions

@@ -1,4 +1,4 @@
-// JSON is read strictly, within bounds, and every fault has its place.
+// JSON is parsed strictly, within limits, and every fault has a position.
 
 import Foundation
 import Testing

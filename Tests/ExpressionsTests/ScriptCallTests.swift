@@ -1,4 +1,4 @@
-// How programs are given a script.
+// How scripts are passed to programs.
 
 import Testing
 

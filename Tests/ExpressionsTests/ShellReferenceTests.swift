@@ -1,4 +1,4 @@
-// What is advised in the place of a value that may not stand in a script.
+// The advice for a value that is not allowed in a script.
 
 import Testing
 

@@ -1,4 +1,5 @@
-// Texts with expressions in them: their parts, what is inserted, and where in a YAML file they stand.
+// Strings with expressions in them: their parts, what is inserted, and their locations in a YAML
+// file.
 
 import Diagnostics
 import ExpressionSamples
@@ -6,7 +7,7 @@ import Testing
 
 @testable import Expressions
 
-/// The template of a text that stands alone in a file.
+/// The template of a string that is the whole content of a file.
 func template(_ text: String, _ log: inout DiagnosticLog) -> Template? {
   let file = SampleFile(text)
   return file.sources.withText(at: file.origin.span) { source in

@@ -1,4 +1,4 @@
-// Secrets in what real tools write: base 64 and hexadecimal, broken into lines and not.
+// Secrets in the output of real tools: Base64 and hexadecimal, broken into lines or not.
 
 import Foundation
 import TestSupport
@@ -7,12 +7,12 @@ import Testing
 @testable import Masking
 
 struct BrokenFormTests {
-  /// Letters, digits and the rest that can stand in an argument.
+  /// A secret of letters, digits and other characters that are possible in an argument.
   private func secret(_ length: Int, _ dice: inout SeededGenerator) -> [UInt8] {
     (0..<length).map { _ in UInt8.random(in: 33...126, using: &dice) }
   }
 
-  /// What a line of `sh` writes that finds the secret in `$T`.
+  /// The output of a line of `sh` that has the secret in `$T`.
   private func output(of line: String, _ secret: [UInt8]) throws -> [UInt8] {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/bin/sh")
@@ -29,7 +29,7 @@ struct BrokenFormTests {
     return output
   }
 
-  /// The text in pieces of random lengths, and whole: the same in the end.
+  /// The masked text, in pieces of random lengths and as a whole, which must be the same.
   private func masked(_ text: [UInt8], _ secret: [UInt8], _ dice: inout SeededGenerator) throws
     -> String
   {
@@ -154,7 +154,7 @@ struct BrokenFormTests {
     }
   }
 
-  /// In lines of twelve bytes and more, the first of any length.
+  /// The form in lines of at least twelve bytes, except the first, which has any length.
   private func broken(_ form: [UInt8], _ dice: inout SeededGenerator) -> [UInt8] {
     var result: [UInt8] = []
     var rest = form[...]
@@ -194,7 +194,7 @@ struct BrokenFormTests {
   }
 }
 
-/// As `naivelyMasked`, in the text without its white space.
+/// Like `naivelyMasked`, for the text without its white space.
 private func naivelyMaskedBroken(_ text: [UInt8], _ patterns: Set<[UInt8]>) -> [UInt8] {
   let places = text.indices.filter { ![9, 10, 13, 32].contains(text[$0]) }
   let bare = places.map { text[$0] }

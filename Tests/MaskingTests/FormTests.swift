@@ -24,7 +24,8 @@ struct FormTests {
     #expect(masked(text, "p4ss/w+rd? \"é\"") == "\(label): ***")
   }
 
-  /// As Python's XML, bash without a locale, and coreutils write what is not ASCII or cannot be seen.
+  /// These forms are what Python's XML, bash without a locale, and coreutils write for non-ASCII
+  /// and unprintable characters.
   @Test(arguments: [
     "gr&#252;n\tje", "gr&#xfc;n\tje", "gr&#xFC;n&#09;je", "gr&#252;n&#9;je",
     #"gr\303\274n\tje"#, #"gr'$'\303\274''n'$'\t''je"#, #"grün'$'\t''je"#,

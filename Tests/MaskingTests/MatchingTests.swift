@@ -66,7 +66,7 @@ struct MatchingTests {
             UInt8.random(in: 0...255, using: &dice)
           })
       }
-      // All 256 values in one pattern: no byte is left that no pattern holds.
+      // All 256 values are in one pattern, so that every byte is in a pattern.
       if round % 2 == 0 { set.insert((0...255).map { UInt8($0) }) }
       let parts = set.shuffled(using: &dice).flatMap { pattern in
         pattern.prefix(Int.random(in: 1...pattern.count, using: &dice)) + [UInt8(round)]

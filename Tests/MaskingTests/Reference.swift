@@ -1,4 +1,4 @@
-// What masking means, in the plainest words: every occurrence is found by looking everywhere.
+// The simplest implementation of masking: every occurrence is found by searching everywhere.
 
 @testable import Masking
 
@@ -24,7 +24,7 @@ func naivelyMasked(_ text: [UInt8], _ patterns: Set<[UInt8]>) -> [UInt8] {
   return result + text[position...]
 }
 
-/// The text as it leaves a stream that it enters in pieces of these lengths, again and again.
+/// The text as it leaves a stream that receives it in pieces of these lengths, repeated.
 func masked(_ text: [UInt8], _ masker: Masker, pieces: [Int]) -> [UInt8] {
   var stream = MaskingStream(masker)
   var output: [UInt8] = []

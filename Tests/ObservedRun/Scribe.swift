@@ -11,17 +11,17 @@ final class Scribe: RunObserver {
   private let name: Substring
   private let plan: Plan
   private var appended: [String] = []
-  /// It cannot take this event.
+  /// The event that it cannot handle.
   private var failing: Substring?
-  /// It takes this event, and cannot keep it.
+  /// The event that it accepts but cannot keep.
   private var losing: Substring?
-  /// Keeping takes a while.
+  /// True if keeping takes a while.
   private var isSlow = false
   private var interval: Nanoseconds?
-  /// When it was called for the third time, it asks the run to end.
+  /// True if it asks the run to end when it is called for the third time.
   private var endsRun = false
 
-  /// Told since the last commit.
+  /// The events since the last commit.
   private var uncommitted: [String] = []
   private var dueCount = 0
   private(set) var deadline: Nanoseconds?
@@ -124,7 +124,7 @@ final class Scribe: RunObserver {
 
   private func write(_ words: String) { append("\(name): \(words)", to: "trace") }
 
-  /// In one call, so that no other writer comes between.
+  /// Appends a line in one call, so that no other writer gets in between.
   private func append(_ line: String, to file: String) {
     let file = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     let bytes = Array("\(line)\n".utf8)

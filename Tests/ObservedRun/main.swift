@@ -1,6 +1,6 @@
-// A real run with observers that its command line describes, to see what they are told, when, and what
-// becomes of a run whose observers fail: `observed-run FILE [--changeable] OBSERVER…` in a folder of its
-// own.
+// A real run with observers that its command line describes, to see what they are told, when, and
+// what happens to a run whose observers fail: `observed-run FILE [--changeable] OBSERVER…` in its
+// own directory.
 
 import Execution
 import Glibc

@@ -1,5 +1,5 @@
-// Whole files, compiled against the module that this test was built with, and beside it against
-// Foundation: what the page on migration says, and what the compiler says of data races.
+// Whole files, compiled with the module that this test was built with, and also with Foundation:
+// the page about migration, and what the compiler reports about data races.
 
 import Foundation
 import Testing
@@ -9,7 +9,7 @@ private struct Compiler {
   var mode = "6"
   var features: [String] = []
 
-  /// Its errors and warnings, as `file:line: error`; of none, all is well.
+  /// Its errors and warnings, as `file:line: error`; empty if there are none.
   func complaints(about files: [String: String]) throws -> [String] {
     let folder = URL(filePath: NSTemporaryDirectory()).appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -44,7 +44,7 @@ private struct Compiler {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Where the modules of the build are that this test is part of.
+  /// The directories of the modules of the build that this test is part of.
   private func modules() throws -> [URL] {
     var folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     while folder.path != "/" {
@@ -59,7 +59,7 @@ private struct Compiler {
   }
 }
 
-/// The folder that the package is in.
+/// The directory of the package.
 private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()
 
@@ -133,7 +133,8 @@ private let program = """
 }
 
 @Suite struct DataRaceTests {
-  /// Each marked line changes from several threads what only one may.
+  /// A program in which each marked line changes data from several threads that only one may
+  /// change.
   private func racy(_ module: String) -> String {
     """
     import \(module)

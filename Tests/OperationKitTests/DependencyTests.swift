@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @Suite(.serialized) struct DependencyTests {
-  // Seeds: resizing waits for downloading, in whatever order they are added.
+  // Required: resizing waits for downloading, in whatever order they are added.
   @Test(arguments: [true, false]) func `a dependent starts after what it waits for`(_ inOrder: Bool)
   {
     let queue = OperationQueue()
@@ -20,7 +20,7 @@ import Testing
     #expect(journal.all == ["download", "resize"])
   }
 
-  // Seeds: q1 runs op1, op2, op3; q2 runs op4, op5; op3 waits for op1, op2 and op4.
+  // Required: q1 runs op1, op2, op3; q2 runs op4, op5; op3 waits for op1, op2 and op4.
   @Test func `dependencies cross queues`() {
     let (q1, q2) = (OperationQueue(), OperationQueue())
     let journal = Journal()
@@ -34,7 +34,7 @@ import Testing
     #expect(order.last == "op3" && Set(order).count == 4)
   }
 
-  // Seeds: two images are downloaded, then combined, then shown on the main queue.
+  // Required: two images are downloaded, then combined, then shown on the main queue.
   @Test @MainActor func `two downloads are combined into one image and shown`() async {
     let queue = OperationQueue()
     let images = Locked<[String: String]>([:])
@@ -72,7 +72,7 @@ import Testing
     #expect(c.dependencies.isEmpty)
   }
 
-  // Seeds: a dependency can be removed again.
+  // Required: a dependency can be removed again.
   @Test func `a removed dependency is not waited for, before and after adding`() {
     let queue = OperationQueue()
     let (never, one, other) = (Operation(), Operation(), Operation())
@@ -130,7 +130,7 @@ import Testing
     #expect(second.isFinished)
   }
 
-  // Seeds: cancelled in a queue, an operation ignores its dependencies and is out of the queue.
+  // Required: cancelled in a queue, an operation ignores its dependencies and is out of the queue.
   @Test func `a cancelled operation ignores its unfinished dependencies`() {
     let queue = OperationQueue()
     let journal = Journal()
@@ -143,7 +143,7 @@ import Testing
     #expect(operation.isFinished && journal.all.isEmpty)
   }
 
-  // Seeds: being cancelled counts as finished, so dependents run.
+  // Required: being cancelled counts as finished, so dependents run.
   @Test func `a dependent of a cancelled operation runs`() {
     let queue = serialQueue()
     let journal = Journal()
@@ -175,7 +175,7 @@ import Testing
     #expect(dependents[2].error as? OperationError == .dependencyFailed("failing"))
   }
 
-  // The other way round than Foundation nearly always does.
+  // The opposite of what Foundation nearly always does.
   @Test func `the completion block has run before a dependent starts`() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 4
@@ -277,7 +277,7 @@ import Testing
     return messages.withLock { $0 }
   }
 
-  // Seeds: operations that wait for each other never run, a mistake of the program.
+  // Required: operations that wait for each other never run, a mistake of the program.
   @Test func `a cycle is told with its path when its last operation is added`() {
     let (queue, other) = (OperationQueue(), OperationQueue())
     let journal = Journal()
@@ -326,7 +326,7 @@ import Testing
     #expect(journal.all == ["b", "a"])
   }
 
-  /// Each operation added takes a search through both chains, until there is no credit left for one.
+  /// Each operation added takes a search through both chains, until the budget is used up.
   @Test func `a cycle among too many to search at once is told a moment later`() {
     let length = 2000
     let chains = (0..<2).map { _ in
@@ -357,7 +357,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  /// A search for each would cost the square.
+  /// A search for each would take quadratic time.
   @Test func `a grid added in random order is added in linear time, without a message`() {
     let width = 100
     let queue = OperationQueue()

@@ -1,4 +1,4 @@
-// The examples of the documentation, run; and a check that they are these.
+// Runs the examples of the documentation, and checks that they are the same.
 
 import Dispatch
 import Foundation

@@ -1,5 +1,5 @@
-// What swift-corelibs-foundation's tests of operation queues assert, in words of our own and without
-// their sleeps, as far as other suites do not: docs/operationkit/conformance.md has the whole list.
+// What swift-corelibs-foundation's tests of operation queues assert, in our own words and without
+// their sleeps, unless other suites cover it: docs/operationkit/conformance.md has the whole list.
 
 import Dispatch
 import OperationKit
@@ -147,7 +147,7 @@ import Testing
     eventually("the queue is released") { released == nil }
   }
 
-  // Again and again: what is used after its end shows only at times.
+  // This is repeated, because use after the end is detected only sometimes.
   @Test func `of two operations one can wait for what the other does, with completions`() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 2

@@ -1,12 +1,12 @@
-// What programs for Foundation's classes count on beyond the documentation: who asks whom, what is left
-// after the end, what things are called. Each was seen with Foundation first.
+// What programs for Foundation's classes rely on beyond the documentation: what asks what, what is
+// left after the end, what things are called. Each was first observed with Foundation.
 
 import Dispatch
 import OperationKit
 import Synchronization
 import Testing
 
-/// Notes how often it was asked whether it is ready, and was.
+/// Records how often it was asked whether it is ready, and was.
 private final class Asked: Operation, @unchecked Sendable {
   private let count = Atomic<Int>(0)
   var yesCount: Int { count.load(ordering: .relaxed) }
@@ -17,7 +17,7 @@ private final class Asked: Operation, @unchecked Sendable {
   }
 }
 
-/// Notes what is called.
+/// Records what is called.
 private final class Instrumented: OperationQueue, @unchecked Sendable {
   let journal = Journal()
   override func addOperation(_ operation: Operation) {
@@ -201,7 +201,7 @@ private final class Instrumented: OperationQueue, @unchecked Sendable {
   }
 }
 
-/// Calls `super.start()` although it need not, and goes on until it is told that it is done.
+/// Calls `super.start()` although it need not, and continues until it is told that it is done.
 private final class Calling: Operation, @unchecked Sendable {
   private let state = Locked((executing: false, finished: false))
   override var isExecuting: Bool { state.withLock { $0.executing } }

@@ -14,7 +14,7 @@ private final class Counting: Operation, @unchecked Sendable {
 }
 
 @Suite struct LifeTests {
-  // Seeds: states begin with ready, if there is nothing to wait for.
+  // Required: states begin with ready, if there is nothing to wait for.
   @Test func `a new operation is ready and nothing else`() {
     let operation = Operation()
     #expect(operation.isReady)
@@ -23,7 +23,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.state == .ready)
   }
 
-  // Seeds: start() runs main on the calling thread; without a queue nothing is asynchronous.
+  // Required: start() runs main on the calling thread; without a queue nothing is asynchronous.
   @Test func `start runs main on the calling thread and finishes`() {
     let thread = pthread_self()
     let operation = BlockOperation { #expect(pthread_equal(pthread_self(), thread) != 0) }
@@ -31,7 +31,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isFinished && !operation.isExecuting)
   }
 
-  // Seeds: isExecuting while main runs, isFinished after it.
+  // Required: isExecuting while main runs, isFinished after it.
   @Test func `an operation is executing while main runs`() {
     let box = Locked<Operation?>(nil)
     let operation = BlockOperation {
@@ -46,7 +46,8 @@ private final class Counting: Operation, @unchecked Sendable {
     box.withLock { $0 = nil }
   }
 
-  // Seeds: isCancelled == YES, isFinished == NO after cancel; start() then finishes without main.
+  // Required: isCancelled == YES, isFinished == NO after cancel; start() then finishes without
+  // main.
   @Test func `cancel before start leaves it unfinished until start, which skips main`() {
     let operation = Counting()
     operation.cancel()
@@ -55,7 +56,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isFinished && operation.runCount == 0)
   }
 
-  // Seeds: if the operation has finished, cancel has no effect.
+  // Required: if the operation has finished, cancel has no effect.
   @Test func `cancel after the end does nothing`() {
     let operation = Counting()
     operation.start()
@@ -63,7 +64,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(!operation.isCancelled)
   }
 
-  // Seeds: cancel stops no code; main looks at isCancelled between its parts.
+  // Required: cancel stops no code; main looks at isCancelled between its parts.
   @Test func `running code sees that it is cancelled`() {
     final class Looping: Operation, @unchecked Sendable {
       let started = Gate()
@@ -81,7 +82,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isCancelled && operation.isFinished)
   }
 
-  // Seeds: a completion block runs when the main work is done.
+  // Required: a completion block runs when the main work is done.
   @Test func `the completion block runs once, after the end, without a queue`() {
     let journal = Journal()
     let operation = noting("main", in: journal)
@@ -102,7 +103,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(journal.all == ["completion"])
   }
 
-  // Seeds: a block operation manages several blocks, ends when all have; extra ones get threads.
+  // Required: a block operation manages several blocks, ends when all have; extra ones get threads.
   @Test func `blocks of one operation run at the same time`() {
     let crowd = Crowd()
     let gates = (0..<4).map { _ in Gate() }
@@ -143,7 +144,7 @@ private final class Counting: Operation, @unchecked Sendable {
     #expect(operation.isFinished && !operation.isCancelled)
   }
 
-  // Seeds: the result of an invocation operation; of a cancelled one it is an error.
+  // Required: the result of an invocation operation; of a cancelled one it is an error.
   @Test func `a result is what the closure returned, threw, or a cancelled error`() throws {
     struct Broken: Error {}
     let good = ResultOperation { 42 }
@@ -159,9 +160,9 @@ private final class Counting: Operation, @unchecked Sendable {
   }
 }
 
-// What SPEC calls a trap stops the program with a sentence on standard error.
-// Seeds: start of an operation that is not ready, executes or has finished, and a completion block for
-// one that executes or has finished, are errors of the program.
+// A trap stops the program with a message on standard error. Required: start of an operation that
+// is not ready, executes or has finished, and a completion block for one that executes or has
+// finished, are errors of the program.
 @Suite struct TrapTests {
   private func message(_ result: ExitTest.Result?) -> String {
     String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

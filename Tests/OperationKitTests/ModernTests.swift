@@ -71,7 +71,7 @@ import Testing
     #expect(operation.error is CancellationError)
   }
 
-  // Seeds: the states are ready, executing, finished, in this order.
+  // Required: the states are ready, executing, finished, in this order.
   @Test func `states come in order, none lost, none twice`() async {
     let queue = OperationQueue()
     for _ in 0..<500 {
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  // Seeds: a cancelled operation also finishes.
+  // Required: a cancelled operation also finishes.
   @Test func `states of a cancelled operation`() async {
     let operation = Operation()
     let states = operation.states
@@ -246,7 +246,7 @@ import Testing
 }
 
 @Suite struct BatchTests {
-  // Seeds: a batch tells how many have finished, then calls its completion, after theirs.
+  // Required: a batch tells how many have finished, then calls its completion, after theirs.
   @Test func `a batch tells its progress and its end`() {
     let queue = OperationQueue()
     let journal = Journal()
@@ -262,7 +262,7 @@ import Testing
     #expect(told.count { $0 == "own" } == 5 && told.last == "all 5" && told.count == 11)
   }
 
-  // Seeds: a batch of nothing completes.
+  // Required: a batch of nothing completes.
   @Test func `an empty batch completes at once`() {
     let queue = OperationQueue()
     let journal = Journal()
@@ -286,7 +286,7 @@ import Testing
     #expect(journal.all == ["1/3", "2/3", "3/3", "end"])
   }
 
-  // Seeds: feeding huge numbers in batches, so that memory stays flat.
+  // Required: feeding huge numbers in batches, so that memory stays flat.
   @Test func `a sequence is fed with so many at once`() {
     let queue = OperationQueue()
     let alive = Crowd()

@@ -1,4 +1,5 @@
-// What the tests look through: a list that many threads write to, gates, and waiting with an end.
+// What the tests observe with: a list that many threads write to, gates, and waiting with a time
+// limit.
 
 import Dispatch
 import Glibc
@@ -6,7 +7,7 @@ import OperationKit
 import Synchronization
 import Testing
 
-/// A value and its lock. The thread sanitizer does not see into Synchronization.Mutex.
+/// A value and its lock. The thread sanitizer does not instrument Synchronization.Mutex.
 final class Locked<Value>: @unchecked Sendable {
   private let semaphore = DispatchSemaphore(value: 1)
   private var value: Value
@@ -27,7 +28,7 @@ final class Journal: Sendable {
   var all: [String] { entries.withLock { $0 } }
 }
 
-/// Counts how many are inside at once, and the most there ever were.
+/// Counts how many are inside at the same time, and the maximum so far.
 final class Crowd: Sendable {
   private let counts = Locked((inside: 0, most: 0))
 
@@ -43,7 +44,7 @@ final class Gate: Sendable {
 
   func open() { semaphore.signal() }
 
-  /// A test that would hang fails instead.
+  /// Passes the gate; a test that would hang fails instead.
   func pass(sourceLocation: SourceLocation = #_sourceLocation) {
     if semaphore.wait(timeout: .now() + 20) == .timedOut {
       Issue.record("nobody opened the gate", sourceLocation: sourceLocation)

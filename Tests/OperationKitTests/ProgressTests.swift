@@ -1,4 +1,4 @@
-// Progress by itself, as a tree, of a queue, and told while it goes on.
+// Progress by itself, as a tree, of a queue, and reported while it changes.
 
 import OperationKit
 import Testing

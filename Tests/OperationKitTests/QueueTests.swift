@@ -18,7 +18,7 @@ import Testing
     #expect(queue.operationCount == 0 && queue.operations.isEmpty)
   }
 
-  // Seeds: an operation is out of the queue once it has finished; nobody has to remove it.
+  // Required: an operation is out of the queue once it has finished; nobody has to remove it.
   @Test func `an operation is out of the queue once it has finished`() {
     let queue = OperationQueue()
     for _ in 0..<200 {
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  // Seeds: what is added to a queue runs on other threads.
+  // Required: what is added to a queue runs on other threads.
   @Test func `operations of a queue run on threads of their own`() {
     let thread = pthread_self()
     let queue = OperationQueue()
@@ -38,7 +38,7 @@ import Testing
       waitUntilFinished: true)
   }
 
-  // Seeds: "works with width 1 as a serial queue", in the order of adding.
+  // Required: "works with width 1 as a serial queue", in the order of adding.
   @Test func `a queue of width 1 runs one after the other in order`() {
     let queue = serialQueue()
     let journal = Journal()
@@ -47,7 +47,7 @@ import Testing
     #expect(journal.all == (0..<1000).map { "\($0)" })
   }
 
-  // Seeds: at 0, nothing is executed.
+  // Required: at 0, nothing is executed.
   @Test func `a queue of width 0 starts nothing until it is wider`() {
     let queue = OperationQueue()
     queue.maxConcurrentOperationCount = 0
@@ -63,7 +63,7 @@ import Testing
     #expect(journal.all == ["ran"])
   }
 
-  // Seeds: at n, so many execute at once; an image downloader runs six.
+  // Required: at n, so many execute at once; an image downloader runs six.
   @Test(arguments: [2, 6, 300]) func `a queue of width n runs n that block, and no more`(
     _ width: Int
   ) {
@@ -112,7 +112,7 @@ import Testing
     queue.waitUntilAllOperationsAreFinished()
   }
 
-  // Seeds: suspended, nothing new starts; what runs goes on; it can be resumed.
+  // Required: suspended, nothing new starts; what runs goes on; it can be resumed.
   @Test func `a suspended queue starts nothing and lets go on what runs`() {
     let queue = serialQueue()
     let journal = Journal()
@@ -135,7 +135,8 @@ import Testing
     #expect(journal.all == ["running", "next"])
   }
 
-  // Seeds: cancelled in a suspended queue, an operation stays until the queue goes on and starts it.
+  // Required: cancelled in a suspended queue, an operation stays until the queue goes on and starts
+  // it.
   @Test func `operations cancelled in a suspended queue finish when it goes on`() {
     let queue = OperationQueue()
     queue.isSuspended = true
@@ -150,7 +151,7 @@ import Testing
     #expect(journal.all.isEmpty)
   }
 
-  // Seeds: all operations of a queue are cancelled; those that run end by themselves.
+  // Required: all operations of a queue are cancelled; those that run end by themselves.
   @Test func `all operations of a queue are cancelled, whatever they wait for`() {
     let queue = serialQueue()
     let (begun, end) = (Gate(), Gate())
@@ -172,7 +173,7 @@ import Testing
     #expect(others.allSatisfy { $0.isFinished && $0.isCancelled })
   }
 
-  // Seeds: of ready operations the one of the highest priority executes first.
+  // Required: of ready operations the one of the highest priority executes first.
   @Test func `ready operations go by priority, then in the order they were added`() {
     let queue = serialQueue()
     queue.isSuspended = true
@@ -190,7 +191,7 @@ import Testing
     #expect(journal.all == levels.reversed().flatMap { level in (0..<3).map { "\(level) \($0)" } })
   }
 
-  // Seeds: priority is no substitute for dependencies.
+  // Required: priority is no substitute for dependencies.
   @Test func `priority never goes before readiness`() {
     let queue = serialQueue()
     queue.isSuspended = true
@@ -312,7 +313,8 @@ import Testing
     #expect(OperationQueue.main.underlyingQueue?.label == DispatchQueue.main.label)
   }
 
-  // Seeds: an operation of the main queue runs on the main thread, as for updating what is shown.
+  // Required: an operation of the main queue runs on the main thread, as for updating what is
+  // shown.
   @Test @MainActor func `operations of the main queue run on the main thread`() async {
     #expect(OperationQueue.current === OperationQueue.main)
     await withCheckedContinuation { continuation in
@@ -354,7 +356,7 @@ import Testing
     #expect(queue.operationCount == 0)
   }
 
-  // Seeds: an error in one operation is its own business.
+  // Required: an error in one operation is its own business.
   @Test func `an error stops nothing`() {
     struct Broken: Error {}
     let queue = serialQueue()
@@ -365,7 +367,7 @@ import Testing
     #expect(journal.all == ["next"])
   }
 
-  // Seeds: waiting for one operation, for several added together.
+  // Required: waiting for one operation, for several added together.
   @Test func `a wait for several returns when all have finished`() {
     let queue = OperationQueue()
     let operations = (0..<100).map { _ in BlockOperation { sched_yield() } }

@@ -1,6 +1,6 @@
 // Many operations with random dependencies, priorities, cancels, suspensions and widths.
 //
-// OPERATIONKIT_STRESS sets how many, OPERATIONKIT_SEED the seed; a failure tells the seed.
+// OPERATIONKIT_STRESS sets how many, OPERATIONKIT_SEED the seed; a failure reports the seed.
 
 import Dispatch
 import Glibc

@@ -1,4 +1,4 @@
-// Subclasses written for Foundation: they keep their own state and tell of changes.
+// Subclasses written for Foundation: they keep their own state and announce changes.
 
 import Dispatch
 import Glibc
@@ -6,7 +6,7 @@ import OperationKit
 import Synchronization
 import Testing
 
-/// Seeds: a concurrent operation with executing and finished of its own, on a thread of its own.
+/// Required: a concurrent operation with executing and finished of its own, on a thread of its own.
 private final class Concurrent: Operation, @unchecked Sendable {
   private let state = Locked((executing: false, finished: false))
   let release = Gate()
@@ -37,7 +37,7 @@ private final class Concurrent: Operation, @unchecked Sendable {
   }
 }
 
-/// Seeds: one state for all; a lock held while changes are told; a timer does the work.
+/// Required: one state for all; a lock held while changes are told; a timer does the work.
 private final class TimerDriven: Operation, @unchecked Sendable {
   private enum Stage { case ready, executing, finished }
   private let lock = DispatchSemaphore(value: 1)
@@ -63,7 +63,7 @@ private final class TimerDriven: Operation, @unchecked Sendable {
   }
 }
 
-/// Ready when it is told so.
+/// An operation that becomes ready when it is told to.
 private final class Readied: Operation, @unchecked Sendable {
   private let ready = Atomic<Bool>(false)
   let hasRun = Atomic<Bool>(false)
@@ -121,7 +121,7 @@ private final class Readied: Operation, @unchecked Sendable {
     #expect(operation.isFinished && operation.isCancelled)
   }
 
-  // Seeds: the timer-driven asynchronous operation.
+  // Required: the timer-driven asynchronous operation.
   @Test func `a timer-driven operation finishes in a queue and by hand`() {
     let queue = serialQueue()
     let operations = (0..<3).map { _ in TimerDriven() }
@@ -133,7 +133,7 @@ private final class Readied: Operation, @unchecked Sendable {
     #expect(byHand.isFinished)
   }
 
-  // Seeds: start without an end; of ten in a queue two wide, two start and that is all.
+  // Required: start without an end; of ten in a queue two wide, two start and that is all.
   @Test func `an operation that never finishes holds its slot`() {
     final class Endless: Operation, @unchecked Sendable {
       let starts: Crowd
@@ -184,7 +184,7 @@ private final class Readied: Operation, @unchecked Sendable {
     #expect(operation.isFinished && !operation.didRun)
   }
 
-  // Seeds: SDWebImage's operation ends itself in cancel.
+  // Required: SDWebImage's operation ends itself in cancel.
   @Test func `an operation that finishes while it waits is taken out of the queue`() {
     final class Impatient: AsyncOperation, @unchecked Sendable {
       override func cancel() {
@@ -234,7 +234,8 @@ private final class Readied: Operation, @unchecked Sendable {
     }
   }
 
-  // Seeds: thread priority from 0.0 to 1.0, 0.5 by default; for main, not for the completion block.
+  // Required: thread priority from 0.0 to 1.0, 0.5 by default; for main, not for the completion
+  // block.
   @Test func `thread priority applies to main only`() {
     @Sendable func nice() -> Int32 { getpriority(.init(PRIO_PROCESS.rawValue), 0) }
     let normal = nice()

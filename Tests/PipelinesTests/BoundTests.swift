@@ -1,4 +1,4 @@
-// Work that a file can ask for is bounded: values of expressions, names, suggestions, NUL.
+// The work that a file can cause is bounded: values of expressions, names, suggestions, NUL.
 
 import Testing
 

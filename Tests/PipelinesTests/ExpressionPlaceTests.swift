@@ -1,4 +1,4 @@
-// Where expressions stand in the file, whatever the style of their scalar.
+// The locations of expressions in the file, whatever the style of their scalar.
 
 import Diagnostics
 import Testing

@@ -1,4 +1,4 @@
-// Files made to break a reader: each meets a limit, quickly and without much memory.
+// Files made to break a parser: each meets a limit, quickly and without much memory.
 
 import Pipelines
 import Plans
@@ -135,7 +135,7 @@ struct HostileFileTests {
   }
 }
 
-/// Each takes minutes where something is quadratic; the suite's own time shows it.
+/// Each takes minutes if something is quadratic; the suite's own time shows it.
 struct QuadraticTrapTests {
   @Test func `100,000 keys in one map`() throws {
     let keys = (0..<100_000).map { "k\($0): v" }.joined(separator: ", ")

@@ -1,5 +1,5 @@
-// Examples of the keys that take values in and give them back: parameters, files, conditions,
-// matrices, pipelines that are used.
+// Examples of the keys for inputs and outputs: parameters, files, conditions, matrices, nested
+// pipelines.
 
 import Pipelines
 

@@ -13,7 +13,7 @@ struct TableExamples: Sendable {
 
 struct KeyExamples: Sendable {
   let accepted: [String]
-  /// Values, and what is said of them.
+  /// Values, and the messages about them.
   let refused: [(String, String)]
 
   init(_ accepted: [String], refused: [(String, String)]) {

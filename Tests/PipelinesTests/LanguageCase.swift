@@ -96,7 +96,7 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
 
   private static let outcomes: Set = ["plan", "errors", "bad parameters", "no selection"]
 
-  /// What became of it, in the form of the last part.
+  /// The result, in the form of the last part.
   func outcome() -> String {
     var options = PlanningOptions(processorCount: 2, selection: selection)
     options.parameters = parameters

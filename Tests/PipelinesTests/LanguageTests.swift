@@ -1,5 +1,5 @@
-// Runs every case in the files beside this one and compares the whole plan or all errors.
-// OPRUN_BLESS=1 writes what was seen into the files: read the difference before committing it.
+// Runs every case in Tests/Language and compares the whole plan or all errors. OPRUN_BLESS=1 writes
+// what was seen into the files: review the difference before committing it.
 
 import Foundation
 import Testing

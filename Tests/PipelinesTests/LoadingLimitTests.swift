@@ -1,5 +1,5 @@
-// How many files a pipeline may consist of, how deep they may name each other, how large they may be
-// together: what is beyond is refused with the place that asks for it.
+// Limits of how many files a pipeline may consist of, how deep they may be nested, and how large
+// they may be together: a violation is refused with the location that causes it.
 
 import Diagnostics
 import Pipelines

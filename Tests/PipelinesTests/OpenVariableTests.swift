@@ -1,4 +1,4 @@
-// Variables whose value only what a run is started with keeps unknown, where nothing is run.
+// Variables whose value depends only on how a run is started, in commands that run nothing.
 
 import Testing
 

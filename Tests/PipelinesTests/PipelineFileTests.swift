@@ -1,4 +1,4 @@
-// Reading a pipeline file from a disk that may hold anything under its name.
+// Reads a pipeline file whose name may refer to anything.
 
 import Foundation
 import Pipelines

@@ -1,4 +1,4 @@
-// How these tests make plans: a text in, a plan or the rendered errors out.
+// How these tests make plans: from a text to a plan or the rendered errors.
 
 import Diagnostics
 import Pipelines
@@ -6,7 +6,7 @@ import Plans
 import Scheduling
 import Testing
 
-/// What became of a text.
+/// The result for a text.
 enum Planned {
   case plan(Plan)
   case errors(String)
@@ -54,7 +54,7 @@ func errors(_ bytes: [UInt8]) -> String {
   }
 }
 
-/// The messages alone: `3:5: wrong`.
+/// Only the messages: `3:5: wrong`.
 func messages(_ text: String) -> [String] { messages(Array(text.utf8)) }
 
 func messages(_ bytes: [UInt8]) -> [String] {
@@ -73,7 +73,7 @@ func messages(_ bytes: [UInt8]) -> [String] {
   }
 }
 
-/// A pipeline of one step `a` that has these lines besides.
+/// A pipeline of one step `a` with these additional lines.
 func step(_ lines: String) -> String {
   let lines = lines.split(separator: "\n", omittingEmptySubsequences: false)
   return "steps:\n  - id: a\n" + lines.map { "    \($0)\n" }.joined()

@@ -8,14 +8,14 @@ import Plans
 let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent()
 
-/// A pipeline file, and where it is from.
+/// A pipeline file, and where it comes from.
 struct SchemaSample: Sendable {
   let name: String
   let text: String
 }
 
 enum SchemaCorpus {
-  /// Files of their own, each about one thing.
+  /// Separate files, each about one thing.
   static let accepted = files(in: "Tests/Schema/accepted")
   static let refused = files(in: "Tests/Schema/refused")
 
@@ -23,7 +23,7 @@ enum SchemaCorpus {
   static let acceptedExamples = examples { $0.accepted }
   static let refusedExamples = examples { $0.refused.map(\.0) }
 
-  /// What the schema shows.
+  /// The examples that the schema shows.
   static let rowExamples = tables.flatMap { table in
     table.rows.filter { $0.support == .supported && $0.key != "steps" }.compactMap { row in
       row.example.map {
@@ -98,7 +98,7 @@ enum SchemaCorpus {
       }
     }
 
-  /// What the step needs besides.
+  /// The other inputs that the step needs.
   private static func inputs(of step: BuiltinStep, beside name: String) -> String {
     let needed =
       step.keys.filter(\.isRequired).map(\.name)
@@ -116,7 +116,7 @@ enum SchemaCorpus {
     String(repeating: "a1", count: 32), "{}", "{a: b}", "{a: 5}", "{a: ~}", "{a: [b]}",
   ]
 
-  /// Whole pipelines that are there for other reasons.
+  /// Whole pipelines that exist for other purposes.
   static let others =
     files(in: "Pipelines")
     + folders(in: "Tests/Cases").flatMap { files(in: "Tests/Cases/\($0)") }
@@ -136,7 +136,7 @@ enum SchemaCorpus {
     return (try? FileManager.default.contentsOfDirectory(atPath: path).sorted()) ?? []
   }
 
-  /// What is not UTF-8 is no text.
+  /// The samples in a directory, without files that are not UTF-8.
   private static func files(in folder: String) -> [SchemaSample] {
     folders(in: folder).filter { $0.hasSuffix(".yml") }.compactMap { name in
       let file = repository.appending(path: "\(folder)/\(name)")
@@ -157,8 +157,8 @@ extension ValueType {
   }
 }
 
-/// What the decoder or the planner finds, and a schema cannot: it compares names with names, or
-/// reads what a reader of YAML has already left behind. The reference lists the same.
+/// What the decoder or the planner finds and a schema cannot, because it compares names, or depends
+/// on how YAML is written. The reference lists the same.
 enum BeyondSchema {
   /// Messages about such things.
   static func covers(_ message: String) -> Bool {
@@ -170,7 +170,7 @@ enum BeyondSchema {
     /which does not exist/,
     /(?:pipeline|included file|\.env file) '.*' does not exist/,
     /unknown (?:built-in step|queue|resource|instance) '/,
-    // Names that are there already, and keys.
+    // Names and keys that are already defined.
     /two steps have the id/, /twice/,
     // What is inside of expressions.
     /unknown (?:name|step|parameter)/, /used here has no parameter/, /has no meaning/,
@@ -187,14 +187,14 @@ enum BeyondSchema {
     /in a cycle/, /dependency cycle/, /the pool has/, /needs a service/, /is outside the directory/,
     // Addresses: a port is a number with a limit.
     /'tcp' must be 'host:port'/, /'http' must be an http or https URL/,
-    // What must hold between inputs of a built-in step, and inside of patterns.
+    // Conditions between inputs of a built-in step, and inside patterns.
     /gives the same path/, /needs 'width' and 'height'/, /want as many values/, /'to' has/,
     /'to' wants/, /'sha256' wants a hash for each/, /'sha256' does not go with/,
     // How a text is written.
     /an id must be written literally/, /NUL|U\+|line break|cannot contain the character/,
   ]
 
-  /// Values that the schema takes for something else, because a reader of YAML hides how they are
+  /// Values that the schema interprets differently, because a YAML parser hides how they are
   /// written, or because a pattern cannot count that far.
   static let spellings: Set = [
     "True", "0x10", "1.", "{a: 1.50}", "{cpu: 1.}", "{cpu: 0.0000001}", "1.0001", "999999999d",

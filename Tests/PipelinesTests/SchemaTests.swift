@@ -46,7 +46,7 @@ struct SchemaTests {
       + SchemaCorpus.others
     for (sample, verdict) in zip(samples, try verdicts(on: samples)) {
       let faults = shapeFaults(of: sample)
-      // A name that no step can have is refused by both, for one because there is no such step.
+      // Both refuse a name that no step can have, one of them because there is no such step.
       let isAgreed = verdict == nil ? faults.isEmpty : !messages(sample.text).isEmpty
       // A spelling that the schema knows after all must leave the list.
       let isExpected = isAgreed != BeyondSchema.covers(sample)
@@ -60,12 +60,12 @@ struct SchemaTests {
     }
   }
 
-  /// What the decoder says of a file, but for what a schema cannot know.
+  /// What the decoder reports about a file, except what a schema cannot know.
   private func shapeFaults(of sample: SchemaSample) -> [String] {
     messages(sample.text).filter { !BeyondSchema.covers($0) }
   }
 
-  /// What the schema says of each: nil, or why it refuses it.
+  /// The verdict of the schema on each: nil, or why it refuses it.
   private func verdicts(on samples: [SchemaSample]) throws -> [String?] {
     let folder = FileManager.default.temporaryDirectory
       .appending(path: "oprun-schema-\(UUID().uuidString)", directoryHint: .isDirectory)

@@ -1,4 +1,4 @@
-// What a valid file says, as the plan has it.
+// The settings of a valid file, as they are in the plan.
 
 import Pipelines
 import Plans

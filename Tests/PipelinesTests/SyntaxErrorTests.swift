@@ -1,4 +1,4 @@
-// Files that are no YAML, or YAML of a kind that is refused: whole messages.
+// Files that are not YAML, or YAML that is refused: whole messages.
 
 import Plans
 import Testing

@@ -1,4 +1,4 @@
-// Files of variables, line by line.
+// `.env` files, line by line.
 
 import Testing
 

@@ -1,4 +1,4 @@
-// What the file behind OPRUN_OUTPUT gives, and what is said of one that gives nothing.
+// The outputs in the file that OPRUN_OUTPUT names, and the messages about an invalid one.
 
 import Foundation
 import Testing

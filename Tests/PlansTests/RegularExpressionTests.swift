@@ -1,4 +1,4 @@
-// Patterns of parameters: whole texts, the dialect, and what is too much.
+// Patterns of parameters: matching whole strings, the dialect, and limits.
 
 import Testing
 

@@ -39,7 +39,7 @@ private func step(_ work: Work) -> PlannedStep {
   PlannedStep(id: "a", span: Span(start: 0, end: 0), work: work, settings: StepSettings())
 }
 
-/// Each field is other than its default.
+/// Settings in which each field differs from its default.
 private let unusual: StepSettings = {
   var retry = RetryPolicy()
   retry.limit = 3

@@ -12,7 +12,7 @@ func written(_ body: (ByteSink) -> Void) throws -> String {
   return file.text
 }
 
-/// A file that is gone when it is no longer used.
+/// A file that is removed when it is no longer used.
 final class TemporaryFile {
   let path: String
   let descriptor: Int32

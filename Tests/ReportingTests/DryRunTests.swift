@@ -160,7 +160,7 @@ import Testing
         """)
   }
 
-  /// So many steps, and one that needs them all.
+  /// This many steps, and one that needs them all.
   private func fan(_ count: Int) throws -> [Substring] {
     let ids = (0..<count).map { "r\($0)" }
     let text = ids.joined(separator: ";") + ";all: " + ids.joined(separator: " ")

@@ -1,4 +1,4 @@
-// What leaves a sink that has a masker holds no secret.
+// The output of a sink that has a masker contains no secret.
 
 import Foundation
 import Masking

@@ -1,4 +1,4 @@
-// Streams whose reader stands still: who writes does not wait, and nothing is lost.
+// Streams whose reader stops reading: the writer does not wait, and nothing is lost.
 
 import Foundation
 import RunFiles

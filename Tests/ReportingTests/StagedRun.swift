@@ -1,4 +1,4 @@
-// A run that is only told: events and logs as a run would make them, and what the console shows.
+// A simulated run: events and logs as a run would make them, and what the console shows.
 
 import Foundation
 import Plans
@@ -60,7 +60,7 @@ final class StagedRun {
 
   func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }
 
-  /// The group is expanded.
+  /// Expands the group.
   func expand(_ group: String, to ids: String...) {
     for id in ids {
       let operation = OperationID(plan.steps.count + appended.count)
@@ -82,7 +82,7 @@ final class StagedRun {
     directory.path(of: RunDirectory.logName(of: id, role))
   }
 
-  /// The command prints something, and it is told unless it is still on its way.
+  /// The command prints something, which is reported unless it is still on its way.
   func print(_ id: String, _ text: String, role: CommandRole? = nil, isTold: Bool = true) throws {
     let role = role ?? self.role(id)
     let path = log(id, role)
@@ -166,7 +166,7 @@ final class StagedTurn {
     console.observe(RunEvent(at: 0, .settled(operation, Ending(outcome), cause)))
   }
 
-  /// The turn ends here.
+  /// Ends the turn; returns its lines.
   var lines: [String] {
     console.endTurn(at: 0)
     return file.text.split(separator: "\n").map(String.init)

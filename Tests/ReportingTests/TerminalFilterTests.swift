@@ -3,7 +3,7 @@ import Testing
 @testable import Reporting
 
 @Suite struct `Output to a terminal` {
-  /// What is shown of a text that comes in pieces of so many bytes.
+  /// What is shown of a text that arrives in pieces of this many bytes.
   private func shown(_ bytes: [UInt8], keepsColor: Bool = true, pieces: Int = .max) throws -> String
   {
     try written { sink in

@@ -1,5 +1,5 @@
-// What a command may put into the folder of its run, and what may become of the folder: nothing of it
-// is followed, waited for, or written to.
+// What a command may put into the directory of its run, and what may happen to the directory:
+// nothing of it is followed, waited for, or written to.
 
 import Diagnostics
 import Foundation

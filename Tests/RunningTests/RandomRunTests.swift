@@ -64,7 +64,7 @@ private struct RandomRun {
     machine.canBeChangedFromOutside = random.below(4) == 0 && width > 0
   }
 
-  /// What was wrong; empty for a run as it should be.
+  /// What was wrong; empty for a correct run.
   mutating func play() -> [String] {
     machine.begin(at: 0)
     perform()
@@ -209,7 +209,7 @@ private struct RandomRun {
     }
   }
 
-  /// What was told must be kept first, which may fail.
+  /// Starts commands. What was reported must be kept first, which may fail.
   private mutating func startAll(of actions: [RunMachine.Action]) {
     if actions.contains(where: \.isStart), random.below(60) == 0 { failObserver() }
     for case .start(let key) in actions {
@@ -244,7 +244,8 @@ private struct RandomRun {
     if slotCount > width { complaints.append("\(slotCount) run where \(width) may") }
   }
 
-  /// A probe of a condition that nobody waits for any more: it was killed, and its end is to come.
+  /// Whether it is a probe that nothing waits for any more: it was killed, and its end is still to
+  /// come.
   private func isAbandoned(_ key: CommandKey) -> Bool {
     if case .probe = key.role { killed.contains(key) } else { false }
   }
@@ -274,7 +275,7 @@ private struct RandomRun {
       if settled.updateValue(ending, forKey: operation) != nil {
         complaints.append("\(operation) ends twice")
       }
-      // After the third signal nobody waits for what was killed.
+      // After the third signal nothing waits for the killed commands.
       let isAwaited = running.contains { $0.operation == operation && !isAbandoned($0) }
       if isAwaited, signalCount < 3 {
         complaints.append("\(operation) ends while its command runs")

@@ -25,7 +25,8 @@ struct Simulation {
   var settings: [String: StepSettings] = [:]
   var run = StepSettings()
   var decisions: [String: String] = [:]
-  /// Members by the id of their group; `!` behind it is `fail_fast`, `~` that they are made while running.
+  /// The members by the id of their group; `!` after it means `fail_fast`, `~` that they are made
+  /// during the run.
   var groups: [String: [String]] = [:]
   /// Services that the run was asked for by name.
   var named: [String] = []
@@ -35,10 +36,10 @@ struct Simulation {
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
   var isStrict = false
-  /// Signals by the second they arrive in.
+  /// Signals by the second in which they arrive.
   var signals: [(second: Nanoseconds, signal: Int32)] = []
   var canBeChangedFromOutside = false
-  /// What somebody does to the queue by the second.
+  /// Changes to the queue by the second.
   var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
   enum QueueChange {

@@ -1,4 +1,4 @@
-// Signals, failure policies, the run's time limit: how a run ends before its time.
+// Signals, failure policies, the run's time limit: how a run ends early.
 
 import Plans
 import Scheduling
@@ -139,7 +139,7 @@ struct `Stopping a run` {
         + "4:+a.on_complete.1 5:-a.on_complete.1=0 5:a=cancelled<b 5:g=failed<b 5:end=1")
   }
 
-  /// As it is when several commands end in one turn, or when what was told cannot be kept.
+  /// This happens when several commands end in one turn, or when what was reported cannot be kept.
   @Test(arguments: [
     (FailurePolicy.stop, false, "failure(Scheduling.OperationID(rawValue: 0))"),
     (.cancel, false, "failure(Scheduling.OperationID(rawValue: 0))"),

@@ -1,4 +1,4 @@
-// Mutexes and resources: all at once or not at all, nobody kept waiting for nothing or for ever.
+// Mutexes and resources: all at once or not at all, and nothing waits needlessly or for ever.
 
 import Scheduling
 import Testing

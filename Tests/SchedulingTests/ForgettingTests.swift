@@ -1,4 +1,4 @@
-// A scheduler that runs for ever: what is forgotten takes no memory and changes nothing.
+// A scheduler that runs for ever: forgotten operations take no memory and change nothing.
 
 import Scheduling
 import TestSupport
@@ -59,7 +59,7 @@ import Testing
   }
 }
 
-/// Operations are appended after others that are alive, start, end; told by their numbers.
+/// Operations are appended after others that are alive, start, end; identified by their numbers.
 private struct History {
   private(set) var scheduler = Scheduler(
     graph: Graph(), queues: [QueueSpec(name: "a", width: 3), QueueSpec(name: "b", width: 2)],

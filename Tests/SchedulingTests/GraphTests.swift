@@ -60,13 +60,13 @@ import Testing
       ("a: b; b: a", "a b"),
       ("a: c; b: a; c: b", "a c b"),
       ("a: b; b: c; c: a", "a b c"),
-      // What leads to a cycle, and what comes of it, is not on it.
+      // Operations before a cycle and after it are not on it.
       ("x; a: x b; b: a; y: b", "a b"),
-      // Of two the shorter, of equals the one with the smallest start.
+      // The shorter of two is found; of equals, the one with the smallest start.
       ("a: b; b: c; c: a; d: e; e: d", "d e"),
       ("d: e; e: d; a: b; b: a", "d e"),
       ("a: b; b: c; c: d; d: a b", "b c d"),
-      // One leads into the other.
+      // One cycle leads into the other.
       ("a: b; b: c; c: d; d: b; e: f a; f: e", "e f"),
       // Edges count whatever their condition.
       ("a: b?failed; b: a?done", "a b"),

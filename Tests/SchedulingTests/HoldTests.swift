@@ -1,10 +1,10 @@
-// What OperationKit asks of the scheduler beyond oprun: holds, ignored dependencies, removed edges,
-// priorities that change, queues in turn.
+// What OperationKit needs from the scheduler beyond oprun: holds, ignored dependencies, removed
+// edges, priorities that change, queues in turn.
 
 import Scheduling
 import Testing
 
-/// Macros of tests cannot call what is mutating.
+/// Macros of tests cannot call mutating methods.
 private final class Box {
   var scheduler = Scheduler(
     graph: Graph(),

@@ -1,4 +1,4 @@
-// SPEC's "Scheduling", line by line: who starts when.
+// The scheduling rules, one by one: which operation starts when.
 
 import Scheduling
 import Testing

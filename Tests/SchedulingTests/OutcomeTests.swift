@@ -1,4 +1,4 @@
-// SPEC's "States and edges": what each outcome does to what waits for it.
+// States and edges: what each outcome does to what waits for it.
 
 import Scheduling
 import Testing
@@ -37,7 +37,7 @@ import Testing
       ])
   }
 
-  /// Whether a dependent runs; the same must come out if the dependency ended by itself, ended
+  /// Whether a dependent runs. The result must be the same if the dependency ended by itself, ended
   /// without running, or had ended before the dependent was appended.
   private func isRun(after ending: Ending, when condition: EdgeCondition) -> Bool {
     var ran = Simulation("a=\(ending); b: a?\(condition)")

@@ -8,7 +8,7 @@ import Testing
 extension SeededGenerator {
   mutating func roll(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-  /// True once in so many times.
+  /// True once in this many times.
   mutating func once(in times: Int) -> Bool { roll(1...times) == 1 }
 }
 
@@ -117,7 +117,7 @@ private struct RandomRun {
     if isOrderCompared, let missing = reference.next() { fault = "\(missing.index) did not start" }
   }
 
-  /// The operation may start, by rules that do not depend on the order.
+  /// Checks that the operation may start, by rules that do not depend on the order.
   private mutating func check(_ id: OperationID) {
     let operation = reference.operations[id.index]
     let queue = operation.spec.queue.index
@@ -250,7 +250,7 @@ extension RandomRun {
     reference.queues[queue].isSuspended = false
   }
 
-  /// From here on everything can end.
+  /// From here on, lets everything end.
   private mutating func open() {
     for queue in reference.queues.indices {
       scheduler.resume(QueueID(queue))

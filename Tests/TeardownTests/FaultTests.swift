@@ -1,12 +1,13 @@
-// The machine gives no more: disk, rights, processes, file size. Each fault has a clear message and
-// its status, what runs is ended properly, and nothing is left.
+// The machine refuses more: disk, permissions, processes, file size. Each fault has a clear message
+// and status, running commands are ended properly, and nothing is left.
 
 import Foundation
 import Testing
 
 struct `Faults of the machine` {
-  /// In a mount namespace of its own, with a small or read-only file system at `state`. Root, or
-  /// a user who may make namespaces; else the tests say so and fail.
+  /// A command prefix for a separate mount namespace, with a small or read-only file system at
+  /// `state`. It needs root, or a user who may create namespaces; otherwise the tests say so and
+  /// fail.
   private func mounted(_ options: String) -> String {
     "mkdir state; exec unshare -rm sh -c 'mount -t tmpfs -o \(options) none state && exec \"$@\"' sh"
   }

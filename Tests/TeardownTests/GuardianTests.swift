@@ -1,10 +1,11 @@
-// oprun and one of its guardians killed in one breath, in any order: nothing of the steps goes on.
+// oprun and one of its guardians are killed at the same time, in any order: nothing of the steps
+// survives.
 
 import Foundation
 import Testing
 
 struct `Guardians` {
-  /// Two, a moment after the first step has started.
+  /// The guardians: two, a moment after the first step has started.
   private func guardians(of oprun: OprunProcess) -> [Int32] {
     var found: [Int32] = []
     _ = eventually {
@@ -107,7 +108,7 @@ struct `Guardians` {
 
   @Test func `are in sessions of their own`() throws {
     try expectNothing { processes in
-      // The second one has its session a moment after it is there.
+      // The second one has its session a moment after it exists.
       #expect(eventually { Set(processes.map { getsid($0) }).count == 3 })
       let sessions = processes.map { getsid($0) }
       // As `pkill -9 -s` does.
@@ -130,7 +131,7 @@ struct `Guardians` {
           return now.count == 2 && attack.allSatisfy { !now.contains(pair[$0]) }
         })
     }
-    // They did not take the death of one another for that of oprun.
+    // They did not mistake each other's death for that of oprun.
     #expect(mark.processes.count == 1 && oprun.isRunning)
     let last = guardians(of: oprun)
     try Data().write(to: oprun.folder.appending(path: "go"))

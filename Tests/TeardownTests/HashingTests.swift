@@ -1,4 +1,4 @@
-// `hashFiles` while a run goes on: the loop does not wait for it.
+// `hashFiles` during a run: the loop does not wait for it.
 
 import Foundation
 import Testing

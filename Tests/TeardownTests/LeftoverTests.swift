@@ -1,5 +1,5 @@
-// What steps leave behind is gone when oprun is. Each script first shows, run by the shell alone,
-// that it does leave a process behind and that the probe sees it.
+// Processes that steps leave behind are gone when oprun is. Each script, run only by the shell,
+// first shows that it does leave a process behind and that the probe sees it.
 
 import Foundation
 import TestSupport

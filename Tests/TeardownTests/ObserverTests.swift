@@ -1,4 +1,4 @@
-// Who hears of a run: in which order, what has to be kept before anything goes on, and what becomes of
+// Observers of a run: their order, what must be kept before anything continues, and what happens to
 // a run whose observers fail. The program is `observed-run` (`Tests/ObservedRun`).
 
 import Foundation
@@ -28,7 +28,7 @@ private final class ObservedRun {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// Of everybody, or of one observer, what it heard.
+  /// What all observers, or one of them, received.
   func trace(of name: String? = nil) -> [String] {
     let lines = content(of: "trace").split(separator: "\n").map(String.init)
     guard let name else { return lines }

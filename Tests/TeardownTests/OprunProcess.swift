@@ -1,9 +1,9 @@
-// The real oprun as a process of its own, in a folder of its own.
+// The real oprun as a separate process, in its own directory.
 
 import Foundation
 import TestSupport
 
-/// One start of the built program with one pipeline, in a process group of its own.
+/// One start of the built program with one pipeline, in its own process group.
 final class OprunProcess {
   let folder: URL
   private let child: Child

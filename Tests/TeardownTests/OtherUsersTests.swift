@@ -1,4 +1,5 @@
-// Steps that run as another user (sudo): what cannot be signalled is told of and given up.
+// Steps that run as another user (sudo): processes that cannot be signalled are reported and given
+// up.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// Sees processes: what is alive on this machine and carries a mark in its arguments.
+// Finds processes that are alive on this machine and carry a mark in their arguments.
 
 import Foundation
 
@@ -8,7 +8,7 @@ struct Mark: CustomStringConvertible {
 
   var description: String { seconds }
 
-  /// Processes that were given this mark as an argument, zombies left out. An unset environment,
+  /// The processes that have this mark as an argument, without zombies. An unset environment,
   /// another session or another parent hides nothing.
   var processes: [Int32] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []

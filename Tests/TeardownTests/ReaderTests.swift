@@ -1,4 +1,4 @@
-// Readers of oprun's output that stand still: nothing of a run waits for them.
+// Readers of oprun's output that stop reading: nothing in a run waits for them.
 
 import Foundation
 import Testing
@@ -135,7 +135,7 @@ struct `Readers that stand still` {
   }
 
   @Test func `a pipe that cannot be opened anew holds nothing either`() throws {
-    // Nobody may open it any more, but root may: then oprun is somebody else.
+    // Only root may still open it; in that case oprun runs as another user.
     let user =
       getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups --" : ""
     let oprun = try OprunProcess(
@@ -181,10 +181,10 @@ struct `Readers that stand still` {
   }
 }
 
-/// A pseudo-terminal whose screen is read by nobody but the test.
+/// A pseudo-terminal whose screen is read only by the test.
 private final class PseudoTerminal {
   let path: String
-  /// Open on the side of programs.
+  /// The end for programs.
   let device: Int32
   private let screen: Int32
 

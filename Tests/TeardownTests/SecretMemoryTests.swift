@@ -6,7 +6,8 @@ import TestSupport
 import Testing
 
 struct `Secrets in memory and files` {
-  /// Before a command: it runs as `nobody`, whoever runs the tests. A plain user needs nothing.
+  /// A command prefix that runs it as `nobody` if root runs the tests. An ordinary user needs
+  /// nothing.
   private static let asPlainUser =
     getuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups" : ""
 
@@ -15,7 +16,8 @@ struct `Secrets in memory and files` {
     let folder = FileManager.default.temporaryDirectory.appending(
       path: "oprun-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    // By a process of its own: a descriptor that another test's child inherited would keep the copy busy.
+    // A separate process does this, because a descriptor that another test's child inherited would
+    // keep the copy busy.
     let copy = try Child(
       script: "cp '\(OprunProcess.program)' '\(folder.appending(path: "oprun").path)'")
     _ = copy.wait()
@@ -25,7 +27,7 @@ struct `Secrets in memory and files` {
     return folder
   }
 
-  /// Starts a run that goes on until the file `over` is there, and asks another process of the same
+  /// Starts a run that continues until the file `over` exists, and asks another process of the same
   /// user what it can read.
   private func look(declaring secrets: String) throws -> String {
     let folder = try folder(

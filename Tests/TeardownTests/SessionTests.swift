@@ -1,4 +1,4 @@
-// Each command has a session of its own, and so no terminal, also where oprun has one.
+// Each command has its own session, and so no terminal, even if oprun has one.
 
 import Foundation
 import Testing

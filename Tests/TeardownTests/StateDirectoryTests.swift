@@ -1,11 +1,11 @@
-// The state directory in hostile hands: folders prepared by others, and steps that put things in place
-// of the files of their run, or take its folder away.
+// Attacks on the state directory: directories prepared by other users, and steps that replace the
+// files of their run or remove its directory.
 
 import Foundation
 import Testing
 
 struct `The state directory` {
-  /// oprun makes a log when it sees output, which may be after the next command of the script.
+  /// oprun creates a log when it sees output, which may be after the next command of the script.
   private let awaitsLog = "until ls .oprun/runs/*/*.1.log >/dev/null 2>&1; do sleep 0.01; done"
 
   @Test func `of another user forges nothing in a run of root`() throws {
@@ -25,7 +25,8 @@ struct `The state directory` {
     #expect(!oprun.exists("ran"))
   }
 
-  /// The same without root's rights: no folder of ours can be given away, but root's are there.
+  /// The same without the rights of root: no directory of ours can be given away, but there are
+  /// some of root.
   private func ofRootForgesNothing() throws {
     let oprun = try OprunProcess(pipeline(script: "touch ran"), arguments: "--state-dir /usr")
     #expect(oprun.wait() == 74)
@@ -41,7 +42,7 @@ struct `The state directory` {
     #expect(!oprun.exists("ran") && !oprun.exists(".oprun/runs"))
   }
 
-  /// In this run every file that oprun will want next is something else already.
+  /// In this run every file that oprun will need next is already something else.
   @Test(arguments: ["grouped", "prefixed", "quiet"])
   func `full of FIFOs holds nothing up`(mode: String) throws {
     let oprun = try OprunProcess(

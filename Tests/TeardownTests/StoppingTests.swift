@@ -1,4 +1,4 @@
-// However oprun ends, nothing of its steps goes on.
+// However oprun ends, nothing of its steps survives.
 
 import Diagnostics
 import Foundation
@@ -12,8 +12,8 @@ struct `Stopping oprun` {
     try expectEnd(by: signal, status: status)
   }
 
-  /// Every one that a step may send to its parent and that would end a process; 32 and 33 are those
-  /// that the C library hides.
+  /// Every signal that a step may send to its parent and that would end a process; 32 and 33 are
+  /// those that the C library hides.
   @Test(
     arguments: [
       SIGUSR1, SIGUSR2, SIGALRM, SIGSTKFLT, SIGXCPU, SIGVTALRM, SIGPROF, SIGIO, SIGPWR, 32, 33, 34,
@@ -182,7 +182,7 @@ struct `Stopping oprun` {
     defer { mark.endAll() }
     let oprun = try OprunProcess(pipeline(script: "setsid sleep \(mark) & sleep \(mark)"))
     #expect(eventually { mark.processes.count == 2 })
-    // They have their names when they have their program.
+    // They have their names once they have their program.
     #expect(
       eventually {
         let all = try? descendants(of: oprun.processID)
@@ -205,7 +205,7 @@ struct `Stopping oprun` {
     func guardians() throws -> [Int32] {
       try descendants(of: oprun.processID).filter { try arguments(of: $0).contains("guardian") }
     }
-    // They have their names a moment after they are there.
+    // They have their names a moment after they exist.
     #expect(eventually { (try? guardians().count) == 2 })
     let first = Set(try guardians())
     for guardian in first { kill(guardian, SIGKILL) }

@@ -3,14 +3,14 @@
 package import Foundation
 
 /// A program of the same build as the tests, or the one in the folder that `OPRUN_PROGRAMS` names:
-/// so the release programs go through the same tests. Stops the tests if it is not there.
+/// so the release programs pass the same tests. Stops the tests if it does not exist.
 package func builtProgram(_ name: String) -> String {
   let path = programFolder.appending(path: name).path
   precondition(FileManager.default.isExecutableFile(atPath: path), "\(path) was not built")
   return path
 }
 
-/// Where they are. Absolute.
+/// The absolute path of their directory.
 package let programFolder: URL = {
   if let given = ProcessInfo.processInfo.environment["OPRUN_PROGRAMS"] {
     return URL(filePath: given).absoluteURL
@@ -18,6 +18,6 @@ package let programFolder: URL = {
   return ownFolder
 }()
 
-/// Where the tests themselves are, and programs that are made for them alone. Absolute.
+/// The absolute path of the directory of the tests and of programs that are built only for them.
 package let ownFolder =
   URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()

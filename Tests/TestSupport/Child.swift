@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// A shell script in a process group of its own, with our standard input and output.
+/// A shell script in its own process group, with our standard input and output.
 package final class Child {
   package let processID: Int32
   private var status: Int32?
 
-  /// Without an environment it gets ours.
+  /// Starts a script; without an environment it gets ours.
   package init(script: String, environment: [String: String]? = nil) throws {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -34,7 +34,7 @@ package final class Child {
     processID = child
   }
 
-  /// One that nobody has collected is ended: the monitor of exit tests would look at nothing but that.
+  /// Ends a child that was not reaped, because the monitor of exit tests would hang on it.
   deinit {
     if hasEnded { return }
     kill(processID, SIGKILL)

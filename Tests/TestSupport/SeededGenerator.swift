@@ -1,4 +1,4 @@
-// Random numbers that come again with their seed.
+// Random numbers that can be repeated with their seed.
 
 /// SplitMix64 (Steele, Lea, Flood 2014).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A shell that scripts of steps are given to.
+/// A shell that runs scripts of steps.
 package struct Shell: CustomStringConvertible, Sendable {
   package let arguments: [String]
 

@@ -1,4 +1,4 @@
-// An authority that nobody knows, and certificates that it has signed: made anew for each test.
+// An unknown authority, and certificates that it has signed, created for each test.
 
 import Foundation
 import TestSupport

@@ -1,4 +1,5 @@
-// What is decided and told about many items: who is begun next, the table, the outputs, the progress.
+// Decisions and reports about many items: which is begun next, the table, the outputs, the
+// progress.
 
 import BuiltinSteps
 import Testing
@@ -40,7 +41,7 @@ struct BatchTests {
     admission.paused(0)
     begun = (0..<2).map { _ in admission.next() }
     #expect(begun == [1, nil])
-    // There is no place now, but the next one is its.
+    // There is no slot now, but it gets the next one.
     var mayGoOn = admission.resume(0)
     #expect(!mayGoOn)
     begun = [admission.downloaded(1)]

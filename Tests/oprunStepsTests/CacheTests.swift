@@ -1,11 +1,12 @@
-// What the cache promises: what is in it is right, it is never too large, and nothing that is used goes.
+// The guarantees of the cache: its contents are correct, it is never too large, and nothing in use
+// is removed.
 
 import Foundation
 import Testing
 
 @testable import oprun_steps
 
-/// A cache in a folder of its own.
+/// A cache in its own folder.
 private final class CacheBench {
   let workspace: Workspace
   let folder: CacheFolder
@@ -20,7 +21,7 @@ private final class CacheBench {
 
   func key(_ name: String) -> Digest { SHA256.hash("key " + name) }
 
-  /// Puts a content in, as a download does.
+  /// Adds a content, as a download does.
   @discardableResult
   func keep(_ content: String, as name: String) throws -> CachedObject? {
     let part = try PartFile.open(at: folder.part(key(name)), mode: 0o600)
@@ -317,7 +318,7 @@ struct CacheTests {
   }
 }
 
-/// Texts in the order they came.
+/// The messages in the order in which they came.
 private final class Warnings: @unchecked Sendable {  // under a lock
   private let lock = NSLock()
   private var texts: [String] = []
@@ -326,7 +327,7 @@ private final class Warnings: @unchecked Sendable {  // under a lock
   var all: [String] { lock.withLock { texts } }
 }
 
-/// As a message shows a path: at most 80 characters.
+/// A path as in a message: at most 80 characters.
 private func quote(_ path: String) -> String {
   path.count > 80 ? "'\(path.prefix(80))…'" : "'\(path)'"
 }

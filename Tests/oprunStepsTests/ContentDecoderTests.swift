@@ -1,4 +1,5 @@
-// Packed contents as they come over a connection: in pieces of any length, with and without a frame.
+// Compressed contents as they arrive over a connection: in pieces of any length, with and without a
+// frame.
 
 import Foundation
 import Testing
@@ -77,7 +78,7 @@ struct ContentDecoderTests {
   }
 }
 
-/// Takes lines as libcurl hands them on.
+/// Takes lines as libcurl passes them on.
 private func head(_ lines: String...) -> ResponseHead {
   var head = ResponseHead()
   for line in ["HTTP/1.1 200 OK"] + lines {

@@ -1,5 +1,5 @@
-// Names and passwords: from `.netrc` as curl users expect, and from URLs. Who gets them, and that nobody
-// is shown them.
+// Names and passwords: from `.netrc` as curl users expect, and from URLs. Which hosts get them, and
+// that they are never shown.
 
 import Diagnostics
 import Foundation

@@ -1,4 +1,4 @@
-// `download-and-resize` as a user sees it: images that come from a server, and what is made of them.
+// `download-and-resize` as a user sees it: images that come from a server, and the results.
 
 import BuiltinSteps
 import Foundation
@@ -95,7 +95,7 @@ struct DownloadAndResizeTests {
         FileManager.default.contents(atPath: workspace.path("\(folder)/\(file)"))
       }
       #expect(bytes("both") == bytes("both-fresh"))
-      // Else this would show nothing.
+      // Otherwise this would show nothing.
       if file == "20.webp" { #expect(bytes("both") != bytes("alone")) }
     }
   }
@@ -137,7 +137,7 @@ struct DownloadAndResizeTests {
     let file = try FileHandle(forWritingTo: objects.appending(path: largest))
     try file.seek(toOffset: 5000)
     try file.write(contentsOf: Data([0, 0, 0, 0]))
-    // The result is there, so nobody reads it; for another size somebody must.
+    // The result exists, so the content is not read; for another size it must be.
     #expect(try run(100).errors == "")
     #expect(server.requests.count == 1)
     let other = try run(50)
@@ -229,7 +229,7 @@ struct DownloadAndResizeTests {
       "download-and-resize", "--list=urls", "--to=out/{index}.{ext}", "--width=20",
       "--allow-private", "--workers=2",
     ]
-    // Without room in the cache, each copy is made anew.
+    // Without room in the cache, each copy is made again.
     for more in [[], ["--cache-size=1K", "--cache-dir=small"]] {
       let end = try workspace.start(words: words + more, openFiles: 80).wait()
       #expect(end.status == 0, "\(end.output)")

@@ -1,4 +1,4 @@
-// `download` as a user sees it: what is fetched, what is not, and what is there afterwards.
+// `download` as a user sees it: what is fetched, what is not, and what exists afterwards.
 
 import Foundation
 import TestSupport
@@ -131,7 +131,7 @@ struct DownloadTests {
   @Test func `at most so many at once, and from one host`() throws {
     let gate = DispatchSemaphore(value: 0)
     let server = try LoopbackServer { _, connection in
-      // The first two come together; if a third came with them, it would be counted.
+      // The first two arrive together; if a third arrived with them, it would be counted.
       _ = gate.wait(timeout: .now() + 0.05)
       connection.answer()
     }

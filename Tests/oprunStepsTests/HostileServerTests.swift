@@ -1,4 +1,4 @@
-// Servers that are broken or mean it badly: the item fails with a clear message, and nothing is left
+// Servers that are broken or malicious: the item fails with a clear message, and nothing is left
 // under its name.
 
 import Foundation
@@ -6,7 +6,7 @@ import Testing
 
 @testable import oprun_steps
 
-/// Downloads `/x` without further attempts, and says what was told and left.
+/// Downloads `/x` without further attempts, and returns what was reported and left.
 private func download(
   _ server: LoopbackServer, _ more: String..., path: String = "/x", allows: Bool = true
 ) throws -> (message: String, files: [String], status: Int32) {

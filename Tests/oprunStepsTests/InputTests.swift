@@ -1,4 +1,4 @@
-// How words become the inputs of a step, and what is said of wrong ones.
+// How words become the inputs of a step, and the messages about wrong ones.
 
 import BuiltinSteps
 import Testing

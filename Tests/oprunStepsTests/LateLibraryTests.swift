@@ -6,7 +6,7 @@ import Testing
 
 @testable import oprun_steps
 
-/// Runs the program where a library is an empty file.
+/// Runs the program with an empty file as a library.
 private func run(
   _ words: String..., without library: String
 ) throws -> (status: Int32, errors: String) {

@@ -1,13 +1,13 @@
-// A server on loopback that says whatever a test wants, right or wrong: bytes, not HTTP.
+// A server on loopback that sends whatever a test wants, valid or invalid: bytes, not HTTP.
 
 import Foundation
 import Synchronization
 
-/// Answers each connection on a thread of its own, request after request.
+/// A server that answers each connection on a separate thread, request after request.
 final class LoopbackServer: Sendable {
   struct Request: Sendable {
     let method: String
-    /// Of a request to a proxy, all of the URL, or for CONNECT `host:port`.
+    /// The path; for a request to a proxy, the whole URL, or `host:port` for CONNECT.
     let path: String
     /// Names in lower case.
     let headers: [String: String]
@@ -59,7 +59,7 @@ final class LoopbackServer: Sendable {
   /// All requests so far.
   var requests: [Request] { seen.withLock { $0 } }
 
-  /// The most requests that were answered at one time.
+  /// The maximum number of requests that were answered at the same time.
   var peakCount: Int { peak.withLock { $0.most } }
 
   private func serve(
@@ -133,13 +133,13 @@ final class Connection: @unchecked Sendable {  // belongs to one thread
   @discardableResult
   func write(_ text: String) -> Bool { write(Array(text.utf8)) }
 
-  /// A whole answer, after which the connection can be used again.
+  /// Sends a whole response, after which the connection can be reused.
   func answer(_ status: String = "200 OK", _ headers: [String] = [], _ body: String = "") {
     let lines = ["HTTP/1.1 \(status)", "Content-Length: \(body.utf8.count)"] + headers
     isKept = write(lines.joined(separator: "\r\n") + "\r\n\r\n" + body)
   }
 
-  /// Passes bytes on to a port of this machine, and back, until one end has had enough.
+  /// Passes bytes on to a port of this machine, and back, until one end closes.
   func tunnel(to port: Int) {
     let other = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(other) }

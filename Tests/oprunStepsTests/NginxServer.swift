@@ -1,4 +1,4 @@
-// A server that the world uses, for tests that need a real one: TLS, HTTP/2, many connections.
+// A widely used server, for tests that need a real one: TLS, HTTP/2, many connections.
 
 import Foundation
 import TestSupport
@@ -6,9 +6,9 @@ import Testing
 
 @testable import oprun_steps
 
-/// nginx in the foreground, in a folder of its own, on ports that the kernel has chosen.
+/// nginx in the foreground, in its own folder, on ports that the kernel has chosen.
 final class Nginx {
-  /// One request, as nginx has seen it.
+  /// One request, as nginx saw it.
   struct Entry: Hashable {
     let status: String
     /// `HTTP/1.1`, `HTTP/2.0`.
@@ -20,8 +20,8 @@ final class Nginx {
   let ports: [Int]
   private let child: Child
 
-  /// For each server what stands in its block; `PORT` in it is a port of its own. Files are taken from
-  /// the folder `files`.
+  /// Starts servers, each with the contents of its block, in which `PORT` is its own port. Files
+  /// come from the folder `files`.
   init(_ servers: [String] = ["listen 127.0.0.1:PORT;"], in workspace: Workspace? = nil) throws {
     let workspace = try workspace ?? Workspace()
     self.workspace = workspace

@@ -1,4 +1,4 @@
-// The same downloads from a server that the world uses.
+// The same downloads from a widely used server.
 
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-// How far a batch is, for programs: lines of JSON where OPRUN_PROGRESS says.
+// The progress of a batch for programs: lines of JSON, written to the target in OPRUN_PROGRESS.
 
 import Foundation
 import TestSupport
@@ -43,7 +43,7 @@ struct ProgressTests {
     let workspace = try Workspace()
     let seen = Recorder()
     let server = try LoopbackServer { [folder = workspace.folder] request, connection in
-      // What is there while the first of two files comes.
+      // The progress while the first of two files is being received.
       if request.path == "/b" {
         connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n01234")
         for _ in 0..<200 where seen.text.isEmpty {
@@ -93,7 +93,7 @@ struct ProgressTests {
   func `a place that cannot be written is no reason to fail`(place: String) throws {
     let folder = try ImageFolder()
     try folder.write(try Pixels.corners(40, 40).encoded("png"), to: "a.png")
-    // A FIFO stands for all that is no file: a device could be lost.
+    // A FIFO stands for everything that is not a file: a device could be lost.
     #expect(mkfifo(folder.path("device"), 0o600) == 0)
     let program = quotedForShell(builtProgram("oprun-steps"))
     let child = try Child(

@@ -1,5 +1,5 @@
-// Proxies: from the environment as curl knows it, by the input, none; tunnels; and what is said when one
-// refuses.
+// Proxies: from the environment as for curl, from the input, none; tunnels; and the message when
+// one refuses.
 
 import Foundation
 import Testing

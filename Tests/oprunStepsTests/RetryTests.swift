@@ -1,4 +1,4 @@
-// What is tried again, when, and what an earlier try left is good for.
+// What is retried, when, and what can be done with the rest of an earlier attempt.
 
 import Foundation
 import Testing
@@ -126,7 +126,7 @@ struct RetryTests {
 }
 
 struct ResumeTests {
-  /// Sends half of the content the first time, and what is asked for afterwards.
+  /// A server that sends half of the content the first time, and then whatever is requested.
   private func halting(
     tag: String = "\"v1\"", _ second: @escaping @Sendable (Connection) -> Void
   ) throws -> LoopbackServer {
@@ -263,7 +263,7 @@ struct ResumeTests {
     #expect(workspace.files == [".oprun-download.json", "x"])
   }
 
-  /// What a run leaves that is killed in the middle of a content.
+  /// The leftovers of a run that is killed in the middle of a content.
   private func killed() throws -> (Workspace, LoopbackServer) {
     let server = try LoopbackServer { request, connection in
       if request.headers["range"] != nil {
@@ -271,7 +271,7 @@ struct ResumeTests {
       }
       if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
-      // What is noted beside a part is noted once in a second.
+      // The record next to a part is written once a second.
       usleep(1_100_000)
       connection.write("lo")
       connection.waitForEnd()
@@ -299,7 +299,7 @@ struct ResumeTests {
     case "content": try workspace.write("hellO", to: "x.part")
     case "shorter": try workspace.write("hell", to: "x.part")
     case "longer":
-      // More than was noted may have come: it is dropped.
+      // More than was recorded may have been received: it is dropped.
       try workspace.write("hello, and more", to: "x.part")
       goesOn = true
     case "writable": try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: part)
@@ -334,7 +334,7 @@ struct ResumeTests {
   }
 }
 
-/// Paths in the order they were asked for.
+/// The paths in the order in which they were requested.
 private final class LogOfPaths: @unchecked Sendable {  // under a lock
   private let lock = NSLock()
   private var paths: [String] = []

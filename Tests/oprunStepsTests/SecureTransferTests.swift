@@ -1,4 +1,4 @@
-// TLS: who is believed, who is not, and what is said of it.
+// TLS: which servers are trusted, which are not, and the messages.
 
 import Foundation
 import Testing
@@ -8,7 +8,7 @@ import Testing
 /// One download of `/hello.txt`, as a user would see it.
 private struct Attempt {
   let end: ProgramEnd
-  /// How many there were, as the manifest says.
+  /// The number of attempts according to the manifest.
   let attempts: String
   let hasFile: Bool
 
@@ -26,7 +26,7 @@ private struct Attempt {
     hasFile = nginx.workspace.exists("in.txt") || nginx.workspace.exists("in.txt.part")
   }
 
-  /// What was said of the item.
+  /// The message about the item.
   var message: String {
     end.errors.replacing(#/^failed: https:[^ ]+: /#, with: "")
   }

@@ -1,4 +1,4 @@
-// What is said of a list of URLs that has wrong lines.
+// The messages about a list of URLs with invalid lines.
 
 import Testing
 

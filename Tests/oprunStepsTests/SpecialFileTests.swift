@@ -1,5 +1,5 @@
-// What is no file where one is meant, and files that others have put there: nothing hangs, nothing is
-// replaced that is no file, and nothing is believed that is not surely ours.
+// Things that are not files where one is expected, and files that others have put there: nothing
+// hangs, only files are replaced, and nothing is trusted that is not certainly ours.
 
 import Foundation
 import Testing
@@ -121,7 +121,7 @@ struct SpecialFileTests {
       #expect(end.errors == "", "\(kind)")
       #expect(workspace.content("x") == "hello\n")
       #expect(workspace.content("precious") == "precious")
-      // A second name of a file of ours is no file of others: it goes, the file stays.
+      // A second name of our own file is not a file of others: it is removed, the file stays.
       #expect(workspace.kind("x.part") == (kind == "file" ? "nothing" : kind))
       #expect(!workspace.files.contains { $0.hasPrefix(".oprun-") && $0.hasSuffix(".part") })
     }

@@ -1,4 +1,4 @@
-// `wait_for` of a pipeline, through `oprun` itself, with servers that come to be ready.
+// `wait_for` of a pipeline, through `oprun` itself, with servers that become ready.
 
 import Foundation
 import Testing
@@ -19,7 +19,7 @@ struct WaitForTests {
   @Test func `a step waits for a server that is not ready at first, and holds no place`() throws {
     let workspace = try Workspace()
     let server = try LoopbackServer { request, connection in
-      // Ready only when the other step has run, which has the one place there is.
+      // It is ready only when the other step has run, which uses the only slot.
       let isReady = workspace.exists("other") && request.number >= 2
       connection.answer(isReady ? "200 OK" : "503 Starting")
     }

@@ -1,4 +1,4 @@
-// `wait`: what is ready ends it, what is not is named.
+// `wait`: it ends when everything is ready, and names what is not.
 
 import Foundation
 import Testing
@@ -9,7 +9,7 @@ struct WaitTests {
   @Test func `all kinds of conditions are waited for`() throws {
     let workspace = try Workspace()
     let server = try LoopbackServer { request, connection in
-      // Not ready yet when it is asked first.
+      // It is not ready at the first request.
       connection.answer(request.number < 2 ? "503 Starting" : "200 OK")
     }
     try workspace.write("", to: "ready")
@@ -88,7 +88,7 @@ struct WaitTests {
     #expect(!end.errors.contains(/lib(vips|curl|crypto)\.so/))
   }
 
-  /// What a server says to a look, and what is said of it.
+  /// The response of a server to a check, and the message about it.
   @Test(
     arguments: [
       ("HTTP/1.1 204 No Content\r\n\r\n", nil), ("HTTP/1.0 302 Found\r\n", nil),

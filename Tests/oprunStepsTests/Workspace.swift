@@ -1,11 +1,11 @@
-// A folder of its own for each test, and the program run in it.
+// A separate folder for each test, in which the program runs.
 
 import Foundation
 import TestSupport
 
 @testable import oprun_steps
 
-/// What a run of the program did.
+/// The result of a run of the program.
 struct ProgramEnd {
   let status: Int32
   let output: String
@@ -23,7 +23,7 @@ final class Workspace: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// Runs the built program with a cache of its own. Words are quoted for the shell.
+  /// Runs the built program with its own cache. Words are quoted for the shell.
   func run(_ words: String..., environment: [String: String] = [:]) throws -> ProgramEnd {
     try run(words: words, environment: environment)
   }
@@ -67,7 +67,7 @@ final class Workspace: Sendable {
     try text.write(to: file, atomically: false, encoding: .utf8)
   }
 
-  /// All files but those of the cache and of the test itself.
+  /// All files except those of the cache and of the test itself.
   var files: [String] {
     let all = FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []
     return all.filter { name in
@@ -77,7 +77,7 @@ final class Workspace: Sendable {
   }
 }
 
-/// A start of the program, in a process group of its own.
+/// A start of the program, in its own process group.
 final class RunningProgram {
   private let child: Child
   private let workspace: Workspace
@@ -91,7 +91,7 @@ final class RunningProgram {
 
   var processID: Int32 { child.processID }
 
-  /// Times of a run and other things that no two runs share are replaced.
+  /// Waits for the end. Times and other things that differ between runs are replaced.
   func wait() -> ProgramEnd {
     let status = child.wait()
     return ProgramEnd(

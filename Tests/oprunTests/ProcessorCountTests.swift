@@ -1,4 +1,4 @@
-// What control groups leave of the processors, from the texts of the kernel's files.
+// The number of processors that control groups grant, from the contents of the kernel's files.
 
 import Processors
 import Testing

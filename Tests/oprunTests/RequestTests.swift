@@ -184,7 +184,7 @@ private let noFile =
     ("run build test", "run: oprun.yml build test"), ("run list", "run: oprun.yml list"),
     ("list", "list: oprun.yml"), ("graph build", "graph: oprun.yml build"),
     ("validate", "validate: oprun.yml"), ("a.yml build", "run: a.yml build"),
-    // A step may have the name of a file without an ending.
+    // A step may have the name of a file without an extension.
     ("Makefile", "run: oprun.yml Makefile"), ("./Makefile build", "run: ./Makefile build"),
     ("ns:build v1.2", "run: oprun.yml ns:build v1.2"), ("- build", "run: - build"),
   ])

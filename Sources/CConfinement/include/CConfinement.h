@@ -1,4 +1,4 @@
-// Takes rights away from the calling process, and asks what is left of them.
+// Takes rights away from the calling process, and checks which are left.
 #ifndef CCONFINEMENT_H
 #define CCONFINEMENT_H
 
@@ -12,14 +12,15 @@ enum confinement_layer {
   confinement_capabilities = 4,  // no rights of root
 };
 
-// For the rest of the process's life. Limits first, so that a refused layer leaves these. Answers
-// the layers that the kernel has granted. Call it before there is a second thread.
+// Confines the process for the rest of its life. Limits are set first, so that they hold even if a
+// layer is refused. Returns the layers that the kernel has granted. Call it before there is a
+// second thread.
 int confinement_enter(uint64_t address_space);
 
-// From now on, this many seconds of processor time until SIGXCPU.
+// Allows this many seconds of processor time from now on until SIGXCPU.
 int confinement_limit_cpu(unsigned seconds);
 
-// What a confined process must not be able to do. Each is tried for real.
+// What a confined process must not be able to do. Each is actually tried.
 enum confinement_attempt {
   confinement_read_file,
   confinement_write_file,
@@ -41,17 +42,18 @@ void confinement_die_with_parent(void);
 // The kernel's version of Landlock; 0 for none.
 int confinement_landlock_version(void);
 
-// Two connected sockets that keep messages apart, close-on-exec. The errno; 0 on success.
+// Makes two connected sockets that keep message boundaries, close-on-exec. Returns the errno; 0 on
+// success.
 int confinement_socket_pair(int ends[2]);
-// sendmsg(2) and recvmsg(2) with descriptors. Bytes sent or received, -errno on failure.
+// sendmsg(2) and recvmsg(2) with descriptors. Return the bytes sent or received, -errno on failure.
 ssize_t confinement_send(int socket, const void *bytes, size_t size, const int *descriptors, int count);
-// `count` holds the room first, then the number received. They are close-on-exec.
+// `count` is the capacity at first, then the number received. The descriptors are close-on-exec.
 ssize_t confinement_receive(int socket, void *bytes, size_t size, int *descriptors, int *count);
 
-// A file without a name in a folder, close-on-exec; -errno where the file system has no such files.
+// Makes an unnamed file in a folder, close-on-exec; -errno if the file system does not support it.
 int confinement_unnamed_file(const char *folder);
 
-// A file in memory, close-on-exec, of this size; -errno on failure.
+// Makes a file in memory of this size, close-on-exec; -errno on failure.
 int confinement_memory_file(int64_t size);
 
 #endif

@@ -1,5 +1,5 @@
-// libvips, libcurl and libcrypto, each loaded when a function that needs it is called first. So what needs
-// none of them starts without them.
+// libvips, libcurl and libcrypto, each loaded when a function that needs it is first called. So a
+// command that needs none of them starts without them.
 #ifndef CLATE_H
 #define CLATE_H
 
@@ -9,24 +9,26 @@
 
 // MARK: libvips
 
-// NULL if libvips is there; else why it is not.
+// NULL if libvips is available; otherwise why it is not.
 const char *cvips_load(void);
 
-// Of the library; "" if it is not there.
+// The version of the library; "" if it is not available.
 const char *cvips_version(void);
 
-// Once in a process. One thread per image, and none of its modules is looked for. 0 on success.
+// Initialises libvips, once in a process, with one thread per image and without searching for
+// modules. 0 on success.
 int cvips_start(void);
 
-// Holds for the loaders that are known by then.
+// Blocks the loaders that are known at that time.
 void cvips_block_loaders(void);
-// A class of operations, if it is there.
+// Allows a class of operations, if it exists.
 void cvips_allow(const char *name);
 
-// Loads a module, such as the one for HEIF and AVIF, from beside the library. 0 on success.
+// Loads a module, such as the one for HEIF and AVIF, from the directory of the library. 0 on
+// success.
 int cvips_load_module(const char *name);
 
-// Whether a class of operations is there, as "VipsForeignLoadHeif".
+// Whether a class of operations exists, such as "VipsForeignLoadHeif".
 int cvips_has(const char *name);
 void cvips_release(void *object);
 void cvips_free(void *memory);
@@ -48,17 +50,17 @@ void cvips_copy_field(VipsImage *from, VipsImage *to, const char *name);
 VipsSource *cvips_source(int descriptor);
 VipsTarget *cvips_target(int descriptor);
 
-// Four bands of eight bits, in sRGB; the first does not copy them.
+// Images with four bands of eight bits, in sRGB; the first function does not copy the pixels.
 VipsImage *cvips_around_pixels(const void *pixels, size_t size, int width, int height);
 VipsImage *cvips_of_pixels(const void *pixels, size_t size, int width, int height);
 
-// What makes an image answers NULL on failure.
+// Functions that make an image return NULL on failure.
 VipsImage *cvips_decoded(VipsImage *image);
 
-// For cvips_free.
+// The result must be released with cvips_free.
 void *cvips_pixels(VipsImage *image, size_t *size);
 
-// `pages`: 1 for the first alone, -1 for all.
+// `pages` is 1 for only the first, -1 for all.
 VipsImage *cvips_load_jpeg(VipsSource *source, int shrink);
 VipsImage *cvips_load_png(VipsSource *source);
 VipsImage *cvips_load_webp(VipsSource *source, int pages, double scale);
@@ -67,7 +69,7 @@ VipsImage *cvips_load_tiff(VipsSource *source);
 VipsImage *cvips_load_jxl(VipsSource *source);
 VipsImage *cvips_load_heif(VipsSource *source);
 
-// Exactly this size, turned upright. `profile` can be NULL.
+// Scales to exactly this size, rotated upright. `profile` can be NULL.
 VipsImage *cvips_thumbnail_source(
     VipsSource *source, const char *options, int width, int height, const char *profile);
 VipsImage *cvips_thumbnail_image(
@@ -80,7 +82,7 @@ VipsImage *cvips_flatten(VipsImage *from, double red, double green, double blue)
 VipsImage *cvips_embed(
     VipsImage *from, int left, int top, int width, int height, const double *color, int bands);
 
-// 0 on success.
+// Return 0 on success.
 int cvips_save_jpeg(
     VipsImage *image, VipsTarget *target, int quality, int strip, int optimize);
 int cvips_save_png(VipsImage *image, VipsTarget *target, int strip);
@@ -95,14 +97,14 @@ int cvips_save_jxl(VipsImage *image, VipsTarget *target, int quality, int strip)
 
 typedef size_t (*ccurl_take)(char *bytes, size_t size, size_t count, void *context);
 
-// What libcurl calls curl_easy_…, with a plain function in place of a variadic one.
+// libcurl's curl_easy_…, with plain functions in place of variadic ones.
 CURL *ccurl_easy_new(void);
 void ccurl_easy_free(CURL *easy);
 const char *ccurl_words(CURLcode code);
 void ccurl_free(void *memory);
 CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
 
-// Text, lists and pointers.
+// Sets strings, lists and pointers.
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 CURLcode ccurl_set_take(CURL *easy, CURLoption option, ccurl_take function);
 CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback function);
@@ -110,11 +112,11 @@ CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback function);
 CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value);
 
-// Lists of text; the empty one is NULL.
+// Lists of strings; the empty one is NULL.
 struct curl_slist *ccurl_list_add(struct curl_slist *list, const char *text);
 void ccurl_list_free(struct curl_slist *list);
 
-// What libcurl calls curl_multi_….
+// libcurl's curl_multi_….
 CURLM *ccurl_multi_new(void);
 void ccurl_multi_free(CURLM *multi);
 CURLMcode ccurl_set_multi_long(CURLM *multi, CURLMoption option, long value);
@@ -124,11 +126,11 @@ void ccurl_multi_perform(CURLM *multi);
 void ccurl_multi_wait(CURLM *multi, int milliseconds);
 void ccurl_multi_wake(CURLM *multi);
 
-// The next transfer that has ended, with its result; NULL if there is no more.
+// The next transfer that has ended, with its result; NULL if there are no more.
 CURL *ccurl_multi_next_ended(CURLM *multi, CURLcode *result);
 curl_socket_t ccurl_bad_socket(void);
 
-// What libcurl calls curl_url_….
+// libcurl's curl_url_….
 CURLU *ccurl_url_new(void);
 void ccurl_url_free(CURLU *url);
 CURLUcode ccurl_url_get(CURLU *url, CURLUPart part, char **text, unsigned flags);
@@ -136,11 +138,11 @@ CURLUcode ccurl_url_set(CURLU *url, CURLUPart part, const char *text, unsigned f
 
 // MARK: libcrypto
 
-// A hash in the making.
+// Starts a hash.
 void *ccrypto_sha256_start(void);
 void ccrypto_sha256_add(void *context, const void *bytes, size_t count);
 
-// The hash of all so far; more can follow.
+// The hash of everything so far; more can follow.
 void ccrypto_sha256_result(void *context, unsigned char *digest);
 void ccrypto_sha256_end(void *context);
 

@@ -1,4 +1,4 @@
-// What Linux offers and Swift's Glibc module does not: epoll, signalfd, prctl, fork, and a process
+// What Linux offers but Swift's Glibc module does not: epoll, signalfd, prctl, fork, and a process
 // start that does not wait for the new program to be loaded.
 #ifndef CLINUX_H
 #define CLINUX_H
@@ -30,9 +30,10 @@ enum {
 
 // One process start. Everything in it must stay in place until `busy` is 0.
 struct clinux_launch {
-  // Programs to try, in this order, as execvp(3) does with PATH; ends with NULL.
+  // The programs to try, in order, as execvp(3) does with PATH; ends with NULL.
   const char *const *programs;
-  // There is room for one more in front, for the shell that runs a file without `#!`.
+  // The arguments. There is room for one more in front, for the shell that runs a file without
+  // `#!`.
   char **arguments;
   char *const *environment;
   const char *directory;     // changed into first; NULL stays
@@ -43,7 +44,7 @@ struct clinux_launch {
   uint64_t default_signals;  // bit n-1: signal n gets its default action
   uint64_t stopping_signals; // bit n-1: signal n is blocked here and ends the run
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
-  int cgroup;                // folder of the cgroup v2 to start in; -1 for ours
+  int cgroup;                // directory of the cgroup v2 to start in; -1 for ours
   pid_t parent;              // ours
 
   // Written by the new process and the kernel.
@@ -58,11 +59,11 @@ enum clinux_stage {
   clinux_stage_execute
 };
 
-// Starts a process in a session of its own that gets SIGKILL when the calling thread ends.
-// Returns its id, or -errno. Does not wait for the program to be loaded: a failure to load it
-// shows in `error` after the process has exited with status 127.
-// If it cannot be started in `cgroup`, it is started in ours, and `cgroup` becomes -1.
-// Nothing else may use the stack, of at least 16 KiB, until `busy` is 0.
+// Starts a process in its own session that gets SIGKILL when the calling thread ends. Returns its
+// id, or -errno. It does not wait for the program to be loaded: a failure to load it is in `error`
+// after the process has exited with status 127. If it cannot be started in `cgroup`, it is started
+// in ours, and `cgroup` becomes -1. Nothing else may use the stack, of at least 16 KiB, until
+// `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
 // What a guardian starts with. Everything in it must stay in place until `busy` is 0.
@@ -81,27 +82,28 @@ struct clinux_guardian {
   volatile pid_t busy;  // not 0 while the guardian still uses our memory; written by the kernel
 };
 
-// Starts a guardian: it waits for our end or for `delay`, whatever comes first, and then becomes the
-// program. Returns its id, or -errno. Nothing else may use the stack, of at least 16 KiB, until `busy`
-// is 0.
+// Starts a guardian: it waits for our end or for `delay`, whichever comes first, and then executes
+// the program. Returns its id, or -errno. Nothing else may use the stack, of at least 16 KiB, until
+// `busy` is 0.
 pid_t clinux_start_guardian(struct clinux_guardian *guardian, char *stack, size_t size);
 
-// Sets of signals are bits here, n-1 for signal n. The C library keeps signals 32 and 33 to itself
-// and leaves them out of every set of its own; anybody can send them.
+// Sets of signals are bits here, n-1 for signal n. The C library reserves signals 32 and 33 and
+// leaves them out of its own sets, but anybody can send them.
 
-// Those that are ignored.
+// The signals that are ignored.
 uint64_t clinux_ignored_signals(void);
 
-// Blocks them besides those that are blocked already.
+// Blocks signals in addition to those that are already blocked.
 void clinux_block_signals(uint64_t signals);
 
-// A descriptor to read them from, close-on-exec, that does not block; -errno on failure.
+// A descriptor to read signals from, close-on-exec, that does not block; -errno on failure.
 int clinux_signal_descriptor(uint64_t signals);
 
-// fork(2). Swift hides it, rightly: only a program with one thread may call this.
+// fork(2), which Swift hides for good reason: only a program with one thread may call this.
 pid_t clinux_fork(void);
 
-// A descriptor that is readable once the process has ended; -1 where the kernel has none (before Linux 5.3).
+// A descriptor that is readable once the process has ended; -1 if the kernel does not support it
+// (before Linux 5.3).
 int clinux_open_process(pid_t process);
 
 char **clinux_environment(void);
@@ -109,33 +111,34 @@ char **clinux_environment(void);
 // Moves bytes between descriptors inside the kernel; -errno on failure.
 ssize_t clinux_splice(int from, int to, int64_t *to_offset, size_t count);
 
-// Lets a pipe hold more; failure is no harm.
+// Enlarges a pipe; failure does no harm.
 void clinux_set_pipe_size(int pipe, int size);
 
-// Marks all descriptors from `first` on close-on-exec.
+// Marks all descriptors from `first` on as close-on-exec.
 void clinux_close_on_exec_from(int first);
 
 // Closes all descriptors from 3 on except one.
 void clinux_close_all_but(int kept);
 
-// To be called before the first hash is made: lets OpenSSL find out what the processor can do.
+// Must be called before the first hash is made: lets OpenSSL find out what the processor supports.
 void clinux_prepare_hashing(void);
 
-// Processors that the calling thread may run on; 0 if the kernel does not say.
+// The number of processors that the calling thread may run on; 0 if the kernel does not say.
 int clinux_bound_processor_count(void);
 
-// A file in memory, close-on-exec; -errno on failure.
+// Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
 
-// Orphaned descendants become children of this process.
+// Makes orphaned descendants children of this process.
 static inline void clinux_become_subreaper(void) { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
 
-// The calling process gets SIGKILL when the thread that started it ends.
+// Sends SIGKILL to the calling process when the thread that started it ends.
 static inline void clinux_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, 9, 0, 0, 0); }
 
-// What ps and pkill call this process; at most 15 bytes.
+// Closes the memory of this process to other processes of the same user.
 static inline void clinux_close_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
+// Sets the name of this process for ps and pkill; at most 15 bytes.
 static inline void clinux_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 static inline int clinux_exited(int status) { return WIFEXITED(status); }

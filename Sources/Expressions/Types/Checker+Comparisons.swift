@@ -80,7 +80,7 @@ extension ExpressionChecker {
     _ sign: BinaryOperator, _ type: ExpressionType, _ node: Int, _ other: Int, _ comparison: Int
   ) {
     guard type.kinds == [.string, .null], type.choices == nil,
-      expression.nodes[other].kind == .string, expression.stringLiteral(other).isEmpty,
+      expression.nodes[other].kind == .string, expression.range(of: other).count == 2,
       [.member, .index].contains(expression.nodes[node].kind)
     else { return }
     let name = expression.text(expression.range(of: node))
@@ -135,8 +135,8 @@ extension ExpressionChecker {
 
   /// Whether values of the two can never be equal, but for null.
   func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
-    let (one, other) = (left.unwrapped.kinds, right.unwrapped.kinds)
-    if one.isEmpty || other.isEmpty { return left.kinds.isDisjoint(with: right.kinds) }
-    return one.isDisjoint(with: other)
+    guard left.kinds.intersection(right.kinds).isSubset(of: .null) else { return false }
+    return left.kinds != .null && right.kinds != .null
+      || left.kinds.isDisjoint(with: right.kinds)
   }
 }

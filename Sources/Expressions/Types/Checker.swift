@@ -92,7 +92,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   ) -> ExpressionType {
     let type = type(of: node)
     if type.kinds.isDisjoint(with: wanted) { return report(wrong(wanted.words, type.words), node) }
-    if missable.contains(node), !wanted.contains(.null) {
+    if !missable.isEmpty, missable.contains(node), !wanted.contains(.null) {
       let name = expression.text(expression.range(of: node))
       return report(ExpressionMessage.mayBeMissing(name), node)
     }

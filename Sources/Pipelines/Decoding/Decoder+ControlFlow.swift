@@ -84,7 +84,7 @@ extension Decoder {
 
   // MARK: Waits
 
-  /// Of `background`; what is no map was looked at with the placement.
+  /// Decodes the conditions of `background`. A value that is not a map is decoded with the placement.
   private mutating func readiness(_ value: NodeIndex) -> [ProbeModel] {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else { return [] }

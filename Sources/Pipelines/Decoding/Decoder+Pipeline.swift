@@ -50,16 +50,23 @@ extension Decoder {
     }
     guard let first = pairs.first else { return nil }
     if let foreignFile { return (foreignFile, first.pair.key) }
-    let strangers = pairs.filter { pair in
-      tree.withBytes(of: pair.pair.key) { PipelineKey.table.find($0) == nil }
-    }
-    let jobs = strangers.filter { holds("script", in: $0.pair.value) }.map(\.name)
-    guard
-      let found = ForeignFile.find(
-        keys: jobs + pairs.map(\.name).filter { !jobs.contains($0) }, holdsScript: !jobs.isEmpty),
+    if let found = ForeignFile.find(keys: pairs.map(\.name)),
       let pair = pairs.first(where: { $0.name == found.key })?.pair, !listsSteps(pair.value)
-    else { return nil }
-    return (found.file, pair.key)
+    {
+      return (found.file, pair.key)
+    }
+    for (key, file) in ForeignFile.jobKeys {
+      if let job = pairs.first(where: { isStranger($0.pair) && holds(key, in: $0.pair.value) }) {
+        return (file, job.pair.key)
+      }
+    }
+    return nil
+  }
+
+  private func isStranger(_ pair: Pair) -> Bool {
+    tree.withBytes(of: pair.key) {
+      PipelineKey.table.find($0) == nil && !$0.starts(with: "x-".utf8)
+    }
   }
 
   /// Whether it is a list of maps, like `steps` under another name.

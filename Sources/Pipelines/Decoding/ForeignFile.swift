@@ -77,9 +77,8 @@ extension ForeignFile {
 
 // By keys.
 extension ForeignFile {
-  /// The keys at the top level of a file without `steps`; `holdsScript` tells whether a job with
-  /// `script` is among them. With the key that gives it away.
-  static func find(keys: [String], holdsScript: Bool) -> (file: ForeignFile, key: String)? {
+  /// What the keys at the top level of a file without `steps` tell, and the key that gives it away.
+  static func find(keys: [String]) -> (file: ForeignFile, key: String)? {
     let all = Set(keys)
     let signs: [([String], ForeignFile)] = [
       (["jobs", "workflows"], .circleCI), (["jobs", "orbs"], .circleCI),
@@ -90,11 +89,13 @@ extension ForeignFile {
       (["pipelines", "definitions"], .bitbucket), (["stages", "pool"], .azure),
       (["stages", "trigger"], .azure), (["stages"], .gitlab), (["scripts", "name"], .npm),
     ]
-    if let sign = signs.first(where: { $0.0.allSatisfy(all.contains) }) {
-      return (sign.1, sign.0[0])
-    }
-    return holdsScript ? keys.first.map { (.gitlab, $0) } : nil
+    return signs.first { $0.0.allSatisfy(all.contains) }.map { ($0.1, $0.0[0]) }
   }
+
+  /// Keys of a job or task that stands at the top level.
+  static let jobKeys: [(key: String, file: ForeignFile)] = [
+    ("script", .gitlab), ("cmds", .taskfile),
+  ]
 }
 
 // By text.
@@ -121,7 +122,8 @@ extension ForeignFile {
     }
     if code.contains(where: isOfMake) { return .make }
     if code.contains(where: isOfJust) { return .just }
-    return zip(lines, lines.dropFirst()).contains(where: isRule) ? .make : nil
+    guard zip(lines, lines.dropFirst()).contains(where: isRule) else { return nil }
+    return code.contains { $0.contains("{{") } ? .just : .make
   }
 
   private static func isOfMake(_ line: Substring) -> Bool {
@@ -129,7 +131,8 @@ extension ForeignFile {
     if line.hasPrefix(".PHONY") || line.hasPrefix("ifeq ") || line.hasPrefix("ifdef ") {
       return true
     }
-    return words.count > 1 && ["?=", "+=", "::="].contains(words[1]) && !line.hasPrefix(" ")
+    guard let first = words.first, !line.hasPrefix(" ") else { return false }
+    return first.hasSuffix("?=") || words.count > 1 && ["?=", "+=", "::="].contains(words[1])
   }
 
   private static func isOfJust(_ line: Substring) -> Bool {

@@ -70,7 +70,7 @@ package struct LateParts: Sendable {
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
-  /// Of a service.
+  /// The conditions that make a service ready.
   package var readiness: [LateProbe] = []
   /// True if it is in a pipeline with an input that is not known yet.
   package var hasLateInputs = false

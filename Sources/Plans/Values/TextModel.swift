@@ -181,7 +181,7 @@ package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
   package let probes: [ProbeModel]
-  /// Of a service: what holds once it is ready.
+  /// The conditions that make a service ready.
   package let readiness: [ProbeModel]
 
   package init(

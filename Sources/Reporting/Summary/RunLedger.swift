@@ -73,7 +73,7 @@ struct RunLedger {
   private var longest: OperationID?
   /// Services that are or were ready: their time is that until then.
   private var ready: Set<OperationID> = []
-  /// Of services that have ended, the last command.
+  /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
   init(_ operations: RunOperations) {

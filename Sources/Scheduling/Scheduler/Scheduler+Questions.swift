@@ -15,7 +15,7 @@ extension Scheduler {
     return false
   }
 
-  /// Of each lane, what would start first. Linear in the lanes.
+  /// The operation of each lane that would start first. Linear in the lanes.
   package mutating func firstReady() -> [OperationID] {
     lanes.compactMap { $0.ready.first.map { OperationID(Int($0.item)) } }
   }

@@ -29,7 +29,7 @@ extension Tool {
   }
 }
 
-/// The help text: `  width  int, default 300: how wide the pictures are`.
+/// The help text: `  width  int, default 300: how wide the images are`.
 func parameterHelp(_ parameters: [ParameterDescription], of file: String) -> String {
   if parameters.isEmpty { return "\(pathAtLineStart(file)) takes no parameters\n" }
   return "parameters of \(oneLine(file)), set with --param NAME=VALUE or OPRUN_PARAM_<NAME>:\n"

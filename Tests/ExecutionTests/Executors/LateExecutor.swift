@@ -1,5 +1,5 @@
-// An executor that plays another machine: its answers are late, some are lost, some come twice. What
-// each command does stands in its script.
+// An executor that simulates another machine: its answers are late, some are lost, some come twice.
+// The script of a command says what it does.
 
 import Glibc
 import Plans
@@ -48,7 +48,7 @@ final class LateExecutor: Executor {
     behaviours[command.key] = behaviour
   }
 
-  /// From 1.
+  /// The number of the start, counted from 1.
   private func number(of command: Command) -> Int {
     switch command.key.role {
     case .attempt(let number): number
@@ -103,7 +103,7 @@ final class LateExecutor: Executor {
     coming.append((now + behaviour.stopDelay, .ended(key, CommandEnd(.signalled(signal)))))
   }
 
-  /// What was to be told of the command is told all the same.
+  /// Kills the command; what was to be reported about it is still reported.
   func kill(_ key: CommandKey, at now: Nanoseconds) {
     guard let behaviour = behaviours[key] else { return }
     coming.append((now + behaviour.killDelay, .ended(key, CommandEnd(.signalled(9)))))

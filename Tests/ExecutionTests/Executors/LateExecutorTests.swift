@@ -1,5 +1,5 @@
-// The loop with an executor that answers late, loses commands and finds them again: what a cluster
-// does. In virtual time.
+// Tests the loop with an executor that answers late, loses commands and finds them again, as a
+// cluster does. Time is virtual.
 
 import Plans
 import Running

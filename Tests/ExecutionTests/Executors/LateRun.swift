@@ -41,7 +41,7 @@ final class LateRun {
     return chronicle.words.joined(separator: " ") + closing + (waiting.isStuck ? " STUCK" : "")
   }
 
-  /// The variables of the command's own, `NAME=value`, of the start with this number.
+  /// The command's own variables, `NAME=value`, for the start with this number.
   func variables(ofStart number: Int) -> [String] {
     executor.started[number].variables.map { "\($0.name)=\($0.value)" }
   }

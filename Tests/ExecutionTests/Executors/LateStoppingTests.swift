@@ -1,4 +1,4 @@
-// Ends that somebody asked for, of commands that are far away. In virtual time.
+// Requested ends of commands on another machine. Time is virtual.
 
 import Plans
 import Scheduling

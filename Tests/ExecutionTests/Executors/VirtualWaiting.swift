@@ -1,4 +1,4 @@
-// A world in which time passes at once: a wait is over when somebody is due.
+// An environment in which time passes at once: a wait is over when something is due.
 
 import Plans
 import Scheduling
@@ -11,7 +11,7 @@ final class VirtualWaiting: Waiting {
   let ownProcesses = OwnProcesses()
   /// Signals to the run, by the second they arrive in; earliest first.
   private var signals: [(second: Nanoseconds, signal: Int32)]
-  /// Somebody waited for what could not come.
+  /// True if the run waited for something that could not come.
   private(set) var isStuck = false
 
   init(signals: [(second: Nanoseconds, signal: Int32)] = []) { self.signals = signals }

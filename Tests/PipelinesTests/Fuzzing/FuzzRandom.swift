@@ -1,4 +1,5 @@
-// Random numbers that come again with their seed, and the small mutations that all targets share.
+// Random numbers that can be repeated with their seed, and the small mutations that all targets
+// share.
 
 import TestSupport
 

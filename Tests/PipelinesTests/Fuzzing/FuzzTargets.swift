@@ -1,4 +1,4 @@
-// What must hold of any input at all. Each target throws a description of what does not.
+// What must be true for any input. Each target throws a description of what is not.
 
 import Diagnostics
 import ExpressionSamples
@@ -17,7 +17,7 @@ private func demand(_ isTrue: Bool, _ words: @autoclosure () -> String) throws(F
   if !isTrue { throw FuzzFinding(description: words()) }
 }
 
-/// Every fault has words and a place in one of the files, and can be shown.
+/// Checks that every fault has a message and a location in one of the files, and can be shown.
 private func examine(_ log: [Diagnostic], in sources: SourceMap) throws(FuzzFinding) {
   let end = sources.files.last.map(\.range.upperBound) ?? 0
   for diagnostic in log {

@@ -1,6 +1,6 @@
-// Throws generated and mutated inputs at what reads texts of others. The same ones each time, and few;
-// `Scripts/fuzz` sets OPRUN_FUZZ_SECONDS, and then new ones come until the time is over. What was found
-// once is kept in Tests/Fuzz and tried in every run.
+// Feeds generated and mutated inputs to the parsers of untrusted text. By default they are few and
+// always the same; `Scripts/fuzz` sets OPRUN_FUZZ_SECONDS, and then new ones are made until the
+// time is over. Inputs that once failed are kept in Tests/Fuzz and tried in every run.
 
 import Foundation
 import Testing
@@ -92,7 +92,7 @@ struct Fuzzing {
     }
   }
 
-  /// Tries the corpus, then generated and mutated inputs: so many, or until the time is over.
+  /// Tries the corpus, then generated and mutated inputs: this many, or until the time is over.
   mutating func run(count: Int, _ generate: (inout FuzzRandom) -> [UInt8]) throws {
     for input in corpus { try attempt(input) }
     var random = FuzzRandom(seed: Self.seconds == nil ? 1 : UInt64(Date().timeIntervalSince1970))
@@ -113,7 +113,7 @@ struct Fuzzing {
 
   private func attempt(_ input: [UInt8]) throws {
     let current = Self.root.appending(path: ".build/fuzz-\(name)")
-    // What kills the process is found there.
+    // An input that kills the process is found there.
     if Self.seconds != nil { try Data(input).write(to: current) }
     let clock = ContinuousClock()
     let start = clock.now

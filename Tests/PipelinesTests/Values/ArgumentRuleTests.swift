@@ -1,5 +1,5 @@
-// The rule in whole pipelines: elements of lists, standard input, hooks and probes. A value gets there
-// exactly where the table says, or planning fails.
+// The rule in whole pipelines: elements of lists, standard input, hooks and probes. A value is
+// inserted exactly where the table says, or planning fails.
 
 import Foundation
 import Pipelines

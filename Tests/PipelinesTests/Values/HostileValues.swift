@@ -1,6 +1,7 @@
-// Values that want to be more than a word, and the places in scripts where they are put.
+// Values that try to be more than a word, and the positions in scripts where they are inserted.
 
-/// Would run `canary` if a shell read them as code in some place. `p` is a harmless program.
+/// Values that would run `canary` if a shell read them as code in some position. `p` is a harmless
+/// program.
 let hostileValues = [
   "$(canary)", "`canary`", "; canary", ";canary;", "\ncanary\n", "&canary", "& canary &",
   "| canary",
@@ -21,7 +22,7 @@ let hostileValues = [
   "REPLY;canary", "-v x[$(canary)]", "]] ; canary ; [[", "a\0b",
 ]
 
-/// Made of characters that are let in, and still more than a word in some place.
+/// Values of allowed characters that are nevertheless more than a word in some position.
 let plainHostileValues = [
   "EOF", "E", "OF", "EVIL", "eval", "exec", "source", ".", "esac", "done", "fi", "in", "do", "then",
   "PATH=/nowhere", "LD_PRELOAD=./evil.so", "a=b", "x+=1", "2", "10", "-", "--", "-e", "-v", "-eq",
@@ -63,7 +64,7 @@ let valuePlaces = [
   "/bin/sh -c 'p @'", "p @(x)", "@() { p x; }",
 ]
 
-/// The same for bash alone.
+/// The same, only for bash.
 let bashValuePlaces = [
   "p $'@'", "p $'a\\n@'", "p $'it\\'s @'", "p $\"@\"", "p <<<@", "p <<<\"@\"", "p <(p @)",
   "[[ @ == x ]] || p no", "[[ x == @ ]] || p no", "[[ @ -eq 1 ]] || p no", "[[ 1 -lt @ ]] || p no",

@@ -1,4 +1,5 @@
-// Values in scripts, read by real shells: whatever the value and the place, it is refused or stays data.
+// Values in scripts, read by real shells: whatever the value and the position, it is refused or
+// stays data.
 
 import Diagnostics
 import Expressions
@@ -6,7 +7,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The shells that are there, each once: /bin/sh is one of them.
+/// The installed shells, each once: /bin/sh is one of them.
 private let shells = [
   ["/bin/dash"], ["/bin/bash"], ["/bin/bash", "--posix"], ["/bin/busybox", "sh"], ["/bin/ksh"],
   ["/bin/mksh"], ["/bin/zsh"], ["/bin/yash"],
@@ -14,7 +15,7 @@ private let shells = [
 .filter { FileManager.default.isExecutableFile(atPath: $0[0]) }
 .map { Shell(arguments: $0) }
 
-/// Every value in every place takes minutes: without this, a part of them.
+/// Whether to test every value in every position, which takes minutes, instead of a part of them.
 private let isThorough = ProcessInfo.processInfo.environment["OPRUN_THOROUGH"] != nil
 
 private let head = "x=1; :\n"
@@ -31,7 +32,8 @@ struct InjectionTests {
     #expect(shells.contains { $0.arguments == ["/bin/dash"] })
   }
 
-  /// What would happen without any check: most values are code somewhere, most places run code.
+  /// Shows what would happen without any check: most values are code somewhere, most positions run
+  /// code.
   @Test(arguments: shells)
   func `the probe sees an injection`(shell: Shell) throws {
     let places = places(for: shell).enumerated().filter { isThorough || $0.offset % 4 == 0 }
@@ -66,7 +68,8 @@ struct InjectionTests {
     #expect(zip(sorted, traces).filter { $1.ranCanary }.map(\.0) == [])
   }
 
-  /// Through a variable, and in the words that quote() writes for texts that no shell of ours reads.
+  /// This covers a variable, and the words that quote() writes for strings that our shells do not
+  /// read.
   @Test(arguments: shells)
   func `the ways out take any value as it is`(shell: Shell) throws {
     let values = hostileValues.filter { !$0.contains("\0") }

@@ -1,4 +1,5 @@
-// The rule for values in scripts against the same rule in other words: every place, every value.
+// Compares the rule for values in scripts with a second implementation: every position, every
+// value.
 
 import Diagnostics
 import ExpressionSamples
@@ -29,7 +30,7 @@ func inserted(_ value: String, at place: String) throws -> String? {
   return try? #require(readTemplate(text)).renderedScript(for: shell, with: OneValue(value: value))
 }
 
-/// The same, by the words of the manual: a second implementation, which shares nothing with the first.
+/// The same, according to the manual: a second implementation, which shares nothing with the first.
 func insertedByTheManual(_ value: String, at place: String) -> String? {
   let safe = Set(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-".unicodeScalars)
@@ -37,10 +38,10 @@ func insertedByTheManual(_ value: String, at place: String) -> String? {
   let ends = Set(" \t\n\r\u{B}\u{C};&|()<>{}'\"`!\\".unicodeScalars)
   let literals = place.split(separator: "@", omittingEmptySubsequences: false).map(String.init)
   var text = literals[0]
-  // What is left of the word when its values are taken out; nil at its beginning.
+  // The rest of the word without its values; nil at its beginning.
   var word = ""
   var isAtStart = true
-  /// Of `$name`, which may stand for nothing.
+  /// True after `$name`, which may be empty.
   var isBehindName = false
   func goPast(_ literal: String) {
     for scalar in literal.unicodeScalars {
@@ -72,7 +73,7 @@ func insertedByTheManual(_ value: String, at place: String) -> String? {
 }
 
 struct ScriptRuleTests {
-  /// `$${{` is no expression.
+  /// The positions; `$${{` is not an expression.
   static let places =
     (valuePlaces + bashValuePlaces + [
       "@@", "p @@", "LD_@", "LD_@@", "x/@", "--define=@", "-D@", "p x@y@", "@=@", "p \\@", "p $h@",
@@ -176,7 +177,7 @@ struct ScriptRuleTests {
   }
 }
 
-/// What steps gave is not known.
+/// Bindings in which outputs of steps are not known.
 private struct StepsLater: ExpressionBindings {
   let others: OneValue
 

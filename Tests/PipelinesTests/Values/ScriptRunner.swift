@@ -1,11 +1,12 @@
-// Runs many small scripts, each in a shell of its own, and sees which of them ran `canary` and with what
-// words they called `p`.
+// Runs many small scripts, each in a separate shell, and records which of them ran `canary` and
+// with what words they called `p`.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// Owns a folder, removed with the runner. Scripts run inside it and find no programs but ours.
+/// A runner owns a directory, which is removed with it. Scripts run inside it and find only our
+/// programs.
 final class ScriptRunner {
   /// What one script did.
   struct Trace: Equatable {

@@ -8,7 +8,7 @@
 
 import Scheduling
 
-/// One operation as the text says.
+/// One operation as the text describes it.
 struct OperationText {
   var name = ""
   var spec = OperationSpec()
@@ -74,7 +74,7 @@ struct Vocabulary {
     return Claim(PoolID(pools.firstIndex { $0.name == parts[0] } ?? 0), amount: amount * 1_000_000)
   }
 
-  /// Cut before each sign: "a!1@net" is "a", "!1", "@net".
+  /// The parts, split before each sign: "a!1@net" is "a", "!1", "@net".
   private func parts(_ text: String) -> [Substring] {
     var parts: [Substring] = []
     var start = text.startIndex
@@ -96,7 +96,7 @@ func ending(_ text: Substring) -> Ending {
   return Ending(outcome ?? .succeeded, isAllowed: text.last == "*")
 }
 
-/// The graph alone, for tests that run nothing.
+/// Only the graph, for tests that run nothing.
 func graph(_ text: String) -> (graph: Graph, names: [String]) {
   let operations = Vocabulary(queues: "main=1", pools: "").operations(text)
   return graph(of: operations)

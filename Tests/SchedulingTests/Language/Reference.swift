@@ -1,5 +1,5 @@
-// A scheduler so simple that it is right by reading: lists, searched from the start each time.
-// It knows no ageing.
+// A scheduler so simple that it is obviously correct: lists, searched from the start each time. It
+// knows no ageing.
 
 import Scheduling
 
@@ -17,7 +17,7 @@ struct Reference {
   var operations: [Operation] = []
   var queues: [QueueSpec]
   let pools: [PoolSpec]
-  /// In the order they were added.
+  /// The edges in the order in which they were added.
   private var edges: [Graph.Edge] = []
   var settlements: [Settlement] = []
   var stopReason: StopReason?
@@ -58,7 +58,7 @@ struct Reference {
     if let cause { settlements.append(Settlement(id, ending, cause)) }
   }
 
-  /// Blocks, level by level, what can run no more; then finds what has become ready.
+  /// Blocks, level by level, what can no longer run; then finds what has become ready.
   mutating func settleDependents(of id: OperationID) {
     var told = [id]
     while !told.isEmpty {
@@ -131,7 +131,7 @@ extension Reference {
     if isSatisfied { operations[index].state = .ready }
   }
 
-  /// Until nothing changes any more.
+  /// Raises ranks until nothing changes any more.
   private mutating func raiseAll() {
     var hasChanged = true
     while hasChanged {

@@ -30,7 +30,7 @@ struct Simulation {
       patience: patience, pathReach: pathReach)
   }
 
-  /// Until nothing runs and the script is at its end.
+  /// Runs until nothing runs any more and the script is at its end.
   mutating func run(_ script: Script = [:]) -> String {
     while true {
       endWhatIsDue()

@@ -1,10 +1,10 @@
-// PNGs that are broken, each in its own way, and the reason that is given.
+// PNGs that are broken in different ways, and the reason that is reported.
 
 import Testing
 
 private let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-/// 20 × 20 grey pixels, unless something else is said.
+/// A header for 20 × 20 grey pixels, unless specified otherwise.
 private func header(
   _ width: UInt8 = 20, depth: UInt8 = 8, kind: UInt8 = 0, compression: UInt8 = 0,
   filter: UInt8 = 0, interlacing: UInt8 = 0

@@ -1,4 +1,4 @@
-// The pictures in the documentation that show how images fit: drawn by the program itself.
+// The images in the documentation that show how images fit: drawn by the program itself.
 
 import Foundation
 import Testing
@@ -19,7 +19,7 @@ private let landscape = Pixels(width: 240, height: 120) { x, y in
 }
 
 struct FitPicturesTests {
-  /// `OPRUN_BLESS=1` draws them anew.
+  /// `OPRUN_BLESS=1` draws them again.
   @Test func `the pictures in the documentation are what the program makes`() throws {
     let folder = try ImageFolder()
     try folder.write(try landscape.encoded("png"), to: "landscape.png")

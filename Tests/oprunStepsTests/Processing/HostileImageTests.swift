@@ -1,12 +1,12 @@
-// What comes from the network with the name of an image. Each file is made here, and the program has to
-// say in one line what is wrong with it, write nothing, and go on with the others.
+// Files from the network that claim to be images. Each file is made here, and the program must
+// report in one line what is wrong with it, write nothing, and continue with the others.
 
 import Foundation
 import Testing
 
 @testable import oprun_steps
 
-/// Runs `resize` on one file beside a good one, and answers what was said of the bad one.
+/// Runs `resize` on one file along with a good one, and returns the message about the bad one.
 private func verdict(
   _ content: [UInt8], _ name: String = "bad.jpg", _ more: String...
 ) throws -> String {
@@ -97,7 +97,7 @@ struct HostileImageTests {
   @Test func `a file that is two things is only what it begins with`() throws {
     let png = try Pixels.corners(40, 40).encoded("png")
     let folder = try ImageFolder()
-    // An image with a web page and an archive behind it: only the image is used.
+    // An image followed by a web page and an archive: only the image is used.
     try folder.write(png + Array("<script>alert(1)</script>PK\u{3}\u{4}".utf8), to: "two.html")
     let end = try folder.run("resize", "--from=two.html", "--to=out.png", "--width=20")
     #expect(end.status == 0, "\(end.errors)")

@@ -1,4 +1,4 @@
-// A temporary folder in which `oprun-steps` runs, and images that tests make and look at.
+// A temporary folder in which `oprun-steps` runs, and images that tests make and examine.
 
 import Foundation
 import TestSupport
@@ -9,7 +9,7 @@ final class ImageFolder: Sendable {
     var status: Int32
     var output: String
     var errors: String
-    /// Of the program and all of its processes, whichever had most.
+    /// The peak memory of the program and its processes, whichever had most.
     var peakMegabytes: Int
   }
 
@@ -38,7 +38,7 @@ final class ImageFolder: Sendable {
     [UInt8](try Data(contentsOf: url.appending(path: file)))
   }
 
-  /// All files but the given ones and the manifest, hidden ones too.
+  /// All files except the given ones and the manifest, including hidden ones.
   func files(besides known: Set<String> = []) -> [String] {
     let found = FileManager.default.enumerator(atPath: url.path)?.compactMap { $0 as? String } ?? []
     let ours: Set = [".stdout", ".stderr", ".oprun-resize.json", "out/.oprun-resize.json"]
@@ -92,7 +92,7 @@ struct Pixels: Hashable {
   var width: Int
   var height: Int
   var bytes: [UInt8]
-  /// Frames stand one below the other.
+  /// The number of frames, which are one below the other.
   var frames = 1
 
   init(width: Int, height: Int, _ color: (_ x: Int, _ y: Int) -> [UInt8]) {

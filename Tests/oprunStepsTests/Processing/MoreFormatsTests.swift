@@ -1,4 +1,4 @@
-// AVIF, HEIC, JPEG XL and TIFF: read if they are asked for, written, and as hostile as the others.
+// AVIF, HEIC, JPEG XL and TIFF: read if they are requested, written, and as hostile as the others.
 
 import Foundation
 import Testing
@@ -8,7 +8,7 @@ import Testing
 private let more = ["avif", "heic", "jxl", "tiff"]
 private let labels = ["avif": "AVIF", "heic": "HEIC", "jxl": "JPEG XL", "tiff": "TIFF"]
 
-/// Runs `resize` on one file beside a good one, and answers what was said of the bad one.
+/// Runs `resize` on one file along with a good one, and returns the message about the bad one.
 private func verdict(
   _ content: [UInt8], _ ext: String, _ options: String...
 ) throws -> String? {
@@ -100,7 +100,7 @@ struct MoreFormatsTests {
     let told = try verdict(image, ext)
     #expect(
       told?.hasPrefix("cannot be read as \(labels[ext] ?? ""): ") == true, "\(told ?? "nothing")")
-    // libheif has a limit of its own, and says so.
+    // libheif has its own limit, and says so.
     for box in boxes { image.replaceSubrange(box + 8..<box + 12, with: [0, 0, 0x61, 0xa8]) }
     let large = try verdict(image, ext)
     #expect(large?.contains("Image size 25000x3000 exceeds") == true, "\(large ?? "nothing")")

@@ -1,4 +1,4 @@
-// Kernels that have no Landlock or no seccomp to offer: images are made all the same, and it is said.
+// Kernels without Landlock or seccomp: images are processed anyway, and this is reported.
 
 import Foundation
 import Glibc
@@ -7,8 +7,8 @@ import Testing
 
 @testable import oprun_steps
 
-/// Runs the program where some system calls fail as they do on a kernel that does not know them: a filter
-/// that it inherits answers in the kernel's place.
+/// Runs the program with some system calls failing as on a kernel that does not know them: an
+/// inherited filter answers in place of the kernel.
 private struct OldKernel {
   /// `landlock`, `seccomp`, `privileges` (that of giving up new ones), `unnamed` (files without a name).
   let lacks: [String]
@@ -158,7 +158,7 @@ struct OldKernelTests {
     for name in [".oprun-1-1.part", ".oprun-2-2.part", ".oprun-mine.part", "a.part"] {
       try folder.write([1], to: "out/\(name)")
     }
-    // Somebody is still at it.
+    // It is still in use.
     let used = try OpenFile(folder.path("out/.oprun-2-2.part"), O_RDWR)
     #expect(used.tryLock(LOCK_EX))
     // Until the kernel has ended the last of its processes, its files are in use.

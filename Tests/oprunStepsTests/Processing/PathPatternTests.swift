@@ -1,4 +1,4 @@
-// Paths of results, and names that want to be elsewhere.
+// Paths of results, and names that try to lead elsewhere.
 
 import BuiltinSteps
 import Testing

@@ -1,4 +1,4 @@
-// Names of files that are no UTF-8: what they are as texts, and what becomes of such images.
+// File names that are not UTF-8: their form as strings, and what happens to such images.
 
 import Foundation
 import Glibc

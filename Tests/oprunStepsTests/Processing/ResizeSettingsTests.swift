@@ -1,4 +1,4 @@
-// What was asked for, checked before there is an image.
+// Inputs that are checked before there is an image.
 
 import BuiltinSteps
 import Testing
@@ -13,7 +13,7 @@ private func settings(_ words: String...) -> Result<ResizeSettings, UsageFailure
   }
 }
 
-/// Of the results of one image.
+/// The paths of the results of one image.
 private func paths(_ words: String...) throws -> [String] {
   let request = try Request(["resize", "--from=a.jpg"] + words)
   guard case .perform(let inputs) = request else { throw UsageFailure("no step") }

@@ -118,7 +118,7 @@ struct ResizeTests {
     #expect(look(try Pixels(decoding: try folder.bytes("wide.png"))) == "40 × 40 ----")
   }
 
-  /// Its red is sRGB's green and the other way round.
+  /// Its red is sRGB's green and vice versa.
   @Test func `colour profiles are worked off`() throws {
     let profile = MadeProfile.swappedRedAndGreen
     let folder = try folder(

@@ -12,18 +12,18 @@ private let vipsIsReady: Bool =
 
 enum SampleError: Error { case vips(String) }
 
-/// What a file can hold beside pixels.
+/// What a file can contain besides pixels.
 struct SampleExtras {
   var orientation: Int?
   var profile: [UInt8]?
-  /// Of each frame, in milliseconds; the image's height is divided by their number.
+  /// The duration of each frame, in milliseconds; the image's height is divided by their number.
   var delays: [Int32]?
-  /// Becomes four inks.
+  /// True if it is converted to CMYK.
   var isCMYK = false
-  /// All frames' pixels without transparency.
+  /// True if all pixels are without transparency.
   var isOpaque = true
   var comment: String?
-  /// The names of all that a read file says.
+  /// The names of all fields of a file that was read.
   var fields: Set<String> = []
 
   init(
@@ -76,7 +76,7 @@ extension Pixels {
     }
   }
 
-  /// What is in a file, all frames.
+  /// Decodes a file with all frames.
   init(decoding bytes: [UInt8]) throws {
     precondition(vipsIsReady, "libvips cannot be used")
     guard let image = cvips_test_load(bytes, bytes.count) else {
@@ -98,7 +98,7 @@ extension Pixels {
 }
 
 extension SampleExtras {
-  /// What a file says beside its pixels.
+  /// Reads what a file contains besides pixels.
   init(of bytes: [UInt8]) throws {
     precondition(vipsIsReady, "libvips cannot be used")
     guard let image = cvips_test_open(bytes, bytes.count) else {

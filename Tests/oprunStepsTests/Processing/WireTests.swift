@@ -1,4 +1,4 @@
-// Requests and answers survive the way between processes; nonsense does not.
+// Requests and answers are transferred correctly between processes; invalid messages are refused.
 
 import BuiltinSteps
 import Testing

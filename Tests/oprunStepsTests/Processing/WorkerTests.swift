@@ -1,4 +1,4 @@
-// What becomes of the others when the process of one image dies, hangs or is told to stop; and what
+// What happens to the others when the process of one image dies, hangs or is told to stop; and what
 // these processes cannot do.
 
 import CConfinement
@@ -18,7 +18,7 @@ private let slowImage = Result {
   return try folder.bytes("large.jpg")
 }
 
-/// Processes below another, by the parents that the kernel tells.
+/// The processes below another, by the parents that the kernel reports.
 private func descendants(of process: Int32) -> [Int32] {
   let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
   let parents = all.compactMap { Int32($0) }.compactMap { process -> (Int32, Int32)? in
@@ -80,7 +80,7 @@ private func wait(_ condition: () -> Bool) -> Bool {
     "--workers=1",
   ]
 
-  /// Where the busy worker is: it alone uses the processor.
+  /// The busy worker, which is the only one that uses the processor.
   private func busyWorker(of child: Child, besides known: Int32 = 0) -> Int32? {
     var worker: Int32?
     _ = wait {

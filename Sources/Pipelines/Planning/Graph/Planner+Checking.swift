@@ -149,7 +149,10 @@ extension Planner {
   private mutating func check(
     _ member: MemberModel, for param: ParamModel?, in scope: StepScope
   ) {
-    guard let param else { return check(member.value, in: scope) }
+    // A built-in step takes no null.
+    guard let param else {
+      return check(member.value, in: scope, wanted: .all.subtracting(.null))
+    }
     if case .template(let template) = member.value, template.single == nil, param.kind != .string {
       log.report(at: member.span) {
         PlanningMessage.textForInput(member.name, wanted: param.kind.words, at: $0)
