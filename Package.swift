@@ -102,7 +102,10 @@ let package = Package(
       ]),
     tests(
       "ReportingTests",
-      ["Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking"]),
+      [
+        "Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
+        "TestSupport",
+      ]),
     tests("oprunTests", ["oprun", "Plans", "Pipelines", "Processors", "Reporting"]),
     .target(
       name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting",
@@ -113,7 +116,7 @@ let package = Package(
         "oprun", "oprun-steps", "BuiltinSteps", "Diagnostics", "TestSupport", "CLate",
         "CVips", "CVipsTesting", "CConfinement",
       ]),
-    tests("CaseTests", ["oprun", "oprun-steps", "TestSupport"]),
+    tests("CaseTests", ["oprun", "oprun-steps", "Plans", "Scheduling", "TestSupport"]),
     .executableTarget(
       name: "observed-run", dependencies: ["Execution", "Pipelines", "Scheduling"],
       path: "Tests/ObservedRun", swiftSettings: settings),

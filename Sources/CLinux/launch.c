@@ -16,6 +16,7 @@
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -124,6 +125,7 @@ static int run(void *context) {
   need(launch, clinux_stage_setup, call(SYS_dup3, launch->input, 0, 0, 0));
   need(launch, clinux_stage_setup, call(SYS_dup3, launch->output, 1, 0, 0));
   need(launch, clinux_stage_setup, call(SYS_dup3, launch->output, 2, 0, 0));
+  if (launch->is_terminal) need(launch, clinux_stage_setup, call(SYS_ioctl, 1, TIOCSCTTY, 0, 0));
   if (launch->script == 3) call(SYS_fcntl, 3, F_SETFD, 0, 0);
   else if (launch->script > 3)
     need(launch, clinux_stage_setup, call(SYS_dup3, launch->script, 3, 0, 0));

@@ -14,12 +14,14 @@ package enum DiagnosticFormat: String, CaseIterable, Sendable {
   case github
 }
 
-/// Writes diagnostics that are sorted by location; each line ends with a newline.
+/// Writes diagnostics that are sorted by location; each line ends with a newline. For a terminal with so
+/// many columns, source lines are clipped, so that what is underlined stays above its underline.
 package func render(
   _ diagnostics: [Diagnostic], in sources: SourceMap, format: DiagnosticFormat = .human,
-  color: Bool = false
+  color: Bool = false, columns: Int? = nil
 ) -> String {
-  let renderer = Renderer(sources, style: Style(color: color), upTo: diagnostics)
+  var renderer = Renderer(sources, style: Style(color: color), upTo: diagnostics)
+  renderer.columns = columns
   switch format {
   case .human: return renderer.report(diagnostics)
   case .short: return diagnostics.map { renderer.headline($0) + "\n" }.joined()
@@ -52,6 +54,8 @@ struct Renderer {
 
   let sources: SourceMap
   let style: Style
+  /// The width of the terminal; nil elsewhere.
+  var columns: Int?
   private let lines: [LineTable]
 
   init(_ sources: SourceMap, style: Style, upTo diagnostics: [Diagnostic]) {
@@ -90,17 +94,21 @@ struct Renderer {
     let places = labels.map { location(of: $0.span) }
     let gutter = places.map { String($0.line).utf8.count }.max() ?? 1
     var text = headline(diagnostic) + "\n"
+    var last: SourceLine?
     for (index, label) in labels.enumerated() {
-      if sources.files[places[index].file].isSecret {
-        text += index == 0 ? "" : "  \(messageLine(label.text)): \(shown(places[index]))\n"
+      let place = places[index]
+      if sources.files[place.file].isSecret {
+        text += index == 0 ? "" : "  \(messageLine(label.text)): \(shown(place))\n"
+        last = nil
         continue
       }
-      let isRepeated = index > 0 && places[index].isSameLine(as: places[index - 1])
-      let isForeign = index > 0 && places[index].file != places[index - 1].file
-      if isForeign { text += "  in \(printable(sources.files[places[index].file].path))\n" }
-      text += excerpt(
-        Excerpt(label: label, place: places[index], isPrimary: index == 0, hasLine: !isRepeated),
-        gutter: gutter)
+      let isRepeated = index > 0 && place.isSameLine(as: places[index - 1])
+      let isForeign = index > 0 && place.file != places[index - 1].file
+      if isForeign { text += "  in \(printable(sources.files[place.file].path))\n" }
+      let line = sourceLine(of: label, at: place, gutter: gutter, after: isRepeated ? last : nil)
+      if !isRepeated || line.text != last?.text { text += source(line, at: place, gutter: gutter) }
+      text += underline(line, label, isPrimary: index == 0, gutter: gutter)
+      last = line
     }
     if let help = diagnostic.help {
       text += "  \(style.help)help:\(style.reset) \(messageLine(help))\n"
@@ -112,31 +120,38 @@ struct Renderer {
     "\(printable(sources.files[place.file].path)):\(place.line):\(place.column)"
   }
 
-  private struct Excerpt {
-    let label: Diagnostic.Label
-    let place: Location
-    let isPrimary: Bool
-    /// False when the line above shows the same source line.
-    let hasLine: Bool
+  /// The columns of ` | ` and of an ellipsis on either side, beside the number of the line.
+  private static let besideSource = 6
+  private static let narrowestSource = 8
+
+  private func sourceLine(
+    of label: Diagnostic.Label, at place: Location, gutter: Int, after last: SourceLine?
+  ) -> SourceLine {
+    let file = sources.files[place.file]
+    let span = label.span.range
+    let room = columns.map { max(Self.narrowestSource, $0 - gutter - Self.besideSource) } ?? .max
+    return SourceLine(
+      file.bytes, lineStart: place.lineStart,
+      span: (span.lowerBound - file.start)..<(span.upperBound - file.start),
+      width: min(SourceLine.maxWidth, room), after: last)
   }
 
-  private func excerpt(_ excerpt: Excerpt, gutter: Int) -> String {
-    let file = sources.files[excerpt.place.file]
-    let span = excerpt.label.span.range
-    let line = SourceLine(
-      file.bytes, lineStart: excerpt.place.lineStart,
-      span: (span.lowerBound - file.start)..<(span.upperBound - file.start))
-    let color = excerpt.isPrimary ? style.error : style.secondary
-    let tail = String(repeating: "~", count: line.underlineWidth - (excerpt.isPrimary ? 1 : 0))
-    let words = excerpt.label.text.isEmpty ? "" : " " + messageLine(excerpt.label.text)
-    let number = String(excerpt.place.line)
+  private func source(_ line: SourceLine, at place: Location, gutter: Int) -> String {
+    let number = String(place.line)
     let padding = String(repeating: " ", count: gutter - number.utf8.count + 1)
-    let blank = String(repeating: " ", count: gutter + 1)
     let source = "\(style.gutter)\(padding)\(number) |\(style.reset) \(line.text)"
-    return (excerpt.hasLine ? source.trimmingSpaces() + "\n" : "")
-      + "\(style.gutter)\(blank) |\(style.reset) "
+    return source.trimmingSpaces() + "\n"
+  }
+
+  private func underline(
+    _ line: SourceLine, _ label: Diagnostic.Label, isPrimary: Bool, gutter: Int
+  ) -> String {
+    let color = isPrimary ? style.error : style.secondary
+    let tail = String(repeating: "~", count: line.underlineWidth - (isPrimary ? 1 : 0))
+    let words = label.text.isEmpty ? "" : " " + messageLine(label.text)
+    return "\(style.gutter)\(String(repeating: " ", count: gutter + 1)) |\(style.reset) "
       + String(repeating: " ", count: line.underlineStart)
-      + "\(color)\(excerpt.isPrimary ? "^" : "")\(tail)\(words)\(style.reset)\n"
+      + "\(color)\(isPrimary ? "^" : "")\(tail)\(words)\(style.reset)\n"
   }
 }
 

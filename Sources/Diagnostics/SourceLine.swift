@@ -6,9 +6,36 @@ struct SourceLine {
   let underlineStart: Int
   let underlineWidth: Int
 
+  /// What is shown of the line; another place in it is underlined below it if it is in there.
+  private let shown: Shown
+
   /// Wider lines are clipped around the underlined range.
   static let maxWidth = 120
   private static let tabStop = 4
+
+  /// A part of a line, as the terminal shows it.
+  private struct Shown {
+    let cells: [Cell]
+    let isCutLeft: Bool
+    let isCutRight: Bool
+
+    var text: String {
+      (isCutLeft ? "…" : "") + cells.map(\.text).joined() + (isCutRight ? "…" : "")
+    }
+
+    func underline(_ span: Range<Int>) -> (start: Int, width: Int) {
+      let before = cells.prefix { $0.offset < span.lowerBound }
+      let marked = cells.dropFirst(before.count).prefix { $0.offset < span.upperBound }
+      let start = (isCutLeft ? 1 : 0) + before.reduce(0) { $0 + $1.width }
+      return (start, max(1, marked.reduce(0) { $0 + $1.width }))
+    }
+
+    /// All of the line that could be cut off on this side of the place is there.
+    func reaches(_ place: Int) -> Bool {
+      if isCutLeft, place < cells.first?.offset ?? .max { return false }
+      return !isCutRight || place <= cells.last?.offset ?? -1
+    }
+  }
 
   private struct Cell {
     let text: String
@@ -16,27 +43,34 @@ struct SourceLine {
     let offset: Int
   }
 
-  /// `span` counts from the start of `bytes`; the line begins at `lineStart`.
-  init(_ bytes: [UInt8], lineStart: Int, span: Range<Int>) {
-    if let line = HiddenLine(bytes, lineStart: lineStart, span: span) {
-      self.init(shown: line.bytes, lineStart: 0, span: line.span)
+  /// `span` counts from the start of `bytes`; the line begins at `lineStart`. At most `width` columns
+  /// are shown. After `last`, which shows the same line, the new one shows the same part of it if the
+  /// span begins there.
+  init(
+    _ bytes: [UInt8], lineStart: Int, span: Range<Int>, width: Int = maxWidth,
+    after last: SourceLine? = nil
+  ) {
+    let hidden = HiddenLine(bytes, lineStart: lineStart, span: span)
+    let span = hidden?.span ?? span
+    if let last, last.shown.reaches(span.lowerBound) {
+      shown = last.shown
     } else {
-      self.init(shown: bytes, lineStart: lineStart, span: span)
+      shown = Self.shown(
+        of: hidden?.bytes ?? bytes, lineStart: hidden == nil ? lineStart : 0, span, width)
     }
+    text = shown.text
+    (underlineStart, underlineWidth) = shown.underline(span)
   }
 
-  private init(shown bytes: [UInt8], lineStart: Int, span: Range<Int>) {
-    let window = Self.window(of: bytes, lineStart: lineStart, around: span.lowerBound)
-    let cells = Self.cells(of: bytes[window.range])
-    let shown = Self.clip(cells, to: span.lowerBound)
-    let isCutLeft = window.isCutLeft || shown.lowerBound > 0
-    let isCutRight = window.isCutRight || shown.upperBound < cells.count
-    text =
-      (isCutLeft ? "…" : "") + cells[shown].map(\.text).joined() + (isCutRight ? "…" : "")
-    let before = cells[shown].prefix { $0.offset < span.lowerBound }
-    let marked = cells[shown].dropFirst(before.count).prefix { $0.offset < span.upperBound }
-    underlineStart = (isCutLeft ? 1 : 0) + before.reduce(0) { $0 + $1.width }
-    underlineWidth = max(1, marked.reduce(0) { $0 + $1.width })
+  private static func shown(
+    of bytes: [UInt8], lineStart: Int, _ span: Range<Int>, _ width: Int
+  ) -> Shown {
+    let window = window(of: bytes, lineStart: lineStart, around: span.lowerBound)
+    let cells = cells(of: bytes[window.range])
+    let range = clip(cells, to: span.lowerBound, width)
+    return Shown(
+      cells: Array(cells[range]), isCutLeft: window.isCutLeft || range.lowerBound > 0,
+      isCutRight: window.isCutRight || range.upperBound < cells.count)
   }
 
   private struct Window {
@@ -87,8 +121,8 @@ struct SourceLine {
     return 1
   }
 
-  /// The cells to show: all, or `maxWidth` columns with the range well inside.
-  private static func clip(_ cells: [Cell], to place: Int) -> Range<Int> {
+  /// The cells to show: all, or so many columns with the place well inside. Ellipses come on top.
+  private static func clip(_ cells: [Cell], to place: Int, _ maxWidth: Int) -> Range<Int> {
     let total = cells.reduce(0) { $0 + $1.width }
     guard total > maxWidth else { return 0..<cells.count }
     let before = cells.prefix { $0.offset < place }.reduce(0) { $0 + $1.width }

@@ -7,7 +7,7 @@ package struct SourceMap: Sendable {
     package let bytes: [UInt8]
     /// The offset of the file's first byte on the number line.
     package let start: Int
-    /// Its lines are not shown, only where in it something stands.
+    /// Its lines are not shown, only locations in it.
     package let isSecret: Bool
 
     package var range: Range<Int> { start..<(start + bytes.count) }

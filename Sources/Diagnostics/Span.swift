@@ -6,6 +6,7 @@ package struct Span: Hashable, Sendable {
   package var end: UInt32
 
   @inlinable
+  @inline(__always)
   package init(start: Int, end: Int) {
     self.start = UInt32(truncatingIfNeeded: start)
     self.end = UInt32(truncatingIfNeeded: end)

@@ -26,9 +26,8 @@ struct CommandBuilder {
     added = options.environment
     masker = options.secrets.masker
     own = [
-      EnvironmentVariable(name: "OPRUN", value: "1"),
-      EnvironmentVariable(name: "OPRUN_RUN_ID", value: options.runID),
-      EnvironmentVariable(name: "OPRUN_WORKSPACE", value: workspace),
+      EnvironmentVariable(.oprun, "1"), EnvironmentVariable(.runID, options.runID),
+      EnvironmentVariable(.workspace, workspace),
     ]
   }
 
@@ -37,9 +36,8 @@ struct CommandBuilder {
     let name = fileName(of: key, step)
     let outputs = RunDirectory.outputsName(of: name, key.role)
     var variables = [
-      EnvironmentVariable(name: "OPRUN_STEP", value: step),
-      EnvironmentVariable(name: "OPRUN_ATTEMPT", value: String(command.attempt)),
-      EnvironmentVariable(name: "OPRUN_OUTPUT", value: "\(folder)/\(outputs)"),
+      EnvironmentVariable(.step, step), EnvironmentVariable(.attempt, String(command.attempt)),
+      EnvironmentVariable(.output, "\(folder)/\(outputs)"),
     ]
     variables += command.variables
     let work = work(of: command.action, command.settings, &variables)

@@ -11,8 +11,10 @@ extension RunLoop {
     if let part = key.role.part, let refusal = refusals[key.operation]?[part] {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
-    if case .attempt = key.role {
-      outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
+    switch key.role {
+    case .attempt: outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
+    case .hook: return startHook(key, at: time)
+    case .probe: break
     }
     executor.start(builder.command(key, machine.command(of: key)), at: time)
   }
@@ -110,7 +112,7 @@ extension RunLoop {
 }
 
 extension CommandRole {
-  fileprivate var isProbe: Bool { if case .probe = self { true } else { false } }
+  var isProbe: Bool { if case .probe = self { true } else { false } }
 
   /// The part of the step that the command belongs to; nil for a probe.
   fileprivate var part: StepPart? {

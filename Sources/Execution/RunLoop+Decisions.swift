@@ -105,23 +105,8 @@ extension RunLoop {
     if !failures.isEmpty { refusals[operation] = failures.mapValues { words(of: $0) } }
   }
 
-  /// The run's own settings, with what is known only now; nil if files must be hashed first.
-  func resolveRun() -> StepSettings? {
-    guard let late = machine.plan.late else { return machine.plan.settings }
-    hashing.begin(CommandKey.runOperation)
-    valueBudget = ValueBudget()
-    let resolved = late.resolved(.none, machine.plan.settings, self)
-    refuse(resolved.failures, of: CommandKey.runOperation)
-    if hashing.isAwaited(by: CommandKey.runOperation) {
-      refusals[CommandKey.runOperation] = nil
-      return nil
-    }
-    hashing.decided(CommandKey.runOperation)
-    return resolved.settings
-  }
-
   /// A failure in words: `pipeline.yml:7: the message; the help`.
-  private func words(of failure: EvaluationFailure) -> String {
+  func words(of failure: EvaluationFailure) -> String {
     let diagnostic = failure.diagnostic(in: machine.plan.sources)
     let position = machine.plan.sources.position(of: diagnostic.primary.span)
     let help = failure.words.help.map { "; \($0)" } ?? ""
@@ -130,10 +115,9 @@ extension RunLoop {
 }
 
 extension RunLoop: RunFacts {
-  /// A service that goes on is one that succeeded, for those who use it.
+  /// A service that is running has succeeded, for those who use it.
   func ending(of operation: OperationID) -> Ending? {
-    machine.scheduler.ending(of: operation)
-      ?? (machine.isReady(operation) ? Ending(.succeeded) : nil)
+    machine.ending(of: operation) ?? (machine.isReady(operation) ? Ending(.succeeded) : nil)
   }
 
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }

@@ -62,7 +62,7 @@ extension RunLoop {
   private func grace(after end: RunEnd) -> Nanoseconds? {
     switch end.stopReason {
     case .signal: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
-    case .runTimeout: RunLoop.readerGrace
+    case .runTimeout, .groupTimeout: RunLoop.readerGrace
     case .failure, .noWidth, .suspended, .stateFailure, nil: nil
     }
   }

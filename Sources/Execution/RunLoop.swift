@@ -91,8 +91,10 @@ final class RunLoop {
   var hashing = FileHashing()
   var hashProcesses: [Int: HashProcess] = [:]
   var endedHashers: [Int32] = []
-  /// When hooks of a run that is being stopped no longer wait for files.
-  var hashingDue: Nanoseconds?
+  /// Hooks that wait for files, and since when, by the operation they belong to.
+  var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
+  /// News that come from no executor.
+  var ownNews: [CommandNews] = []
 
   init(
     _ plan: Plan, _ options: RunOptions, _ parts: RunParts, observers: [any RunObserver]
@@ -135,7 +137,7 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    let due = [machine.deadline, executor.deadline, hashingDue, observers.deadline]
+    let due = [machine.deadline, executor.deadline, observers.deadline]
       .compactMap { $0 }.min()
     let ready = waiting.wait(until: due)
     let time = now
@@ -163,7 +165,11 @@ final class RunLoop {
       if end != nil { return }
       startAll(of: actions, at: time)
       closeLogs()
-      let news = executor.takeNews()
+      var news = executor.takeNews()
+      if !ownNews.isEmpty {
+        news += ownNews
+        ownNews = []
+      }
       for item in news { hear(item, at: time) }
       if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
     }
@@ -194,11 +200,11 @@ final class RunLoop {
   private func perform(_ action: RunMachine.Action, at time: Nanoseconds) {
     switch action {
     case .start: break
-    case .stop(let key, let signal): executor.stop(key, with: signal, at: time)
-    case .kill(let key): executor.kill(key, at: time)
+    case .stop(let key, let signal):
+      if !dropWaitingHook(key, at: time) { executor.stop(key, with: signal, at: time) }
+    case .kill(let key): if !dropWaitingHook(key, at: time) { executor.kill(key, at: time) }
     case .decide(let operation, let question): decide(operation, question, at: time)
     case .publish(let key): publish(key, at: time)
-    case .resolveRun: concludeIfResolved(at: time)
     case .tell(.finished(let end)): finish(end, at: time)
     case .tell(let event): tell(event, at: time)
     }

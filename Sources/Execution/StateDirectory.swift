@@ -3,7 +3,7 @@
 // steps.
 
 import Diagnostics
-package import Glibc
+import Glibc
 import Plans
 package import RunFiles
 
@@ -26,7 +26,7 @@ package struct StateDirectory: Sendable {
 
   /// The same when the mask is already set: it is shared by all threads.
   package func makeRun(
-    callersMask: mode_t
+    callersMask: UInt32
   ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
     openStandardStreams()
     let state = try stateFolder(path, in: AT_FDCWD)

@@ -73,7 +73,7 @@ extension ExpressionMessage {
       help: "write it as a string: '\(printable(text))'")
   }
 
-  /// A word that other languages have for an operator.
+  /// A word that is an operator in other languages.
   static func foreignOperator(_ word: String, sign: String) -> UnlocatedFailure {
     let meaning =
       switch sign {

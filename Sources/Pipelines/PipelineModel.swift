@@ -30,14 +30,15 @@ struct PipelineModel {
   var timeout: Nanoseconds?
   var shell: [String]?
   var workingDirectory: Text?
-  var isSequence = false
+  /// Nil means as in the pipeline around it.
+  var sequence: Bool?
   /// The first step of the sequence that each step of an included file is in; −1 if its file has no
   /// sequence, `unsaid` if it does not say. Empty if no file says.
   var sequenceStarts: [Int32] = []
   /// The steps that run when none is named; nil means every step that is not manual.
   var defaultSteps: [Reference]?
   var hasManualSteps = false
-  var hooks: [HookKind: [CommandModel]] = [:]
+  var hooks: [HookKind: [HookModel]] = [:]
 
   var steps: [StepModel] = []
   /// The dependencies of all steps, in file order.
@@ -54,12 +55,17 @@ struct PipelineModel {
   var placements: [PlacementModel] = []
   /// What only a few steps have: conditions, matrices, `wait_for`.
   var controlFlows: [ControlFlowModel] = []
+  /// The steps of steps, until they are linked.
+  var groups: [PipelineModel] = []
+  /// Pipelines for `uses: '#name'`, until they are linked.
+  var sections: [SectionModel] = []
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
 
   static let unsaid: Int32 = -2
 
+  var isSequence: Bool { sequence ?? false }
   var hasSequence: Bool { isSequence || !sequenceStarts.isEmpty }
 
   /// The first step of the sequence that a step is in; nil if it is in none.
@@ -95,6 +101,13 @@ struct ResourceModel: NamedModel {
   let span: Span
   /// The capacity in millionths; nil if what is written is not an amount.
   let capacity: Int64?
+}
+
+/// A pipeline that stands in the file of another one.
+struct SectionModel: NamedModel {
+  let name: String
+  let span: Span
+  var model: PipelineModel
 }
 
 struct SecretModel: NamedModel {
@@ -198,12 +211,18 @@ struct ClaimModel {
   let amountSpan: Span
 }
 
+/// One command of a hook.
+struct HookModel: Hashable {
+  let command: CommandModel
+  var timeout = HookCommand.defaultTimeout
+}
+
 /// One setting of a step or `defaults` about how a command runs. A list of these is small if there
 /// are few, and most steps have few.
 enum Setting: Hashable {
   case environment([VariableModel])
   case workingDirectory(Text)
-  /// Where relative working directories begin: of steps of included files.
+  /// The directory to which working directories of steps of included files are relative.
   case baseDirectory(Text)
   case shell([String])
   case standardInput(Text)
@@ -214,7 +233,8 @@ enum Setting: Hashable {
   indirect case stop(StopSequence)
   case logLimit(Int)
   case nice(Int32)
+  case tty(Bool)
   case orphans(OrphanAction)
-  case hook(HookKind, [CommandModel])
+  case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
 }

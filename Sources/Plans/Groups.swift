@@ -8,10 +8,15 @@ package import Scheduling
 package struct Groups: Sendable {
   private var members: [OperationID: [OperationID]] = [:]
   private var groupOfMember: [OperationID: OperationID] = [:]
+  /// Groups that may fail.
+  private var forgiving: Set<OperationID> = []
 
   /// Linear in the members of all groups.
   package init(_ plan: Plan) {
-    for (group, plan) in plan.groups { set(plan.members, of: group) }
+    for (group, plan) in plan.groups {
+      set(plan.members, of: group)
+      if plan.allowsFailure { forgiving.insert(group) }
+    }
   }
 
   /// Sets the members of a group that was expanded during the run.
@@ -28,6 +33,22 @@ package struct Groups: Sendable {
 
   package func group(of member: OperationID) -> OperationID? {
     groupOfMember.isEmpty ? nil : groupOfMember[member]
+  }
+
+  /// A failure of it is allowed.
+  package func forgives(_ group: OperationID) -> Bool {
+    forgiving.isEmpty ? false : forgiving.contains(group)
+  }
+
+  /// Whether a failure of the operation is allowed because it is in a group that may fail.
+  package func isForgiven(_ operation: OperationID) -> Bool {
+    if forgiving.isEmpty { return false }
+    var next = group(of: operation)
+    while let group = next {
+      if forgiving.contains(group) { return true }
+      next = self.group(of: group)
+    }
+    return false
   }
 }
 
@@ -48,7 +69,9 @@ extension Groups {
         worst = GroupEnding(ending: ending, member: member)
       }
     }
-    return worst
+    guard forgives(group) else { return worst }
+    return GroupEnding(
+      ending: Ending(worst.ending.outcome, isAllowed: true), member: worst.member)
   }
 
   /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was

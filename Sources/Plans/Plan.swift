@@ -129,8 +129,8 @@ package struct GroupPlan: Sendable {
     case matrix
     /// Its instances are made during the run; the string has the axes as they are written.
     case expanding(String)
-    /// It uses another pipeline file; the members are its steps.
-    case nested(path: String)
+    /// The steps of a pipeline, which is a file or `#` and a name; nil for steps that stand in the step.
+    case nested(path: String?)
   }
 
   package let kind: Kind
@@ -141,14 +141,21 @@ package struct GroupPlan: Sendable {
   package let isFailFast: Bool
   /// The values of each member, if the matrix is known.
   package let combinations: [ValueMap]
+  /// The time limit for all of it, from its first command.
+  package let timeout: Nanoseconds?
+  /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
+  package let allowsFailure: Bool
 
   package init(
-    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = []
+    kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = [],
+    timeout: Nanoseconds? = nil, allowsFailure: Bool = false
   ) {
     self.kind = kind
     self.members = members
     self.isFailFast = isFailFast
     self.combinations = combinations
+    self.timeout = timeout
+    self.allowsFailure = allowsFailure
   }
 
   /// Its members are instances of a step.
@@ -184,6 +191,8 @@ package final class StepSettings: Sendable {
   /// The number of bytes at its start that the log keeps.
   package let logLimit: Int
   package let nice: Int32
+  /// Its own command has a terminal.
+  package let usesTerminal: Bool
   package let orphans: OrphanAction
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
@@ -194,7 +203,8 @@ package final class StepSettings: Sendable {
     shell: [String] = StepSettings.defaultShell, standardInput: String? = nil,
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
-    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0, orphans: OrphanAction = .kill,
+    logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
+    usesTerminal: Bool = false, orphans: OrphanAction = .kill,
     hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
   ) {
     self.name = name
@@ -208,6 +218,7 @@ package final class StepSettings: Sendable {
     self.stop = stop
     self.logLimit = logLimit
     self.nice = nice
+    self.usesTerminal = usesTerminal
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs
@@ -226,6 +237,12 @@ package struct EnvironmentVariable: Hashable, Sendable {
   package init(name: String, value: String) {
     self.name = name
     self.value = value
+  }
+}
+
+extension EnvironmentVariable {
+  package init(_ variable: OprunVariable, _ value: String) {
+    self.init(name: variable.rawValue, value: value)
   }
 }
 
@@ -268,16 +285,16 @@ package struct StopSequence: Hashable, Sendable {
   package init() {}
 }
 
-/// Completion hooks: each a list of commands, run one after the other; none is `Work.none`.
+/// Completion hooks: each a list of commands, run one after the other.
 package struct Hooks: Hashable, Sendable {
-  package var onSuccess: [Work] = []
-  package var onFailure: [Work] = []
-  package var onCancel: [Work] = []
-  package var onComplete: [Work] = []
+  package var onSuccess: [HookCommand] = []
+  package var onFailure: [HookCommand] = []
+  package var onCancel: [HookCommand] = []
+  package var onComplete: [HookCommand] = []
 
   package init() {}
 
-  package subscript(kind: HookKind) -> [Work] {
+  package subscript(kind: HookKind) -> [HookCommand] {
     get {
       switch kind {
       case .onSuccess: onSuccess

@@ -20,6 +20,11 @@ package struct RunEvent: Sendable {
     case started(OperationID, CommandRole)
     /// The log of the command now holds this many bytes; it can be read up to there.
     case outputGrew(OperationID, CommandRole, byteCount: Int)
+    /// The keys of oprun's terminal go to the command from now on, and what it prints is for that
+    /// terminal as it is.
+    case terminalTaken(OperationID, CommandRole)
+    /// The log of the command is complete, and the terminal is oprun's again.
+    case terminalReturned(OperationID, CommandRole)
     /// The command ended. The log is complete.
     case ended(OperationID, CommandRole, CommandEnd)
     /// A step was expanded during the run: a new operation, an instance of the step that the group
@@ -126,6 +131,9 @@ package struct CommandEnd: Hashable, Sendable {
   package let status: Status
   /// True if the time limit ended it.
   package let timedOut: Bool
+  /// It was asked to end because the run, or its step, was cancelled: a signal that ended it was
+  /// oprun's own.
+  package let isStopped: Bool
   /// The wall time of the command.
   package let duration: Nanoseconds
   /// The processor time of the command and its waited-for children, user and system.
@@ -136,11 +144,12 @@ package struct CommandEnd: Hashable, Sendable {
   package let outputByteCount: Int
 
   package init(
-    _ status: Status, timedOut: Bool = false, duration: Nanoseconds = 0,
+    _ status: Status, timedOut: Bool = false, isStopped: Bool = false, duration: Nanoseconds = 0,
     processorTime: Nanoseconds = 0, peakMemory: Int64 = 0, outputByteCount: Int = 0
   ) {
     self.status = status
     self.timedOut = timedOut
+    self.isStopped = isStopped
     self.duration = duration
     self.processorTime = processorTime
     self.peakMemory = peakMemory
@@ -151,10 +160,22 @@ package struct CommandEnd: Hashable, Sendable {
 extension CommandEnd {
   /// The same end with another status.
   package func with(_ status: Status) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory, outputByteCount: outputByteCount)
+    marked(status, timedOut: timedOut, isStopped: isStopped)
   }
+
+  /// The same, and why oprun ended it, if it did.
+  package func marked(timedOut: Bool, isStopped: Bool) -> CommandEnd {
+    marked(status, timedOut: timedOut, isStopped: isStopped)
+  }
+
+  private func marked(_ status: Status, timedOut: Bool, isStopped: Bool) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, isStopped: isStopped, duration: duration,
+      processorTime: processorTime, peakMemory: peakMemory, outputByteCount: outputByteCount)
+  }
+
+  /// What it was meant for is done.
+  package var isSuccess: Bool { status == .exited(0) && !timedOut && !isStopped }
 }
 
 /// One value of `steps.<id>.outputs`.

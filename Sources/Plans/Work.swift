@@ -1,5 +1,7 @@
 // What steps and hooks run: as it is run, or, if values are still to come, as it is shown.
 
+package import Scheduling
+
 /// What a step or a hook runs.
 package enum Work: Hashable, Sendable {
   case known(Action)
@@ -24,6 +26,27 @@ package enum Work: Hashable, Sendable {
     case .known(let action): action
     case .late, .none: nil
     }
+  }
+}
+
+/// One command of a hook.
+package struct HookCommand: Hashable, Sendable {
+  /// Never `Work.none`.
+  package let work: Work
+  /// It is asked to end after this long, as an attempt is after the time limit of its step.
+  package let timeout: Nanoseconds
+
+  package static let defaultTimeout: Nanoseconds = 600_000_000_000
+
+  package init(_ work: Work, timeout: Nanoseconds = HookCommand.defaultTimeout) {
+    self.work = work
+    self.timeout = timeout
+  }
+
+  package static func known(
+    _ action: Action, timeout: Nanoseconds = HookCommand.defaultTimeout
+  ) -> HookCommand {
+    HookCommand(.known(action), timeout: timeout)
   }
 }
 

@@ -88,13 +88,22 @@ package final class RunDirectory {
     return (status.st_mtim, status.st_nlink == 0)
   }
 
-  /// Whether the path still leads here. True if that cannot be determined.
+  /// Whether the path still leads here, with no link in the place of the folder or of the one that it
+  /// is in. True if that cannot be determined.
   package var isInPlace: Bool {
     var own = stat()
     var there = stat()
     if fstat(descriptor, &own) != 0 { return errno != ESTALE }
-    if stat(path, &there) == 0 { return FileIdentity(there) == FileIdentity(own) }
+    if lstat(path, &there) == 0 { return FileIdentity(there) == FileIdentity(own) && !isBelowLink }
     return ![ENOENT, ENOTDIR, ELOOP, ESTALE].contains(errno)
+  }
+
+  private var isBelowLink: Bool {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else {
+      return false
+    }
+    var parent = stat()
+    return lstat(String(path[..<slash]), &parent) == 0 && parent.st_mode & S_IFMT == S_IFLNK
   }
 }
 

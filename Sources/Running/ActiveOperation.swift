@@ -38,7 +38,7 @@ struct ActiveOperation {
   /// The ending, decided when the attempts are over; hooks may still turn a success into a failure.
   var ending: Ending?
   var cause = Cause.itself
-  var hooksLeft: [CommandRole] = []
+  var hooksLeft: [(kind: HookKind, index: Int)] = []
 
   init(settings: StepSettings) { self.settings = settings }
 
@@ -52,16 +52,9 @@ struct ActiveOperation {
   /// Plans the hooks for the ending: those of its kind, then `on_complete`. A step of which nothing
   /// ran has no hooks to run.
   mutating func planHooks(for ending: Ending) {
-    if hasNotRun { return }
-    let kinds: [HookKind] =
-      switch ending.outcome {
-      case .succeeded: [.onSuccess, .onComplete]
-      case .failed, .timedOut: [.onFailure, .onComplete]
-      case .cancelled: [.onCancel, .onComplete]
-      case .cached, .skipped, .blocked: []
-      }
-    hooksLeft = kinds.flatMap { kind in
-      settings.hooks[kind].indices.map { .hook(kind, index: $0 + 1) }
+    if hasNotRun || settings.hooks.isEmpty { return }
+    hooksLeft = ending.outcome.hooks.flatMap { kind in
+      settings.hooks[kind].indices.map { (kind, $0 + 1) }
     }
   }
 
@@ -79,8 +72,19 @@ struct ActiveOperation {
       ending = Ending(.failed, isAllowed: settings.allowFailure == .always)
       cause = .hook(kind)
     }
-    hooksLeft.removeAll { if case .hook(kind, _) = $0 { true } else { false } }
+    hooksLeft.removeAll { $0.kind == kind }
   }
+
+  /// A hook that was stopped turns success into cancellation, and ends the list that it is in.
+  mutating func hookStopped(_ kind: HookKind, _ reason: StopReason) {
+    if ending?.outcome == .succeeded {
+      ending = Ending(.cancelled)
+      cause = .stopped(reason)
+    }
+    hooksLeft.removeAll { $0.kind == kind }
+  }
+
+  var hasFailedHook: Bool { if case .hook = cause { true } else { false } }
 }
 
 extension RetryPolicy {

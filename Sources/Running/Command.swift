@@ -29,6 +29,8 @@ package struct Command: Sendable {
   /// What the command reads from its standard input; nil means nothing.
   package let input: String?
   package let limits: CommandLimits
+  /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
+  package let usesTerminal: Bool
   package let orphans: OrphanAction
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
@@ -47,14 +49,19 @@ package struct Command: Sendable {
     directory = settings.workingDirectory
     input = settings.standardInput
     limits = CommandLimits(logSize: settings.logLimit, nice: settings.nice)
+    usesTerminal = settings.usesTerminal && key.role.isAttempt
     orphans = settings.orphans
     logName = files.log
     outputsName = files.outputs
   }
 }
 
-/// Variables that many commands of a run have in common. An executor may cache what it makes of
-/// them by the object's identity, as long as it keeps the object.
+extension CommandRole {
+  fileprivate var isAttempt: Bool { if case .attempt = self { true } else { false } }
+}
+
+/// Variables that many commands of a run have in common. Whoever runs commands may keep what it
+/// makes of them by the object's identity, as long as it keeps the object.
 package final class CommandEnvironment: Sendable {
   /// The variables. They win over those of the machine that runs the command; of equal names the
   /// last one wins.

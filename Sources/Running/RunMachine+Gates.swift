@@ -45,6 +45,7 @@ extension RunMachine {
     case .expand(let operations): expand(operation, to: operations)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
+      if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
       probe(operation, for: Probing(step: step, probes: probes), at: now)
     }
     tellSettled()
@@ -76,6 +77,7 @@ extension RunMachine {
   }
 
   private mutating func join(_ group: OperationID, at now: Nanoseconds) {
+    if expiredGroups.contains(group) { return endExpired(group, at: now) }
     let end = groups.ending(of: group, in: scheduler)
     let cause = groups.cause(
       of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
@@ -118,12 +120,13 @@ extension RunMachine {
         }
         tellSettled()
       }
+      if groups.forgives(group) { return }
       failed = group
     }
   }
 
   /// Cancels one operation, with everything inside it. A group ends by itself, after its members.
-  private mutating func cancel(
+  mutating func cancel(
     _ operation: OperationID, _ reason: StopReason, at now: Nanoseconds
   ) {
     let members = groups.members(of: operation)

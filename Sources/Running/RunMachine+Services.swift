@@ -187,7 +187,7 @@ extension RunMachine {
       setGate(of: first, to: nil)
       end(first, as: Ending(.failed), .condition(standstillWords(of: first)), at: now)
     } else if !ready.isEmpty {
-      cancelRun(hasSuspendedQueue ? .suspended : .noWidth, at: now)
+      cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
     } else if !services.releaseCompany() {
       return
     }

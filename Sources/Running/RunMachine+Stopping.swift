@@ -1,11 +1,11 @@
 // How a run ends: signals, time limits, failure policies, its own hooks, the exit status.
 
-package import Plans
+import Plans
 package import Scheduling
 
 extension RunMachine {
-  /// Handles a signal to oprun. The first one asks running commands to end and lets hooks run; the
-  /// second kills; the third ends oprun itself.
+  /// Handles a signal to oprun. The first one asks running commands to end, including hooks, and lets
+  /// further hooks run; the second kills what was asked to end; the third ends oprun itself.
   package mutating func signalled(_ signal: Int32, at now: Nanoseconds) {
     signalCount += 1
     switch signalCount {
@@ -13,9 +13,11 @@ extension RunMachine {
       cancelRun(.signal(signal), at: now)
       advance(to: now)
     case 2:
-      for operation in active.keys.sorted() { killAttempt(of: operation) }
+      for operation in active.keys.sorted() where active[operation]?.stop == .asked {
+        kill(operation, because: .cancelled)
+      }
     default:
-      for operation in active.keys.sorted() { killAnything(of: operation) }
+      for operation in active.keys.sorted() { kill(operation, because: .cancelled) }
       guard end == nil else { return }
       settleActive(at: now)
       finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason))
@@ -57,6 +59,7 @@ extension RunMachine {
       if stopReason == nil, end == nil { cancelRun(.runTimeout, at: now) }
       return
     }
+    if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }
     if timer.purpose == .longWait { return tellLongWaits() }
     if timer.purpose == .probeDue || timer.purpose == .probeLimit {
       return fireProbe(timer, at: now)
@@ -64,14 +67,25 @@ extension RunMachine {
     guard let state = active[timer.operation], state.phase == timer.phase else { return }
     switch timer.purpose {
     case .timeLimit: askToEnd(timer.operation, .timeLimit, at: now)
-    case .killDue: killAnything(of: timer.operation)
+    case .killDue: kill(timer.operation, because: .cancelled)
+    case .hookLimit: kill(timer.operation, because: .timeLimit)
     case .retryDue: scheduler.resume(timer.operation)
     case .readyDue: conditionsOfServiceHold(timer.operation)
-    case .runTimeLimit, .probeDue, .probeLimit, .longWait: break
+    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit, .longWait: break
     }
   }
 
   // MARK: Stopping
+
+  /// What the pipeline says is to become of the others.
+  mutating func followPolicy(_ failed: OperationID, at now: Nanoseconds) {
+    guard stopReason == nil else { return }
+    switch plan.failurePolicy {
+    case .continue: break
+    case .stop: stopStarting(.failure(failed), at: now)
+    case .cancel: cancelRun(.failure(failed), at: now)
+    }
+  }
 
   /// Starts nothing new, and no further attempts; running commands continue.
   mutating func stopStarting(_ reason: StopReason, at now: Nanoseconds) {
@@ -83,7 +97,9 @@ extension RunMachine {
     }
   }
 
-  /// Starts nothing new, and asks running commands to end. A running hook continues, for a while.
+  /// Starts nothing new, and asks running commands to end. A running hook is asked if a person or the
+  /// time limit wants the end; after a failure elsewhere it continues, since it may put something
+  /// right.
   mutating func cancelRun(_ reason: StopReason, at now: Nanoseconds) {
     let isFirst = stopReason == nil || stopReason?.isFailure == true
     if isFirst {
@@ -95,8 +111,10 @@ extension RunMachine {
       guard let state = active[operation] else { continue }
       switch state.role {
       case .attempt: askToEnd(operation, .cancelled, at: now)
-      case .hook: set(.killDue, at: now + RunMachine.hookLimit, operation, state)
-      case .probe: break
+      case .hook where reason.endsHooks: askToEnd(operation, .cancelled, at: now)
+      case .hook where reason.isUrgent:
+        set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
+      case .hook, .probe: break
       case nil: cancelRetry(of: operation, reason, at: now)
       }
     }
@@ -141,34 +159,32 @@ extension RunMachine {
     set(.killDue, at: now + sequence.grace, operation, state)
   }
 
-  private mutating func killAttempt(of operation: OperationID) {
-    if case .attempt = active[operation]?.role { killAnything(of: operation) }
-  }
-
-  private mutating func killAnything(of operation: OperationID) {
+  /// Whatever runs for the operation. The cause is that of a command that nobody asked to end before.
+  private mutating func kill(_ operation: OperationID, because cause: ActiveOperation.StopCause) {
     guard var state = active[operation], let role = state.role, state.stop != .killed else {
       return
     }
     state.stop = .killed
-    state.stopCause = state.stopCause ?? .cancelled
+    state.stopCause = state.stopCause ?? cause
     active[operation] = state
     perform(.kill(CommandKey(operation: operation, role: role)))
   }
 
   // MARK: The end
 
+  /// Something is ready that would start if its queue were resumed.
+  var isHeldBySuspension: Bool {
+    (0..<scheduler.queueCount).lazy.map { QueueID($0) }.contains {
+      scheduler[$0].isSuspended && scheduler[$0].width > 0 && scheduler.counts(of: $0).ready > 0
+    }
+  }
+
   /// Called when every operation has its outcome: the run's own hooks follow, then its end.
   mutating func concludeRun(at now: Nanoseconds) {
     guard !isConcluding else { return }
     isConcluding = true
-    perform(.resolveRun)
-  }
-
-  /// The answer to `.resolveRun`: the run's own settings, with everything that is known now.
-  package mutating func runResolved(as settings: StepSettings, at now: Nanoseconds) {
-    guard end == nil else { return }
-    steps.resolveRun(as: settings)
-    var run = ActiveOperation(settings: settings)
+    concludedAt = now
+    var run = ActiveOperation(settings: plan.settings)
     run.ending = Ending(runOutcome)
     run.planHooks(for: Ending(runOutcome))
     continueHooks(of: CommandKey.runOperation, &run, at: now)
@@ -176,7 +192,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .noWidth, .suspended, .stateFailure: .cancelled
+    case .signal, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -184,7 +200,7 @@ extension RunMachine {
   }
 
   mutating func finishRun(_ run: ActiveOperation) {
-    let hookFailed = run.cause != .itself
+    let hookFailed = run.hasFailedHook
     finish(
       RunEnd(
         exitStatus: exitStatus(hookFailed: hookFailed), stopReason: stopReason,
@@ -196,7 +212,7 @@ extension RunMachine {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
     case .stateFailure: return 74
-    case .noWidth, .suspended, .failure: return 1
+    case .noWidth, .suspended, .failure, .groupTimeout: return 1
     case nil: break
     }
     if !failedSteps.isEmpty || hookFailed { return 1 }
@@ -208,34 +224,70 @@ extension RunMachine {
   /// `OPRUN_STATUS` and the others, for a hook of this operation.
   func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
-    let status = (state.ending?.outcome ?? .succeeded).word
-    var variables = [("OPRUN_STATUS", status)]
-    if operation == CommandKey.runOperation {
-      let failed = failedSteps.map { steps[$0].id }.joined(separator: " ")
-      variables.append(("OPRUN_FAILED_STEPS", failed))
-    } else {
-      let (code, signal) = state.attemptEnd?.codes ?? ("", "")
-      let duration = (state.attemptEnd?.duration ?? 0) / 1_000_000
-      variables += [
-        ("OPRUN_EXIT_CODE", code), ("OPRUN_SIGNAL", signal), ("OPRUN_DURATION_MS", "\(duration)"),
-      ]
-    }
-    return variables.map { EnvironmentVariable(name: $0.0, value: $0.1) }
+    let isRun = operation == CommandKey.runOperation
+    let end = isRun ? runEnd(state) : StepEnd(state.attemptEnd)
+    var variables: [(OprunVariable, String)] = [
+      (.status, (state.ending?.outcome ?? .succeeded).word), (.exitCode, end.exitCode),
+      (.signal, end.signal), (.durationMS, String(end.duration / 1_000_000)),
+    ]
+    if isRun { variables.append((.failedSteps, failedStepNames)) }
+    return variables.map { EnvironmentVariable($0.0, $0.1) }
   }
+
+  /// As it stands: another hook may still fail.
+  private func runEnd(_ run: ActiveOperation) -> StepEnd {
+    var end = StepEnd(nil)
+    end.exitCode = String(exitStatus(hookFailed: run.hasFailedHook))
+    if case .signal(let signal) = stopReason { end.signal = String(signal) }
+    end.duration = concludedAt
+    return end
+  }
+
+  /// The ids, separated by blanks. Linux refuses to start a command with a variable of more than
+  /// 128 KiB: of a long list the last ones are left out.
+  private var failedStepNames: String {
+    var names = ""
+    for operation in failedSteps {
+      let id = steps[operation].id
+      if names.utf8.count + id.utf8.count >= RunMachine.longestNameList { break }
+      names += names.isEmpty ? id : " " + id
+    }
+    return names
+  }
+
+  private static let longestNameList = 1 << 16
 }
 
-extension CommandEnd {
-  /// `OPRUN_EXIT_CODE` and `OPRUN_SIGNAL`.
-  fileprivate var codes: (exit: String, signal: String) {
-    switch status {
-    case .exited(let code), .notStarted(_, let code): (String(code), "")
-    case .outputsRefused: ("0", "")
-    case .abandoned, .lost: ("", "")
-    case .signalled(let signal): (String(128 + signal), String(signal))
+/// What hooks see of how something ended.
+private struct StepEnd {
+  /// Empty where there is none.
+  var exitCode = ""
+  var signal = ""
+  var duration: Nanoseconds
+
+  /// Takes the end of the last attempt; nil if there was none.
+  init(_ end: CommandEnd?) {
+    duration = end?.duration ?? 0
+    switch end?.status {
+    case .exited(let code), .notStarted(_, let code): exitCode = String(code)
+    case .outputsRefused: exitCode = "0"
+    case .signalled(let number): (exitCode, signal) = (String(128 + number), String(number))
+    case .abandoned, .lost, nil: break
     }
   }
 }
 
 extension StopReason {
   fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+
+  /// The end of the run cannot wait for long hooks.
+  var isUrgent: Bool { !isFailure }
+
+  /// What runs is asked to end, running hooks too.
+  fileprivate var endsHooks: Bool {
+    switch self {
+    case .signal, .runTimeout: true
+    case .failure, .noWidth, .suspended, .stateFailure: false
+    }
+  }
 }

@@ -21,8 +21,6 @@ package struct RunMachine {
     case decide(OperationID, Question)
     /// Take what the service gives to others; it is ready otherwise: `published`.
     case publish(CommandKey)
-    /// Evaluate the run's own settings that are known only at its end: `runResolved`.
-    case resolveRun
     case tell(RunEvent.Kind)
   }
 
@@ -48,6 +46,10 @@ package struct RunMachine {
   var waits = WaitWatch()
   /// Groups that were cancelled although the run was not, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
+  /// Groups with a time limit of which nothing has started.
+  var unstartedLimits: Set<OperationID>
+  /// Groups whose time limit is over.
+  var expiredGroups: Set<OperationID> = []
   /// The number of probes whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
@@ -60,10 +62,13 @@ package struct RunMachine {
   var hasAllowedFailure = false
   /// True if every operation has its outcome.
   var isConcluding = false
+  /// When the last operation had ended.
+  var concludedAt: Nanoseconds = 0
   private(set) var end: RunEnd?
   private var random: RandomSource
 
-  /// The time limit of each hook while the run is being stopped.
+  /// The time limit of each hook, which is killed then, while the run is being stopped for another
+  /// reason than a failure, and after the operation was cancelled.
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(
@@ -75,6 +80,7 @@ package struct RunMachine {
     self.commandLimit = commandLimit
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
     groups = Groups(plan)
+    unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
     services = Services(plan, groups)
     random = RandomSource(seed: seed)
   }
@@ -162,14 +168,9 @@ package struct RunMachine {
       concludeRun(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
       // Nothing runs, nothing waits for a timer, and still nothing may start.
-      cancelRun(hasSuspendedQueue ? .suspended : .noWidth, at: now)
+      cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
       concludeRun(at: now)
     }
-  }
-
-  var hasSuspendedQueue: Bool {
-    (0..<scheduler.queueCount).lazy.map { scheduler[QueueID($0)] }
-      .contains { $0.isSuspended && $0.width > 0 }
   }
 
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
@@ -180,6 +181,7 @@ package struct RunMachine {
       state.waitExpired(words)
       return continueHooks(of: operation, &state, at: now)
     }
+    if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
     if let limit = state.settings.timeout {
@@ -194,7 +196,7 @@ package struct RunMachine {
     _ key: CommandKey, _ end: CommandEnd, at now: Nanoseconds
   ) {
     var state = state(of: key)
-    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
     var outcome = state.outcome(of: end)
@@ -242,9 +244,12 @@ package struct RunMachine {
       active[operation] = nil
       return settle(operation, state, at: now)
     }
-    start(state.hooksLeft.removeFirst(), of: operation, &state)
-    if stopReason != nil {
-      set(.killDue, at: now + RunMachine.hookLimit, operation, state)
+    let hook = state.hooksLeft.removeFirst()
+    start(.hook(hook.kind, index: hook.index), of: operation, &state)
+    let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
+    set(.timeLimit, at: now + timeout, operation, state)
+    if stopReason?.isUrgent == true || state.ending?.outcome == .cancelled {
+      set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
     }
     active[operation] = state
   }
@@ -253,9 +258,13 @@ package struct RunMachine {
     _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
   ) {
     var state = state(of: key)
-    let end = end.marked(timedOut: state.stopCause == .timeLimit)
+    let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
-    if end.status != .exited(0) { state.hookFailed(kind) }
+    if end.isStopped, let stopReason {
+      state.hookStopped(kind, stopReason)
+    } else if !end.isSuccess {
+      state.hookFailed(kind)
+    }
     continueHooks(of: key.operation, &state, at: now)
   }
 
@@ -285,19 +294,17 @@ package struct RunMachine {
   }
 
   /// Applies the consequences of a failure for the rest of the run.
-  private mutating func noteFailure(
+  mutating func noteFailure(
     of operation: OperationID, _ ending: Ending, at now: Nanoseconds
   ) {
     defer { tellSettled() }
     guard ending.outcome.isFailure else { return }
     guard !ending.isAllowed else { return hasAllowedFailure = true }
-    failedSteps.append(operation)
-    if stopReason == nil {
-      switch plan.failurePolicy {
-      case .continue: break
-      case .stop: stopStarting(.failure(operation), at: now)
-      case .cancel: cancelRun(.failure(operation), at: now)
-      }
+    if groups.isForgiven(operation) {
+      hasAllowedFailure = true
+    } else {
+      failedSteps.append(operation)
+      followPolicy(operation, at: now)
     }
     tellSettled()
     failFast(operation, at: now)
@@ -313,7 +320,8 @@ package struct RunMachine {
 
   /// The one door of endings: reports each of them.
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
-    say(.settled(operation, ending, cause))
+    let isForgiven = ending.outcome.isFailure && groups.isForgiven(operation)
+    say(.settled(operation, isForgiven ? Ending(ending.outcome, isAllowed: true) : ending, cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
     waits.changeCount += 1
@@ -363,15 +371,13 @@ package struct RunMachine {
   }
 }
 
-extension CommandEnd {
-  fileprivate func marked(timedOut: Bool) -> CommandEnd {
-    CommandEnd(
-      status, timedOut: timedOut, duration: duration, processorTime: processorTime,
-      peakMemory: peakMemory, outputByteCount: outputByteCount)
-  }
-}
-
 extension ActiveOperation {
+  /// Says why oprun ended the command that ran, if it did.
+  fileprivate func marked(_ end: CommandEnd) -> CommandEnd {
+    if stopCause == nil { return end }
+    return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
+  }
+
   /// The meaning of the end of an attempt, apart from retries and hooks.
   fileprivate func outcome(of end: CommandEnd) -> Outcome {
     switch stopCause {

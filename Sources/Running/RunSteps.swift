@@ -11,13 +11,8 @@ package struct RunSteps: Sendable {
   private var appended: [PlannedStep] = []
   /// The resolved steps of operations that have passed their gate and have not ended.
   private var resolved: [OperationID: ReadyStep] = [:]
-  /// The settings of the run itself: as planned until its end, then with what is known there.
-  private(set) var settings: StepSettings
 
-  init(_ plan: Plan) {
-    planned = plan.steps
-    settings = plan.settings
-  }
+  init(_ plan: Plan) { planned = plan.steps }
 
   package var count: Int { planned.count + appended.count }
 
@@ -45,6 +40,4 @@ package struct RunSteps: Sendable {
   mutating func end(_ operation: OperationID) {
     if !resolved.isEmpty { resolved[operation] = nil }
   }
-
-  mutating func resolveRun(as settings: StepSettings) { self.settings = settings }
 }

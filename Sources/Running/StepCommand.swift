@@ -15,10 +15,11 @@ package struct StepCommand: Sendable {
 }
 
 extension RunMachine {
-  /// The command for an attempt, a hook or a probe. Traps for one that is refused.
-  package mutating func command(of key: CommandKey) -> StepCommand {
+  /// The command for an attempt, a hook or a probe; `ready` is that of a hook that was not known
+  /// before. Traps for one that is refused.
+  package mutating func command(of key: CommandKey, as ready: ReadyStep? = nil) -> StepCommand {
     let isRun = key.operation == CommandKey.runOperation
-    let (action, settings) = work(of: key)
+    let (action, settings) = ready.map { ($0.action, $0.settings) } ?? work(of: key)
     guard let action else { preconditionFailure("what is not known cannot run") }
     var variables: [EnvironmentVariable] = []
     if case .hook = key.role { variables = hookVariables(for: key.operation) }
@@ -27,21 +28,31 @@ extension RunMachine {
       attempt: active[key.operation]?.attempt ?? 1, variables: variables)
   }
 
-  private func work(of key: CommandKey) -> (action: Plans.Action?, settings: StepSettings) {
+  private mutating func work(of key: CommandKey) -> (action: Plans.Action?, settings: StepSettings)
+  {
     switch key.role {
     case .attempt:
       let step = steps.ready(key.operation)
       return (step.action, step.settings)
     case .hook(let kind, let index):
-      let isRun = key.operation == CommandKey.runOperation
-      let settings = isRun ? steps.settings : steps.ready(key.operation).settings
-      return (settings.hooks[kind][index - 1].known, settings)
+      let settings = hookSettings(of: key.operation)
+      return (settings.hooks[kind][index - 1].work.known, settings)
     case .probe(let index):
       guard let probing = gates[key.operation]?.probing else {
         preconditionFailure("a look for an operation that does not wait")
       }
       return (probing.probes[index - 1].action, probing.step.settings)
     }
+  }
+
+  /// What the hooks of an operation, or of the run, have in common.
+  package mutating func hookSettings(of operation: OperationID) -> StepSettings {
+    operation == CommandKey.runOperation ? plan.settings : steps.ready(operation).settings
+  }
+
+  /// How an operation ended; while its hooks run, how it will end unless one of them fails.
+  package mutating func ending(of operation: OperationID) -> Ending? {
+    scheduler.ending(of: operation) ?? active[operation]?.ending
   }
 
   /// The settings of an operation whose attempt is running undisturbed. Nil if it was asked to end,

@@ -10,11 +10,15 @@ struct Timer: Hashable {
     case timeLimit
     /// The command was asked to end, and its grace period is over.
     case killDue
+    /// The hook has run as long as it may while the run is being stopped.
+    case hookLimit
     case retryDue
     /// A condition of `wait_for` is checked again.
     case probeDue
     /// A condition of `wait_for` has reached its time limit.
     case probeLimit
+    /// The steps of the group have taken as long as they may.
+    case groupTimeLimit
     /// Something may have waited for long.
     case longWait
     /// A service without conditions is ready.

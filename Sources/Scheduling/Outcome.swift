@@ -9,9 +9,10 @@ package enum Outcome: UInt8, CaseIterable, Sendable {
   case failed
   case timedOut
   case cancelled
-  /// Its own condition was false, or its matrix was empty.
+  /// Its own condition was false, its matrix was empty, or an edge cannot be satisfied because nothing
+  /// went wrong.
   case skipped
-  /// An edge can no longer be satisfied.
+  /// An edge cannot be satisfied because something failed, was cancelled or was blocked.
   case blocked
 }
 
@@ -54,28 +55,58 @@ package enum FailurePolicy: UInt8, CaseIterable, Sendable {
   case cancel
 }
 
+extension FailurePolicy {
+  /// In files and on the command line.
+  package var word: String {
+    switch self {
+    case .continue: "continue"
+    case .stop: "stop"
+    case .cancel: "cancel"
+    }
+  }
+}
+
 extension Outcome {
   /// True for the outcomes that are the operation's own fault: failed and timed out.
   package var isFailure: Bool { self == .failed || self == .timedOut }
 }
 
+/// What the end of an operation means for a dependent.
+package enum EdgeEffect: UInt8, CaseIterable, Sendable {
+  /// The edge lets the dependent run.
+  case runs
+  /// The dependent is not needed, because nothing went wrong: it is skipped, unless another edge
+  /// blocks it.
+  case skips
+  /// The dependent cannot run, because something went wrong.
+  case blocks
+}
+
 extension EdgeCondition {
-  /// Whether an operation that ended like this lets a dependent run.
-  package func isSatisfied(by ending: Ending) -> Bool {
+  /// What it means for a dependent that an operation ended like this.
+  package func effect(of ending: Ending) -> EdgeEffect {
     switch (self, ending.outcome) {
-    case (.done, _), (.readyOrDone, _): true
-    case (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): true
-    case (.ok, .failed), (.ok, .timedOut): ending.isAllowed
-    case (.ready, _): EdgeCondition.ok.isSatisfied(by: ending)
-    case (.succeeded, .succeeded), (.succeeded, .cached): true
-    case (.failed, .failed), (.failed, .timedOut): true
-    case (.ok, .cancelled), (.ok, .blocked): false
-    case (.succeeded, .failed), (.succeeded, .timedOut), (.succeeded, .cancelled),
-      (.succeeded, .skipped), (.succeeded, .blocked):
-      false
-    case (.failed, .succeeded), (.failed, .cached), (.failed, .cancelled), (.failed, .skipped),
-      (.failed, .blocked):
-      false
+    case (.done, _), (.readyOrDone, _): .runs
+    case (.ready, _): EdgeCondition.ok.effect(of: ending)
+    case (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): .runs
+    case (.ok, .failed), (.ok, .timedOut): ending.isAllowed ? .runs : .blocks
+    case (.succeeded, .succeeded), (.succeeded, .cached): .runs
+    case (.failed, .failed), (.failed, .timedOut): .runs
+    case (.succeeded, .skipped): .skips
+    case (.failed, .succeeded), (.failed, .cached), (.failed, .skipped): .skips
+    case (.succeeded, .failed), (.succeeded, .timedOut): .blocks
+    case (.ok, .cancelled), (.succeeded, .cancelled), (.failed, .cancelled): .blocks
+    case (.ok, .blocked), (.succeeded, .blocked), (.failed, .blocked): .blocks
+    }
+  }
+
+  package func isSatisfied(by ending: Ending) -> Bool { effect(of: ending) == .runs }
+
+  /// A dependent may be skipped because of it.
+  package var maySkip: Bool {
+    switch self {
+    case .succeeded, .failed: true
+    case .ok, .done, .ready, .readyOrDone: false
     }
   }
 
@@ -86,6 +117,19 @@ extension EdgeCondition {
 /// The completion hooks of a step or a run.
 package enum HookKind: UInt8, CaseIterable, Sendable {
   case onSuccess, onFailure, onCancel, onComplete
+}
+
+extension Outcome {
+  /// The hooks of a step or a run that ended like this by itself, in their order. One that never
+  /// started has none, whatever its outcome.
+  package var hooks: [HookKind] {
+    switch self {
+    case .succeeded: [.onSuccess, .onComplete]
+    case .failed, .timedOut: [.onFailure, .onComplete]
+    case .cancelled: [.onCancel, .onComplete]
+    case .cached, .skipped, .blocked: []
+    }
+  }
 }
 
 /// Why an operation has its outcome, apart from how its own command ended.
@@ -114,6 +158,8 @@ package enum StopReason: Hashable, Sendable {
   /// `failure_policy` or `--fail-fast` applied after this operation failed.
   case failure(OperationID)
   case runTimeout
+  /// The time limit of this group was over.
+  case groupTimeout(OperationID)
   /// The run has `max_parallel: 0`.
   case noWidth
   /// Everything that is left is in queues that are suspended, and nothing resumes them.

@@ -15,7 +15,7 @@ struct Tool {
     let status = answer()
     output.flush()
     let isCut = output.hasFailed && status == ExitStatus.success
-    // A reader that has seen enough is no fault.
+    // A reader that has seen enough is not a failure.
     if isCut, output.errorNumber != EPIPE {
       say("cannot write standard output: \(SystemError.reason(output.errorNumber))")
     }
@@ -23,7 +23,7 @@ struct Tool {
     return isCut ? ExitStatus.cannotWrite : status
   }
 
-  /// Without its words nothing can be done, not even the version be told from a mistake.
+  /// Without its words nothing can be done; not even a request for the version can be recognised.
   func refuseUnreadableCommandLine() -> Int32 {
     say("cannot read the command line: '/proc' is not mounted", help: "mount -t proc proc /proc")
     errors.flush()

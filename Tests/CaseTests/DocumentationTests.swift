@@ -36,6 +36,17 @@ struct DocumentationTests {
     }
   }
 
+  @Test func `the first example of the README succeeds in any folder, also a second time`() throws {
+    let readme = Document(path: "README.md")
+    let example = try #require(readme.blocks.first { $0.language == "yaml" })
+    let workspace = try Workspace(named: "any folder", holding: [])
+    try workspace.write(example.text, to: "first.yml")
+    for _ in 1...2 {
+      let end = try workspace.run("oprun first.yml 2>&1")
+      #expect(end.status == 0, "\(end.output)")
+    }
+  }
+
   @Test func `links in the documentation lead to files`() {
     for document in Document.all {
       let folder = repository.appending(path: document.path).deletingLastPathComponent()

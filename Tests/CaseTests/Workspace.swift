@@ -81,6 +81,7 @@ final class Workspace {
   /// obey become symbols.
   private func text(of url: URL) throws -> String {
     String(decoding: try Data(contentsOf: url), as: UTF8.self)
-      .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r", with: "␍")
+      .replacing("\u{0}", with: "␀").replacing("\u{1B}", with: "␛").replacing("\r\n", with: "␍\n")
+      .replacing("\r", with: "␍")
   }
 }

@@ -186,6 +186,80 @@ struct RenderingTests {
         """)
   }
 
+  private func twoPlaces(_ text: String, _ first: String, _ second: String, columns: Int? = nil)
+    -> String
+  {
+    var sources = SourceMap()
+    sources.add(path: "a.yml", bytes: Array(text.utf8))
+    let diagnostic = Diagnostic(
+      "a cycle", at: span(of: first, in: text), label: "one",
+      secondary: [.init(span(of: second, in: text), "two")])
+    return render([diagnostic], in: sources, columns: columns)
+  }
+
+  @Test func `a further place is underlined after tabs and wide characters, too`() {
+    #expect(
+      twoPlaces("日:\t[b,\t語, c]\n", "b", "語") == """
+        a.yml:1:5: error: a cycle
+         1 | 日: [b, 語, c]
+           |      ^ one
+           |         ~~ two
+        a.yml: 1 error
+
+        """)
+    #expect(
+      twoPlaces("a: b\nx:\t日本: [c,\n  d]\n", "b", "c,\n  d") == """
+        a.yml:1:4: error: a cycle
+         1 | a: b
+           |    ^ one
+         2 | x:  日本: [c,
+           |            ~~ two
+        a.yml: 1 error
+
+        """)
+  }
+
+  @Test func `a further place in a long line is underlined in the part that is shown`() {
+    let long = String(repeating: "x ", count: 400)
+    let dots = String(repeating: "x ", count: 20)
+    let rest = String(repeating: "x ", count: 33)
+    #expect(
+      twoPlaces("\(long)here and there \(long)", "here", "there") == """
+        a.yml:1:801: error: a cycle
+         1 | …\(dots)here and there \(rest.dropLast())…
+           | \(String(repeating: " ", count: 41))^~~~ one
+           | \(String(repeating: " ", count: 50))~~~~~ two
+        a.yml: 1 error
+
+        """)
+  }
+
+  @Test func `a further place outside of that part has the line again`() {
+    let long = String(repeating: "x ", count: 400)
+    let lines = twoPlaces("\(long)here \(long)there \(long)", "here", "there")
+      .split(separator: "\n")
+    #expect(lines.count == 6)
+    for (place, line) in [("here", 1), ("there", 3)] {
+      let mark = lines[line + 1].prefix { $0 != "^" && $0 != "~" }
+      #expect(lines[line].dropFirst(mark.count).hasPrefix(place), "\(lines[line])")
+    }
+  }
+
+  @Test(arguments: [80, 40, 20])
+  func `a source line fits into the terminal, and its underline with it`(columns: Int) {
+    let text = "  - {id: pack, depends_on: [a-long-name, another-long-name, 日本語, build]}"
+    let lines = twoPlaces(text, "another", "build", columns: columns).split(separator: "\n")
+    for line in lines.dropFirst().dropLast() where !line.contains("   |") {
+      #expect(displayWidth(of: String(line)) <= columns, "\(line)")
+    }
+    let mark = lines[2].prefix { $0 != "^" }
+    let shown = lines[1].unicodeScalars.reduce(into: (width: 0, text: "")) { result, scalar in
+      if result.width >= mark.count { result.text.unicodeScalars.append(scalar) }
+      result.width += displayWidth(of: scalar)
+    }
+    #expect(shown.text.hasPrefix("anoth"), "\(lines)")
+  }
+
   @Test func `a place in another file is shown with that file's name`() {
     var sources = SourceMap()
     sources.add(path: "a.yml", bytes: Array("a: 1\n".utf8))

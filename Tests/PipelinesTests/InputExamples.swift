@@ -59,7 +59,7 @@ let stepInputs: [String: KeyExamples] = [
     refused: [
       ("", "'uses' \(text) nothing"), ("''", "'uses' must not be empty"),
       ("[a]", "'uses' \(text) a list"), ("./none.yml", "pipeline 'none.yml' does not exist"),
-      ("await", "unknown built-in step 'await'"),
+      ("await", "unknown built-in step 'await'"), ("'#none'", "unknown pipeline '#none'"),
       ("./${{ run.id }}.yml", "'uses' cannot contain an expression: it must be known in advance"),
     ]),
   "with": KeyExamples(

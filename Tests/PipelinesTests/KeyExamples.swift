@@ -91,13 +91,22 @@ private func hooks(_ key: String) -> KeyExamples {
   KeyExamples(
     [
       "echo a", "[echo, a]", "{run: echo a}", "{run: [echo, a]}",
-      "[[echo, a], [echo, b]]", "[{run: a}, echo b, [echo, c]]",
+      "[[echo, a], [echo, b]]", "[{run: a}, echo b, [echo, c]]", "{run: a, timeout: 1m}",
+      "[{uses: wait, with: {file: a}, timeout: 30s}, {timeout: 1h, run: [echo, b]}]",
     ],
     refused: [
       ("", "'\(key)' \(hookWords) nothing"), ("''", "'\(key)' must not be empty"),
       ("[]", "'\(key)' must not be empty"), ("{}", "'run' is missing in a hook"),
       ("{rum: x}", "unknown key 'rum' in a hook"), ("[[], a]", "'\(key)' must not be empty"),
       ("[{run: a}, ~]", "'\(key)' \(hookWords) nothing"),
+      ("{timeout: 5s}", "'run' is missing in a hook"),
+      (
+        "[echo a, echo b]",
+        "a list of strings contains the words of one command, and no program is called 'echo a'"
+      ),
+      (
+        "[echo a]", "a list contains the words of one command, and no program is called 'echo a'"
+      ),
     ])
 }
 
@@ -205,6 +214,23 @@ let topLevelExamples = TableExamples(
       ]),
     "on_success": hooks("on_success"), "on_failure": hooks("on_failure"),
     "on_cancel": hooks("on_cancel"), "on_complete": hooks("on_complete"),
+    "pipelines": KeyExamples(
+      [
+        "{}", "{a: {steps: [{id: x, run: y}]}}",
+        "{a: {params: {n: 1}, max_parallel: 2, timeout: 1m, steps: [{id: x, run: y}]}}",
+      ],
+      refused: [
+        ("[a]", "'pipelines' must be a map of names to maps, not a list"),
+        ("{a: b}", "'a' must be a map with 'steps', not 'b'"),
+        ("{a: {}}", "'steps' is missing in pipeline 'a'"),
+        ("{a: {steps: []}}", "'steps' must not be empty"),
+        ("{a b: {steps: [{id: x, run: y}]}}", "'a b' cannot be the name of a pipeline"),
+        (
+          "{a: {queues: {}, steps: [{id: x, run: y}]}}",
+          "'queues' applies to a whole file, and this is one pipeline of it"
+        ),
+        ("{a: {stesp: [{id: x, run: y}]}}", "unknown key 'stesp' in pipeline 'a'"),
+      ]),
   ].merging(topLevelInputs) { own, _ in own })
 
 let stepExamples = TableExamples(
@@ -213,7 +239,10 @@ let stepExamples = TableExamples(
     let id = line.hasPrefix("id:") ? "" : "    id: a\n"
     let run =
       line.hasPrefix("run:") || line.hasPrefix("uses:")
-      ? "" : line.hasPrefix("with:") ? "    uses: ./other.yml\n" : "    run: x\n"
+      ? ""
+      : line.hasPrefix("sequence:")
+        ? "    steps: [{id: s, run: x}]\n"
+        : line.hasPrefix("with:") ? "    uses: ./other.yml\n" : "    run: x\n"
     let isBound = line.hasPrefix("max_parallel:") || line.hasPrefix("fail_fast:")
     let matrix = isBound ? "    matrix: {m: [1, 2]}\n" : ""
     return "queues: {net: {}}\nresources: {cpu: 4}\nsteps:\n  - {id: z, run: x}\n  -\n"
@@ -319,6 +348,7 @@ let stepExamples = TableExamples(
     "nice": KeyExamples(
       ["-20", "19", "0"],
       refused: [("20", "'nice' must be a whole number from -20 to 19, not the number 20")]),
+    "sequence": booleans("sequence"),
     "expected": KeyExamples(
       ["90s"], refused: [("90", "'expected' \(duration), but the number 90 has no unit")]),
     "orphans": KeyExamples(
@@ -390,6 +420,21 @@ let partExamples: [TableExamples] = [
         ["matrix"], refused: [("all", "'match' must be 'matrix', not 'all'")]),
     ]),
   TableExamples(
+    name: "named pipeline", rows: ObjectKind.section.rows,
+    file: { line in
+      let steps = line.hasPrefix("steps:") ? "" : "    steps: [{id: s, run: x}]\n"
+      return "queues: {net: {}}\nresources: {cpu: 4}\n" + otherStep
+        + "pipelines:\n  p:\n    \(line)\n" + steps
+    },
+    keys: topLevelExamples.keys.filter { key, _ in
+      ObjectKind.section.rows.contains { $0.key == key }
+    }.mapValues { examples in
+      // Nobody uses the pipeline, so its queues are not looked up.
+      KeyExamples(
+        examples.accepted.map { $0.replacing("\n", with: "\n    ") },
+        refused: examples.refused.filter { !$0.1.hasPrefix("unknown queue") })
+    }),
+  TableExamples(
     name: "retry", rows: RetryKey.allCases.map(\.row),
     file: { step("run: x\nretry:\n  \($0)" + ($0.hasPrefix("limit:") ? "" : "\n  limit: 1")) },
     keys: [
@@ -457,7 +502,9 @@ let partExamples: [TableExamples] = [
     file: {
       let uses =
         $0.hasPrefix("with:")
-        ? "\n  uses: wait" : $0.hasPrefix("uses:") ? "\n  with: {file: ready}" : ""
+        ? "\n  uses: wait"
+        : $0.hasPrefix("uses:")
+          ? "\n  with: {file: ready}" : $0.hasPrefix("timeout:") ? "\n  run: y" : ""
       return step("run: x\non_failure:\n  \($0.replacing("\n      ", with: "\n        "))" + uses)
     },
     keys: [
@@ -466,7 +513,7 @@ let partExamples: [TableExamples] = [
         ["wait"],
         refused: [
           ("''", "'uses' must not be empty"), ("await", "unknown built-in step 'await'"),
-          ("./other.yml", "a hook cannot use another pipeline file"),
+          ("./other.yml", "a hook cannot use a pipeline"),
         ]),
       "with": KeyExamples(
         ["{file: ready}", "{file: [a, b], every: 1s}"],
@@ -474,5 +521,6 @@ let partExamples: [TableExamples] = [
           ("[a]", "'with' must be a map of names to anything, not a list"),
           ("{file: a, evry: 1s}", "built-in step 'wait' has no input 'evry'"),
         ]),
+      "timeout": timeouts,
     ]),
 ]

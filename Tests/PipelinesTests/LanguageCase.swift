@@ -137,7 +137,21 @@ extension Plan {
     if let name = step.settings.name { lines.append("name " + name) }
     lines += step.settings.environment.map { "\($0.name)=\($0.value)" }
     if let folder = step.settings.workingDirectory { lines.append("in " + folder) }
+    let spec = graph[operation]
+    if spec.queue != .default { lines.append("on " + queues[spec.queue.index].name) }
+    let widths = spec.claims.map { pools[$0.pool.index].name }.filter {
+      $0.hasSuffix("max_parallel")
+    }
+    if !widths.isEmpty { lines.append("within " + widths.joined(separator: " ")) }
+    if groups[operation] == nil, let limit = step.settings.timeout {
+      lines.append("timeout \(limit / 1_000_000)ms")
+    }
     return lines.joined(separator: "\n  ") + "\n"
+  }
+
+  private func limits(of group: GroupPlan) -> String {
+    (group.timeout.map { ", timeout \($0 / 1_000_000)ms" } ?? "")
+      + (group.allowsFailure ? ", allow_failure" : "")
   }
 
   private func described(_ group: GroupPlan) -> String {
@@ -146,7 +160,7 @@ extension Plan {
     return switch group.kind {
     case .matrix: "= \(members)\(isFailFast)"
     case .expanding(let axes): "= matrix of \(axes)\(isFailFast)"
-    case .nested(let path): "= \(path): \(members)"
+    case .nested(let path): "= \(path ?? "group"): \(members)\(limits(of: group))"
     }
   }
 }

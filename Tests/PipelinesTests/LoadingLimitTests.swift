@@ -123,7 +123,7 @@ struct LoadingLimitTests {
       "steps:\n" + (1...10_001).map { "  - {id: s\($0), uses: ./one.yml}\n" }.joined()
     #expect(
       errors(text) { _ in Self.step } == """
-        pipeline.yml:10002:24: error: more than 10,000 uses of pipeline files, which is the limit
+        pipeline.yml:10002:24: error: more than 10,000 groups and uses of pipelines, which is the limit
          10002 |   - {id: s10001, uses: ./one.yml}
                |                        ^~~~~~~~~
         pipeline.yml: 1 error
@@ -151,7 +151,7 @@ struct LoadingLimitTests {
     }
     #expect(
       shown == """
-        two.yml:4000:23: error: more than 10,000 uses of pipeline files, which is the limit
+        two.yml:4000:23: error: more than 10,000 groups and uses of pipelines, which is the limit
          4000 |   - {id: s3999, uses: ./leaf.yml}
               |                       ^~~~~~~~~~
         pipeline.yml: 1 error

@@ -224,6 +224,29 @@ struct EdgeTests {
     #expect(plan.edges == ["a>z", "b>z:failed", "a>b:done"])
   }
 
+  @Test func `ids that are parts of each other are told apart`() throws {
+    let letters = "abcdefghijklmnopqrst"
+    var ids = (1...20).flatMap { [String(letters.prefix($0)), String(letters.suffix($0))] }
+    ids += (1...20).map { String(repeating: "ab", count: $0) }
+    ids = ids.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    let lines = ids.indices.map {
+      "  - {id: \(ids[$0]), run: echo, depends_on: [\(ids[..<$0].joined(separator: ", "))]}"
+    }
+    let plan = try plan("steps:\n" + lines.joined(separator: "\n"))
+    for index in ids.indices {
+      let edges = plan.graph.dependencies(of: OperationID(index))
+      #expect(edges.map(\.from.index) == Array(0..<index))
+    }
+    #expect(
+      messages(
+        "steps:\n  - {id: abcdefghi, run: echo}\n  - {id: b, run: echo, depends_on: [xbcdefghi]}")
+        == ["3:37: step 'b' depends on 'xbcdefghi', which does not exist"])
+    #expect(
+      messages(
+        "steps:\n  - {id: bcdefghi, run: echo}\n  - {id: b, run: echo, depends_on: [abcdefghi]}")
+        == ["3:37: step 'b' depends on 'abcdefghi', which does not exist"])
+  }
+
   @Test func `sequence adds the step before unless the file names it`() throws {
     let plan = try plan(
       """

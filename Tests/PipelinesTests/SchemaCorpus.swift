@@ -169,7 +169,7 @@ enum BeyondSchema {
     // Names that refer to nothing.
     /which does not exist/,
     /(?:pipeline|included file|\.env file) '.*' does not exist/,
-    /unknown (?:built-in step|queue|resource|instance) '/,
+    /unknown (?:built-in step|pipeline|queue|resource|instance) '/,
     // Names and keys that are already defined.
     /two steps have the id/, /twice/,
     // What is inside of expressions.

@@ -85,7 +85,7 @@ struct SettingsTests {
     #expect(settings.hooks.onFailure == [.known(.arguments(["echo", "b"]))])
     #expect(settings.hooks.onCancel == [.known(.arguments(["echo", "c"]))])
     #expect(
-      settings.hooks.onComplete.map(\.known)
+      settings.hooks.onComplete.map(\.work.known)
         == [.script("echo d"), .arguments(["echo", "e"]), .script("echo f")])
   }
 

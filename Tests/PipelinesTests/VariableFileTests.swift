@@ -39,7 +39,8 @@ struct VariableFileTests {
 
   @Test(arguments: [
     ("A", "2: '=' is missing after a name"),
-    ("A=1\n\nB 2", "8: '=' is missing after a name"),
+    ("A=1\n\nB 2", "7: '=' is missing after a name"),
+    ("A\r\nB=1", "2: '=' is missing after a name"),
     ("=1", "1: a line must be NAME=value, a comment or blank"),
     ("  1A=1", "3: a line must be NAME=value, a comment or blank"),
     ("A-B=1", "2: '=' is missing after a name"),

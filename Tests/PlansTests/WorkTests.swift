@@ -88,13 +88,12 @@ struct SettingsCopyTests {
       case "workingDirectory": changes.workingDirectory = "other"
       case "standardInput": changes.standardInput = "other"
       case "allowFailure": changes.allowFailure = .always
-      case "hooks": changes.hooks[.onCancel] = [.known(.script("other"))]
       case "retry": changes.retry = RetryPolicy()
       default: Issue.record("the change '\(name)' is not tried")
       }
       copies[name] = changes
     }
-    #expect(copies.count == 6)
+    #expect(copies.count == 5)
     for (name, changes) in copies {
       #expect(!changes.isEmpty, "\(name)")
       #expect(changedFields(unusual, unusual.with(changes)) == [name])

@@ -63,9 +63,9 @@ import Testing
       try dryRun(plan) == """
         1  ● build      run   first                $ echo build
            ├─● cleanup  skip  only if build fails  $ echo cleanup
-           │ ● after    skip  needs cleanup        $ echo after
-        2  ● report     run   needs build (done)   $ echo report
-        2 of 4 would run, at most 1 at once; no estimate: no step has 'expected'
+        2  ● │ report   run   needs build (done)   $ echo report
+        2    ● after    run   needs cleanup        $ echo after
+        3 of 4 would run, at most 2 at once; no estimate: no step has 'expected'
 
         """)
   }

@@ -10,8 +10,10 @@ import Testing
       + "pack: test"
   ).group("test", of: ["test[os=linux]", "test[os=mac]"])
 
-  @Test func `a group is not counted and has no line, its members are and have`() throws {
-    let run = try StagedRun(matrix)
+  @Test func `unfolded, a group is not counted and has no line, its members are and have`() throws {
+    var options = ScreenOptions()
+    options.unfoldsInstances = true
+    let run = try StagedRun(matrix, .grouped, options)
     try run.pass("get")
     try run.pass("test[os=linux]", after: 300)
     try run.pass("test[os=mac]", after: 200)
@@ -26,6 +28,55 @@ import Testing
         ✓ test[os=mac]    0.2s
         ✓ pack            0.1s
         ✓ sample.yml: 4 ok in 0.7s   (0.7s of work, critical path get > test[os=linux] > pack 0.5s)
+
+        """)
+  }
+
+  @Test func `one line stands for all instances`() throws {
+    let run = try StagedRun(matrix)
+    try run.pass("get")
+    try run.pass("test[os=linux]", printing: "on linux\n", after: 300)
+    try run.pass("test[os=mac]", after: 200)
+    run.settle("test")
+    try run.pass("pack")
+    run.finish()
+    #expect(
+      run.standardError == """
+        sample.yml  4 steps, 4 at once
+        ✓ get      0.1s
+        > test[os=linux]
+        on linux
+        ✓ test ×2  2 ok in 0.5s
+        ✓ pack     0.1s
+        ✓ sample.yml: 4 ok in 0.7s   (0.7s of work, critical path get > test[os=linux] > pack 0.5s)
+
+        """)
+  }
+
+  @Test func `what became of instances is counted, and a reason that all share is said`() throws {
+    let ids = (1...9).map { "t\($0)" }
+    let plan = samplePlan("a; \(ids.joined(separator: "; ")); t").group("t", of: ids)
+    let run = try StagedRun(plan)
+    for id in ["t1", "t2"] { try run.pass(id) }
+    run.start("t3", "t4", "t5")
+    run.end("t3", .exited(1))
+    run.settle("t3", .failed)
+    run.end("t4", .exited(1))
+    run.settle("t4", .failed, isAllowed: true)
+    run.end("t5", .signalled(15))
+    let reason = Cause.stopped(.failure(run.operation("t3")))
+    run.settle("t5", .cancelled, reason)
+    run.settle("t6", .cached)
+    run.settle("t7", .cancelled, reason)
+    run.settle("t8", .cancelled, reason)
+    run.settle("t9", .cancelled, reason)
+    run.settle("t", .failed, .dependency(run.operation("t3")))
+    #expect(
+      run.standardError == """
+        sample.yml  10 steps, 4 at once
+        ✗ t3    exit 1 after 0.1s
+        ! t4    exit 1 after 0.1s, allowed
+        ✗ t ×9  2 ok, 1 up to date, 1 failed, 1 failed but allowed, 4 cancelled in 0.2s: 't3' failed
 
         """)
   }
@@ -45,8 +96,8 @@ import Testing
     run.finish(1)
     #expect(
       run.standardError.split(separator: "\n").dropFirst(3).joined(separator: "\n") == """
-        ✗ test[os=linux]  exit 1 after 0.3s
-        - pack            blocked: 'test[os=linux]' failed
+        ✗ test ×2  1 ok, 1 failed in 0.2s
+        - pack     blocked: 'test[os=linux]' failed
         ✗ test[os=linux]  exit 1 after 0.3s  sample.yml:2
           $ echo test[os=linux]
           blocked because of it: pack
@@ -55,7 +106,7 @@ import Testing
         """)
   }
 
-  @Test func `a blocked group is told by its members`() throws {
+  @Test func `a blocked group is told in one line`() throws {
     let run = try StagedRun(matrix)
     run.start("get")
     run.end("get", .exited(1))
@@ -64,9 +115,19 @@ import Testing
     for id in ["test[os=linux]", "test[os=mac]", "test", "pack"] { run.settle(id, .blocked, root) }
     run.finish(1)
     #expect(
-      run.standardError.contains("  blocked because of it: test[os=linux], test[os=mac], pack\n"))
-    #expect(!run.standardError.contains("- test "))
-    #expect(run.standardError.contains(": 1 failed, 3 blocked in "))
+      run.standardError == """
+        sample.yml  4 steps, 4 at once
+        ✗ get      exit 1 after 0.1s
+        - test ×2  2 blocked: 'get' failed
+        - pack     blocked: 'get' failed
+
+        ✗ get  exit 1 after 0.1s  sample.yml:1
+          $ echo get
+          blocked because of it: test ×2, pack
+
+        ✗ sample.yml: 1 failed, 3 blocked in 0s
+
+        """)
   }
 
   @Test func `what is skipped says why, an empty matrix too`() throws {
@@ -114,14 +175,14 @@ import Testing
     #expect(
       run.standardError == """
         sample.yml  3 steps, 4 at once
-        ✓ list  0.1s
-        > test[name=a]
+        ✓ list  0.1s  (All tests)
+        > test[name=a] (All tests)
         tested a
-        ✓ test[name=a]  0.3s
-        > test[name=b]
+        > test[name=b] (All tests)
         broken b
-        ✗ test[name=b]  timed out after 1m30s
-        - pack          blocked: 'test[name=b]' timed out
+        ✗ test[name=b]  timed out after 1m30s  (All tests)
+        ✗ test ×2       1 ok, 1 failed in 0.5s  (All tests)
+        - pack          blocked: 'test[name=b]' timed out  (All tests)
 
         ✗ test[name=b] (All tests)  timed out after 1m30s  sample.yml:2
           $ make b
@@ -147,11 +208,10 @@ import Testing
     #expect(
       run.standardError == """
         sample.yml  3 steps, 4 at once
-        ✓ list  0.1s
-        ✓ test[name=a]  0.3s
+        ✓ list  0.1s  (All tests)
         [test[name=b]] b
-        ✓ test[name=b]  0.4s
-        ✓ pack          0.1s
+        ✓ test ×2       2 ok in 0.7s  (All tests)
+        ✓ pack          0.1s  (All tests)
         ✓ sample.yml: 4 ok in 0.9s   (0.9s of work, critical path list > test[name=b] > pack 0.6s)
 
         """)
@@ -163,12 +223,14 @@ import Testing
     run.settle("test", .skipped, .condition("its matrix is empty"))
     try run.pass("pack")
     run.finish()
-    #expect(run.standardError.contains("\n- test  skipped: its matrix is empty\n"))
+    #expect(run.standardError.contains("\n- test  skipped: its matrix is empty  (All tests)\n"))
     #expect(run.standardError.contains(": 2 ok, 1 skipped in "))
   }
 
-  @Test func `an instance that is cancelled or blocked has a line`() throws {
-    let run = try StagedRun(plan)
+  @Test func `unfolded, an instance that is cancelled or blocked has a line`() throws {
+    var options = ScreenOptions()
+    options.unfoldsInstances = true
+    let run = try StagedRun(plan, .grouped, options)
     run.expand("test", to: "test[name=a]", "test[name=b]")
     run.start("test[name=a]")
     run.end("test[name=a]", .exited(1))
@@ -178,8 +240,8 @@ import Testing
     #expect(
       run.standardError.hasSuffix(
         """
-        ✗ test[name=a]  exit 1 after 0.1s
-        - test[name=b]  did not start: 'test[name=a]' failed
+        ✗ test[name=a]  exit 1 after 0.1s  (All tests)
+        - test[name=b]  did not start: 'test[name=a]' failed  (All tests)
 
         """))
   }
@@ -227,7 +289,10 @@ import Testing
           | help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) where the shell is to see it
           $ echo a
 
-        ✗ b  the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+        ✗ b  did not start  sample.yml:2
+          | the value of 'params.branch' is not inserted in 'run', because a shell could take it for code: 'a; rm -rf /'
+          | help: pass it through 'env' and write "$BRANCH" in its place, or use quote(params.branch) where the shell is to see it
+          $ echo b
 
         ✗ sample.yml: 2 failed in 0s
 
@@ -271,7 +336,8 @@ import Testing
           | line 1 of OPRUN_OUTPUT: wanted name=value, name<<END or name:json=value
           $ echo a
 
-        ✗ b  timed out waiting for tcp db:1
+        ✗ b  timed out waiting for tcp db:1  sample.yml:2
+          $ echo b
 
         ✗ sample.yml: 2 failed in 0s
 

@@ -5,6 +5,7 @@ import Plans
 import Reporting
 import RunFiles
 import Scheduling
+import TestSupport
 import Testing
 
 /// Times are in milliseconds.
@@ -15,28 +16,40 @@ final class StagedRun {
   private let console: Console
   private let output: TemporaryFile
   private let messages: TemporaryFile?
+  /// In place of the files.
+  private let terminal: PseudoTerminal?
   private var sizes: [String: Int] = [:]
   private var attempts: [String: Int] = [:]
   private var appended: [String: OperationID] = [:]
   private var time = 0
 
   /// With `together`, output and messages go to one file.
-  init(
+  convenience init(
     _ plan: Plan, _ mode: OutputMode = .grouped, together: Bool = true,
     color: ColorChoice = .never
   ) throws {
+    var options = ScreenOptions()
+    options.color = color
+    try self.init(plan, mode, options, together: together)
+  }
+
+  /// Output and messages go to a terminal with so many columns, if any.
+  init(
+    _ plan: Plan, _ mode: OutputMode, _ options: ScreenOptions, together: Bool = true,
+    columns: Int? = nil
+  ) throws {
     self.plan = plan
+    terminal = try columns.map { try PseudoTerminal(columns: $0) }
     folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     directory = RunDirectory(
       owning: open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: folder.path)
     output = try TemporaryFile()
     messages = together ? nil : try TemporaryFile()
-    var options = ScreenOptions()
-    options.color = color
+    let target = terminal?.device ?? output.descriptor
     let screen = Screen(
-      output: output.descriptor, messages: messages?.descriptor ?? output.descriptor,
-      options: options, environment: { _ in nil })
+      output: target, messages: messages?.descriptor ?? target, options: options,
+      environment: { _ in nil })
     console = Console(
       plan: plan, directory: directory, screen: screen, mode: mode)
     tell(.sampleBeginning)
@@ -47,7 +60,8 @@ final class StagedRun {
   var standardOutput: String { output.text }
   /// Also the step output, when they go together. The folder of logs shows as `RUN`.
   var standardError: String {
-    (messages ?? output).text.replacingOccurrences(of: folder.path, with: "RUN")
+    let shown = terminal?.shown().replacingOccurrences(of: "\r\n", with: "\n")
+    return (shown ?? (messages ?? output).text).replacingOccurrences(of: folder.path, with: "RUN")
   }
 
   func at(_ milliseconds: Int) { time = milliseconds }
@@ -56,6 +70,15 @@ final class StagedRun {
     let event = RunEvent(at: Int64(time) * 1_000_000, kind)
     console.observe(event)
     console.endTurn(at: event.time)
+    _ = terminal?.shown()
+  }
+
+  /// Nothing happens until the console wants to be called, which must be at this time.
+  func awaitDeadline(at milliseconds: Int?) {
+    #expect(console.deadline == milliseconds.map { Int64($0) * 1_000_000 })
+    guard let milliseconds else { return }
+    time = milliseconds
+    console.endTurn(at: Int64(time) * 1_000_000)
   }
 
   func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }

@@ -31,15 +31,15 @@ import Testing
     let progress = run.standardError.split(separator: "\n\n", maxSplits: 1)[0]
     #expect(
       progress.split(separator: "\n").suffix(6).joined(separator: "\n") == """
-        ✗ unit    exit 1 after 3.4s (attempt 1 of 2)
-        - pack    blocked: 'unit' failed
-        - notify  blocked: 'unit' failed
-        ✗ other   killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)
+        ✗ unit    exit 1 after 3.4s (attempt 1 of 2)  (Unit tests)
+        - pack    blocked: 'unit' failed  (Unit tests)
+        - notify  blocked: 'unit' failed  (Unit tests)
+        ✗ other   killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)  (Unit tests)
         ! stopping: 'unit' failed
-        - slow    cancelled: 'unit' failed
+        - slow    cancelled: 'unit' failed  (Unit tests)
         """)
     #expect(
-      run.standardError.dropFirst(progress.utf8.count - 12).description.hasSuffix(
+      run.standardError.dropFirst(progress.utf8.count - 26).description.hasSuffix(
         """
 
         ✗ unit (Unit tests)  exit 1 after 3.4s (attempt 1 of 2)  sample.yml:2
@@ -47,12 +47,46 @@ import Testing
         \(shown)  log  RUN/unit.1.log  (50 lines, last 40 shown)
           blocked because of it: pack, notify
 
-        ✗ other  killed by SIGKILL (out of memory?) after 0.5s
+        ✗ other (Unit tests)  killed by SIGKILL (out of memory?) after 0.5s (attempt 1 of 2)  sample.yml:6
+          $ make test    in ./src
 
         ✗ sample.yml: 2 failed, 2 blocked, 1 cancelled, 1 ok in 9.8s, stopped: 'unit' failed\
            (6.5s of work, longest lint 2.0s)
 
         """))
+  }
+
+  @Test func `five failures are shown, each with its victims and last lines, the others counted`()
+    throws
+  {
+    let ids = (1...9).map { "f\($0)" }
+    let run = try StagedRun(samplePlan(ids.joined(separator: "; ") + "; v: f2; w: v; x: f9"))
+    for id in ids {
+      run.start(id)
+      try run.print(id, (1...12).map { "\(id) line \($0)\n" }.joined())
+      run.end(id, .exited(1))
+      run.settle(id, .failed)
+    }
+    for id in ["v", "w"] { run.settle(id, .blocked, .dependency(run.operation("f2"))) }
+    run.settle("x", .blocked, .dependency(run.operation("f9")))
+    run.finish(1)
+    func block(_ number: Int, from line: Int, _ size: String, _ end: String = "") -> String {
+      let lines = (line...12).map { "  | f\(number) line \($0)\n" }.joined()
+      return "✗ f\(number)  exit 1 after 0.1s  sample.yml:\(number)\n  $ echo f\(number)\n"
+        + "\(lines)  log  RUN/f\(number).1.log  (\(size))\n\(end)\n"
+    }
+    let part = "12 lines, last 10 shown"
+    let blocks =
+      block(1, from: 1, "12 lines") + block(2, from: 3, part, "  blocked because of it: v, w\n")
+      + (3...5).map { block($0, from: 3, part) }.joined()
+    let summary = run.standardError.split(separator: "\n\n", maxSplits: 1)[1]
+    #expect(
+      summary == """
+        \(blocks)✗ 4 more failed: f6, f7, f8, f9
+
+        ✗ sample.yml: 9 failed, 3 blocked in 0s
+
+        """)
   }
 
   @Test func `the critical path is the longest chain of work`() throws {

@@ -200,7 +200,6 @@ private struct RandomRun {
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
         case .publish(let key):
           machine.published(key, refusal: random.below(8) == 0 ? "no" : nil, at: now)
-        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): hear(event)
         }
       }
@@ -294,7 +293,7 @@ private struct RandomRun {
     case .stopping: isStopping = true
     case .finished: hasFinished = true
     case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
-      .outOfReach, .notice, .heldUp:
+      .outOfReach, .notice, .heldUp, .terminalTaken, .terminalReturned:
       break
     }
   }

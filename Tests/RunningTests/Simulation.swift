@@ -11,7 +11,8 @@ import Scheduling
 /// The graph is written `"a; b: a; c: a?failed"`. A command's script lists what its attempts do:
 /// `ok@2` ends well after 2 s, `7@1` exits with 7 after 1 s, `sig9@1` dies by signal 9, `missing`
 /// cannot be started, `hang` goes on until it is asked to end, `stubborn` until it is killed.
-/// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`.
+/// Hooks are scripted under `a.on_success.1`. What has no script is `ok@1`. The end of a command that timed
+/// out has a `!`, that of a hook that was stopped a `~`.
 ///
 /// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that.
 /// A service is written `&a`, and what depends on it `b: a?ready`; `serve 2 5` runs one that is asked every
@@ -99,7 +100,8 @@ struct Simulation {
       let id = name.filter { $0 != "!" && $0 != "~" }
       groups[operation(id)] = GroupPlan(
         kind: name.contains("~") ? .expanding("x") : .matrix,
-        members: members.map { operation($0) }, isFailFast: name.contains("!"))
+        members: members.map { operation($0) }, isFailFast: name.contains("!"),
+        timeout: settings[id]?.timeout, allowsFailure: settings[id]?.allowFailure == .always)
     }
     return Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
@@ -193,7 +195,6 @@ private struct Playback {
         case .kill(let key): end(key, by: 9)
         case .decide(let operation, _): decide(operation)
         case .publish(let key): machine.published(key, at: now)
-        case .resolveRun: machine.runResolved(as: machine.plan.settings, at: now)
         case .tell(let event): say(event)
         }
       }
@@ -289,7 +290,7 @@ private struct Playback {
     case .started(let operation, let role):
       return "+\(name(CommandKey(operation: operation, role: role)))"
     case .ended(let operation, let role, let end):
-      let mark = end.timedOut ? "!" : ""
+      let mark = end.timedOut ? "!" : isHook(role) && end.isStopped ? "~" : ""
       return "-\(name(CommandKey(operation: operation, role: role)))=\(text(end.status))\(mark)"
     case .retrying(let operation, let attempt, let delay):
       return "\(id(operation))#\(attempt)in\(delay / second)"
@@ -305,6 +306,10 @@ private struct Playback {
     case .finished(let end): return "end=\(end.exitStatus)"
     default: return nil
     }
+  }
+
+  private func isHook(_ role: CommandRole) -> Bool {
+    if case .hook = role { true } else { false }
   }
 
   private func id(_ operation: OperationID) -> String {
@@ -352,6 +357,7 @@ extension StopReason {
     case .signal(let signal): "signal\(signal)"
     case .failure(let operation): id(operation)
     case .runTimeout: "timeout"
+    case .groupTimeout(let group): "limit(\(id(group)))"
     case .noWidth: "width"
     case .suspended: "suspended"
     case .stateFailure: "state"

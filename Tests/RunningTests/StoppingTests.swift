@@ -60,23 +60,28 @@ struct `Stopping a run` {
   /// `b` had succeeded and `c` had failed when their hooks were stopped.
   @Test func `after the third signal every step has an outcome that is true`() {
     var hooks = Hooks()
+    hooks.onSuccess = [.known(.script("hook"))]
+    hooks.onFailure = [.known(.script("hook"))]
     hooks.onComplete = [.known(.script("hook"))]
     let settings = StepSettings(hooks: hooks)
     #expect(
       Simulation(
         graph: "a; b; c; d: a; e: c?failed",
         scripts: [
-          "a": "hang", "a.on_complete.1": "stubborn", "b.on_complete.1": "stubborn", "c": "3@1",
+          "a": "hang", "a.on_complete.1": "stubborn", "b.on_success.1": "stubborn",
+          "b.on_complete.1": "stubborn", "c": "3@1", "c.on_failure.1": "stubborn",
           "c.on_complete.1": "stubborn",
         ],
         settings: ["a": settings, "b": settings, "c": settings],
         signals: [(2, 2), (3, 2), (4, 2)]
       ).timeline()
-        == "0:+a 0:+c 0:+b 1:-c=3 1:+c.on_complete.1 1:-b=0 1:+b.on_complete.1 2:signal2 "
+        == "0:+a 0:+c 0:+b 1:-c=3 1:+c.on_failure.1 1:-b=0 1:+b.on_success.1 2:signal2 "
         + "2:stopping(signal2) 2:d=cancelled<signal2 2:e=cancelled<signal2 2:stop(a) "
-        + "2:-a=sig15 2:+a.on_complete.1 3:signal2 4:signal2 4:kill(a.on_complete.1) "
-        + "4:kill(b.on_complete.1) 4:kill(c.on_complete.1) 4:a=cancelled<signal2 "
-        + "4:b=cancelled<signal2 4:c=failed 4:end=130")
+        + "2:stop(b.on_success.1) 2:stop(c.on_failure.1) 2:-a=sig15 2:+a.on_complete.1 "
+        + "3:signal2 3:kill(b.on_success.1) 3:kill(c.on_failure.1) 3:-c.on_failure.1=sig9~ "
+        + "3:+c.on_complete.1 3:-b.on_success.1=sig9~ 3:+b.on_complete.1 4:signal2 "
+        + "4:kill(a.on_complete.1) 4:kill(b.on_complete.1) 4:kill(c.on_complete.1) "
+        + "4:a=cancelled<signal2 4:b=cancelled<signal2 4:c=failed 4:end=130")
   }
 
   @Test(arguments: [(Int32(10), Int32(138)), (14, 142), (30, 158), (34, 162), (64, 192)])
@@ -94,7 +99,7 @@ struct `Stopping a run` {
         settings: ["a": cancelHooks], signals: [(1, 2)]
       ).timeline()
         == "0:+a 1:signal2 1:stopping(signal2) 1:stop(a) 1:-a=sig15 1:+a.on_cancel.1 "
-        + "31:kill(a.on_cancel.1) 31:-a.on_cancel.1=sig9 31:+a.on_complete.1 "
+        + "31:kill(a.on_cancel.1) 31:-a.on_cancel.1=sig9! 31:+a.on_complete.1 "
         + "32:-a.on_complete.1=0 32:a=cancelled<signal2 32:end=130")
   }
 

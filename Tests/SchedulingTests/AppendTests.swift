@@ -56,7 +56,7 @@ import Testing
             $0.scheduler.addEdge(from: $0.id("c"), to: $0.id("b"), when: .ok)
             $0.scheduler.addEdge(from: $0.id("a"), to: $0.id("c"), when: .failed)
           }
-        ]) == "0 a+ | 4 a- c=blocked(a) b=blocked(a)")
+        ]) == "0 a+ | 4 a- c=skipped(a) b+ | 5 b-")
   }
 
   @Test func `an edge from what has ended is settled at once`() {
@@ -68,7 +68,7 @@ import Testing
             $0.scheduler.addEdge(from: $0.id("a"), to: $0.id("d"), when: .ok)
             $0.scheduler.addEdge(from: $0.id("a"), to: $0.id("c"), when: .failed)
           }
-        ]) == "0 a+ | 1 a- b+ | 2 c=blocked(a) d=blocked(a) | 6 b-")
+        ]) == "0 a+ | 1 a- b+ | 2 c=skipped(a) | 6 b- d+ | 7 d-")
   }
 
   @Test func `queues and pools may be added`() {

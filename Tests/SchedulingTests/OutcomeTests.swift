@@ -11,35 +11,35 @@ import Testing
     let table = outcomes.map { ending in
       "\(ending): "
         + EdgeCondition.allCases.map { condition in
-          "\(condition) \(isRun(after: ending, when: condition) ? "runs" : "blocked")"
+          "\(condition) \(fate(after: ending, when: condition))"
         }.joined(separator: ", ")
     }
     #expect(
       table == [
-        "succeeded: ok runs, succeeded runs, failed blocked, done runs, ready runs, "
-          + "readyOrDone runs",
-        "cached: ok runs, succeeded runs, failed blocked, done runs, ready runs, "
-          + "readyOrDone runs",
-        "failed: ok blocked, succeeded blocked, failed runs, done runs, ready blocked, "
-          + "readyOrDone runs",
-        "timedOut: ok blocked, succeeded blocked, failed runs, done runs, ready blocked, "
-          + "readyOrDone runs",
-        "cancelled: ok blocked, succeeded blocked, failed blocked, done runs, ready blocked, "
-          + "readyOrDone runs",
-        "skipped: ok runs, succeeded blocked, failed blocked, done runs, ready runs, "
-          + "readyOrDone runs",
-        "blocked: ok blocked, succeeded blocked, failed blocked, done runs, ready blocked, "
-          + "readyOrDone runs",
-        "failed*: ok runs, succeeded blocked, failed runs, done runs, ready runs, "
-          + "readyOrDone runs",
-        "timedOut*: ok runs, succeeded blocked, failed runs, done runs, ready runs, "
-          + "readyOrDone runs",
+        "succeeded: ok runs, succeeded runs, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "cached: ok runs, succeeded runs, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "failed: ok blocked, succeeded blocked, failed runs, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "timedOut: ok blocked, succeeded blocked, failed runs, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "cancelled: ok blocked, succeeded blocked, failed blocked, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "skipped: ok runs, succeeded skipped, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "blocked: ok blocked, succeeded blocked, failed blocked, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "failed*: ok runs, succeeded blocked, failed runs, done runs, "
+          + "ready runs, readyOrDone runs",
+        "timedOut*: ok runs, succeeded blocked, failed runs, done runs, "
+          + "ready runs, readyOrDone runs",
       ])
   }
 
-  /// Whether a dependent runs. The result must be the same if the dependency ended by itself, ended
+  /// What becomes of a dependent. The result must be the same if the dependency ended by itself, ended
   /// without running, or had ended before the dependent was appended.
-  private func isRun(after ending: Ending, when condition: EdgeCondition) -> Bool {
+  private func fate(after ending: Ending, when condition: EdgeCondition) -> String {
     var ran = Simulation("a=\(ending); b: a?\(condition)")
     let ranTimeline = ran.run()
     var settled = Simulation("a; b: a?\(condition)")
@@ -48,11 +48,13 @@ import Testing
     ])
     var appended = Simulation("a=\(ending)")
     let appendedTimeline = appended.run([5: { $0.append("b: a?\(condition)") }])
-    let verdicts = [ranTimeline, settledTimeline, appendedTimeline].map { $0.contains("b+") }
-    #expect(Set(verdicts).count == 1, "\(ranTimeline) / \(settledTimeline) / \(appendedTimeline)")
-    #expect(verdicts[0] != ranTimeline.contains("b=blocked(a)"))
+    let words = ["b+": "runs", "b=blocked(a)": "blocked", "b=skipped(a)": "skipped"]
+    let fates = [ranTimeline, settledTimeline, appendedTimeline].map { timeline in
+      words.filter { timeline.contains($0.key) }.values.sorted().joined(separator: " and ")
+    }
+    #expect(Set(fates).count == 1, "\(ranTimeline) / \(settledTimeline) / \(appendedTimeline)")
     #expect(ran.scheduler.isFinished && settled.scheduler.isFinished)
-    return verdicts[0]
+    return fates[0]
   }
 
   @Test func `what cannot run is blocked to the end of its chain, with the root`() {
@@ -73,8 +75,39 @@ import Testing
         == "0 a+ s+ | 1 a-failed b=blocked(a) | 2 s-failed")
   }
 
-  @Test func `a step for failures is blocked by success and names it`() {
-    #expect(schedule("a; b: a?failed; c: b") == "0 a+ | 1 a- b=blocked(a) c=blocked(a)")
+  @Test func `a step for failures is skipped after a success and names it`() {
+    #expect(
+      schedule("a; b: a?failed; c: b; d: b?succeeded; e: d?failed; f: e?done", queues: "main=9")
+        == "0 a+ | 1 a- b=skipped(a) d=skipped(b) e=skipped(d) c+ f+ | 2 c- f-")
+  }
+
+  @Test func `what is not needed is skipped when all that it waits for has ended`() {
+    #expect(
+      schedule("a; s/5; b: a?failed s; c: b", queues: "main=9")
+        == "0 a+ s+ | 1 a- | 5 s- b=skipped(a) c+ | 6 c-")
+    #expect(
+      schedule("s/5; a; b: a?failed s?failed", queues: "main=9")
+        == "0 s+ a+ | 1 a- | 5 s- b=skipped(s)")
+  }
+
+  /// Whichever ends first.
+  @Test(arguments: ["a; s=failed/5", "a/5; s=failed"])
+  func `what is not needed is blocked by a failure among the rest`(steps: String) {
+    #expect(schedule("\(steps); b: a?failed s", queues: "main=9").contains(" b=blocked(s)"))
+  }
+
+  @Test func `a long chain of steps that are not needed ends`() {
+    let chain = (1...20_000).map { "s\($0): s\($0 - 1)?failed" }.joined(separator: "; ")
+    #expect(
+      schedule("s0; \(chain); z: s20000").hasSuffix("s20000=skipped(s19999) z+ | 2 z-"))
+  }
+
+  @Test func `a run in which nothing failed has no blocked step`() {
+    #expect(
+      !schedule(
+        "a; b: a?failed; c: b?succeeded; d: b?failed; e: c d?done; f: a?succeeded b?failed",
+        queues: "main=9"
+      ).contains("blocked"))
   }
 
   @Test func `a skipped step lets its dependents run`() {

@@ -1,6 +1,7 @@
 // Readers of oprun's output that stop reading: nothing in a run waits for them.
 
 import Foundation
+import TestSupport
 import Testing
 
 /// The reading end of `pipe` in the folder of a run. Nobody reads from it until `readAll`.
@@ -178,41 +179,5 @@ struct `Readers that stand still` {
     #expect(peak < 40 << 10, "\(peak) kB")
     #expect(try reader.handle.readToEnd()?.count == 200_000_000)
     #expect(oprun.wait() == 0)
-  }
-}
-
-/// A pseudo-terminal whose screen is read only by the test.
-private final class PseudoTerminal {
-  let path: String
-  /// The end for programs.
-  let device: Int32
-  private let screen: Int32
-
-  init() throws {
-    screen = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-    var locked: Int32 = 0
-    var number: Int32 = 0
-    // TIOCSPTLCK and TIOCGPTN, which are macros.
-    guard ioctl(screen, 0x4004_5431, &locked) == 0, ioctl(screen, 0x8004_5430, &number) == 0
-    else { throw POSIXError(.ENXIO) }
-    path = "/dev/pts/\(number)"
-    device = open(path, O_RDWR | O_NOCTTY)
-  }
-
-  deinit {
-    close(device)
-    close(screen)
-  }
-
-  func type(_ text: String) {
-    _ = Array(text.utf8).withUnsafeBytes { write(screen, $0.baseAddress, $0.count) }
-  }
-
-  /// What has arrived on the screen.
-  func shown() -> String {
-    _ = fcntl(screen, F_SETFL, O_NONBLOCK)
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
-    let count = read(screen, &bytes, bytes.count)
-    return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
   }
 }

@@ -114,7 +114,11 @@ struct `The state directory` {
     #expect(!oprun.exists("next"))
   }
 
-  @Test(arguments: ["rm -rf .oprun; false", "mv .oprun away", "mv .oprun away; mkdir .oprun"])
+  @Test(arguments: [
+    "rm -rf .oprun; false", "mv .oprun away", "mv .oprun away; mkdir .oprun",
+    "mv .oprun/runs .oprun/away; ln -s away .oprun/runs",
+    "cd .oprun/runs; for run in *; do mv $run ../away; ln -s ../away $run; done",
+  ])
   func `that is not there at the end makes it 74`(script: String) throws {
     let oprun = try OprunProcess(
       pipeline(

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/wait.h>
+#include <termios.h>
 
 // Kinds of sockets. A release build of a program that also imports libcurl's headers does not find
 // Glibc's own ones, since those headers declare them, too.
@@ -40,6 +41,7 @@ struct clinux_launch {
   int input;                 // becomes descriptor 0
   int output;                // becomes descriptors 1 and 2
   int script;                // becomes descriptor 3; -1 for none
+  int is_terminal;           // the output becomes the controlling terminal
   int nice;                  // added to ours; 0 leaves it
   uint64_t default_signals;  // bit n-1: signal n gets its default action
   uint64_t stopping_signals; // bit n-1: signal n is blocked here and ends the run
@@ -125,6 +127,16 @@ void clinux_prepare_hashing(void);
 
 // The number of processors that the calling thread may run on; 0 if the kernel does not say.
 int clinux_bound_processor_count(void);
+
+// A pseudo-terminal of this size: its screen, which does not block, and the device that programs use. Both
+// are close-on-exec. -errno on failure.
+int clinux_open_terminal(int *device, unsigned short rows, unsigned short columns);
+
+// Programs that use the device get SIGWINCH.
+void clinux_resize_terminal(int screen, unsigned short rows, unsigned short columns);
+
+// Puts a terminal into raw mode, but for the keys that send INT and QUIT. -errno on failure.
+int clinux_take_keys(int terminal, struct termios *before);
 
 // Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);

@@ -24,8 +24,6 @@ struct FileHashing {
   private var next = 0
   private var waiting: [[String]: [OperationID]] = [:]
   private var running: [Int: (patterns: [String], operations: [OperationID])] = [:]
-  /// True if nothing is hashed any more.
-  var isOver = false
   /// The operation that is being decided.
   private var current: OperationID?
 
@@ -34,9 +32,6 @@ struct FileHashing {
 
   /// The digest; nil if it is not known yet, so that the decision must be postponed.
   mutating func digest(of patterns: [String]) -> Digest? {
-    if isOver {
-      return .failure(UnlocatedFailure("the run was stopped before the files were hashed"))
-    }
     guard let current else { return nil }
     if let known = digests[current]?[patterns] { return known }
     if askers.updateValue(patterns, forKey: current) != nil { return nil }
@@ -85,14 +80,20 @@ struct FileHashing {
   var isBusy: Bool { !askers.isEmpty }
 
   /// Drops the requests of all other operations. Returns the slots whose processes must be ended.
-  mutating func keep(only operation: OperationID?) -> [Int] {
-    askers = askers.filter { $0.key == operation }
-    let patterns = operation.flatMap { askers[$0] }
-    queue = queue[next...].filter { $0 == patterns }
+  mutating func keep(where isWanted: (OperationID) -> Bool) -> [Int] {
+    askers = askers.filter { isWanted($0.key) }
+    for (patterns, operations) in waiting {
+      let wanted = operations.filter(isWanted)
+      waiting[patterns] = wanted.isEmpty ? nil : wanted
+    }
+    queue = queue[next...].filter { waiting[$0] != nil }
     next = 0
-    waiting = waiting.filter { $0.key == patterns }
-    let idle = running.filter { !$0.value.operations.contains { $0 == operation } }.map(\.key)
-    for slot in idle { running[slot] = nil }
+    var idle: [Int] = []
+    for (slot, job) in running {
+      let wanted = job.operations.filter(isWanted)
+      running[slot] = wanted.isEmpty ? nil : (job.patterns, wanted)
+      if wanted.isEmpty { idle.append(slot) }
+    }
     return idle
   }
 }

@@ -16,14 +16,13 @@ extension RunLoop {
     }
   }
 
-  func concludeIfResolved(at time: Nanoseconds) {
-    if let settings = resolveRun() { machine.runResolved(as: settings, at: time) }
-  }
-
   /// Starts requested digests; returns false if nothing changed for the machine.
   func hashFiles(at time: Nanoseconds) -> Bool {
     guard hashing.isBusy else { return false }
-    if machine.stopReason != nil, dropHashing(at: time) { return true }
+    if machine.stopReason != nil {
+      // What waited at its gate has ended.
+      for slot in hashing.keep(where: { waitingHooks[$0] != nil }) { closeHashing(slot) }
+    }
     var isChanged = false
     while let (slot, patterns) = hashing.takeNext() {
       do throws(SystemError) {
@@ -39,22 +38,8 @@ extension RunLoop {
     return isChanged
   }
 
-  /// In a run that is being stopped, only its own hooks wait for files, and only as long as a hook
-  /// may take. True if they no longer wait.
-  private func dropHashing(at time: Nanoseconds) -> Bool {
-    let due = hashingDue ?? time + RunMachine.hookLimit
-    hashingDue = due
-    let isOver = time >= due || machine.signalCount > 1
-    let run = hashing.isAwaited(by: CommandKey.runOperation) ? CommandKey.runOperation : nil
-    for slot in hashing.keep(only: isOver ? nil : run) { closeHashing(slot) }
-    guard isOver, run != nil else { return false }
-    hashing.isOver = true
-    concludeIfResolved(at: time)
-    return true
-  }
-
   /// Ends the process if its answer is not complete.
-  private func closeHashing(_ slot: Int) {
+  func closeHashing(_ slot: Int) {
     guard let process = hashProcesses.removeValue(forKey: slot) else { return }
     waiting.remove(process.output)
     endedHashers.append(process.processID)
@@ -91,9 +76,8 @@ extension RunLoop {
   private func finishHashing(_ slot: Int, _ digest: FileHashing.Digest, at time: Nanoseconds) {
     closeHashing(slot)
     for operation in hashing.finish(slot, digest) {
-      if operation == CommandKey.runOperation {
-        concludeIfResolved(at: time)
-      } else if let question = machine.question(about: operation) {
+      if resumeHook(of: operation, at: time) { continue }
+      if let question = machine.question(about: operation) {
         decide(operation, question, at: time)
       }
     }

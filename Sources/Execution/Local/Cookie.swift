@@ -1,11 +1,13 @@
 // The mark in the environment by which a process is recognised as a step's, wherever it has gone:
 // another process group, another session, another parent.
 
+import Plans
+
 /// Marks the commands of one run: `<run>/<number of the command>`. A run inside a step of another
 /// run carries that step's mark as a prefix, so the outer run recognises the processes of the inner
 /// one too.
 struct Cookie: Hashable {
-  static let variable = "OPRUN_STEP_COOKIE"
+  static let variable = OprunVariable.cookie.rawValue
 
   /// The prefix of all commands of the run, including the slash.
   let prefix: String

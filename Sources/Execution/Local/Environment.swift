@@ -15,10 +15,7 @@ final class Environment {
   private let owned: [UnsafeMutablePointer<CChar>]
 
   /// Variables that have a different value for each command.
-  static let perCommandNames = [
-    "OPRUN_STEP", "OPRUN_ATTEMPT", "OPRUN_OUTPUT", "OPRUN_STEP_COOKIE", "OPRUN_STATUS",
-    "OPRUN_EXIT_CODE", "OPRUN_SIGNAL", "OPRUN_DURATION_MS", "OPRUN_FAILED_STEPS",
-  ]
+  static let perCommandNames = OprunVariable.allCases.filter(\.isOfCommand).map(\.rawValue)
 
   /// `added` wins over inherited variables; of equal names the last one wins.
   init(adding added: [EnvironmentVariable]) {

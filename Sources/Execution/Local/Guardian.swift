@@ -92,6 +92,14 @@ struct Guardian: ~Copyable {
   func isGuardian(_ processID: Int32) -> Bool { page.guardians.contains(processID) }
 
   func note(group: Int32, slot: Int) { page.note(group: group, slot: slot) }
+
+  /// How our terminal was before its keys went to a command; nil once it is so again.
+  func note(terminal before: termios?) {
+    guard let before, let path = ttyname(Keyboard.descriptor) else {
+      return page.terminal = nil
+    }
+    page.terminal = GuardedTerminal(path: String(cString: path), before: before)
+  }
 }
 
 /// The memory that a guardian uses until it has a program.

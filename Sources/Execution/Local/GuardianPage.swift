@@ -18,7 +18,11 @@ struct GuardianPage {
   private static let seats = 2...3
   private static let ownerWord = 4
   private static let watchWord = 5
-  private static let firstGroup = 6
+  /// Whether there is a terminal, its path, its modes.
+  private static let terminalWord = 6
+  private static let pathWords = 7..<23
+  private static let modeWords = 23..<39
+  private static let firstGroup = 39
   private static let wordCount = firstGroup + groupCapacity
   private static let textStart = wordCount * MemoryLayout<Int32>.stride
 
@@ -82,7 +86,31 @@ struct GuardianPage {
     nonmutating set { words[Self.watchWord] = newValue ? 1 : 0 }
   }
 
-  /// Takes one of the two seats for guardians, 0 and 1.
+  /// The terminal of oprun while its keys go to a command.
+  var terminal: GuardedTerminal? {
+    get {
+      guard words[Self.terminalWord] != 0 else { return nil }
+      let path = UnsafeRawPointer(words + Self.pathWords.lowerBound)
+        .assumingMemoryBound(to: CChar.self)
+      let before = UnsafeRawPointer(words + Self.modeWords.lowerBound).load(as: termios.self)
+      return GuardedTerminal(path: String(cString: path), before: before)
+    }
+    nonmutating set {
+      words[Self.terminalWord] = 0
+      guard let terminal = newValue, terminal.path.utf8.count < Self.pathWords.count * 4 else {
+        return
+      }
+      let path = UnsafeMutableRawPointer(words + Self.pathWords.lowerBound)
+      for (index, byte) in (Array(terminal.path.utf8) + [0]).enumerated() {
+        path.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)
+      }
+      UnsafeMutableRawPointer(words + Self.modeWords.lowerBound)
+        .storeBytes(of: terminal.before, as: termios.self)
+      words[Self.terminalWord] = 1
+    }
+  }
+
+  /// There are two seats for guardians, 0 and 1.
   func take(seat: Int, by processID: Int32) {
     words[Self.seats.lowerBound + seat] = processID
   }
@@ -104,4 +132,18 @@ struct GuardianPage {
   }
 
   var groups: Set<Int32> { Set(slots.lazy.filter { $0 > 0 }) }
+}
+
+/// A terminal whose modes oprun has changed.
+struct GuardedTerminal {
+  let path: String
+  let before: termios
+
+  func restore() {
+    let terminal = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    guard terminal >= 0 else { return }
+    var before = before
+    tcsetattr(terminal, TCSANOW, &before)
+    close(terminal)
+  }
 }

@@ -111,6 +111,7 @@ private struct GuardianWatch {
   /// Called when oprun is gone. Both partners do the work, because either may be stopped or killed
   /// meanwhile.
   private func finish() -> Never {
+    page.terminal?.restore()
     sweep.run(sparing: page.guardians, groups: page.groups)
     // A stopped partner has nothing left to do.
     if isPartnerThere { kill(page.guardian(at: 1 - seat), SIGKILL) }

@@ -16,7 +16,9 @@ struct LaunchRequest {
   var directory: String?
   var input: Int32
   var output: Int32
-  /// The script; it becomes descriptor 3.
+  /// The output becomes the controlling terminal.
+  var isTerminal = false
+  /// Becomes descriptor 3.
   var script: Int32?
   var nice: Int32
 }
@@ -156,6 +158,7 @@ final class LaunchSlot {
     launch.pointee.input = request.input
     launch.pointee.output = request.output
     launch.pointee.script = request.script ?? -1
+    launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
   }
 

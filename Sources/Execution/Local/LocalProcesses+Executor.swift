@@ -22,17 +22,31 @@ extension LocalProcesses: Executor {
   }
 
   func ready(_ number: Int, at now: Nanoseconds) {
-    if number == LocalProcesses.children { reap(at: now) } else { absorb(token: number, at: now) }
+    switch number {
+    case LocalProcesses.children: reap(at: now)
+    case LocalProcesses.keys: passKeys(at: now)
+    case LocalProcesses.resizing: resizeTerminals()
+    default: absorb(token: number, at: now)
+    }
   }
 
-  func advance(to now: Nanoseconds) { examineLeftovers(at: now) }
+  func advance(to now: Nanoseconds) {
+    examineLeftovers(at: now)
+    retryKeys(at: now)
+    tendTerminals(at: now)
+  }
 
-  var deadline: Nanoseconds? { leftoversDue }
+  var deadline: Nanoseconds? {
+    [leftoversDue, keyboard?.due, terminalsDue].compactMap(\.self).min()
+  }
 
   func takeNews() -> [CommandNews] {
     defer { news.removeAll(keepingCapacity: true) }
     return news
   }
 
-  func close() { endStrays() }
+  func close() {
+    takeBackKeys()
+    endStrays()
+  }
 }

@@ -80,12 +80,14 @@ extension LocalProcesses {
     if orphans.isEmpty { finish(command, at: now) } else { command.lastOutputAt = now }
   }
 
-  /// Ends every child that belongs to no known command: at the end of a run, nothing can own them.
+  /// Ends every child that belongs to no known command: at the end of a run, nothing can own them. A
+  /// child that has ended and was not collected, such as a command that the third signal killed, has
+  /// left its own children to us and needs no look.
   func endStrays() {
     endControlGroup()
     for _ in 0..<1000 {
       let strays = children.strays(besides: []).compactMap { ProcessStatus(of: $0) }.filter {
-        isOurs($0) && !isOutOfReach($0.processID)
+        !$0.isZombie && isOurs($0) && !isOutOfReach($0.processID)
       }
       if strays.isEmpty { return dismissGuardian() }
       strays.forEach { Glibc.kill($0.processID, SIGKILL) }

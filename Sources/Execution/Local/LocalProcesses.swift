@@ -23,7 +23,7 @@ final class LocalProcesses {
   var tolerated: Set<Int> = []
   let runStartSinceBoot: Nanoseconds
 
-  private let waiting: KernelWaiting
+  let waiting: KernelWaiting
   private let launcher: Launcher
   private var conditions: LaunchConditions
   private let directory: RunDirectory
@@ -34,7 +34,13 @@ final class LocalProcesses {
   private var nextNumber = 1
   private var launches: [LaunchSlot] = []
   private var idlePipes: [OutputPipe] = []
-  /// The command that currently writes to each pipe, by token.
+  /// The tokens of terminals that were closed.
+  private var freeTokens: [Int] = []
+  /// Nil if oprun has none, or no command has had a terminal yet.
+  var keyboard: Keyboard?
+  /// When commands with a terminal and without its keys are looked at.
+  var terminalsDue: Nanoseconds?
+  /// By token: a pipe and the command that writes to it now.
   private var writers: [RunningCommand?] = []
   /// Pipes of processes that live on, by token. They are read until they end, so that no process
   /// gets SIGPIPE, but there are no more of them than descriptors to spare.
@@ -65,6 +71,7 @@ final class LocalProcesses {
     let sinceBoot = Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec)
     runStartSinceBoot = sinceBoot - waiting.now
     waiting.addChildren(for: .executor, number: LocalProcesses.children)
+    waiting.addResizing(for: .executor, number: LocalProcesses.resizing)
     if limits.commandCount < wanted { news.append(.event(.notice(fewCommands(limits)))) }
   }
 
@@ -77,16 +84,19 @@ final class LocalProcesses {
     // This is done before the descriptors of a command are opened, because a guardian needs some to
     // start.
     if guardian == nil { try startGuardian() }
-    var request = try launcher.request(for: command)
-    defer { launcher.release(request) }
-    let pipe = try idlePipe()
+    let opened = try launcher.request(for: command)
+    defer { launcher.release(opened) }
+    let pipe = try command.usesTerminal ? terminal() : idlePipe()
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
+    var request = opened
     request.output = pipe.output
+    request.isTerminal = pipe.isTerminal
+    if pipe.isTerminal, command.input == nil { request.input = pipe.output }
     request.ownVariables.append(
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let process = slot.start(request, conditions)
     guard process > 0 else {
-      idlePipes.append(pipe)
+      putBack(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
     let running = RunningCommand(
@@ -98,6 +108,8 @@ final class LocalProcesses {
     writers[pipe.token] = running
     commands.append(running)
     guardian?.note(group: process, slot: pipe.token)
+    if pipe.isTerminal { terminalsDue = now }
+    if keyboard != nil { giveKeys() }
   }
 
   private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
@@ -143,6 +155,23 @@ final class LocalProcesses {
     try waiting.add(pipe.input, for: .executor, number: pipe.token)
     writers.append(nil)
     return pipe
+  }
+
+  private func terminal() throws(SystemError) -> OutputPipe {
+    let terminal = try openTerminal(token: freeTokens.last ?? writers.count)
+    try waiting.add(terminal.input, for: .executor, number: terminal.token)
+    if freeTokens.popLast() == nil { writers.append(nil) }
+    return terminal
+  }
+
+  /// A terminal serves one command; what is left of its session is hung up.
+  private func putBack(_ pipe: OutputPipe) {
+    if pipe.isTerminal {
+      waiting.remove(pipe.input)
+      freeTokens.append(pipe.token)
+    } else {
+      idlePipes.append(pipe)
+    }
   }
 
   // MARK: Signal
@@ -193,7 +222,11 @@ final class LocalProcesses {
       }
     }
     do throws(SystemError) {
-      guard case .moved(let count) = try command.log.absorb(from: command.pipe.input) else {
+      let progress = try command.log.absorb(
+        from: command.pipe.input, isTerminal: command.pipe.isTerminal)
+      guard case .moved(let count) = progress else {
+        // A terminal that was hung up is ready for ever.
+        if command.pipe.isTerminal, case .ended = progress { waiting.remove(command.pipe.input) }
         return false
       }
       if count >= 1 << 16 { command.pipe.widen() }
@@ -269,19 +302,21 @@ final class LocalProcesses {
     if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
+    takeBackKeys(of: command)
     writers[command.pipe.token] = nil
     guardian?.note(group: 0, slot: command.pipe.token)
-    if tolerated.contains(command.number) || command.hasLostProcesses {
+    if !command.pipe.isTerminal, tolerated.contains(command.number) || command.hasLostProcesses {
       command.pipe.closeWriteEnd()
       abandonedPipes[command.pipe.token] = command.pipe
       if abandonedPipes.count > conditions.sparePipes, let oldest = abandonedPipes.keys.min() {
         abandonedPipes[oldest] = nil
       }
     } else {
-      idlePipes.append(command.pipe)
+      putBack(command.pipe)
     }
     commands.removeAll { $0 === command }
     if let end = command.end { news.append(.ended(command.key, end)) }
+    if keyboard != nil { giveKeys() }
   }
 
   /// Ends every process of the run, known or not, where the kernel can.

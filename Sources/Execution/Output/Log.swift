@@ -53,13 +53,15 @@ struct Log: ~Copyable {
 
   /// Moves what the pipe holds into the file. After an error the output is dropped, so that the
   /// command is neither stopped nor kept waiting.
-  mutating func absorb(from pipe: Int32) throws(SystemError) -> Progress {
+  mutating func absorb(
+    from pipe: Int32, isTerminal: Bool = false
+  ) throws(SystemError) -> Progress {
     if isDiscarding { return discard(from: pipe) }
     if file == nil {
-      // A silent command leaves no file, so check for output before creating one.
-      var waiting: Int32 = 0
-      _ = ioctl(pipe, UInt(FIONREAD), &waiting)
-      if waiting == 0 { return .empty }
+      // A silent command leaves no file: look before one is made.
+      guard isTerminal ? Log.hasOutput(terminal: pipe) : Log.hasOutput(pipe: pipe) else {
+        return .empty
+      }
       try makeFile()
     }
     if mask != nil { return try absorbMasked(from: pipe) }
@@ -102,6 +104,23 @@ struct Log: ~Copyable {
   /// Whether it can still be found under its name.
   var isInPlace: Bool { file.map { directory.holds($0, as: name) } ?? true }
 
+  private static func hasOutput(pipe: Int32) -> Bool {
+    var waiting: Int32 = 0
+    _ = ioctl(pipe, UInt(FIONREAD), &waiting)
+    return waiting > 0
+  }
+
+  /// What was written last is still on its way inside the kernel: poll(2) waits for it, FIONREAD does not.
+  private static func hasOutput(terminal: Int32) -> Bool {
+    var entry = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0 && entry.revents & Int16(POLLIN) != 0
+  }
+
+  /// After a read that gave nothing. A terminal that was hung up gives EIO.
+  private static func end(ofRead count: Int) -> Progress {
+    count == 0 || errno == EIO ? .ended : .empty
+  }
+
   private var descriptor: Int32 { file?.descriptor ?? -1 }
 
   private mutating func makeFile() throws(SystemError) {
@@ -127,7 +146,7 @@ struct Log: ~Copyable {
   ) throws(SystemError) -> Progress {
     var piece = [UInt8](repeating: 0, count: min(room, 1 << 16))
     let count = read(pipe, &piece, piece.count)
-    guard count > 0 else { return count == 0 ? .ended : .empty }
+    guard count > 0 else { return Log.end(ofRead: count) }
     guard pwrite(descriptor, piece, count, off_t(offset)) == count else { throw failure() }
     byteCount += count
     readByteCount += count
@@ -136,7 +155,7 @@ struct Log: ~Copyable {
 
   private mutating func absorbMasked(from pipe: Int32) throws(SystemError) -> Progress {
     let count = mask?.read(from: pipe) ?? 0
-    guard count > 0 else { return count == 0 ? .ended : .empty }
+    guard count > 0 else { return Log.end(ofRead: count) }
     readByteCount += count
     try appendMasked()
     return .moved(count)
@@ -160,7 +179,7 @@ struct Log: ~Copyable {
   private mutating func discard(from pipe: Int32) -> Progress {
     var piece = [UInt8](repeating: 0, count: 1 << 16)
     let count = read(pipe, &piece, piece.count)
-    guard count > 0 else { return count == 0 ? .ended : .empty }
+    guard count > 0 else { return Log.end(ofRead: count) }
     byteCount += count
     readByteCount += count
     return .moved(count)

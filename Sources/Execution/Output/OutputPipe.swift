@@ -1,13 +1,15 @@
 // The pipe that a command writes its output to. Both ends stay open here, so it serves one command
-// after the other without a system call between them.
+// after the other without a system call between them. A pseudo-terminal takes its place for a command that
+// wants one; it serves that command alone.
 
 import CLinux
 import Diagnostics
 import Glibc
 
-/// A pipe and its token in the set of watched descriptors.
+/// A pipe, or a terminal, and its token in the set of watched descriptors.
 final class OutputPipe {
   let token: Int
+  let isTerminal: Bool
   private let readEnd: Descriptor
   private var writeEndIfOpen: Int32
   private var isLarge = false
@@ -23,11 +25,27 @@ final class OutputPipe {
     // blocking.
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     self.token = token
+    isTerminal = false
     readEnd = Descriptor(owning: ends[0])
     writeEndIfOpen = ends[1]
   }
 
+  /// What is written to the device is read as from a pipe.
+  init(terminal size: TerminalSize, token: Int) throws(SystemError) {
+    var device: Int32 = -1
+    let screen = clinux_open_terminal(&device, size.rows, size.columns)
+    guard screen >= 0 else { throw SystemError("cannot open a terminal", errno: -screen) }
+    self.token = token
+    isTerminal = true
+    readEnd = Descriptor(owning: screen)
+    writeEndIfOpen = device
+  }
+
   deinit { closeWriteEnd() }
+
+  func resize(to size: TerminalSize) {
+    if isTerminal { clinux_resize_terminal(input, size.rows, size.columns) }
+  }
 
   var input: Int32 { readEnd.number }
 
@@ -43,7 +61,7 @@ final class OutputPipe {
 
   /// Lets a busy command write a mebibyte ahead, so that it and oprun alternate less often.
   func widen() {
-    guard !isLarge else { return }
+    guard !isLarge, !isTerminal else { return }
     isLarge = true
     clinux_set_pipe_size(readEnd.number, Int32(OutputPipe.largestSize))
   }

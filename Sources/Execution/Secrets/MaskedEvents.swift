@@ -8,7 +8,8 @@ extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
-    case .started, .outputGrew, .retrying, .ready, .heldUp: self
+    case .started, .outputGrew, .retrying, .ready, .heldUp, .terminalTaken, .terminalReturned:
+      self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
     case .appended(let operation, let id, let group):
@@ -90,7 +91,7 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .noWidth, .suspended: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended: self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

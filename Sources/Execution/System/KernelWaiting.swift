@@ -15,6 +15,8 @@ final class KernelWaiting: Waiting {
   private var readiness: Readiness
   /// The owner who wants to know that a child has changed state.
   private var parent: Ready?
+  /// Who wants to know that the terminal has another size.
+  private var resizing: Ready?
 
   init() throws(SystemError) {
     signals = try Signals()
@@ -37,14 +39,23 @@ final class KernelWaiting: Waiting {
   /// Makes SIGCHLD news for this owner, in place of a descriptor.
   func addChildren(for owner: Owner, number: Int) { parent = Ready(owner: owner, number: number) }
 
+  /// From now on SIGWINCH is news of this owner.
+  func addResizing(for owner: Owner, number: Int) {
+    resizing = Ready(owner: owner, number: number)
+  }
+
   func wait(until due: Nanoseconds?) -> [Ready] {
     var ready = readiness.wait(nanoseconds: due.map { $0 - now })
     guard let index = ready.firstIndex(where: { $0.owner == .signals }) else { return ready }
     // Output first, then the ends of commands, then what asks the run to end.
     ready.remove(at: index)
     if let parent { ready.append(parent) }
-    for signal in signals.takeStopping() {
-      ready.append(Ready(owner: .signals, number: Int(signal)))
+    for signal in signals.take() {
+      if signal != SIGWINCH {
+        ready.append(Ready(owner: .signals, number: Int(signal)))
+      } else if let resizing {
+        ready.append(resizing)
+      }
     }
     return ready
   }

@@ -1,4 +1,5 @@
-// Signals as something to read: the run's own, and the one for a child that changed state.
+// Signals as something to read: the run's own, that a child changed state, that the terminal has another
+// size.
 
 import CLinux
 import Diagnostics
@@ -31,8 +32,8 @@ struct Signals: ~Copyable {
     signal(SIGCHLD, SIG_DFL)
     let stopping = Signals.stopping.reduce(0) { $0 | Signals.bit($1) }
     handled = stopping & ~(ignored & Signals.bit(SIGHUP))
-    let awaited = handled | Signals.bit(SIGCHLD)
-    // A write to a closed pipe, or beyond the limit on file size, is an error to handle: not a
+    let awaited = handled | Signals.bit(SIGCHLD) | Signals.bit(SIGWINCH)
+    // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
     // reason to die, nor to make commands ignore the signal.
     clinux_block_signals(awaited | Signals.bit(SIGPIPE) | Signals.bit(SIGXFSZ))
     let number = clinux_signal_descriptor(awaited)
@@ -44,7 +45,7 @@ struct Signals: ~Copyable {
 
   /// The signals that arrived since the last call, except SIGCHLD: the caller checks its children
   /// whenever this descriptor is ready.
-  mutating func takeStopping() -> [Int32] {
+  mutating func take() -> [Int32] {
     let size = MemoryLayout<signalfd_siginfo>.stride
     let count = read(source.number, &batch, size * batch.count)
     guard count > 0 else { return [] }

@@ -22,13 +22,20 @@ package struct ValueMap: Hashable, Sendable {
 
   /// Makes a map. If two members have the same name the last one counts, in the position of the
   /// first.
-  package init(_ members: some Sequence<(String, Value)>) {
+  package init(_ members: [(String, Value)]) {
     for (name, value) in members { self[name] = value }
   }
 
   package var names: [String] { members.names }
   package var values: [Value] { members.values }
   package var count: Int { members.count }
+
+  /// With the members of another map, which take the place of those with their names.
+  package func merging(_ other: ValueMap) -> ValueMap {
+    var map = self
+    for (name, value) in zip(other.names, other.values) { map[name] = value }
+    return map
+  }
 
   /// A map with the same names in the same order; there must be a value for each.
   package func with(_ values: [Value]) -> ValueMap {

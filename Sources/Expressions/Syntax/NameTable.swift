@@ -10,7 +10,7 @@ package struct NameTable: Sendable {
   /// The numbers by hash; 255 is a free slot.
   private var slots = [UInt8](repeating: 255, count: 256)
 
-  package init(_ names: some Sequence<String>) {
+  package init(_ names: [String]) {
     for name in names {
       bytes += name.utf8
       ends.append(bytes.count)

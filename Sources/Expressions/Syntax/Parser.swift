@@ -63,7 +63,7 @@ extension ExpressionParser {
     return ExpressionFailure(ExpressionMessage.unexpected(found, wanted: wanted), at: range)
   }
 
-  /// What an operator of other languages is here, where an operator may stand.
+  /// The equivalent of an operator of other languages, in a position where an operator is possible.
   private func foreignWord(_ range: Range<Int>) -> UnlocatedFailure? {
     let word = String(decoding: lexer.content[range], as: UTF8.self)
     if let sign = foreignOperators[word.lowercased()] {
@@ -266,7 +266,7 @@ extension ExpressionParser {
   }
 }
 
-/// Words of other languages, in small letters.
+/// Words of other languages, in lower case.
 private let foreignOperators = [
   "and": "&&", "or": "||", "not": "!", "is": "==", "eq": "==", "ne": "!=", "lt": "<", "le": "<=",
   "gt": ">", "ge": ">=",

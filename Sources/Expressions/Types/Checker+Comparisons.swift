@@ -1,20 +1,20 @@
-// Comparisons: which values may be compared at all, and which comparisons come out the same whatever
-// the run brings.
+// Checks comparisons: which values may be compared at all, and which comparisons always have the
+// same result.
 
 import Diagnostics
 
 /// One side of a comparison.
 struct ComparedSide {
-  /// As it is written.
+  /// The side as it is written.
   let text: String
   let isLiteral: Bool
-  /// What it is: `a number`.
+  /// Its type in words: `a number`.
   let words: String
 
-  /// For "cannot compare …".
+  /// The words for "cannot compare …".
   var shown: String { isLiteral ? words : "\(quoted(text)) (\(words))" }
 
-  /// How this side could be written to be like the other one.
+  /// How this side could be written to have the type of the other one.
   func help(against other: ComparedSide) -> String? {
     switch (words, other.words) {
     case ("a string", "a number"), ("a string", "true or false"):
@@ -46,8 +46,13 @@ extension Expression {
   }
 }
 
+extension ExpressionType.Kinds {
+  fileprivate static let optionalString: Self = [.string, .null]
+}
+
 extension ExpressionChecker {
-  /// Null may be compared with anything, and says nothing of other types that a side may have.
+  /// Checks a comparison. Null may be compared with anything, and does not restrict the other types
+  /// of a side.
   mutating func checkComparison(_ sign: BinaryOperator, _ node: Int) {
     let (leftNode, rightNode) = expression.pair(of: node)
     let left = type(of: leftNode)
@@ -65,8 +70,8 @@ extension ExpressionChecker {
     } else if !areForeign(left, right) || left.kinds == .null || right.kinds == .null {
       checkChoices(left, leftNode, rightNode)
       checkChoices(right, rightNode, leftNode)
-      checkEmpty(sign, left, leftNode, rightNode, node)
-      checkEmpty(sign, right, rightNode, leftNode, node)
+      if left.kinds == .optionalString { checkEmpty(sign, left, leftNode, rightNode, node) }
+      if right.kinds == .optionalString { checkEmpty(sign, right, rightNode, leftNode, node) }
       return
     }
     report(
@@ -75,11 +80,11 @@ extension ExpressionChecker {
         expression.comparedSide(rightNode, words: right.unwrapped.words)), node)
   }
 
-  /// A name without a value is null, and `!= ''` would be true of it.
+  /// Checks comparisons with ''. A name without a value is null, for which `!= ''` would be true.
   private mutating func checkEmpty(
     _ sign: BinaryOperator, _ type: ExpressionType, _ node: Int, _ other: Int, _ comparison: Int
   ) {
-    guard type.kinds == [.string, .null], type.choices == nil,
+    guard type.choices == nil,
       expression.nodes[other].kind == .string, expression.range(of: other).count == 2,
       [.member, .index].contains(expression.nodes[node].kind)
     else { return }
@@ -115,8 +120,8 @@ extension ExpressionChecker {
     }
   }
 
-  /// Reports strings that a value of few choices is compared with, and never is. Those that stand
-  /// behind `?:` and `??` may be meant to be like none.
+  /// Reports strings to which a value with a fixed set of choices is compared although it can never
+  /// equal them. Strings in `?:` and `??` are allowed, because they may be meant to equal none.
   private mutating func checkChoices(_ type: ExpressionType, _ node: Int, _ other: Int) {
     switch expression.nodes[other].kind {
     case .string:
@@ -133,7 +138,7 @@ extension ExpressionChecker {
     }
   }
 
-  /// Whether values of the two can never be equal, but for null.
+  /// Whether values of the two types can never be equal, except for null.
   func areForeign(_ left: ExpressionType, _ right: ExpressionType) -> Bool {
     guard left.kinds.intersection(right.kinds).isSubset(of: .null) else { return false }
     return left.kinds != .null && right.kinds != .null

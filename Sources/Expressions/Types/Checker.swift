@@ -46,7 +46,7 @@ struct ExpressionChecker<Scope: ExpressionScope> {
   let expression: Expression
   let scope: Scope
   package private(set) var faults: [ExpressionFailure] = []
-  /// Names of secrets that may be missing.
+  /// The names of secrets that may be missing.
   private var missable: Set<Int> = []
 
   package init(_ expression: Expression, _ scope: Scope) {
@@ -232,7 +232,7 @@ extension ExpressionChecker {
     if let words = scope.objection(to: root) { return report(words, node) }
     switch scope.member(name, of: root) {
     case .known(let type):
-      if scope.mayBeMissing(name, of: root) { missable.insert(node) }
+      if type.kinds.contains(.null), scope.mayBeMissing(name, of: root) { missable.insert(node) }
       return type
     case .refused(let words): return report(words, node)
     case .unknown:

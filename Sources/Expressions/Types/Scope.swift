@@ -21,7 +21,7 @@ package protocol ExpressionScope {
   /// single members may be named.
   func type(of root: ContextRoot) -> ExpressionType?
 
-  /// Whether the member is a secret that need not be there: it is null then.
+  /// Whether the member is an optional secret, which is null if it is missing.
   func mayBeMissing(_ name: String, of root: ContextRoot) -> Bool
 
   /// Whether `success()` and the other status functions may be called.

@@ -13,8 +13,11 @@ extension Decoder {
     return filledTemplate(value, key.row).map { .script($0) }
   }
 
-  /// A list of strings of which the first names a program.
-  mutating func argumentVector(_ list: NodeIndex, _ row: KeyRow) -> [Text]? {
+  /// A list of strings of which the first names a program. `orCommands` means that several commands
+  /// could stand there, too.
+  mutating func argumentVector(
+    _ list: NodeIndex, _ row: KeyRow, orCommands: Bool = false
+  ) -> [Text]? {
     let items = items(of: list)
     guard let first = items.first else {
       report(list) { DecodingMessage.empty(row.key, at: $0) }
@@ -28,7 +31,11 @@ extension Decoder {
       return nil
     }
     guard program.contains("/") || !program.contains(" ") else {
-      report(first) { DecodingMessage.programWithBlank(program, at: $0) }
+      report(first) {
+        orCommands && items.count > 1
+          ? DecodingMessage.commandsAsTexts(program, at: $0)
+          : DecodingMessage.programWithBlank(program, at: $0)
+      }
       return nil
     }
     return texts
@@ -48,33 +55,44 @@ extension Decoder {
   }
 
   /// The commands of a hook; the row of its key describes the forms.
-  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [CommandModel]? {
+  mutating func hook(_ value: NodeIndex, _ key: some ObjectKey) -> [HookModel]? {
     let row = key.row
     let node = tree.resolve(value)
     switch tree.nodes[node].kind {
     case .map: return hookCommand(node).map { [$0] }
     case .plain, .quoted, .block, .alias:
-      return filledTemplate(value, row).map { [.script($0)] }
+      return filledTemplate(value, row).map { [HookModel(command: .script($0))] }
     case .list: break
     }
     let items = items(of: node)
     if items.allSatisfy({ tree.nodes[tree.resolve($0)].isScalar }) {
-      return argumentVector(node, row).map { [.arguments($0)] }
+      return argumentVector(node, row, orCommands: true)
+        .map { [HookModel(command: .arguments($0))] }
     }
     return items.compactMap { item in
       let command = tree.resolve(item)
-      return tree.nodes[command].kind == .map ? hookCommand(command) : self.command(item, key)
+      if tree.nodes[command].kind == .map { return hookCommand(command) }
+      return self.command(item, key).map { HookModel(command: $0) }
     }
   }
 
-  private mutating func hookCommand(_ map: NodeIndex) -> CommandModel? {
+  private mutating func hookCommand(_ map: NodeIndex) -> HookModel? {
     let fields = readFields(of: map, HookCommandKey.table) { _, _ in "in a hook" }
+    let timeout = fields[.timeout].flatMap { duration($0, HookCommandKey.timeout.row) }
+    return hookCommand(map, fields).map {
+      HookModel(command: $0, timeout: timeout ?? HookCommand.defaultTimeout)
+    }
+  }
+
+  private mutating func hookCommand(
+    _ map: NodeIndex, _ fields: Fields<HookCommandKey>
+  ) -> CommandModel? {
     if let value = fields[.uses] {
       if let run = fields[.run] {
         report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
       }
       guard let uses = uses(value, with: fields[.with], HookCommandKey.uses.row) else { return nil }
-      if case .file = uses.kind { report(value) { DecodingMessage.nestedHook(at: $0) } }
+      if uses.kind.isPipeline { report(value) { DecodingMessage.nestedHook(at: $0) } }
       return .uses(uses)
     }
     guard let value = fields[.run] else {
@@ -91,19 +109,24 @@ extension Decoder {
     return command(value, HookCommandKey.run)
   }
 
-  /// What is used instead of a command. A name with a slash, or with the extension of a YAML file,
-  /// is a pipeline file.
+  /// What is used instead of a command. A name with a slash, or with the ending of a YAML file, is a
+  /// pipeline file; one that begins with `#` is a pipeline of this file.
   mutating func uses(_ value: NodeIndex, with inputs: NodeIndex?, _ row: KeyRow) -> UsesModel? {
     let members = inputs.map { self.inputs($0) } ?? []
     guard let name = filledText(value, row), let members, checkIsNoAction(name, value) else {
       return nil
     }
-    let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
-    return UsesModel(
-      kind: isFile ? .file(name) : .builtIn(name), span: span(tree.resolve(value)), with: members)
+    return UsesModel(kind: kind(ofUsed: name), span: span(tree.resolve(value)), with: members)
   }
 
-  /// False, and reported, for what is used elsewhere: `owner/action@v4`, `docker://image`.
+  private func kind(ofUsed name: String) -> UsesModel.Kind {
+    if name.hasPrefix("#") { return .section(String(name.dropFirst())) }
+    let isFile = name.contains("/") || name.hasSuffix(".yml") || name.hasSuffix(".yaml")
+    return isFile ? .file(name) : .builtIn(name)
+  }
+
+  /// Returns false, after a report, for something that only other tools can use: `owner/action@v4`,
+  /// `docker://image`.
   private mutating func checkIsNoAction(_ name: String, _ value: NodeIndex) -> Bool {
     if name.hasPrefix("docker://") {
       report(tree.resolve(value)) { DecodingMessage.container(name, at: $0) }

@@ -23,7 +23,7 @@ extension Decoder {
     }
   }
 
-  private mutating func decodeOutputs(_ value: NodeIndex) {
+  mutating func decodeOutputs(_ value: NodeIndex) {
     let map = tree.resolve(value)
     let row = PipelineKey.outputs.row
     guard tree.nodes[map].kind == .map else { return reportType(value, row) }

@@ -112,7 +112,7 @@ extension Decoder {
     return String(decoding: tree.source[start..<end], as: UTF8.self)
   }
 
-  /// Of the keys of one such text.
+  /// Whether the key is the first of one such text.
   func isFirstBareKey(_ key: NodeIndex) -> Bool { key < 3 || !isBare(key - 2) }
 
   /// A plain key between braces with neither a colon nor a value.
@@ -124,7 +124,7 @@ extension Decoder {
     return next == UInt8(ascii: ",") || next == UInt8(ascii: "}")
   }
 
-  /// The first character behind a node that is not blank.
+  /// The first character after a node that is not blank.
   private func sign(behind node: NodeIndex) -> UInt8? {
     tree.source[(Int(tree.nodes[node].end) - tree.base)...].first {
       !" \t\r\n".utf8.contains($0)

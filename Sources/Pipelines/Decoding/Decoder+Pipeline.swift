@@ -16,19 +16,27 @@ extension Decoder {
     }
     let fields = readFields(of: root, PipelineKey.table) { _, _ in "at top level" }
     checkExtensions(of: root)
-    decodeSteps(fields, readSteps: readSteps)
+    decodeSteps(
+      fields, readSteps: readSteps, owner: "at top level",
+      isOptional: isPart || fields.holds(.include))
     if let version = fields[.version] { checkVersion(version) }
+    decodeLabels(fields)
+    decodeInputs(fields)
+    decodeScheduling(fields)
+    decodeCommands(fields)
+    if let value = fields[.defaults] { decodeDefaults(value) }
+    if let value = fields[.secrets] { decodeSecrets(value) }
+    if let value = fields[.pipelines] { decodeSections(value) }
+  }
+
+  /// What people are told, and where the keys are written.
+  mutating func decodeLabels(_ fields: Fields<PipelineKey>) {
     model.name = fields[.name].flatMap { filledText($0, PipelineKey.name.row) }
     model.description = fields[.description].flatMap { text($0, PipelineKey.description.row) }
     if let value = fields[.schema] { _ = text(value, PipelineKey.schema.row) }
     for key in PipelineKey.allCases {
       if let value = fields[key] { model.written[key] = span(keyNode(of: value)) }
     }
-    decodeInputs(fields)
-    decodeScheduling(fields)
-    decodeCommands(fields)
-    if let value = fields[.defaults] { decodeDefaults(value) }
-    if let value = fields[.secrets] { decodeSecrets(value) }
   }
 
   private mutating func reportRoot(_ root: NodeIndex) {
@@ -40,7 +48,7 @@ extension Decoder {
     report(root) { DecodingMessage.notAPipeline(found: found, isList: isList, at: $0) }
   }
 
-  /// What a file without `steps` is taken for, and the key that gives it away.
+  /// The tool to which a file without `steps` seems to belong, and the decisive key.
   private func foreignFile(_ root: NodeIndex) -> (file: ForeignFile, key: NodeIndex)? {
     var pairs: [(name: String, pair: Pair)] = []
     for pair in writtenPairs(of: root).prefix(1000) {
@@ -88,7 +96,7 @@ extension Decoder {
     _ = integer(value, PipelineKey.version.row, in: 1...1)
   }
 
-  private mutating func checkExtensions(of root: NodeIndex) {
+  mutating func checkExtensions(of root: NodeIndex) {
     checkDuplicates(in: root)
     for pair in writtenPairs(of: root)
     where tree.withBytes(of: pair.key, { $0.starts(with: "x-".utf8) }) {
@@ -96,11 +104,14 @@ extension Decoder {
     }
   }
 
-  private mutating func decodeSteps(_ fields: Fields<PipelineKey>, readSteps: NodeIndex?) {
+  /// `readSteps` were handed out while the file was read.
+  mutating func decodeSteps(
+    _ fields: Fields<PipelineKey>, readSteps: NodeIndex?, owner: String, isOptional: Bool
+  ) {
     guard fields.holds(.steps) else {
-      if isPart || fields.holds(.include) { return }
+      if isOptional { return }
       log.report(at: firstKeySpan(of: fields.map)) {
-        DecodingMessage.missing(["steps"], "at top level", at: $0)
+        DecodingMessage.missing(["steps"], owner, at: $0)
       }
       return
     }
@@ -124,7 +135,7 @@ extension Decoder {
     reportType(value, PipelineKey.steps.row, help: help)
   }
 
-  private mutating func decodeScheduling(_ fields: Fields<PipelineKey>) {
+  mutating func decodeScheduling(_ fields: Fields<PipelineKey>) {
     model.width = fields[.maxParallel].flatMap { width($0, PipelineKey.maxParallel.row) }
     if let value = fields[.queues] { decodeQueues(value) }
     if let value = fields[.resources] { decodeResources(value) }
@@ -133,7 +144,7 @@ extension Decoder {
       ?? .continue
     model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
     model.defaultSteps = fields[.default].flatMap { defaultSteps($0) }
-    model.isSequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) } ?? false
+    model.sequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) }
   }
 
   private mutating func defaultSteps(_ value: NodeIndex) -> [Reference]? {
@@ -154,7 +165,7 @@ extension Decoder {
     }
   }
 
-  private mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
+  mutating func decodeCommands(_ fields: Fields<PipelineKey>) {
     model.environment =
       fields[.env].flatMap { writtenEnvironment($0, PipelineKey.env.row) } ?? []
     model.shell = fields[.shell].flatMap { shell($0, PipelineKey.shell) }
@@ -167,7 +178,7 @@ extension Decoder {
     }
   }
 
-  private mutating func decodeDefaults(_ value: NodeIndex) {
+  mutating func decodeDefaults(_ value: NodeIndex) {
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.defaults.row) }
     let fields = readFields(of: map, StepKey.table) { _, _ in "in 'defaults'" }

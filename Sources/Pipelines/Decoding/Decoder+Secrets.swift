@@ -90,7 +90,7 @@ extension Decoder {
 // What a step declares about its outputs.
 extension Decoder {
   mutating func outputs(_ value: NodeIndex) -> [OutputDeclaration]? {
-    let row = StepKey.outputs.row
+    let row = KeyRow(named: StepKey.outputs.row.key, .outputTypes)
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
       reportType(value, row)

@@ -18,7 +18,7 @@ extension Decoder {
     if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
-    if let value = fields[.outputs], let outputs = outputs(value) {
+    if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
     for kind in HookKind.allCases {
@@ -38,12 +38,14 @@ extension Decoder {
     let input = fields[.stdin].flatMap { template($0, StepKey.stdin.row) }
     let limit = fields[.logLimit].flatMap { size($0, StepKey.logLimit.row) }
     let nice = fields[.nice].flatMap { integer($0, StepKey.nice.row, in: -20...19) }
+    let tty = fields[.tty].flatMap { boolean($0, StepKey.tty.row) }
     if let variables { settings.append(.environment(variables)) }
     if let path { settings.append(.workingDirectory(path)) }
     if let shell { settings.append(.shell(shell)) }
     if let input { settings.append(.standardInput(input)) }
     if let limit { settings.append(.logLimit(limit)) }
     if let nice { settings.append(.nice(Int32(nice))) }
+    if let tty { settings.append(.tty(tty)) }
     return settings
   }
 

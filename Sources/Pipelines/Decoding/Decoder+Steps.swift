@@ -26,6 +26,7 @@ private let controlFlowKeys =
 private let otherKeys =
   plainKeys | placementKeys | controlFlowKeys
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
+  | Fields<StepKey>.bit(.steps) | Fields<StepKey>.bit(.sequence)
   | Fields<StepKey>.bit(.manual) | Fields<StepKey>.bit(.description)
 
 extension Decoder {
@@ -41,7 +42,7 @@ extension Decoder {
       }
       return
     }
-    guard model.steps.count < PipelineModel.maxStepCount else {
+    guard model.steps.count + otherStepCount < PipelineModel.maxStepCount else {
       return report(item) { DecodingMessage.tooManySteps(at: $0) }
     }
     let fields = readFields(of: node, StepKey.table) { $0.owner(of: $1) }
@@ -64,9 +65,11 @@ extension Decoder {
   }
 
   private mutating func reportMissing(in fields: Fields<StepKey>) {
-    let hasAction = fields.holds(.run) || fields.holds(.uses)
+    let hasAction = fields.holds(.run) || fields.holds(.uses) || fields.holds(.steps)
     if hasAction, fields.holds(.id) {
-      if fields.isWritten(.uses), let run = fields[.run] {
+      if fields.isWritten(.steps), let other = fields[.run] ?? fields[.uses] {
+        report(keyNode(of: other)) { DecodingMessage.stepsAndMore(at: $0) }
+      } else if fields.isWritten(.uses), let run = fields[.run] {
         report(keyNode(of: run)) { DecodingMessage.runAndUses(at: $0) }
       }
       return
@@ -114,9 +117,13 @@ extension Decoder {
   }
 
   private mutating func action(from fields: Fields<StepKey>) -> ActionModel {
+    if let value = fields[.steps] { return group(value, fields) }
+    if let value = fields[.sequence], !fields.holds(.steps) {
+      report(keyNode(of: value)) { DecodingMessage.needsSteps(StepKey.sequence.row.key, at: $0) }
+    }
     if let value = fields[.uses] {
       guard let uses = uses(value, with: fields[.with], StepKey.uses.row) else { return .none }
-      if case .file = uses.kind { refuseCommandKeys(fields) }
+      if uses.kind.isPipeline { refuseCommandKeys(fields) }
       model.uses.append(uses)
       return .uses(Int32(truncatingIfNeeded: model.uses.count - 1))
     }
@@ -126,13 +133,23 @@ extension Decoder {
     return fields[.run].map { run($0) } ?? .none
   }
 
-  /// Refuses keys about commands, because the steps of a nested pipeline specify themselves how
-  /// they run.
-  private mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
-    for key in StepKey.allCases where !key.isOfNested {
+  /// The steps of a pipeline say for themselves how they run.
+  mutating func refuseCommandKeys(_ fields: Fields<StepKey>) {
+    for key in StepKey.allCases where !key.isOfPipelineUse {
       if let value = fields[key] {
-        report(keyNode(of: value)) { DecodingMessage.notOfNested(key.row.key, at: $0) }
+        let isGroup = fields.holds(.steps)
+        report(keyNode(of: value)) {
+          DecodingMessage.notOfPipelineUse(key.row.key, isGroup: isGroup, at: $0)
+        }
       }
+    }
+    if !fields.holds(.steps), let value = fields[.outputs] {
+      report(keyNode(of: value)) {
+        DecodingMessage.notOfPipelineUse(StepKey.outputs.row.key, isGroup: false, at: $0)
+      }
+    }
+    if let value = fields[.allowFailure], tree.nodes[tree.resolve(value)].kind == .map {
+      report(value) { DecodingMessage.noStatusOfItsOwn(at: $0) }
     }
   }
 
@@ -235,7 +252,7 @@ extension Decoder {
   private mutating func append(
     _ node: NodeIndex, condition: EdgeCondition, _ traits: DependencyModel.Traits
   ) {
-    guard model.dependencies.count < PipelineModel.maxDependencyCount else {
+    guard model.dependencies.count + otherDependencyCount < PipelineModel.maxDependencyCount else {
       return report(node) { DecodingMessage.tooManyDependencies(at: $0) }
     }
     if tree.nodes[node].isInArena {

@@ -19,6 +19,11 @@ struct Decoder {
   var foreignFile: ForeignFile?
   /// Indices into `model.settings` by hash.
   var settingsNumbers: [Int: Int32] = [:]
+  /// The steps of all models but `model`: of groups, named pipelines, and what is around it.
+  var otherStepCount = 0
+  var otherDependencyCount = 0
+  /// Groups and named pipelines.
+  var partCount = 0
   /// How many strings the model keeps, and their bytes: aliases could repeat them without end.
   var keptTextCount = 0
   var keptByteCount = 0
@@ -54,7 +59,7 @@ struct Fields<Key: ObjectKey> {
   /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
   fileprivate var usable: UInt64 = 0
-  private var nodes = InlineArray<40, Int32>(repeating: 0)
+  private var nodes = InlineArray<48, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 

@@ -71,7 +71,7 @@ enum DecodingMessage {
     "begin each step with its id: '- id: \(printable(first))', and its keys below that"
   }
 
-  /// Of a step that is a text.
+  /// The message about a step that is a string.
   static func stepOfText(_ text: String) -> String {
     "a step has an id: '- id: NAME', and 'run: \(printable(text))' below that"
   }
@@ -111,6 +111,14 @@ enum DecodingMessage {
       help: "write [\(printable(words))], or a plain string for a script")
   }
 
+  /// In a hook, where a list may also hold several commands.
+  static func commandsAsTexts(_ text: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "a list of strings contains the words of one command, and no program is called \(quoted(text))",
+      at: span,
+      help: "for several commands write each as a map: [{run: \(quoted(text))}, …]")
+  }
+
   static func runAndUses(at span: Span) -> Diagnostic {
     Diagnostic("a step has either 'run' or 'uses', not both", at: span)
   }
@@ -119,14 +127,38 @@ enum DecodingMessage {
     Diagnostic("'with' needs 'uses': it contains the inputs of what is used", at: span)
   }
 
-  static func notOfNested(_ key: String, at span: Span) -> Diagnostic {
+  static func stepsAndMore(at span: Span) -> Diagnostic {
+    Diagnostic("a step has exactly one of 'run', 'uses' and 'steps'", at: span)
+  }
+
+  static func needsSteps(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic("\(quoted(key)) needs 'steps': it applies to the steps of a group", at: span)
+  }
+
+  static func notOfPipelineUse(_ key: String, isGroup: Bool, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) says how a command runs, and this step uses a pipeline file", at: span,
-      help: "set it on the steps of that file")
+      "\(quoted(key)) says how a command runs, and this step \(isGroup ? "is a group" : "uses a pipeline")",
+      at: span, help: "set it on the steps of that \(isGroup ? "group" : "pipeline")")
+  }
+
+  static func noStatusOfItsOwn(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'allow_failure' must be true or false here: several steps have no exit status of their own",
+      at: span, help: "set 'exit_codes' on the steps themselves")
+  }
+
+  static func notOfSection(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) applies to a whole file, and this is one pipeline of it", at: span,
+      help: "set it at top level")
+  }
+
+  static func tooManyParts(at span: Span) -> Diagnostic {
+    Diagnostic("more than 10,000 groups and named pipelines, which is the limit", at: span)
   }
 
   static func nestedHook(at span: Span) -> Diagnostic {
-    Diagnostic("a hook cannot use another pipeline file", at: span)
+    Diagnostic("a hook cannot use a pipeline", at: span)
   }
 
   static func shellWithOptions(_ text: String, words: String, at span: Span) -> Diagnostic {

@@ -1,13 +1,12 @@
-// Files of other tools, given by mistake or to see what comes of them: what a file looks like, by its
-// name, its keys or its text.
+// Recognises files of other tools, by their name, their keys or their text.
 
-/// A tool whose file this seems to be.
+/// The tool to which a file seems to belong.
 package enum ForeignFile: Hashable, Sendable {
   case githubWorkflow, githubAction, gitlab, taskfile, make, just, dagu, compose
   case circleCI, azure, bitbucket, drone, buildkite, travis, jenkins, npm, kubernetes
   case python, shell, docker
 
-  /// After "this looks like".
+  /// The words after "this looks like".
   var words: String {
     switch self {
     case .githubWorkflow: "a workflow of GitHub Actions"
@@ -48,7 +47,8 @@ package enum ForeignFile: Hashable, Sendable {
 
 // By name.
 extension ForeignFile {
-  /// By the last part of its path. Names that pipelines of oprun have as well say nothing.
+  /// Recognises a file by the last component of its path. Names that pipelines of oprun also have
+  /// are ignored.
   init?(path: String) {
     let name = path.split(separator: "/").last.map { $0.lowercased() } ?? ""
     switch name {
@@ -77,7 +77,7 @@ extension ForeignFile {
 
 // By keys.
 extension ForeignFile {
-  /// What the keys at the top level of a file without `steps` tell, and the key that gives it away.
+  /// Recognises a file without `steps` by its keys at top level; returns the decisive key, too.
   static func find(keys: [String]) -> (file: ForeignFile, key: String)? {
     let all = Set(keys)
     let signs: [([String], ForeignFile)] = [
@@ -92,7 +92,7 @@ extension ForeignFile {
     return signs.first { $0.0.allSatisfy(all.contains) }.map { ($0.1, $0.0[0]) }
   }
 
-  /// Keys of a job or task that stands at the top level.
+  /// The keys of a job or task at top level.
   static let jobKeys: [(key: String, file: ForeignFile)] = [
     ("script", .gitlab), ("cmds", .taskfile),
   ]
@@ -100,7 +100,7 @@ extension ForeignFile {
 
 // By text.
 extension ForeignFile {
-  /// By the lines of a file that is no YAML.
+  /// Recognises a file that is not YAML by its lines.
   init?(text: UnsafeBufferPointer<UInt8>) {
     let lines = String(decoding: text.prefix(1 << 16), as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false)
@@ -142,7 +142,8 @@ extension ForeignFile {
       || words.count > 2 && words[2] == ":=" && ["set", "alias", "export"].contains(words[0])
   }
 
-  /// A target of make, and a line of its recipe. A line of YAML with a tab in front has a key.
+  /// Whether a line is a target of make followed by its recipe. A line of YAML with a leading tab
+  /// has a key.
   private static func isRule(_ line: Substring, _ next: Substring) -> Bool {
     guard let first = line.unicodeScalars.first, !" \t#-".unicodeScalars.contains(first),
       line.contains(":"), next.hasPrefix("\t")

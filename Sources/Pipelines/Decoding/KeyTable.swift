@@ -61,7 +61,7 @@ package protocol ObjectKey: RawRepresentable<UInt8>, CaseIterable, Sendable {
   static var allowsExtensions: Bool { get }
   /// The keys by the names that other tools use.
   static var elsewhere: [String: Self] { get }
-  /// Keys that have no counterpart here, by the tool whose they are.
+  /// Keys that have no counterpart here, by the tool to which they belong.
   static var foreign: [String: ForeignFile] { get }
 }
 
@@ -84,8 +84,8 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     let rows = keys.map(\.row)
     self.keys = keys
     self.rows = rows
-    precondition(keys.count <= 40, "the keys of an object must fit its Fields")
-    names = NameTable(rows.lazy.map(\.key))
+    precondition(keys.count <= 48, "the keys of an object must fit its Fields")
+    names = NameTable(rows.map(\.key))
     unsupported = keys.reduce(0) { bits, key in
       rows[Int(key.rawValue)].support == .notYet ? bits | 1 << UInt64(key.rawValue) : bits
     }

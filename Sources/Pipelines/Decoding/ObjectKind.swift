@@ -8,6 +8,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case wait = "wait_for"
   case background
   case hook = "hook_command"
+  case section = "named_pipeline"
 
   /// The words for "must be …" in a message.
   package var words: String {
@@ -25,6 +26,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .background: "a map with 'ready'"
     case .hook: "a map with 'run'"
+    case .section: "a map with 'steps'"
     }
   }
 
@@ -44,13 +46,15 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .wait: WaitKey.table.rows
     case .background: BackgroundKey.table.rows
     case .hook: HookCommandKey.table.rows
+    case .section:
+      PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
     }
   }
 
   /// Whether `x-…` keys are allowed as well.
   package var allowsExtensions: Bool {
     switch self {
-    case .pipeline: PipelineKey.allowsExtensions
+    case .pipeline, .section: PipelineKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
       .wait, .background, .hook:
       false
@@ -60,10 +64,11 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// The keys of which exactly one must be written.
   package var alternatives: [String] {
     switch self {
-    case .step, .hook: ["run", "uses"]
+    case .step: ["run", "uses", "steps"]
+    case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .background:
+      .section, .background:
       []
     }
   }
@@ -71,10 +76,14 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// The keys that have no meaning without another one.
   package var companions: [(key: String, needs: String)] {
     switch self {
-    case .step: [("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix")]
+    case .step:
+      [
+        ("with", "uses"), ("max_parallel", "matrix"), ("fail_fast", "matrix"),
+        ("sequence", "steps"),
+      ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background:
+      .wait, .section, .background:
       []
     }
   }

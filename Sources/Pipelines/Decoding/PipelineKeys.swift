@@ -7,7 +7,7 @@ import Scheduling
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`, pipelines
 
   package var row: KeyRow {
     switch self {
@@ -62,6 +62,20 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .onComplete: hookRow(.onComplete, "After every run, last.")
     case .schema: Rows.schema
     case .outputs: Rows.outputs
+    case .pipelines: Rows.pipelines
+    }
+  }
+
+  /// Whether an item of `pipelines` may have the key; the others are those of a whole file or run.
+  package var isOfSection: Bool {
+    switch self {
+    case .name, .description, .params, .env, .maxParallel, .defaults, .timeout, .shell, .workingDir,
+      .sequence, .steps, .outputs:
+      true
+    case .version, .dotenv, .secrets, .queues, .resources, .failurePolicy, .include, .mutex,
+      .default, .schema,
+      .pipelines, .onSuccess, .onFailure, .onCancel, .onComplete:
+      false
     }
   }
 
@@ -131,6 +145,12 @@ extension PipelineKey {
         "outputs", .map(.template, names: .identifier), "Outputs of a step that uses this file.",
         example: "{tag: '${{ steps.version.outputs.tag }}'}")
     }
+    static var pipelines: KeyRow {
+      KeyRow(
+        "pipelines", .map(.object(.section), names: .identifier),
+        "Pipelines of this file, for `uses: '#name'`.",
+        example: "{lint: {steps: [{id: swift, run: make lint}]}}")
+    }
   }
 }
 
@@ -183,7 +203,8 @@ func hookRow(_ kind: HookKind, _ when: String) -> KeyRow {
     kind.keyText, .hook,
     when
       + " A string is a script; a list of strings is one argument vector; a list that contains lists or "
-      + "maps with `run` is several commands.", example: "[{run: ./unlock.sh}, echo bye]")
+      + "maps with `run` is several commands. Each has ten minutes, or what its `timeout` says.",
+    example: "[{run: ./unlock.sh, timeout: 30s}, echo bye]")
 }
 
 extension HookKind {

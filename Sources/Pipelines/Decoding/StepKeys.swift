@@ -10,12 +10,15 @@ package enum StepKey: UInt8, ObjectKey {
   case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
   case background
   case onSuccess, onFailure, onCancel, onComplete, manual, description
+  case steps, sequence
 
   package var row: KeyRow {
     switch self {
     case .id: IdentityRows.id
     case .run: IdentityRows.run
     case .uses: IdentityRows.uses
+    case .steps: IdentityRows.steps
+    case .sequence: IdentityRows.sequence
     case .with: IdentityRows.with
     case .dependsOn: IdentityRows.dependsOn
     case .name: IdentityRows.name
@@ -57,8 +60,8 @@ package enum StepKey: UInt8, ObjectKey {
   /// Whether `defaults` may contain the key.
   package var hasDefault: Bool {
     switch self {
-    case .id, .run, .uses, .with, .dependsOn, .name, .condition, .matrix, .maxParallel, .failFast,
-      .outputs, .cache, .waitFor, .background, .manual, .description:
+    case .id, .run, .uses, .with, .steps, .sequence, .dependsOn, .name, .condition, .matrix,
+      .maxParallel, .failFast, .outputs, .cache, .waitFor, .background, .manual, .description:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
@@ -68,9 +71,18 @@ package enum StepKey: UInt8, ObjectKey {
     }
   }
 
-  /// Whether a step that uses a pipeline file may have the key.
-  package var isOfNested: Bool {
-    !hasDefault && ![.outputs, .waitFor, .maxParallel, .background].contains(self)
+  /// Whether a step that stands for the steps of a pipeline may have the key: that goes for all of them.
+  package var isOfPipelineUse: Bool {
+    switch self {
+    case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
+      .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache, .manual, .description,
+      .outputs:
+      true
+    case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
+      .tty, .untrustedOutput, .orphans, .maxParallel, .waitFor, .background, .onSuccess, .onFailure,
+      .onCancel, .onComplete:
+      false
+    }
   }
 
   static let table = KeyTable<StepKey>()
@@ -100,7 +112,20 @@ extension StepKey {
     }
     static var uses: KeyRow {
       KeyRow(
-        "uses", .uses, "A built-in step, or another pipeline file.", example: "./release.yml")
+        "uses", .uses, "A built-in step, another pipeline file, or `#` and the name of a pipeline.",
+        example: "./release.yml")
+    }
+    static var steps: KeyRow {
+      KeyRow(
+        "steps", .filledList(.object(.step)),
+        "A group: steps that run in the place of this one, and share its keys.",
+        example: "[{id: unit, run: make unit}]")
+    }
+    static var sequence: KeyRow {
+      KeyRow(
+        "sequence", .boolean,
+        "Every step in `steps` waits for the one before it; as in the file by default.",
+        example: "true")
     }
     static var with: KeyRow {
       KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{target: prod}")
@@ -179,7 +204,9 @@ extension StepKey {
         default: "1G")
     }
     static var tty: KeyRow {
-      KeyRow("tty", .boolean, "Runs the command in a pseudo-terminal.", .notYet)
+      KeyRow(
+        "tty", .boolean, "Runs the command in a terminal of its own.", default: "false",
+        example: "true")
     }
     static var untrustedOutput: KeyRow {
       KeyRow(
@@ -231,8 +258,8 @@ extension StepKey {
     }
     static var outputs: KeyRow {
       KeyRow(
-        "outputs", .map(.choice(OutputType.allCases.map(\.rawValue)), names: .identifier),
-        "Types of the values for other steps; without it, any output is allowed.",
+        "outputs", .stepOutputs,
+        "Types of the values for other steps; without it, any output is allowed. Of a group, the values.",
         example: "{tag: string, targets: list}")
     }
     static var cache: KeyRow {

@@ -183,13 +183,16 @@ package enum ParamKey: UInt8, ObjectKey {
 
 /// Keys of a hook that is a map.
 package enum HookCommandKey: UInt8, ObjectKey {
-  case run, uses, with
+  case run, uses, with, timeout
 
   package var row: KeyRow {
     switch self {
     case .run: KeyRow("run", .command, "Like `run` of a step.", example: "./notify.sh")
     case .uses: KeyRow("uses", .builtIn, "A built-in step.", example: "wait")
     case .with: KeyRow("with", .map(.anything), "Inputs of `uses`.", example: "{file: ready}")
+    case .timeout:
+      KeyRow(
+        "timeout", .duration, "Time limit of the command.", default: "10m", example: "30s")
     }
   }
 

@@ -53,6 +53,8 @@ package indirect enum ValueType: Hashable, Sendable {
   case number
   /// Axes, `include` and `exclude`.
   case matrix
+  /// Names with types; of a group, with values.
+  case stepOutputs
   case list(ValueType)
   /// A list of at least one item.
   case filledList(ValueType)
@@ -77,6 +79,10 @@ package indirect enum ValueType: Hashable, Sendable {
   ])
   static let variableMap = ValueType.map(.template, names: .variable)
 
+  /// `outputs` of a step that runs a command.
+  static let outputTypes = ValueType.map(
+    .choice(OutputType.allCases.map(\.rawValue)), names: .identifier)
+
   /// The words for "must be …" in a message.
   package var words: String {
     switch self {
@@ -88,6 +94,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .wholeNumber: ParamModel.Kind.int.words
     case .number: ParamModel.Kind.number.words
     case .matrix: "a map of names to lists"
+    case .stepOutputs: Self.outputTypes.words
     case .identifier, .stepID, .dependency: "an id"
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
@@ -117,7 +124,8 @@ package indirect enum ValueType: Hashable, Sendable {
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
     case .condition, .uses, .builtIn, .expression,
-      .constantList, .wholeNumber, .number, .matrix, .boolean, .duration, .durationOrZero, .size,
+      .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .boolean, .duration,
+      .durationOrZero, .size,
       .choice,
       .pattern, .command, .shell, .hook, .list, .filledList, .anything:
       words

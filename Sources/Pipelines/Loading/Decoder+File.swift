@@ -39,7 +39,7 @@ extension Decoder {
     }
     decodePipeline(root: 0, readSteps: reader.stepList)
   }
-  /// Of what is about the file as a whole: its first character.
+  /// The location for faults of the file as a whole: its first character.
   fileprivate var firstPlace: Span {
     Span(start: tree.base, end: tree.base + min(1, tree.source.count))
   }

@@ -14,6 +14,23 @@ enum LoadingMessage {
     return Diagnostic("files refer to each other in a cycle: \(names)", at: span)
   }
 
+  static func sectionCycle(_ names: [String], at span: Span) -> Diagnostic {
+    let path = names.map { "#" + printable($0) }.joined(separator: " -> ")
+    return Diagnostic("pipelines use each other in a cycle: \(path)", at: span)
+  }
+
+  static func unknownSection(
+    _ name: String, _ known: [String], suggestion: String?, at span: Span
+  ) -> Diagnostic {
+    let help =
+      known.isEmpty
+      ? "this file has no 'pipelines'; the name of a built-in step or of a file has no '#'"
+      : suggestion.map { "did you mean '#\($0)'?" }
+        ?? "this file has " + known.prefix(5).map { "#" + printable($0) }.joined(separator: ", ")
+        + (known.count > 5 ? ", …" : "")
+    return Diagnostic("unknown pipeline \(quoted("#" + name))", at: span, help: help)
+  }
+
   static func missing(_ what: String, _ path: String, at span: Span) -> Diagnostic {
     Diagnostic("\(what) \(quoted(path)) does not exist", at: span)
   }
@@ -53,7 +70,7 @@ enum LoadingMessage {
   }
 
   static func tooManyUses(at span: Span) -> Diagnostic {
-    Diagnostic("more than 10,000 uses of pipeline files, which is the limit", at: span)
+    Diagnostic("more than 10,000 groups and uses of pipelines, which is the limit", at: span)
   }
 
   static func definedTwice(

@@ -13,6 +13,7 @@ struct Definitions {
   fileprivate var environment: [String: Span] = [:]
   fileprivate var secrets: [String: Span] = [:]
   fileprivate var outputs: [String: Span] = [:]
+  fileprivate var sections: [String: Span] = [:]
 }
 
 extension PipelineModel {
@@ -28,6 +29,7 @@ extension PipelineModel {
     environment += fresh(other.environment, "variable", &definitions.environment, &log)
     secrets += fresh(other.secrets, "secret", &definitions.secrets, &log)
     outputs += fresh(other.outputs, "output", &definitions.outputs, &log)
+    sections += fresh(other.sections, "pipeline", &definitions.sections, &log)
     dotenv += other.dotenv
     mergeSteps(other)
   }
@@ -47,8 +49,8 @@ extension PipelineModel {
     return fresh
   }
 
-  /// Takes what is not merged from the file that includes the others, which comes last. The others
-  /// have no such keys any more.
+  /// Takes keys that are not merged from the file that includes the others, which comes last. The
+  /// others no longer have such keys.
   private mutating func takeOwn(_ other: PipelineModel) {
     for (key, span) in other.written where [.ownSteps, .run].contains(key.reach) {
       written[key] = span
@@ -65,7 +67,7 @@ extension PipelineModel {
     case .timeout: timeout = other.timeout
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
-    case .sequence: isSequence = other.isSequence
+    case .sequence: sequence = other.sequence
     case .default: defaultSteps = other.defaultSteps
     case .defaults:
       // Its lists refer to the other model; `mergeSteps` does not move them.
@@ -77,7 +79,7 @@ extension PipelineModel {
     case .onComplete: hooks[.onComplete] = other.hooks[.onComplete]
     case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
       .include,
-      .mutex, .steps, .schema, .outputs:
+      .mutex, .steps, .schema, .outputs, .pipelines:
       break
     }
   }
@@ -118,7 +120,13 @@ extension PipelineModel {
     actions += other.actions
     settings += other.settings
     placements += other.placements
-    uses += other.uses
+    uses += other.uses.map { uses in
+      guard case .group = uses.kind else { return uses }
+      var uses = uses
+      uses.model = uses.model.map { $0 + groups.count }
+      return uses
+    }
+    groups += other.groups
     descriptions += other.descriptions
     controlFlows += other.controlFlows
   }
@@ -126,8 +134,8 @@ extension PipelineModel {
 
 // Included files.
 extension PipelineModel {
-  /// Gives what an included file says about its steps to each of them, below what they say themselves,
-  /// and refuses what is about a run.
+  /// Applies the keys of an included file about its steps to each of them, with a lower precedence
+  /// than their own, and refuses keys about a run.
   mutating func keepOwnSettings(_ log: inout DiagnosticLog) {
     let hasSteps = !steps.isEmpty || written[.steps] != nil
     let isSequenceSaid = written[.sequence] != nil
@@ -145,7 +153,8 @@ extension PipelineModel {
       let start: Int32 = isSequence ? 0 : -1
       sequenceStarts = sequenceStarts.map { $0 == Self.unsaid ? start : $0 }
     }
-    isSequence = false
+    addToParts()
+    sequence = nil
     addToSteps(ownSettings, defaultPlacement)
     (shell, workingDirectory) = (nil, nil)
     (defaultSettings, defaultPlacement) = ([], PlacementModel())
@@ -161,9 +170,55 @@ extension PipelineModel {
     return own.compactMap(\.self) + defaultSettings
   }
 
-  /// Linear in the attributes; steps that say nothing share theirs.
+  /// Gives them to the groups and named pipelines of the file, too.
+  private mutating func addToParts() {
+    for index in groups.indices {
+      groups[index].defaultSettings = (shell.map { [.shell($0)] } ?? []) + defaultSettings
+      groups[index].defaultPlacement = defaultPlacement
+      groups[index].sequence = groups[index].sequence ?? sequence
+    }
+    for index in sections.indices {
+      let directory =
+        sections[index].model.workingDirectory == nil
+        ? workingDirectory.map { [Setting.baseDirectory($0)] } ?? [] : []
+      sections[index].model.defaultSettings =
+        directory + defaultSettings + sections[index].model.defaultSettings
+      sections[index].model.defaultPlacement =
+        sections[index].model.defaultPlacement.filled(from: defaultPlacement)
+      sections[index].model.shell = sections[index].model.shell ?? shell
+      sections[index].model.sequence = sections[index].model.sequence ?? sequence
+    }
+  }
+
+  /// What a step that stands for others says is said of them as a whole: it takes nothing but the
+  /// directory in which relative paths start.
+  private mutating func addToPipelineUses(_ before: PipelineModel) {
+    let directory = workingDirectory.map { [Setting.baseDirectory($0)] } ?? []
+    for index in steps.indices {
+      guard case .uses(let number) = steps[index].action, uses[Int(number)].kind.isPipeline else {
+        continue
+      }
+      let old = before.steps[index].attributes
+      var attributes = old < 0 ? AttributesModel() : before.attributes[Int(old)]
+      let own = attributes.settings < 0 ? [] : before.settings[Int(attributes.settings)]
+      if !own.isEmpty || !directory.isEmpty {
+        settings.append(directory + own)
+        attributes.settings = Int32(settings.count - 1)
+      }
+      if attributes.placement >= 0 {
+        placements.append(before.placements[Int(attributes.placement)])
+        attributes.placement = Int32(placements.count - 1)
+      }
+      steps[index].attributes = Int32(self.attributes.count)
+      self.attributes.append(attributes)
+    }
+  }
+
+  /// Linear in the attributes; steps that set nothing share theirs.
   private mutating func addToSteps(_ own: [Setting], _ placement: PlacementModel) {
     guard !own.isEmpty || !placement.isEmpty else { return }
+    let before = self
+    defer { addToPipelineUses(before) }
     settings = settings.map { own + $0 } + [own]
     placements = placements.map { $0.filled(from: placement) } + [placement]
     let plain = (settings: Int32(settings.count - 1), placement: Int32(placements.count - 1))
@@ -182,19 +237,21 @@ extension PipelineModel {
 extension PipelineKey {
   /// What a key in an included file applies to.
   package enum Reach: CaseIterable, Sendable {
-    /// The whole pipeline: it is added to what the other files say.
+    /// It applies to the whole pipeline, and is added to what the other files say.
     case merged
-    /// The steps of its file, and of the files that this one includes.
+    /// It applies to the steps of its file, and of the files that this one includes.
     case ownSteps
-    /// Its file as a file: it has no effect elsewhere.
+    /// It describes its file, and has no effect elsewhere.
     case file
-    /// A run: it is refused in an included file.
+    /// It applies to a run, so it is refused in an included file.
     case run
   }
 
   package var reach: Reach {
     switch self {
-    case .params, .env, .dotenv, .secrets, .queues, .resources, .include, .steps, .outputs: .merged
+    case .params, .env, .dotenv, .secrets, .queues, .resources, .include, .steps, .outputs,
+      .pipelines:
+      .merged
     case .shell, .workingDir, .sequence, .defaults: .ownSteps
     case .version, .name, .description, .schema: .file
     case .maxParallel, .failurePolicy, .timeout, .default, .mutex, .onSuccess, .onFailure,

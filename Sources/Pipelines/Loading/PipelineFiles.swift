@@ -32,7 +32,7 @@ package struct PipelineFiles: Sendable {
   package static let none = PipelineFiles { _, _ in .success(nil) }
 }
 
-/// Reads a file of the file system.
+/// Reads a file from the file system.
 private func readSystemFile(
   _ path: String, in directory: String?
 ) -> Result<[UInt8]?, InputFailure> {

@@ -11,7 +11,7 @@ struct PipelineLoader {
   private(set) var models: [PipelineModel] = []
   var log = DiagnosticLog()
   private let files: PipelineFiles
-  /// Nested pipelines by path.
+  /// Pipeline files by path.
   private var numbers: [String: Int] = [:]
   /// The files that are being read, the outermost first.
   private var open: [OpenFile] = []
@@ -24,6 +24,8 @@ struct PipelineLoader {
   private var reportedVariableFiles: Set<String> = []
   /// The number of steps that use pipeline files, in all files.
   private var useCount = 0
+  /// The pipelines that the file has for its own steps.
+  private var sections = FileSections()
 
   static let maxFileCount = 1000
   static let maxDepth = 32
@@ -44,25 +46,21 @@ struct PipelineLoader {
 
   private mutating func pipeline(at path: String, _ bytes: [UInt8]) -> PipelineModel {
     open.append(OpenFile(path: path, identity: files.identity(path)))
-    let outer = included
+    let outer = (included, sections)
     included = []
     defer {
       open.removeLast()
-      included = outer
+      (included, sections) = outer
     }
     var model = merged(decode(path, bytes), at: FilePath(path: path))
-    guard countUses(of: model) else { return PipelineModel() }
     if model.steps.isEmpty, log.isEmpty, let first = model.includes.first {
       log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
     }
     addVariables(to: &model)
-    for index in model.uses.indices {
-      if case .file(let name) = model.uses[index].kind {
-        let number = nested(Reference(name: name, span: model.uses[index].span))
-        model.uses[index].model = number
-        model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) }
-      }
-    }
+    sections = FileSections(of: model)
+    link(&model)
+    for name in sections.names { _ = section(Reference(name: name, span: sections.span(of: name))) }
+    model.sections = []
     return model
   }
 
@@ -105,13 +103,45 @@ struct PipelineLoader {
     return result
   }
 
-  // MARK: Nested pipelines
+  // MARK: Pipelines that steps use
+
+  /// Gives all that its steps use a number.
+  private mutating func link(_ model: inout PipelineModel) {
+    guard countUses(of: model) else {
+      model = PipelineModel()
+      return
+    }
+    var groups = model.groups
+    model.groups = []
+    for index in model.uses.indices {
+      let uses = model.uses[index]
+      let number: Int?
+      switch uses.kind {
+      case .builtIn: continue
+      case .file(let name): number = nested(Reference(name: name, span: uses.span))
+      case .section(let name): number = section(Reference(name: name, span: uses.span))
+      case .group:
+        guard let group = uses.model else { continue }
+        groups[group].inherit(from: model)
+        number = add(&groups[group])
+      }
+      model.uses[index].model = number
+      model.uses[index].outputs = number.map { models[$0].outputs.map(\.name) }
+    }
+  }
+
+  private mutating func add(_ model: inout PipelineModel) -> Int {
+    let number = models.count
+    models.append(PipelineModel())
+    link(&model)
+    swap(&models[number], &model)
+    return number
+  }
 
   /// Counts uses of pipelines; false if there are too many, which is reported: each would add its
   /// own steps.
   private mutating func countUses(of model: PipelineModel) -> Bool {
-    for uses in model.uses {
-      guard case .file = uses.kind else { continue }
+    for uses in model.uses where uses.kind.isPipeline {
       useCount += 1
       guard useCount <= Planner.maxPipelineCount else {
         log.report(at: uses.span) { LoadingMessage.tooManyUses(at: $0) }
@@ -133,6 +163,28 @@ struct PipelineLoader {
     models.append(PipelineModel())
     models[number] = pipeline(at: path, bytes)
     return number
+  }
+
+  /// The same for a pipeline of the file itself.
+  private mutating func section(_ reference: Reference) -> Int? {
+    switch sections.find(reference.name) {
+    case .linked(let number): return number
+    case .open(let names):
+      log.report(at: reference.span) { LoadingMessage.sectionCycle(names, at: $0) }
+      return nil
+    case .unknown(let names):
+      let suggester = log.suggester
+      log.report(at: reference.span) {
+        let close = suggester.closest(to: reference.name, among: names)
+        return LoadingMessage.unknownSection(reference.name, names, suggestion: close, at: $0)
+      }
+      return nil
+    case .waiting(var model):
+      sections.begin(reference.name)
+      let number = add(&model)
+      sections.end(reference.name, number)
+      return number
+    }
   }
 
   // MARK: Files of variables
@@ -221,7 +273,7 @@ struct PipelineLoader {
   }
 }
 
-/// A file that is being read: what it is called, and which file that is.
+/// A file that is being read: its name, and its identity.
 private struct OpenFile {
   let path: String
   let identity: String

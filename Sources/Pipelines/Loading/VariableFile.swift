@@ -81,7 +81,7 @@ private struct VariableFileReader {
 
   private var peek: UInt8? { place < bytes.count ? bytes[place] : nil }
 
-  /// Where the next character stands.
+  /// The location of the next character.
   private func fault(_ message: String) -> Fault {
     Fault(place: place..<place + 1, message: message)
   }
@@ -103,7 +103,10 @@ private struct VariableFileReader {
       name = try self.name()
     }
     skipBlanks(andLines: false)
-    guard peek == UInt8(ascii: "=") else { throw fault("'=' is missing after a name") }
+    guard peek == UInt8(ascii: "=") else {
+      throw Fault(
+        place: name.upperBound..<name.upperBound + 1, message: "'=' is missing after a name")
+    }
     place += 1
     skipBlanks(andLines: false)
     let start = place

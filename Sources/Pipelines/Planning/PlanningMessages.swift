@@ -40,7 +40,7 @@ enum PlanningMessage {
 
   static func tooMuch(at span: Span) -> Diagnostic {
     Diagnostic(
-      "more than 1,000,000 operations or 10,000 uses of pipeline files once all steps are expanded, "
+      "more than 1,000,000 operations or 10,000 groups and uses of pipelines once all steps are expanded, "
         + "which is the limit", at: span)
   }
 
@@ -114,7 +114,14 @@ enum PlanningMessage {
 
   static func lateNestedMatrix(at span: Span) -> Diagnostic {
     Diagnostic(
-      "the matrix of a step that uses a pipeline file must be known before the run", at: span)
+      "the matrix of a step that stands for the steps of a pipeline must be known before the run",
+      at: span)
+  }
+
+  static func lateAllowance(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'allow_failure' of a step that stands for several must be known before the run", at: span,
+      help: "set it on the steps themselves")
   }
 
   static func lateMutex(at span: Span) -> Diagnostic {
@@ -141,6 +148,12 @@ enum PlanningMessage {
     Diagnostic(
       "\(quoted(key)) at top level applies to a whole run, and another pipeline uses this one",
       at: span, help: "set it on steps, or in the pipeline that is run")
+  }
+
+  static func noWidthInNested(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'max_parallel' must be at least 1 here: another pipeline uses this one, and waits for it",
+      at: span)
   }
 
   static func unknownBuiltIn(_ name: String, known: [String], at span: Span) -> Diagnostic {

@@ -53,22 +53,30 @@ extension ObjectKind {
   private var rules: [JSONValue] {
     switch self {
     case .param: ParamModel.rules
-    case .step: BuiltinStep.all.map(\.rule) + [Self.ruleOfFiles]
+    case .step: BuiltinStep.all.map(\.rule) + Self.rulesOfPipelineUses
     case .hook: BuiltinStep.all.map(\.rule)
     case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait,
-      .background:
+      .section, .background:
       []
     }
   }
 
-  /// The rule for steps that use a pipeline file, whose steps specify themselves how they run.
-  private static var ruleOfFiles: JSONValue {
-    let others = StepKey.allCases.filter { !$0.isOfNested }.map(\.row.key)
-    let usesFile: JSONValue = [
-      "properties": ["uses": .object(ValueType.file)], "required": ["uses"],
+  /// The steps of a pipeline say for themselves how they run.
+  private static var rulesOfPipelineUses: [JSONValue] {
+    let others = StepKey.allCases.filter { !$0.isOfPipelineUse }.map(\.row.key)
+    let usesPipeline: JSONValue = [
+      "properties": ["uses": ["anyOf": [.object(ValueType.file), .object(ValueType.section)]]],
+      "required": ["uses"],
     ]
-    let none = JSONObject(others.map { JSONMember(name: $0, value: false) })
-    return ["if": usesFile, "then": ["properties": .object(none)]]
+    var none = JSONObject(others.map { JSONMember(name: $0, value: false) })
+    none.add("allow_failure", .object(ValueType.wholeAllowance.schema))
+    let rule: JSONValue = ["properties": .object(none)]
+    let types: JSONValue = ["properties": ["outputs": .object(ValueType.outputTypes.schema)]]
+    let noOutputs: JSONValue = ["properties": ["outputs": false]]
+    return [
+      ["if": usesPipeline, "then": ["allOf": [rule, noOutputs]]],
+      ["if": ["required": ["steps"]], "then": rule, "else": types],
+    ]
   }
 }
 

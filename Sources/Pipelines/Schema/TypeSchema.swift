@@ -21,7 +21,7 @@ extension ValueType {
     case .filledTemplate: ["type": Self.scalar, "minLength": 1]
     case .identifier: Self.string(matching: "^\(Self.name)$", "an id: \(Self.nameInWords)")
     case .stepID: Self.string(matching: "^\(Self.id)$", "an id: \(Self.idInWords)")
-    case .dependency: Self.string(matching: "^\(Self.id)(\\[.+\\])?$", "the id of a step")
+    case .dependency: Self.string(matching: "^\(Self.id)([\\[/].+)?$", "the id of a step")
     case .boolean: ["type": "boolean"]
     case .wholeNumber: ["type": "integer"]
     case .number: ["type": "number"]
@@ -39,12 +39,13 @@ extension ValueType {
     case .hook: SharedSchema.hook.reference
     case .condition: ["type": ["string", "boolean"], "minLength": 1]
     case .expression: ["type": "string", "pattern": #"\$\{\{"#]
-    case .uses: ["anyOf": [.object(Self.builtIns), .object(Self.file)]]
+    case .uses: ["anyOf": [.object(Self.builtIns), .object(Self.file), .object(Self.section)]]
     case .builtIn: Self.builtIns
     case .constant:
       ["type": ["string", "number", "boolean", "array"], "allOf": [SharedSchema.constant.value]]
     case .constantList: ["type": "array", "allOf": [SharedSchema.constant.value]]
     case .matrix: Self.matrixSchema
+    case .stepOutputs: Self.map(of: .template, names: .identifier)
     case .list(let item): ["type": "array", "items": .object(item.schema)]
     case .filledList(let item): ["type": "array", "items": .object(item.schema), "minItems": 1]
     case .map(let value, let names): Self.map(of: value, names: names)
@@ -112,7 +113,10 @@ extension ValueType {
 
   private static let noExpression = #"^(?![\s\S]*\$\{\{)"#
   static let file = string(
-    matching: noExpression + #"[\s\S]*(/[\s\S]*|\.ya?ml)$"#, "the path of a pipeline file")
+    matching: noExpression + #"(?!#)[\s\S]*(/[\s\S]*|\.ya?ml)$"#, "the path of a pipeline file")
+  static let section = string(matching: "^#\(name)$", "'#' and the name of a pipeline")
+  /// `allow_failure` of what stands for several steps.
+  static let wholeAllowance = ValueType.either([.boolean, .expression])
   private static let builtIns: JSONObject = [
     "enum": .list(BuiltinStep.all.map { .string($0.name) })
   ]

@@ -7,6 +7,13 @@ package import Scheduling
 package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package let scope: LateScope
   package let facts: Facts
+  /// The step whose hook is evaluated, and what it is called there.
+  var own: (name: String, operation: OperationID)?
+
+  package init(scope: LateScope, facts: Facts) {
+    self.scope = scope
+    self.facts = facts
+  }
 
   package func member(_ name: String, of root: ContextRoot) -> Resolution {
     switch root {
@@ -50,10 +57,12 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   package func exists(_ path: String) throws(UnlocatedFailure) -> Bool? { try facts.exists(path) }
 
   private func step(_ name: String) -> Value {
+    if let own, own.name == name { return value(of: own.operation) }
     if let matches = scope.matches[name] {
       return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
     }
-    return scope.steps[name].map { value(of: $0) } ?? absent
+    if let step = scope.steps[name] { return value(of: step) }
+    return scope.around.map { LateBindings(scope: $0, facts: facts).step(name) } ?? absent
   }
 
   /// The value of a step that was not selected.
@@ -79,7 +88,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
         .map(
           ValueMap([
             ("matrix", .map(matrix)), ("outcome", outcome(of: instance)),
-            ("outputs", .map(facts.outputs(of: instance))),
+            ("outputs", outputs(of: instance)),
           ]))
       })
   }
@@ -91,8 +100,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   /// A parameter of a nested pipeline: the input from the step that uses it, which was checked
   /// before.
   private func parameter(_ name: String) -> Resolution {
-    guard let inputs = scope.inputs, let input = inputs.param(named: name) else { return .missing }
-    let value = try? LateBindings(scope: inputs.outer, facts: facts).value(of: input.value)
+    guard let (input, outer) = scope.inputs?.param(named: name) else { return .missing }
+    let value = try? LateBindings(scope: outer, facts: facts).value(of: input.value)
     return value.map { .known($0) } ?? .missing
   }
 }
@@ -102,6 +111,11 @@ extension LateBindings {
   /// Throws if a value is not of its parameter's type; the outermost pipeline is checked first.
   package func checkInputs() throws(EvaluationFailure) {
     guard let inputs = scope.inputs else { return }
+    try check(inputs)
+  }
+
+  private func check(_ inputs: LateInputs) throws(EvaluationFailure) {
+    if let enclosing = inputs.enclosing { try check(enclosing) }
     let outer = LateBindings(scope: inputs.outer, facts: facts)
     try outer.checkInputs()
     for input in inputs.params {
@@ -116,9 +130,13 @@ extension LateBindings {
 
   /// `OPRUN_PARAM_<NAME>` for the inputs that are not null.
   package func inputVariables() throws(EvaluationFailure) -> [EnvironmentVariable] {
-    guard let inputs = scope.inputs else { return [] }
-    let outer = LateBindings(scope: inputs.outer, facts: facts)
+    try scope.inputs.map { inputs throws(EvaluationFailure) in try variables(of: inputs) } ?? []
+  }
+
+  private func variables(of inputs: LateInputs) throws(EvaluationFailure) -> [EnvironmentVariable] {
     var variables: [EnvironmentVariable] = []
+    if let enclosing = inputs.enclosing { variables = try self.variables(of: enclosing) }
+    let outer = LateBindings(scope: inputs.outer, facts: facts)
     for input in inputs.params {
       if let variable = input.param.variable(holding: try outer.value(of: input.value)) {
         variables.append(variable)
@@ -245,8 +263,8 @@ extension LateScope {
 
   /// Whether a parameter of a nested pipeline contains secrets from the step that uses it.
   private func isSecret(param name: String) -> Bool {
-    guard let inputs, let input = inputs.param(named: name) else { return false }
-    return input.value.holdsSecrets(inputs.outer.isSecret)
+    guard let (input, outer) = inputs?.param(named: name) else { return false }
+    return input.value.holdsSecrets(outer.isSecret)
   }
 }
 

@@ -138,11 +138,11 @@ extension LateStep {
   }
 
   /// The values of its matrix, if it is an instance.
-  package var matrix: ValueMap? { scope.matrix }
+  package var matrix: ValueMap? { scope.instance ?? scope.matrix }
 }
 
 extension ProbeModel.Kind {
-  /// Files are looked for where oprun was started, as `exists` and `hashFiles` do; commands run in
+  /// Files are relative to where oprun was started, as in `exists` and `hashFiles`; commands run in
   /// the step's directory.
   fileprivate func action(_ target: Action, in workspace: String) -> Action {
     guard case .script(let script) = target else { return target }

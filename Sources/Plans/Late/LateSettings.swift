@@ -3,16 +3,22 @@
 package import Expressions
 package import Scheduling
 
-/// The part of a step's settings that is evaluated when its dependencies have ended.
+/// The part of a step's settings that is evaluated when its dependencies have ended; that of its
+/// hooks, when their turn comes.
 package struct LateSettings: Sendable {
   package var environment: [VariableModel] = []
   /// The pipeline's directory, then the step's, if one of them is late.
-  package var workingDirectory: [Text] = []
+  package var workingDirectory: [GivenText] = []
   package var standardInput: Template?
   package var allowFailure: Expression?
   package var hooks: [HookKind: [CommandModel]] = [:]
 
   package init() {}
+
+  /// The pipeline uses that gave some of it.
+  package var givers: Set<Int32> {
+    Set(environment.map(\.giver) + workingDirectory.map(\.giver)).subtracting([-1])
+  }
 
   package var isEmpty: Bool {
     environment.isEmpty && workingDirectory.isEmpty && standardInput == nil

@@ -62,6 +62,8 @@ package struct LateParts: Sendable {
   package var command: CommandModel?
   package var shell: [String] = []
   package var settings: LateSettings?
+  /// The scopes of what pipeline uses gave to the settings, by their numbers.
+  package var givers: [Int32: LateScope] = [:]
   /// The standard input, if it may be code and not all of it is known.
   package var input: Template?
   /// The matrix, if it is not known.
@@ -70,6 +72,8 @@ package struct LateParts: Sendable {
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
   package var probes: [LateProbe] = []
+  /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
+  package var stepName: String?
   /// The conditions that make a service ready.
   package var readiness: [LateProbe] = []
   /// True if it is in a pipeline with an input that is not known yet.
@@ -150,10 +154,14 @@ package final class LateScope: Sendable {
   /// The members of the matrix that are written in the file as literals.
   package let writtenNames: Set<String>
   package let inputs: LateInputs?
+  /// The scope of the group that the step stands in, where names are looked up that are not found here.
+  package let around: LateScope?
+  /// The own values of an instance that was made while running.
+  package let instance: ValueMap?
 
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    writtenNames: Set<String> = [], inputs: LateInputs? = nil
+    writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil
   ) {
     steps = dependencies.steps
     matches = dependencies.matches
@@ -161,15 +169,19 @@ package final class LateScope: Sendable {
     self.matrix = matrix
     self.writtenNames = writtenNames
     self.inputs = inputs
+    self.around = around
+    instance = nil
   }
 
   private init(_ scope: LateScope, _ matrix: ValueMap) {
     steps = scope.steps
     matches = scope.matches
     dependencies = scope.dependencies
-    self.matrix = matrix
+    self.matrix = scope.matrix?.merging(matrix) ?? matrix
     writtenNames = scope.writtenNames
     inputs = scope.inputs
+    around = scope.around
+    instance = matrix
   }
 
   package func with(_ matrix: ValueMap) -> LateScope { LateScope(self, matrix) }
@@ -203,16 +215,23 @@ package final class LateInputs: Sendable {
   /// The late inputs; empty if only an enclosing pipeline has late inputs.
   package let params: [LateInput]
   package let outer: LateScope
+  /// The inputs of the file that the pipeline stands in.
+  package let enclosing: LateInputs?
   private let places: [String: Int]
 
-  package init(_ params: [LateInput], from outer: LateScope) {
+  package init(_ params: [LateInput], from outer: LateScope, in enclosing: LateInputs? = nil) {
     self.params = params
     self.outer = outer
+    self.enclosing = enclosing
     places = Dictionary(
       zip(params.map(\.param.name), params.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  package func param(named name: String) -> LateInput? { places[name].map { params[$0] } }
+  /// The parameter, with the scope of its value.
+  package func param(named name: String) -> (input: LateInput, scope: LateScope)? {
+    guard let place = places[name] else { return enclosing?.param(named: name) }
+    return (params[place], outer)
+  }
 }
 
 package struct LateInput: Sendable {

@@ -29,7 +29,8 @@ extension LateStep {
     let bindings = LateBindings(scope: scope, facts: facts)
     var result = ResolvedStep(action: work.known, settings: settings)
     do throws(EvaluationFailure) {
-      var changes = try parts.settings?.changes(bindings) ?? StepSettings.Changes()
+      var changes =
+        try parts.settings?.changes(bindings, parts.givers) ?? StepSettings.Changes()
       changes.environment = try bindings.inputVariables() + changes.environment
       if !changes.isEmpty { result.settings = settings.with(changes) }
     } catch {
@@ -45,9 +46,41 @@ extension LateStep {
         result.fail(.attempt, error)
       }
     }
-    if let hooks = parts.settings?.hooks, !hooks.isEmpty { result.put(hooks, bindings) }
-    if parts.input != nil { result.checkInput(parts, bindings) }
+    if parts.input != nil, let action = result.action {
+      do throws(EvaluationFailure) {
+        try parts.checkInput(of: action, bindings)
+      } catch {
+        result.fail(.attempt, error)
+      }
+    }
     return result
+  }
+
+  /// What a command of a hook runs, and how, with the values of this moment, after what it belongs to;
+  /// nil if it was known before the run. `settings` are those that the step ran with, or, where there
+  /// is no `step`, the planned ones of the run.
+  package func hook(
+    _ kind: HookKind, _ index: Int, _ settings: StepSettings, of step: OperationID?,
+    _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> ReadyStep? {
+    var bindings = LateBindings(scope: scope, facts: facts)
+    if let step, let name = parts.stepName { bindings.own = (name, step) }
+    var settings = settings
+    var isLate = parts.input != nil
+    if step == nil, let changes = try parts.settings?.changes(bindings), !changes.isEmpty {
+      settings = settings.with(changes)
+      isLate = true
+    }
+    var action = settings.hooks[kind][index - 1].work.known
+    if let command = parts.settings?.hooks[kind]?[index - 1], action == nil {
+      let tag = "\(kind.key.uppercased())_\(index)_"
+      action = try bindings.action(of: command, shell: settings.shell, tag: tag)
+      settings = try settings.adding(bindings.secretInputs(of: command, tag: tag))
+      isLate = true
+    }
+    guard isLate, let action else { return nil }
+    if parts.input != nil { try parts.checkInput(of: action, bindings) }
+    return ReadyStep(action, settings)
   }
 }
 
@@ -65,60 +98,26 @@ extension ResolvedStep {
       }
     }
   }
-
-  /// Checks the input of each command that can run.
-  fileprivate mutating func checkInput(
-    _ parts: LateParts, _ bindings: LateBindings<some RunFacts>
-  ) {
-    var commands: [(StepPart, Action?)] = [(.attempt, action)]
-    for kind in HookKind.allCases {
-      for (index, work) in settings.hooks[kind].enumerated() {
-        commands.append((.hook(kind, index: index + 1), work.known))
-      }
-    }
-    for case (let part, let action?) in commands where failures[part] == nil {
-      do throws(EvaluationFailure) {
-        try parts.checkInput(of: action, bindings)
-      } catch {
-        fail(part, error)
-      }
-    }
-  }
-
-  fileprivate mutating func put(
-    _ hooks: [HookKind: [CommandModel]], _ bindings: LateBindings<some RunFacts>
-  ) {
-    var changes = StepSettings.Changes()
-    for (kind, commands) in hooks {
-      var works = settings.hooks[kind]
-      for (index, command) in commands.enumerated() {
-        do throws(EvaluationFailure) {
-          let tag = "\(kind.key.uppercased())_\(index + 1)_"
-          works[index] = .known(
-            try bindings.action(of: command, shell: settings.shell, tag: tag))
-          changes.environment += try bindings.secretInputs(of: command, tag: tag)
-        } catch {
-          fail(.hook(kind, index: index + 1), error)
-        }
-      }
-      changes.hooks[kind] = works
-    }
-    settings = settings.with(changes)
-  }
 }
 
 extension LateSettings {
-  /// All changes except those of hooks.
-  fileprivate func changes(
-    _ bindings: LateBindings<some RunFacts>
+  /// All changes except those of hooks, whose values are known only when their turn comes. `givers` are
+  /// the scopes of what pipeline uses gave.
+  fileprivate func changes<Facts: RunFacts>(
+    _ bindings: LateBindings<Facts>, _ givers: [Int32: LateScope]
   ) throws(EvaluationFailure) -> StepSettings.Changes {
+    func text(_ text: Text, of giver: Int32) throws(EvaluationFailure) -> String {
+      guard let scope = givers[giver] else { return try bindings.text(of: text) }
+      return try LateBindings(scope: scope, facts: bindings.facts).text(of: text)
+    }
     var changes = StepSettings.Changes()
     for variable in environment {
-      let value = try bindings.text(of: variable.value)
+      let value = try text(variable.value, of: variable.giver)
       changes.environment.append(EnvironmentVariable(name: variable.name, value: value))
     }
     for path in workingDirectory {
-      changes.workingDirectory = joined(changes.workingDirectory, try bindings.text(of: path))
+      changes.workingDirectory = joined(
+        changes.workingDirectory, try text(path.text, of: path.giver))
     }
     changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
       try template.rendered(with: bindings)
@@ -138,13 +137,12 @@ extension StepSettings {
     package var workingDirectory: String?
     package var standardInput: String?
     package var allowFailure: AllowFailure?
-    package var hooks: [HookKind: [Work]] = [:]
     /// The retry policy; nil means as planned.
     package var retry: RetryPolicy?
 
     package var isEmpty: Bool {
       environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && hooks.isEmpty && retry == nil
+        && retry == nil
     }
   }
 
@@ -163,15 +161,13 @@ extension StepSettings {
   }
 
   func with(_ changes: Changes) -> StepSettings {
-    var hooks = self.hooks
-    for (kind, works) in changes.hooks { hooks[kind] = works }
-    return StepSettings(
+    StepSettings(
       name: name, environment: environment + changes.environment,
       workingDirectory: changes.workingDirectory ?? workingDirectory, shell: shell,
       standardInput: changes.standardInput ?? standardInput, timeout: timeout,
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+      nice: nice, usesTerminal: usesTerminal, orphans: orphans, hooks: hooks, outputs: outputs)
   }
 }
 

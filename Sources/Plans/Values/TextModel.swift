@@ -16,6 +16,17 @@ extension Text {
   }
 }
 
+/// A text in the scope of a pipeline use that gives it; −1 is the step's own scope.
+package struct GivenText: Hashable, Sendable {
+  package let text: Text
+  package let giver: Int32
+
+  package init(text: Text, giver: Int32 = -1) {
+    self.text = text
+    self.giver = giver
+  }
+}
+
 /// What a process runs, as it is written.
 package enum CommandModel: Hashable, Sendable {
   case script(Text)
@@ -75,16 +86,20 @@ package struct VariableModel: Hashable, Sendable {
   package let name: String
   package let span: Span
   package let value: Text
+  /// The pipeline use in whose scope the value stands, if that is not the one of the step: what uses a
+  /// pipeline gave it the variable. −1 is none.
+  package let giver: Int32
 
-  package init(name: String, span: Span, value: Text) {
+  package init(name: String, span: Span, value: Text, giver: Int32 = -1) {
     self.name = name
     self.span = span
     self.value = value
+    self.giver = giver
   }
 
   /// Compares name and value; where they are written does not matter.
   package static func == (left: Self, right: Self) -> Bool {
-    left.name == right.name && left.value == right.value
+    left.name == right.name && left.value == right.value && left.giver == right.giver
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -99,15 +114,27 @@ package struct UsesModel: Hashable, Sendable {
     case builtIn(String)
     /// Another pipeline file, as it is written.
     case file(String)
+    /// A pipeline of the same file: `#name`, by its name.
+    case section(String)
+    /// The steps that stand in the step itself.
+    case group
+
+    /// Steps run in the place of the step.
+    package var isPipeline: Bool {
+      switch self {
+      case .builtIn: false
+      case .file, .section, .group: true
+      }
+    }
   }
 
   package let kind: Kind
   /// The location of the value of `uses`.
   package let span: Span
   package let with: [MemberModel]
-  /// The number of a file among the models.
+  /// The number of a pipeline among the models; for a group that was not linked, among those of its file.
   package var model: Int?
-  /// The names of the outputs of a file, if it could be read.
+  /// The names of the outputs of a pipeline that could be read.
   package var outputs: [String]?
 
   package init(

@@ -12,11 +12,16 @@ package final class Console: RunObserver {
   private var output: any StepOutput
   private var ledger: RunLedger
   private var lines: ProgressLines
+  /// The command that has the keys of the terminal.
+  private var dialogue: Dialogue?
+  /// The last of them.
+  private var heard: Stream?
 
   package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
     self.screen = screen
     self.mode = mode
-    operations = RunOperations(plan: plan, directory: directory, masker: screen.messages.masker)
+    operations = RunOperations(
+      plan: plan, directory: directory, masker: screen.messages.masker, screen: screen)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
     output =
@@ -33,16 +38,27 @@ package final class Console: RunObserver {
       ledger.start(operation, at: event.time)
     case .outputGrew(let operation, let role, let byteCount):
       let start = ledger.running(operation)?.start ?? event.time
-      output.grew(Stream(operation: operation, role: role), to: byteCount, start: start)
+      let stream = Stream(operation: operation, role: role)
+      if let dialogue, dialogue.stream == stream {
+        dialogue.show(upTo: byteCount)
+      } else {
+        output.grew(stream, to: byteCount, start: start, at: event.time)
+      }
     case .ended(let operation, let role, let end):
       let stream = Stream(operation: operation, role: role)
       let log = end.outputByteCount > 0 ? operations.log(of: stream)?.identity : nil
       ledger.end(operation, CommandResult(role: role, end: end, log: log), at: event.time)
-      if end.outputByteCount > 0 { output.ended(stream) }
+      if end.outputByteCount > 0, stream != heard {
+        output.ended(stream, isFailure: !end.isSuccess)
+      }
       if mode != .quiet { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      if mode != .quiet, let settled { lines.write(settled) }
+      guard mode != .quiet else { break }
+      if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
+    case .terminalTaken(let operation, let role):
+      takeTerminal(for: Stream(operation: operation, role: role))
+    case .terminalReturned: returnTerminal()
     case .appended(let operation, let id, let group):
       operations.append(operation, id: id, to: group)
       lines.makeRoom(for: id)
@@ -59,7 +75,10 @@ package final class Console: RunObserver {
     }
   }
 
+  package var deadline: Nanoseconds? { output.deadline }
+
   package func endTurn(at time: Nanoseconds) {
+    output.advance(to: time)
     lines.endTurn()
     screen.flush()
   }
@@ -82,8 +101,28 @@ package final class Console: RunObserver {
     case .heldUp(let operation, let heldUp): lines.writeHeldUp(operation, heldUp)
     case .stopping(let reason): lines.writeStopping(reason)
     case .notice(let text): lines.writeNotice(text)
-    case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished: break
+    case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished,
+      .terminalTaken, .terminalReturned:
+      break
     }
+  }
+
+  private func takeTerminal(for stream: Stream) {
+    let shown = output.suspend(for: stream)
+    let dialogue = Dialogue(
+      stream, from: shown, on: Stage(screen: screen, operations: operations),
+      isQuiet: mode == .quiet)
+    screen.setRaw(true)
+    self.dialogue = dialogue
+    heard = stream
+    if let log = operations.log(of: stream) { dialogue.show(upTo: log.size) }
+  }
+
+  private func returnTerminal() {
+    screen.setRaw(false)
+    dialogue?.close()
+    dialogue = nil
+    output.resume()
   }
 
   private func finish(_ end: RunEnd, at time: Nanoseconds) {

@@ -1,32 +1,51 @@
-// One group of output for each command. The oldest running command that prints is shown as its log
-// grows; the output of the others waits in their logs until its group is closed.
+// One group of output for each command. One running command holds the stage: it is shown as its log
+// grows, while what the others print waits in their logs. Where messages are seen beside output, and so
+// a line can say whose lines follow, the output of a command that failed is shown at once, and one that
+// has been silent for a second leaves the stage. Elsewhere groups stay whole.
 
 import Plans
 import RunFiles
 import Scheduling
 
 struct GroupedOutput: StepOutput {
+  /// Running, with output that is not shown yet.
   private struct Talker {
     let stream: Stream
     let start: Nanoseconds
     var byteCount: Int
+    var lastOutput: Nanoseconds
   }
 
-  private let screen: Screen
-  private let operations: RunOperations
+  /// Ended while another group was open: what was written to which file.
+  private struct Waiting {
+    let stream: Stream
+    let log: FileIdentity?
+    /// If some of it was shown before.
+    let state: GroupState?
+  }
+
+  private let stage: Stage
+  private var screen: Screen { stage.screen }
+  private var operations: RunOperations { stage.operations }
   private var live: LiveGroup?
-  /// Running commands with output that has not been shown yet.
+  /// When the command on the stage printed something.
+  private var lastOutput: Nanoseconds = 0
   private var talkers: [Talker] = []
-  /// Commands that ended while another group was open, with the file of their output.
-  private var waiting: [(stream: Stream, log: FileIdentity?)] = []
+  private var waiting: [Waiting] = []
+  /// Running commands that left the stage.
+  private var left: [Stream: GroupState] = [:]
+  /// The stage belongs to somebody else.
+  private var isSuspended = false
+
+  /// Who prints nothing for so long leaves the stage to others.
+  private static let longestSilence: Nanoseconds = 1_000_000_000
   /// What services print comes in lines with their names, where no group is open: they would hold the
   /// stage for ever.
   private var services: PrefixedOutput
   private var serviceNews: [Stream: Int] = [:]
 
   init(screen: Screen, operations: RunOperations) {
-    self.screen = screen
-    self.operations = operations
+    stage = Stage(screen: screen, operations: operations)
     services = PrefixedOutput(screen: screen, operations: operations)
   }
 
@@ -37,10 +56,12 @@ struct GroupedOutput: StepOutput {
     }
   }
 
-  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+  mutating func grew(
+    _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
+  ) {
     if isService(stream) {
-      if live == nil {
-        services.grew(stream, to: byteCount, start: start)
+      if live == nil, !isSuspended {
+        services.grew(stream, to: byteCount, start: start, at: now)
       } else {
         serviceNews[stream] = byteCount
       }
@@ -48,106 +69,117 @@ struct GroupedOutput: StepOutput {
     }
     if let live {
       if live.stream == stream {
+        lastOutput = now
         live.show(upTo: byteCount)
-      } else if let index = talkers.firstIndex(where: { $0.stream == stream }) {
-        talkers[index].byteCount = byteCount
       } else {
-        talkers.append(Talker(stream: stream, start: start, byteCount: byteCount))
+        note(stream, byteCount, start: start, at: now)
       }
+    } else if isSuspended {
+      note(stream, byteCount, start: start, at: now)
     } else {
-      open(stream, upTo: byteCount)
+      open(stream, upTo: byteCount, at: now)
     }
   }
 
-  private mutating func open(_ stream: Stream, upTo byteCount: Int) {
+  private mutating func note(
+    _ stream: Stream, _ byteCount: Int, start: Nanoseconds, at now: Nanoseconds
+  ) {
+    if let index = talkers.firstIndex(where: { $0.stream == stream }) {
+      talkers[index].byteCount = byteCount
+      talkers[index].lastOutput = now
+    } else {
+      talkers.append(
+        Talker(stream: stream, start: start, byteCount: byteCount, lastOutput: now))
+    }
+  }
+
+  mutating func suspend(for stream: Stream) -> Int {
+    isSuspended = true
+    talkers.removeAll { $0.stream == stream }
+    var state = left.removeValue(forKey: stream)
+    if let live, live.stream == stream {
+      state = live.state
+      self.live = nil
+    }
+    return state?.shown ?? 0
+  }
+
+  mutating func resume() {
+    isSuspended = false
+    if live == nil { openNext() }
+  }
+
+  private mutating func open(_ stream: Stream, upTo byteCount: Int, at now: Nanoseconds) {
     guard let log = operations.log(of: stream) else { return }
-    live = LiveGroup(stream, log, title: operations.title(of: stream), screen: screen)
+    let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
+    live = LiveGroup(stream, log, on: stage, from: state)
+    lastOutput = now
     live?.show(upTo: byteCount)
   }
 
-  mutating func ended(_ stream: Stream) {
+  mutating func ended(_ stream: Stream, isFailure: Bool) {
     talkers.removeAll { $0.stream == stream }
+    let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
     serviceNews[stream] = nil
+    let isService = isService(stream)
     let log = operations.log(of: stream)
-    if let live, live.stream != stream {
-      waiting.append((stream, log?.identity))
+    if isSuspended || live.map({ $0.stream != stream }) ?? false {
+      if isFailure, screen.isShared, !isSuspended, !isService {
+        live?.interrupt()
+        show(stream, log, from: state)
+      } else {
+        waiting.append(Waiting(stream: stream, log: log?.identity, state: state))
+      }
       return
     }
-    if isService(stream) { return services.ended(stream) }
-    if let live {
-      live.close()
-    } else if let log {
-      showWhole(stream, log)
-    } else {
-      screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
-    }
+    if isService { return services.ended(stream, isFailure: isFailure) }
+    if let live { live.close() } else { show(stream, log, from: state) }
     live = nil
     openNext()
   }
 
-  private func showWhole(_ stream: Stream, _ log: LogFile) {
-    LiveGroup(stream, log, title: operations.title(of: stream), screen: screen).close()
+  /// The whole rest of it.
+  private func show(_ stream: Stream, _ log: LogFile?, from state: GroupState?) {
+    guard let log else {
+      return screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
+    }
+    LiveGroup(stream, log, on: stage, from: state).close()
   }
 
   private mutating func openNext() {
-    for (stream, identity) in waiting {
+    for item in waiting {
       do throws(LogReadFailure) {
-        let log = try operations.log(of: stream, writtenTo: identity)
-        if isService(stream) { services.close(stream, log) } else { showWhole(stream, log) }
+        let log = try operations.log(of: item.stream, writtenTo: item.log)
+        if isService(item.stream) {
+          services.close(item.stream, log)
+        } else {
+          show(item.stream, log, from: item.state)
+        }
       } catch {
-        screen.writeUnreadable(operations.logPath(of: stream), error)
+        screen.writeUnreadable(operations.logPath(of: item.stream), error)
       }
     }
     waiting.removeAll(keepingCapacity: true)
-    for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0) }
+    for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0, at: 0) }
     serviceNews.removeAll()
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
     }
     let next = talkers.remove(at: index)
-    open(next.stream, upTo: next.byteCount)
-  }
-}
-
-/// A group that is open on the screen: how far its log has been shown.
-private final class LiveGroup {
-  let stream: Stream
-  private let log: LogFile
-  private let screen: Screen
-  private var filter: TerminalFilter
-  /// The position up to which it has been shown, always the start of a line.
-  private var shown = 0
-  /// The position up to which there is no newline after `shown`.
-  private var searched = 0
-
-  init(_ stream: Stream, _ log: LogFile, title: String, screen: Screen) {
-    self.stream = stream
-    self.log = log
-    self.screen = screen
-    filter = TerminalFilter(keepsColor: screen.colorsOutput)
-    screen.writeOpening(of: title)
+    open(next.stream, upTo: next.byteCount, at: next.lastOutput)
   }
 
-  /// Shows only whole lines, because a message may come between any two calls.
-  func show(upTo byteCount: Int) {
-    guard byteCount > searched else { return }
-    let range = searched..<byteCount
-    searched = byteCount
-    guard let end = log.endOfLastLine(in: range, buffer: screen.scratch) else { return }
-    screen.turnToOutput()
-    shown = screen.copy(shown..<end, of: log, filter: &filter, isEnd: true)
-  }
-
-  func close() {
-    let size = log.size
-    if shown < size {
-      screen.turnToOutput()
-      shown = screen.copy(shown..<size, of: log, filter: &filter, isEnd: true)
-      if filter.hasColored { screen.output.write("\u{1b}[0m") }
-      if !log.endsInNewline(at: size, buffer: screen.scratch) { screen.output.writeNewline() }
-    } else if filter.hasColored {
-      screen.turnToOutput()
-      screen.output.write("\u{1b}[0m")
+  mutating func advance(to now: Nanoseconds) {
+    while let due = deadline, due <= now, let live {
+      live.interrupt()
+      left[live.stream] = live.state
+      self.live = nil
+      openNext()
     }
+  }
+
+  var deadline: Nanoseconds? {
+    guard live != nil, screen.isShared, !waiting.isEmpty || !talkers.isEmpty else { return nil }
+    return lastOutput + Self.longestSilence
   }
 }

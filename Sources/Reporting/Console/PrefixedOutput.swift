@@ -22,12 +22,14 @@ struct PrefixedOutput: StepOutput {
     self.operations = operations
   }
 
-  mutating func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds) {
+  mutating func grew(
+    _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
+  ) {
     guard let log = operations.log(of: stream) else { return }
     show(stream, of: log, upTo: byteCount, isEnd: false)
   }
 
-  mutating func ended(_ stream: Stream) {
+  mutating func ended(_ stream: Stream, isFailure: Bool) {
     if let log = operations.log(of: stream) {
       close(stream, log)
     } else {
@@ -39,6 +41,10 @@ struct PrefixedOutput: StepOutput {
   mutating func close(_ stream: Stream, _ log: LogFile) {
     show(stream, of: log, upTo: log.size, isEnd: true)
     positions[stream] = nil
+  }
+
+  mutating func suspend(for stream: Stream) -> Int {
+    positions.removeValue(forKey: stream)?.shown ?? 0
   }
 
   private mutating func show(
@@ -102,7 +108,7 @@ struct PrefixedOutput: StepOutput {
     if screen.filtersOutput {
       var filter = TerminalFilter(keepsColor: screen.colorsOutput)
       _ = filter.write(line, isLast: true, to: screen.output)
-      if filter.hasColored { screen.output.write("\u{1b}[0m") }
+      filter.suspendColors(to: screen.output)
     } else {
       screen.output.write(line)
     }

@@ -40,7 +40,7 @@ extension ProgressLines {
     begin(.warning, operation)
     sink.write(kind.keyText)
     sink.write(" hook: ")
-    sink.write(end, limit: nil, columns: endColumns)
+    sink.write(end, limit: operations.limit(of: end, as: role, operation), columns: endColumns)
     sink.writeNewline()
   }
 
@@ -134,7 +134,6 @@ extension ProgressLines {
     screen.turnToMessages()
     screen.write(.warning)
     sink.write(" ")
-    sink.write(oneLine(text))
-    sink.writeNewline()
+    screen.write(screen.words(of: oneLine(text)), at: 2)
   }
 }

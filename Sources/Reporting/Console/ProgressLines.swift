@@ -12,8 +12,9 @@ struct ProgressLines {
   private var nameWidth: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
-  /// The numbers of operations that ended in this turn without having started: those reported, and
-  /// those only counted.
+  /// By the group, until all of it has ended.
+  var folds: [OperationID: Fold] = [:]
+  /// Operations that ended in this turn without having started: told, and only counted.
   private var told = 0
   private var untold = 0
 
@@ -25,9 +26,9 @@ struct ProgressLines {
     self.operations = operations
     self.screen = screen
     sink = screen.messages
-    let plan = operations.plan
-    let shown = plan.steps.indices.lazy.filter { !plan.standsForOthers(OperationID($0)) }
-    let widest = shown.map { displayWidth(of: plan.steps[$0].id) }.max() ?? 0
+    let widest =
+      operations.plan.steps.indices.lazy.map { operations.widthOfName(OperationID($0)) }
+      .max() ?? 0
     nameWidth = min(Self.widestName, widest)
   }
 
@@ -41,16 +42,31 @@ struct ProgressLines {
 
   /// Writes the mark and the padded name.
   func begin(_ mark: Mark, _ operation: OperationID) {
+    begin(mark, named: operations.name(operation))
+  }
+
+  func begin(_ mark: Mark, named name: String) {
     screen.turnToMessages()
     screen.write(mark)
     sink.write(UInt8(ascii: " "))
-    let name = operations.name(operation)
+    let name = operations.short(name)
     sink.write(name)
-    sink.write(spaces: max(0, nameWidth - displayWidth(of: name)) + 2)
+    let width = min(nameWidth, screen.nameColumns)
+    sink.write(spaces: max(0, width - displayWidth(of: name)) + 2)
+  }
+
+  /// The name for people, and the end of the line.
+  func endLine(of operation: OperationID) {
+    for piece in operations.label(of: operation) {
+      sink.write("  ")
+      sink.write(piece.text, in: .faint, isColored: screen.colorsMessages)
+    }
+    sink.writeNewline()
   }
 
   mutating func write(_ settled: SettledOperation) {
     if !waits.isEmpty { waits[settled.operation] = nil }
+    if fold(settled) { return }
     guard settled.record != nil || settled.ending.outcome == .cached || tellsOneMore() else {
       return
     }
@@ -67,7 +83,7 @@ struct ProgressLines {
       sink.write(settled.linkToReason)
       sink.write(reason)
     }
-    sink.writeNewline()
+    endLine(of: settled.operation)
   }
 
   private func writeSuccess(_ settled: SettledOperation) {

@@ -2,6 +2,7 @@
 // to. Only this file knows their names, where their logs are, which of them are groups, and what
 // they waited for.
 
+import Diagnostics
 import Masking
 import Plans
 import RunFiles
@@ -23,14 +24,35 @@ final class RunOperations {
   let plan: Plan
   private let directory: RunDirectory
   private let masker: Masker?
-  /// The instances; their numbers follow those of the plan's steps.
+  /// Where lines fold, and names may be too long.
+  private let screen: Screen?
+  /// Their numbers follow those of the plan's steps.
   private var instances: [Instance] = []
   private var instancesOfGroup: [OperationID: [OperationID]] = [:]
+  /// One line stands for all instances of a step.
+  private let foldsInstances: Bool
+  /// For each operation of the plan that is an instance, the number of its group; else -1. Empty if
+  /// there is no instance.
+  private let groups: [Int32]
 
-  init(plan: Plan, directory: RunDirectory, masker: Masker?) {
+  init(plan: Plan, directory: RunDirectory, masker: Masker?, screen: Screen? = nil) {
     self.plan = plan
     self.directory = directory
     self.masker = masker
+    self.screen = screen
+    foldsInstances = screen.map { !$0.unfoldsInstances } ?? false
+    groups = foldsInstances ? plan.groupsOfInstances : []
+  }
+
+  /// The group whose line stands for this instance. Instances that stand for others themselves have
+  /// no such line: their steps differ.
+  func fold(of operation: OperationID) -> OperationID? {
+    if operation.index < plan.steps.count {
+      guard groups.indices.contains(operation.index) else { return nil }
+      let group = groups[operation.index]
+      return group < 0 ? nil : OperationID(Int(group))
+    }
+    return foldsInstances && !standsForOthers(operation) ? expandedGroup(of: operation) : nil
   }
 
   var count: Int { plan.steps.count + instances.count }
@@ -85,6 +107,36 @@ extension RunOperations {
 
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
+  /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
+  /// before, because the run had to end.
+  func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
+    let settings = operation.rawValue < 0 ? plan.settings : step(operation).settings
+    guard case .hook(let kind, let index) = role else { return settings.timeout }
+    let hooks = settings.hooks[kind]
+    guard hooks.indices.contains(index - 1) else { return nil }
+    let limit = hooks[index - 1].timeout
+    return end.duration >= limit ? limit : nil
+  }
+
+  /// For a place beside others: it is cut in its middle where a terminal is too narrow.
+  func compactName(_ operation: OperationID) -> String { short(name(operation)) }
+
+  func short(_ name: String) -> String {
+    guard let screen, screen.clipsMessages else { return name }
+    return cutInMiddle(masker?.mask(name) ?? name, columns: screen.nameColumns)
+  }
+
+  /// Columns of the name in front of a line, as far as one is to be expected.
+  func widthOfName(_ operation: OperationID) -> Int {
+    if fold(of: operation) != nil { return 0 }
+    let width = displayWidth(of: plan.steps[operation.index].id)
+    guard plan.standsForOthers(operation) else { return width }
+    guard !groups.isEmpty, let group = plan.groups[operation], case .matrix = group.kind else {
+      return 0
+    }
+    return width + 2 + digitCount(UInt(group.members.count))
+  }
+
   /// The path of the log, for people.
   func logPath(of stream: Stream) -> String { directory.path(of: logName(of: stream)) }
 
@@ -115,6 +167,19 @@ extension RunOperations {
     }
   }
 
+  /// The title and the name for people.
+  func heading(of stream: Stream) -> [Piece] {
+    [Piece(title(of: stream), cut: .middle)] + label(of: stream.operation)
+  }
+
+  /// The name for people, if there is one and it is known.
+  func label(of operation: OperationID) -> [Piece] {
+    guard let id = id(operation), let name = step(operation).settings.name, name != id,
+      !name.contains("${{")
+    else { return [] }
+    return [Piece("(\(shortName(name)))", .faint, gap: 1)]
+  }
+
   private func id(_ operation: OperationID) -> String? {
     if plan.steps.indices.contains(operation.index) { return plan.steps[operation.index].id }
     let number = operation.index - plan.steps.count
@@ -131,5 +196,19 @@ extension RunOperations {
     while let group = expandedGroup(of: step) { step = group }
     plan.graph.forEachDependency(of: step) { body($0.from) }
     if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
+  }
+}
+
+extension Plan {
+  fileprivate var groupsOfInstances: [Int32] {
+    let matrices = groups.filter { if case .matrix = $0.value.kind { true } else { false } }
+    guard !matrices.isEmpty else { return [] }
+    var numbers = [Int32](repeating: -1, count: steps.count)
+    for (group, matrix) in matrices {
+      for member in matrix.members where !standsForOthers(member) {
+        numbers[member.index] = Int32(group.index)
+      }
+    }
+    return numbers
   }
 }

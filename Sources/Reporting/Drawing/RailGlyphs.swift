@@ -4,54 +4,57 @@
 enum RailGlyph: Int {
   case blank, rail, across, crossing, feedRight, feedLeft, endRight, endLeft, endBoth, node
 
-  private var box: Unicode.Scalar {
+  private var box: UInt32 {
     switch self {
-    case .blank: " "
-    case .rail: "│"
-    case .across: "─"
-    case .crossing: "┼"
-    case .feedRight: "├"
-    case .feedLeft: "┤"
-    case .endRight: "╰"
-    case .endLeft: "╯"
-    case .endBoth: "┴"
-    case .node: "●"
+    case .blank: Self.bytes(of: " ")
+    case .rail: Self.bytes(of: "│")
+    case .across: Self.bytes(of: "─")
+    case .crossing: Self.bytes(of: "┼")
+    case .feedRight: Self.bytes(of: "├")
+    case .feedLeft: Self.bytes(of: "┤")
+    case .endRight: Self.bytes(of: "╰")
+    case .endLeft: Self.bytes(of: "╯")
+    case .endBoth: Self.bytes(of: "┴")
+    case .node: Self.bytes(of: "●")
     }
   }
 
-  private var ascii: Unicode.Scalar {
+  private var ascii: UInt32 {
     switch self {
-    case .blank: " "
-    case .rail: "|"
-    case .across: "-"
-    case .crossing: "+"
-    case .feedRight, .feedLeft: "|"
-    case .endRight: "`"
-    case .endLeft: "'"
-    case .endBoth: "^"
-    case .node: "*"
+    case .blank: Self.bytes(of: " ")
+    case .rail: Self.bytes(of: "|")
+    case .across: Self.bytes(of: "-")
+    case .crossing: Self.bytes(of: "+")
+    case .feedRight, .feedLeft: Self.bytes(of: "|")
+    case .endRight: Self.bytes(of: "`")
+    case .endLeft: Self.bytes(of: "'")
+    case .endBoth: Self.bytes(of: "^")
+    case .node: Self.bytes(of: "*")
     }
   }
 
-  static let maxByteCount = 3
+  /// The one or three bytes of a character in UTF-8, the first one lowest.
+  @inline(__always)
+  private static func bytes(of scalar: Unicode.Scalar) -> UInt32 {
+    let value = scalar.value
+    if value < 0x80 { return value }
+    return (0xE0 | value >> 12) | (0x80 | value >> 6 & 0x3F) << 8 | (0x80 | value & 0x3F) << 16
+  }
+
+  /// The number of bytes that `append` touches; the next character may begin earlier.
+  static let maxByteCount = 4
 
   /// Writes the character at `end`, and moves it on.
   @inline(__always)
   fileprivate func append(to end: inout UnsafeMutableRawPointer, usesASCII: Bool) {
-    let scalar = (usesASCII ? ascii : box).value
-    if scalar < 0x80 {
-      end.storeBytes(of: UInt8(scalar), as: UInt8.self)
-      end += 1
-    } else {
-      end.storeBytes(of: UInt8(0xE0 | scalar >> 12), as: UInt8.self)
-      end.storeBytes(of: UInt8(0x80 | scalar >> 6 & 0x3F), toByteOffset: 1, as: UInt8.self)
-      end.storeBytes(of: UInt8(0x80 | scalar & 0x3F), toByteOffset: 2, as: UInt8.self)
-      end += 3
-    }
+    let bytes = usesASCII ? ascii : box
+    end.storeBytes(of: bytes.littleEndian, as: UInt32.self)
+    end += bytes < 0x80 ? 1 : 3
   }
 }
 
 extension RailLine {
+  @inline(__always)
   private func glyph(at column: Int, in span: ClosedRange<Int>) -> RailGlyph {
     if column == node { return .node }
     let bit: UInt32 = column < limit ? 1 << UInt32(column) : 0

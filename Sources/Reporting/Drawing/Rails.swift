@@ -46,21 +46,15 @@ struct Rails {
   static let narrow = 8
 
   private let graph: Graph
-  private let limit: Int
-  /// The number of dependents still to come, for each operation.
-  private var remaining: [Int32]
-  /// The column of each operation; negative for one that has not passed.
-  private var columns: [Int8]
-  private var live: UInt32 = 0
-  private var hidden = 0
+  private var open: OpenRails
 
   /// Prepares the rails of a graph. Linear in operations and edges.
   init(_ graph: Graph, order: some Sequence<OperationID>) {
     self.graph = graph
-    remaining = graph.dependentCounts()
-    columns = [Int8](repeating: -1, count: graph.count)
-    let most = Self.mostRails(graph, order, dependentCounts: remaining)
-    limit = most > Self.widest ? Self.narrow : Self.widest
+    let dependentCounts = graph.dependentCounts()
+    let most = Self.mostRails(graph, order, dependentCounts: dependentCounts)
+    open = OpenRails(
+      limit: most > Self.widest ? Self.narrow : Self.widest, dependentCounts: dependentCounts)
   }
 
   /// The largest number of operations that have passed and that others still wait for.
@@ -83,26 +77,40 @@ struct Rails {
 
   /// The line of the next operation. Linear in its dependencies.
   mutating func advance(to operation: OperationID) -> RailLine {
-    var line = RailLine(limit: limit)
-    line.above = live
-    for edge in graph.dependencies(of: operation) { follow(edge.from.index, &line) }
-    let free = ~live & (1 << UInt32(limit) - 1)
-    if line.ends != 0 {
-      line.node = line.ends.trailingZeroBitCount
-    } else {
-      line.node = free == 0 ? limit : free.trailingZeroBitCount
-    }
-    live &= ~line.ends
-    if line.node < limit {
-      line.feeds &= ~(1 << UInt32(line.node))
-      line.ends &= ~(1 << UInt32(line.node))
-    }
-    open(operation.index, at: line.node)
-    line.hidden = hidden
-    return line
+    open.begin()
+    graph.forEachDependency(of: operation, changing: &open) { $0.follow($1.from.index) }
+    return open.end(operation.index)
   }
 
-  private mutating func follow(_ dependency: Int, _ line: inout RailLine) {
+  /// What a further line under the last one shows: the rails alone.
+  var below: RailLine { open.below }
+}
+
+/// The rails of the operations that have passed, and the line in progress.
+private struct OpenRails {
+  private let limit: Int
+  /// Dependents still to come.
+  private var remaining: [Int32]
+  /// Negative for an operation that has not passed.
+  private var columns: [Int8]
+  private var live: UInt32 = 0
+  private var hidden = 0
+  private var line: RailLine
+
+  init(limit: Int, dependentCounts: [Int32]) {
+    self.limit = limit
+    remaining = dependentCounts
+    columns = [Int8](repeating: -1, count: dependentCounts.count)
+    line = RailLine(limit: limit)
+  }
+
+  mutating func begin() {
+    line = RailLine(limit: limit)
+    line.above = live
+  }
+
+  @inline(__always)
+  mutating func follow(_ dependency: Int) {
     remaining[dependency] -= 1
     let column = Int(columns[dependency])
     // An operation that never runs may pass before something it waits for.
@@ -116,13 +124,29 @@ struct Rails {
     }
   }
 
+  mutating func end(_ operation: Int) -> RailLine {
+    let free = ~live & (1 << UInt32(limit) - 1)
+    if line.ends != 0 {
+      line.node = line.ends.trailingZeroBitCount
+    } else {
+      line.node = free == 0 ? limit : free.trailingZeroBitCount
+    }
+    live &= ~line.ends
+    if line.node < limit {
+      line.feeds &= ~(1 << UInt32(line.node))
+      line.ends &= ~(1 << UInt32(line.node))
+    }
+    open(operation, at: line.node)
+    line.hidden = hidden
+    return line
+  }
+
   private mutating func open(_ operation: Int, at column: Int) {
     columns[operation] = Int8(column)
     guard remaining[operation] > 0 else { return }
     if column == limit { hidden += 1 } else { live |= 1 << UInt32(column) }
   }
 
-  /// The content of a further line under the last one: only the rails.
   var below: RailLine {
     var line = RailLine(limit: limit)
     line.above = live

@@ -93,17 +93,17 @@ extension DryRun {
   ) {
     writeWave(entry.wave, width: layout.wave, to: sink)
     line.write(to: sink, usesASCII: options.usesASCII)
-    let step = plan.steps[entry.operation.index]
     sink.write(" ")
-    sink.write(step.id)
-    var column = line.textWidth + 1 + step.id.utf8.count
+    let id = sink.shortened(plan.steps[entry.operation.index].id)
+    sink.write(id)
+    var column = line.textWidth + 1 + id.utf8.count
     sink.write(spaces: layout.name - column)
     column = max(column, layout.name)
     writeAction(entry, to: sink)
     let start = sink.position
     reasons.write(for: entry, to: sink)
     let reason = sink.position - start
-    if !options.isVerbose, let command = step.work.shown {
+    if !options.isVerbose, let command = plan.steps[entry.operation.index].work.shown {
       sink.write(spaces: layout.reason - reason)
       column += layout.wave + 2 + 8 + max(reason, layout.reason)
       sink.write("  $ ")

@@ -105,8 +105,8 @@ package struct Forecast {
 
   private mutating func addSettled() {
     for settlement in scheduler.takeSettlements() {
-      let isSkipped = settlement.ending.outcome == .skipped
-      add(settlement.operation, isSkipped ? .skipped : .doesNotStart)
+      let isDecided = if case .condition = settlement.cause { true } else { false }
+      add(settlement.operation, isDecided ? .skipped : .doesNotStart)
       services.ended(settlement.operation, in: graph)
     }
     if !services.isEmpty { endReleased() }

@@ -29,7 +29,11 @@ struct StepDetails {
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
     for target in late?.readiness ?? [] { add("ready", target) }
-    if plan.standsForOthers(operation) { return lines }
+    if plan.standsForOthers(operation) {
+      add("timeout", plan.groups[operation]?.timeout.map(exactDuration))
+      add("allow_failure", plan.groups[operation]?.allowsFailure == true ? "true" : nil)
+      return lines
+    }
     add("working_dir", settings.workingDirectory)
     add("env", environment)
     add("shell", shell)
@@ -39,10 +43,16 @@ struct StepDetails {
     add("allow_failure", allowFailure)
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
+    add("tty", settings.usesTerminal ? "true" : nil)
     for kind in HookKind.allCases {
-      for work in settings.hooks[kind] { add(kind.key, work.shown?.text) }
+      for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
     }
     return lines
+  }
+
+  private func shown(_ hook: HookCommand) -> String? {
+    guard hook.timeout != HookCommand.defaultTimeout else { return hook.work.shown?.text }
+    return hook.work.shown.map { "\($0.text) (timeout \(exactDuration(hook.timeout)))" }
   }
 
   private var environment: String? {

@@ -7,7 +7,7 @@ package import Plans
 package import RunFiles
 package import Scheduling
 
-/// Writes every event of a run to a descriptor, except how much output there is.
+/// Writes every event of a run to a descriptor, except those about what a screen shows.
 ///
 /// Lines are collected, and written when a turn ends. During the run nothing waits for a reader
 /// that stops reading, and one that goes away is forgotten.
@@ -38,7 +38,7 @@ package final class EventStream: RunObserver {
   package var outlet: (any RunOutlet)? { sink.outlet }
 
   package func observe(_ event: RunEvent) {
-    if case .outputGrew = event.kind { return }
+    if event.kind.isOfScreen { return }
     sink.write("{\"event\":\"")
     sink.write(event.kind.name)
     sink.write("\"")
@@ -91,7 +91,7 @@ extension EventStream {
     switch kind {
     case .began(let beginning): write(beginning)
     case .started(let operation, let role): write(operation, role)
-    case .outputGrew: break
+    case .outputGrew, .terminalTaken, .terminalReturned: break
     case .ended(let operation, let role, let end):
       write(operation, role)
       write(end)
@@ -194,6 +194,7 @@ extension EventStream {
       write("reason", reason)
     }
     write("timed_out", end.timedOut)
+    write("stopped", end.isStopped)
     write("duration_ms", milliseconds: end.duration)
     write("processor_ms", milliseconds: end.processorTime)
     write("peak_memory", Int(end.peakMemory))
@@ -268,6 +269,7 @@ extension EventStream {
     switch reason {
     case .signal(let number): write("signal", signalName(number))
     case .failure(let operation): write("failed_step", operations.name(operation))
+    case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
     case .runTimeout, .noWidth, .suspended: break
     }

@@ -9,6 +9,8 @@ extension RunEvent.Kind {
     case .began: "run_started"
     case .started: "command_started"
     case .outputGrew: "output_grew"
+    case .terminalTaken: "terminal_taken"
+    case .terminalReturned: "terminal_returned"
     case .ended: "command_ended"
     case .appended: "step_added"
     case .resolved: "step_resolved"
@@ -27,12 +29,25 @@ extension RunEvent.Kind {
   }
 }
 
+extension RunEvent.Kind {
+  /// It says what a screen is to show, and nothing about a step.
+  var isOfScreen: Bool {
+    switch self {
+    case .outputGrew, .terminalTaken, .terminalReturned: true
+    case .began, .started, .ended, .appended, .resolved, .waiting, .published, .retrying,
+      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished:
+      false
+    }
+  }
+}
+
 extension StopReason {
   var word: StaticString {
     switch self {
     case .signal: "signal"
     case .failure: "failure"
     case .runTimeout: "run_timeout"
+    case .groupTimeout: "group_timeout"
     case .noWidth: "no_width"
     case .suspended: "suspended"
     case .stateFailure: "state_failure"

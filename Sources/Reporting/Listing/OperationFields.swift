@@ -42,9 +42,10 @@ struct OperationFields {
     case .expanding(let axes):
       sink.write(field: "matrix")
       sink.write(json: axes)
-    case .nested(let path):
+    case .nested(let path?):
       sink.write(field: "pipeline")
       sink.write(json: path)
+    case .nested(nil): break
     }
     sink.write(field: "members")
     let members = group.members.lazy.filter { groups.group(of: $0) == operation }

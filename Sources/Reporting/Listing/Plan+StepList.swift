@@ -8,14 +8,15 @@ extension Plan {
   /// Writes `id  command`; with a name or a description, `id  name: description`; then what is not
   /// usual about it.
   package func writeList(columns: Int, to sink: ByteSink) {
-    let widest = min(40, steps.lazy.map { displayWidth(of: $0.id) }.max() ?? 0)
+    let widest = min(40, steps.lazy.map { displayWidth(of: sink.shortened($0.id)) }.max() ?? 0)
     for operation in operations {
       let step = steps[operation.index]
-      sink.write(step.id)
-      sink.write(spaces: widest - displayWidth(of: step.id) + 2)
+      let id = sink.shortened(step.id)
+      let width = displayWidth(of: id)
+      sink.write(id)
+      sink.write(spaces: widest - width + 2)
       let notes = notes(on: operation)
-      let rest = max(
-        24, columns - max(widest, displayWidth(of: step.id)) - 2 - displayWidth(of: notes))
+      let rest = max(24, columns - max(widest, width) - 2 - displayWidth(of: notes))
       if let title = title(of: operation) {
         sink.write(oneLine(title, columns: rest))
         sink.write(notes.isEmpty ? "" : "  ")

@@ -10,8 +10,10 @@ extension ByteSink {
   }
 
   package func write(_ text: String) {
-    var text = text
-    text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+    let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable {
+      write(UnsafeRawBufferPointer($0))
+    }
+    if isWritten == nil { for byte in text.utf8 { write(byte) } }
   }
 
   package func write(decimal number: Int) {

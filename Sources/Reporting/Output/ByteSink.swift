@@ -15,7 +15,7 @@ package final class ByteSink {
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
-  /// Of the write that failed, where there is no outlet.
+  /// The error of the failed write, if there is no outlet.
   package private(set) var errorNumber: Int32 = 0
   private let buffer: UnsafeMutableRawBufferPointer
   private var count = 0
@@ -24,7 +24,28 @@ package final class ByteSink {
   /// Used in place of the descriptor if the output is wanted as text.
   private var memory: [UInt8]?
 
-  /// The masker. Setting it first passes on what was written before.
+  /// For the lines of a terminal.
+  private var clipper = LineClipper()
+
+  /// Columns that a line may take; a wider one is cut. What was written before is passed on first.
+  package var lineWidth: Int? {
+    get { clipper.columns }
+    set {
+      if newValue != clipper.columns { flush() }
+      clipper.columns = newValue
+    }
+  }
+
+  /// The terminal behind the sink is in raw mode.
+  var addsReturns: Bool {
+    get { clipper.addsReturns }
+    set {
+      if newValue != clipper.addsReturns { flush() }
+      clipper.addsReturns = newValue
+    }
+  }
+
+  /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
     didSet { masking = masker.map(MaskingStream.init) }
@@ -44,7 +65,15 @@ package final class ByteSink {
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
-  /// A sink whose output is discarded, to measure text by its `position`.
+  /// What the body writes, masked as it would be here.
+  func captured(_ body: (ByteSink) -> Void) -> String {
+    let sink = ByteSink.intoMemory()
+    sink.masker = masker
+    body(sink)
+    return sink.text
+  }
+
+  /// A sink whose output nobody sees, to measure text by its `position`.
   static func nowhere() -> ByteSink { ByteSink(descriptor: -1, capacity: 1024) }
 
   /// A sink whose output is its `text`.
@@ -62,6 +91,9 @@ package final class ByteSink {
 
   deinit {
     flush()
+    var rest: [UInt8] = []
+    clipper.finish(into: &rest)
+    rest.withUnsafeBytes { writeNow($0) }
     buffer.deallocate()
   }
 
@@ -71,18 +103,21 @@ package final class ByteSink {
     count += 1
   }
 
+  @inline(__always)
   package func write(_ bytes: UnsafeRawBufferPointer) {
-    guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-    if bytes.count > buffer.count - count {
-      spill()
-      guard bytes.count <= buffer.count else {
-        flushed += bytes.count
-        return pass(bytes)
-      }
-    }
-    guard let start = buffer.baseAddress else { return }
+    guard bytes.count <= buffer.count - count, let source = bytes.baseAddress,
+      let start = buffer.baseAddress
+    else { return writePastRoom(bytes) }
     (start + count).copyMemory(from: source, byteCount: bytes.count)
     count += bytes.count
+  }
+
+  private func writePastRoom(_ bytes: UnsafeRawBufferPointer) {
+    if bytes.isEmpty { return }
+    spill()
+    guard bytes.count > buffer.count else { return write(bytes) }
+    flushed += bytes.count
+    pass(bytes)
   }
 
   package func write(_ byte: UInt8, times: Int) {
@@ -90,7 +125,8 @@ package final class ByteSink {
     while rest > 0 {
       if count == buffer.count { spill() }
       let part = min(rest, buffer.count - count)
-      buffer[count..<count + part].initializeMemory(as: UInt8.self, repeating: byte)
+      guard let start = buffer.baseAddress else { return }
+      memset(start + count, Int32(byte), part)
       count += part
       rest -= part
     }
@@ -112,7 +148,7 @@ package final class ByteSink {
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
     masking?.finish(into: &rest)
-    rest.withUnsafeBytes { writeNow($0) }
+    rest.withUnsafeBytes { emit($0) }
   }
 
   /// Makes room in the buffer.
@@ -125,10 +161,17 @@ package final class ByteSink {
   }
 
   private func pass(_ bytes: UnsafeRawBufferPointer) {
-    guard masking != nil else { return writeNow(bytes) }
+    guard masking != nil else { return emit(bytes) }
     var masked: [UInt8] = []
     masking?.mask(bytes, into: &masked)
-    masked.withUnsafeBytes { writeNow($0) }
+    masked.withUnsafeBytes { emit($0) }
+  }
+
+  private func emit(_ bytes: UnsafeRawBufferPointer) {
+    guard clipper.isNeeded else { return writeNow(bytes) }
+    var clipped: [UInt8] = []
+    clipper.clip(bytes, into: &clipped)
+    clipped.withUnsafeBytes { writeNow($0) }
   }
 
   /// Tells the sink that a write past it (by `sendfile`) failed.

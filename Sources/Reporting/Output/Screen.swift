@@ -12,7 +12,9 @@ package struct ScreenOptions {
   package var color = ColorChoice.auto
   /// Whether to use only ASCII marks.
   package var usesASCII = false
-  /// The masker for everything that is written.
+  /// Every instance of a step has a line.
+  package var unfoldsInstances = false
+  /// For everything that is written.
   package var masker: Masker?
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
@@ -34,15 +36,22 @@ package final class Screen {
   let colorsOutput: Bool
   let colorsMessages: Bool
   let usesASCII: Bool
+  let unfoldsInstances: Bool
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
-  /// The maximum number of columns of a line of a message.
-  let columns: Int
-  /// A buffer for reading logs, used within one call, never across calls.
+  /// Columns that a line of a message should take.
+  private(set) var columns = Screen.columnsElsewhere
+  /// Messages go to a terminal, which would wrap what is wider.
+  let clipsMessages: Bool
+  /// For whoever reads a log: used within one call, never across calls.
   let scratch: UnsafeMutableRawBufferPointer
+
+  /// What was passed on to it as it is does not end in a newline.
+  private var unfinished: ByteSink?
 
   private static let scratchSize = 64 << 10
   private static let columnsElsewhere = 160
+  private static let narrowestName = 8
 
   package init(
     output: Int32, messages: Int32, options: ScreenOptions, environment: (String) -> String?
@@ -62,8 +71,17 @@ package final class Screen {
     colorsMessages = options.color.isOn(
       isTerminal: Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
-    columns = Terminal.width(of: messages) ?? Self.columnsElsewhere
+    unfoldsInstances = options.unfoldsInstances
+    clipsMessages = Terminal.width(of: messages) != nil
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
+    measure()
+  }
+
+  /// The width of a terminal may change at any time.
+  private func measure() {
+    guard clipsMessages, let width = Terminal.width(of: messages.descriptor) else { return }
+    columns = width
+    messages.lineWidth = width
   }
 
   deinit { scratch.deallocate() }
@@ -77,7 +95,11 @@ package final class Screen {
   func turnToOutput() { if isShared { messages.flush() } }
 
   /// Must be called before a message is written.
-  func turnToMessages() { if isShared { output.flush() } }
+  func turnToMessages() {
+    if isShared || unfinished === messages { endLine() }
+    if isShared { output.flush() }
+    if clipsMessages { measure() }
+  }
 
   func flush() {
     output.flush()
@@ -86,8 +108,32 @@ package final class Screen {
     messages.outlet?.endTurn()
   }
 
-  /// Writes part of a log to the output; returns where it stopped. `isEnd` says that no more of the
-  /// log will come.
+  /// What was passed on is followed by the start of a line.
+  func endLine() {
+    unfinished?.writeNewline()
+    unfinished = nil
+  }
+
+  /// Writes part of a log as it is.
+  func passOn(_ range: Range<Int>, of log: LogFile, to sink: ByteSink) {
+    let (isRaw, width) = (sink.addsReturns, sink.lineWidth)
+    sink.addsReturns = false
+    sink.lineWidth = nil
+    _ = log.copy(range, to: sink, buffer: scratch)
+    sink.lineWidth = width
+    sink.addsReturns = isRaw
+    unfinished = log.endsInNewline(at: range.upperBound, buffer: scratch) ? nil : sink
+  }
+
+  /// What the lines of a group have in front, where they stand between messages on a terminal. Files and
+  /// pipes get output as it is.
+  var rail: StaticString? {
+    guard isShared, filtersOutput else { return nil }
+    return usesASCII ? "| " : "│ "
+  }
+
+  /// Writes part of a log to the output; answers where it stopped.
+  /// `isEnd` says that no more of the log will come.
   func copy(
     _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
@@ -104,6 +150,14 @@ package final class Screen {
       position += used
     }
     return position
+  }
+}
+
+extension Screen {
+  /// The terminal does nothing by itself while a command has its keys.
+  func setRaw(_ isRaw: Bool) {
+    if clipsMessages { messages.addsReturns = isRaw }
+    if filtersOutput { output.addsReturns = isRaw }
   }
 }
 
@@ -141,15 +195,17 @@ extension Screen {
 }
 
 extension Screen {
-  /// Writes the line before a command's output, only if messages and output go to the same place.
-  func writeOpening(of title: String) {
+  /// The line in front of a command's output. Only where messages are seen beside output.
+  func writeOpening(of title: [Piece]) {
     guard isShared else { return }
     turnToMessages()
     write(.opening)
     messages.write(" ")
-    messages.write(title)
-    messages.writeNewline()
+    write(title, at: 2)
   }
+
+  /// Columns of a name that leaves room for something beside it.
+  var nameColumns: Int { clipsMessages ? max(Self.narrowestName, columns * 2 / 5) : .max }
 
   func writeUnreadable(_ path: String, _ error: LogReadFailure) {
     turnToMessages()

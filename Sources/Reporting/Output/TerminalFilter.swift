@@ -4,13 +4,33 @@
 /// Passes text through, including colour sequences (SGR) if they are allowed.
 struct TerminalFilter {
   let keepsColor: Bool
-  /// True if a colour sequence was passed through, so the terminal's current colour is unknown.
-  private(set) var hasColored = false
+  /// In front of every line.
+  private let rail: StaticString?
+  private var isAtLineStart: Bool
+  /// The sequences since the last one that set everything back.
+  private var openColors: [UInt8] = []
 
   /// No colour sequence in use is longer; a longer one is shown, not obeyed.
   private static let longestSequence = 64
+  /// The bytes of all sequences that are remembered.
+  private static let longestColors = 256
 
-  init(keepsColor: Bool) { self.keepsColor = keepsColor }
+  init(keepsColor: Bool, rail: StaticString? = nil) {
+    self.keepsColor = keepsColor
+    self.rail = rail
+    isAtLineStart = rail != nil
+  }
+
+  /// The colour of the terminal is not ours to trust.
+  var isColored: Bool { !openColors.isEmpty }
+
+  /// Something else may be written now.
+  func suspendColors(to sink: ByteSink) { if isColored { sink.write("\u{1b}[0m") } }
+
+  /// The text goes on.
+  func resumeColors(to sink: ByteSink) {
+    if isColored { openColors.withUnsafeBytes { sink.write($0) } }
+  }
 
   /// Writes the visible form, and returns how many bytes it consumed. An incomplete character at
   /// the end is left for the next call, unless this is the last one.
@@ -20,7 +40,13 @@ struct TerminalFilter {
     var index = 0
     var plainStart = 0
     while index < bytes.count {
+      if isAtLineStart {
+        sink.write(UnsafeRawBufferPointer(rebasing: bytes[plainStart..<index]))
+        plainStart = index
+        writeRail(to: sink)
+      }
       if Self.isPlain(bytes[index]) {
+        if bytes[index] == UInt8(ascii: "\n") { isAtLineStart = rail != nil }
         index += 1
         continue
       }
@@ -32,6 +58,23 @@ struct TerminalFilter {
     }
     sink.write(UnsafeRawBufferPointer(rebasing: bytes[plainStart...]))
     return index
+  }
+
+  private mutating func writeRail(to sink: ByteSink) {
+    isAtLineStart = false
+    guard let rail else { return }
+    suspendColors(to: sink)
+    sink.write(rail, in: .faint, isColored: keepsColor)
+    resumeColors(to: sink)
+  }
+
+  private mutating func note(_ sequence: UnsafeRawBufferPointer) {
+    let codes = sequence.dropFirst(2).dropLast()
+    if codes.allSatisfy({ $0 == UInt8(ascii: "0") }) {
+      openColors = []
+    } else if openColors.count + sequence.count <= Self.longestColors {
+      openColors += sequence
+    }
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
@@ -46,7 +89,10 @@ struct TerminalFilter {
     case 0x1b: return writeEscape(bytes, isLast: isLast, to: sink)
     case 0x0d:
       guard bytes.count > 1 else { return isLast ? 1 : nil }
-      if bytes[1] != UInt8(ascii: "\n") { sink.writeNewline() }
+      if bytes[1] != UInt8(ascii: "\n") {
+        sink.writeNewline()
+        isAtLineStart = rail != nil
+      }
       return 1
     case 0x80...:
       return writeEncoded(bytes, isLast: isLast, to: sink)
@@ -72,8 +118,9 @@ struct TerminalFilter {
       return 1
     }
     if keepsColor {
-      sink.write(UnsafeRawBufferPointer(rebasing: bytes[...length]))
-      hasColored = true
+      let sequence = UnsafeRawBufferPointer(rebasing: bytes[...length])
+      sink.write(sequence)
+      note(sequence)
     }
     return length + 1
   }

@@ -65,7 +65,7 @@ struct RunRecord {
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
       .stopping,
-      .notice:
+      .notice, .terminalTaken, .terminalReturned:
       break
     }
   }
@@ -119,7 +119,7 @@ extension RunRecord {
     let settled = step.settled
     let sink = ByteSink.intoMemory()
     if let decisive = settled.decisive {
-      let limit = operations.step(step.operation).settings.timeout
+      let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(decisive.end, limit: limit, columns: .max)
     } else {
       sink.write(settled.reason(operations) ?? "")

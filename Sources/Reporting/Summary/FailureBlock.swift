@@ -11,12 +11,10 @@ struct FailureBlock {
   private let screen: Screen
   private let sink: ByteSink
 
-  private static let tailLength = 40
   private static let shownServices = 3
   private static let serviceTailLength = 10
-  /// A reason longer than this is on separate lines.
+  /// A longer reason has lines of its own.
   private static let widestReason = 60
-  private static let narrowestReason = 40
 
   init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
     self.operations = operations
@@ -25,18 +23,24 @@ struct FailureBlock {
     sink = screen.messages
   }
 
-  func write(_ failure: SettledOperation, blocked: Sample<OperationID>) {
+  /// `lineLimit` lines of its log are shown.
+  func write(_ failure: SettledOperation, blocked: FoldedNames, lineLimit: Int) {
     let step = operations.step(failure.operation)
     writeHeading(failure, step)
     if let reason = longReason(of: failure) { writeLines(of: reason) }
     if !operations.standsForOthers(failure.operation) { writeCommand(of: failure, step) }
     if let decisive = failure.decisive, decisive.end.outputByteCount > 0 {
-      writeLog(Stream(operation: failure.operation, role: decisive.role), decisive.log)
+      let stream = Stream(operation: failure.operation, role: decisive.role)
+      writeLog(stream, decisive.log, lineLimit, step.settings)
+    }
+    if blocked.count > 0 {
+      sink.write(spaces: 2)
+      screen.write(
+        screen.words(of: "blocked because of it:") + operations.pieces(blocked), at: 2, indent: 4)
     }
     for service in operations.services(of: failure.operation).prefix(Self.shownServices) {
       writeService(service)
     }
-    if blocked.count > 0 { writeBlocked(blocked) }
   }
 
   /// What the service has written last, of those that the step depended on.
@@ -48,42 +52,40 @@ struct FailureBlock {
     sink.write(operations.name(service))
     sink.write(":\n")
     writeLog(
-      Stream(operation: service, role: command.role), command.log, lines: Self.serviceTailLength)
+      Stream(operation: service, role: command.role), command.log, Self.serviceTailLength,
+      operations.step(service).settings)
   }
 
   /// Writes `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
   private func writeHeading(_ failure: SettledOperation, _ step: PlannedStep) {
     screen.write(.failed)
     sink.write(" ")
-    sink.write(step.id, in: .strong, isColored: screen.colorsMessages)
-    if let name = step.settings.name, name != step.id {
-      sink.write(" (")
-      sink.write(shortName(name))
-      sink.write(")")
-    }
-    sink.write("  ")
-    writeEnd(failure, step.settings)
-    sink.write("  ")
-    sink.write(oneLine(operations.plan.sources.location(of: step.span)))
-    sink.writeNewline()
+    let end = sink.captured { writeEnd(failure, step.settings, to: $0) }
+    let place = oneLine(operations.plan.sources.location(of: step.span))
+    screen.write(
+      [Piece(step.id, .strong, cut: .middle)] + operations.label(of: failure.operation)
+        + [Piece(end), Piece(place, cut: .middle)], at: 2)
   }
 
-  private func writeEnd(_ failure: SettledOperation, _ settings: StepSettings) {
-    guard let decisive = failure.decisive else { return writeEndWithoutCommand(failure) }
+  private func writeEnd(
+    _ failure: SettledOperation, _ settings: StepSettings, to sink: ByteSink
+  ) {
+    guard let decisive = failure.decisive else {
+      return writeEndWithoutCommand(failure, to: sink)
+    }
     if case .hook(let kind) = failure.cause {
       sink.write(kind.keyText)
       sink.write(" hook: ")
     }
     if case .notReady(let words) = failure.cause {
-      return writeNotReady(words, after: decisive.end)
+      return writeNotReady(words, after: decisive.end, to: sink)
     }
     if longReason(of: failure) != nil {
       return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
-    if case .hook = failure.cause {
-      sink.write(decisive.end, limit: nil, columns: .max)
-    } else {
-      sink.write(decisive.end, limit: settings.timeout, columns: .max)
+    let limit = operations.limit(of: decisive.end, as: decisive.role, failure.operation)
+    sink.write(decisive.end, limit: limit, columns: .max)
+    if case .attempt = decisive.role {
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
     if case .service(let words) = failure.cause {
@@ -93,14 +95,14 @@ struct FailureBlock {
   }
 
   /// `not ready after 30s: tcp localhost:5432: refused`.
-  private func writeNotReady(_ words: String, after end: CommandEnd) {
+  private func writeNotReady(_ words: String, after end: CommandEnd, to sink: ByteSink) {
     sink.write("not ready after ")
     sink.write(elapsed: end.duration)
     sink.write(": ")
     sink.write(oneLine(words))
   }
 
-  private func writeEndWithoutCommand(_ failure: SettledOperation) {
+  private func writeEndWithoutCommand(_ failure: SettledOperation, to sink: ByteSink) {
     let reason = longReason(of: failure) == nil ? failure.reason(operations) : nil
     sink.write(failureWithoutCommand: failure, reason)
   }
@@ -119,7 +121,7 @@ struct FailureBlock {
   }
 
   private func writeLines(of reason: String) {
-    let columns = max(Self.narrowestReason, screen.columns - 4)
+    let columns = max(1, screen.columns - 4)
     for line in wrapped(reason, columns: columns) {
       sink.write("  | ", in: .faint, isColored: screen.colorsMessages)
       sink.write(line)
@@ -133,29 +135,38 @@ struct FailureBlock {
     if case .hook(let kind, let index)? = failure.decisive?.role {
       let hooks = step.settings.hooks[kind]
       guard hooks.indices.contains(index - 1) else { return }
-      command = hooks[index - 1].shown
+      command = hooks[index - 1].work.shown
     }
     guard let command else { return }
     sink.write("  $ ")
-    sink.write(firstLineOf: command, columns: screen.columns - 4)
+    var pieces = [
+      Piece(sink.captured { $0.write(firstLineOf: command, columns: screen.columns - 4) })
+    ]
     if let directory = step.settings.workingDirectory {
-      sink.write("    in ")
-      sink.write(oneLine(directory))
+      pieces.append(Piece("in \(oneLine(directory))", cut: .middle, gap: 4))
     }
-    sink.writeNewline()
+    screen.write(pieces, at: 4, indent: 4)
   }
 
   private func writeLog(
-    _ stream: Stream, _ identity: FileIdentity?, lines: Int = FailureBlock.tailLength
+    _ stream: Stream, _ identity: FileIdentity?, _ lineLimit: Int, _ settings: StepSettings
   ) {
     do throws(LogReadFailure) {
       let log = try operations.log(of: stream, writtenTo: identity)
       let tail = LogTail(
-        of: log, limit: lines, columns: screen.columns - 4, buffer: screen.scratch)
+        of: log, limit: lineLimit, columns: screen.columns - 4, buffer: screen.scratch)
       write(tail, of: operations.logPath(of: stream))
+      if !settings.usesTerminal, tail.lines.contains(where: TerminalWish.isSaid) {
+        writeHelp("it seems to want a terminal: 'tty: true' gives the step one")
+      }
     } catch {
       screen.writeUnreadable(operations.logPath(of: stream), error)
     }
+  }
+
+  private func writeHelp(_ text: String) {
+    sink.write("  help: ", in: .good, isColored: screen.colorsMessages)
+    screen.write(screen.words(of: text), at: 8, indent: 4)
   }
 
   private func write(_ tail: LogTail, of path: String) {
@@ -164,33 +175,21 @@ struct FailureBlock {
       sink.write(line)
       sink.writeNewline()
     }
-    sink.write("  log  ")
-    sink.write(oneLine(path))
-    sink.write("  (")
-    if let count = tail.lineCount {
-      sink.write(count, "line")
-    } else {
-      sink.write(byteCount: tail.byteCount)
+    let size = sink.captured {
+      $0.write("(")
+      if let count = tail.lineCount {
+        $0.write(count, "line")
+      } else {
+        $0.write(byteCount: tail.byteCount)
+      }
+      if tail.lineCount != tail.lines.count {
+        $0.write(", last ")
+        $0.write(decimal: tail.lines.count)
+        $0.write(" shown")
+      }
+      $0.write(")")
     }
-    if tail.lineCount != tail.lines.count {
-      sink.write(", last ")
-      sink.write(decimal: tail.lines.count)
-      sink.write(" shown")
-    }
-    sink.write(")\n")
-  }
-
-  private func writeBlocked(_ blocked: Sample<OperationID>) {
-    sink.write("  blocked because of it: ")
-    for (index, operation) in blocked.first.enumerated() {
-      if index > 0 { sink.write(", ") }
-      sink.write(operations.name(operation))
-    }
-    if blocked.count > blocked.first.count {
-      sink.write(" and ")
-      sink.write(grouped: blocked.count - blocked.first.count)
-      sink.write(" more")
-    }
-    sink.writeNewline()
+    sink.write("  ")
+    screen.write([Piece("log"), Piece(oneLine(path), cut: .nothing), Piece(size)], at: 2)
   }
 }

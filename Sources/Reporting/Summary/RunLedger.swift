@@ -32,17 +32,25 @@ struct CommandResult {
   var log: FileIdentity?
 }
 
-/// The first few of something, and how many there are.
-struct Sample<Element> {
-  static var limit: Int { 20 }
-
-  private(set) var first: [Element] = []
+/// The first few operations of something in the order of their ends, and how many there are. Instances of
+/// a step are one of them.
+struct FoldedNames {
+  private(set) var first: [(operation: OperationID, group: OperationID?, count: Int)] = []
   private(set) var count = 0
 
-  mutating func add(_ element: Element) {
-    if first.count < Self.limit { first.append(element) }
+  private static let limit = 20
+
+  mutating func add(_ operation: OperationID, in group: OperationID?) {
     count += 1
+    if let group, let index = first.firstIndex(where: { $0.group == group }) {
+      first[index].count += 1
+    } else if first.count < Self.limit {
+      first.append((operation, group, 1))
+    }
   }
+
+  /// Those that have no name here.
+  var otherCount: Int { first.reduce(count) { $0 - $1.count } }
 }
 
 struct RunLedger {
@@ -64,17 +72,21 @@ struct RunLedger {
   /// The commands of operations that have not ended.
   private var commands: [OperationID: String] = [:]
   private(set) var allowedFailures = 0
-  /// The failures that are not allowed.
-  private(set) var failures = Sample<SettledOperation>()
-  /// The operations that are blocked because of the first failure.
-  private(set) var blocked = Sample<OperationID>()
-  /// The total time that commands took.
+  /// The first failures that are not allowed.
+  private(set) var failures: [SettledOperation] = []
+  private(set) var otherFailures = FoldedNames()
+  /// What was blocked because of each of the first failures.
+  private var blocked: [OperationID: FoldedNames] = [:]
+  /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
   /// Services that are or were ready: their time is that until then.
   private var ready: Set<OperationID> = []
   /// The last commands of services that have ended.
   private(set) var serviceCommands: [OperationID: CommandResult] = [:]
+
+  /// So many are shown in full.
+  private static let failureLimit = 5
 
   init(_ operations: RunOperations) {
     self.operations = operations
@@ -150,12 +162,28 @@ struct RunLedger {
   private mutating func collect(_ settled: SettledOperation) {
     switch settled.ending.outcome {
     case .failed, .timedOut:
-      if settled.ending.isAllowed { allowedFailures += 1 } else { failures.add(settled) }
+      if settled.ending.isAllowed { allowedFailures += 1 } else { add(failure: settled) }
     case .blocked:
-      guard let first = failures.first.first?.operation else { return }
-      if settled.cause == .dependency(first) { blocked.add(settled.operation) }
+      guard case .dependency(let root) = settled.cause else { return }
+      blocked[root]?.add(settled.operation, in: operations.fold(of: settled.operation))
     case .succeeded, .cached, .cancelled, .skipped: break
     }
+  }
+}
+
+extension RunLedger {
+  private mutating func add(failure: SettledOperation) {
+    if failures.count < Self.failureLimit {
+      failures.append(failure)
+      blocked[failure.operation] = FoldedNames()
+    } else {
+      otherFailures.add(failure.operation, in: operations.fold(of: failure.operation))
+    }
+  }
+
+  /// What was blocked because of one of `failures`.
+  func blocked(by failure: SettledOperation) -> FoldedNames {
+    blocked[failure.operation] ?? FoldedNames()
   }
 }
 
@@ -212,8 +240,4 @@ extension RunLedger {
   }
 
   var criticalTime: Nanoseconds { longest.map { chains[$0.index] } ?? 0 }
-}
-
-extension CommandEnd {
-  var isSuccess: Bool { status == .exited(0) && !timedOut }
 }

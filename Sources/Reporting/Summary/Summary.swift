@@ -1,5 +1,5 @@
-// The summary at the end of a run: the first failure in full, the others in a line each, then one
-// line for the whole run. Everything else had its line when it happened.
+// The end of a run: the first failures in full, the others counted, then one line that says it all. What
+// else happened has had its line when it happened.
 
 import Plans
 import Scheduling
@@ -12,7 +12,9 @@ struct Summary {
 
   /// More names than this on the critical path are left out of its middle.
   private static let longestPath = 7
-  private static let narrowestEnd = 40
+  /// The lines that are shown of the log of the first failure, and of the logs of the others.
+  private static let linesOfFirst = 40
+  private static let linesOfOthers = 10
 
   init(operations: RunOperations, ledger: RunLedger, screen: Screen) {
     self.operations = operations
@@ -22,42 +24,28 @@ struct Summary {
   }
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
-    let failures = ledger.failures
     let block = FailureBlock(operations, ledger, screen: screen)
-    let inFull = isQuiet ? failures.first.count : min(1, failures.first.count)
-    for (index, failure) in failures.first[..<inFull].enumerated() {
+    for (index, failure) in ledger.failures.enumerated() {
       if index > 0 || !isQuiet { sink.writeNewline() }
-      block.write(failure, blocked: index == 0 ? ledger.blocked : Sample())
+      block.write(
+        failure, blocked: ledger.blocked(by: failure),
+        lineLimit: index == 0 ? Self.linesOfFirst : Self.linesOfOthers)
     }
-    if inFull > 0 { sink.writeNewline() }
-    if failures.count > inFull {
-      for failure in failures.first[inFull...] { writeFailure(failure) }
-      if failures.count > failures.first.count {
-        sink.write("  … and ")
-        sink.write(grouped: failures.count - failures.first.count)
-        sink.write(" more\n")
-      }
-      sink.writeNewline()
-    }
+    if !ledger.failures.isEmpty { sink.writeNewline() }
+    if ledger.otherFailures.count > 0 { writeOtherFailures() }
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
   }
 
-  private func writeFailure(_ failure: SettledOperation) {
-    let step = operations.step(failure.operation)
+  /// `✗ 7 more failed: a, b and 5 more`.
+  private func writeOtherFailures() {
+    let others = ledger.otherFailures
     screen.write(.failed)
     sink.write(" ")
-    sink.write(step.id)
-    sink.write("  ")
-    if let decisive = failure.decisive {
-      let columns = max(Self.narrowestEnd, screen.columns - step.id.utf8.count - 4)
-      sink.write(decisive.end, limit: step.settings.timeout, columns: columns)
-      if decisive.end.outputByteCount > 0 {
-        sink.write("  ")
-        sink.write(oneLine(operations.logPath(of: Stream(failure.operation, decisive))))
-      }
-    } else {
-      sink.write(failureWithoutCommand: failure, failure.reason(operations))
+    let words = sink.captured {
+      $0.write(grouped: others.count)
+      $0.write(" more failed:")
     }
+    screen.write([Piece(words)] + operations.pieces(others), at: 2)
     sink.writeNewline()
   }
 }
@@ -67,18 +55,19 @@ extension Summary {
   private func writeVerdict(_ end: RunEnd, wallTime: Nanoseconds) {
     screen.write(end.exitStatus == 0 ? .succeeded : .failed)
     sink.write(" ")
-    sink.write(shortName(operations.plan.name), in: .strong, isColored: screen.colorsMessages)
-    sink.write(": ")
-    writeCounts()
-    sink.write(" in ")
-    sink.write(elapsed: wallTime)
-    if end.hookFailed { sink.write(", a hook of the run failed") }
-    if let reason = end.stopReason {
-      sink.write(", stopped: ")
-      sink.write(reason.words(operations))
+    var words = counts
+    words.append("in " + sink.captured { $0.write(elapsed: wallTime) })
+    if end.hookFailed {
+      words[words.count - 1] += ","
+      words.append("a hook of the run failed")
     }
-    writeWork(wallTime: wallTime)
-    sink.writeNewline()
+    if let reason = end.stopReason {
+      words[words.count - 1] += ","
+      words.append("stopped: " + reason.words(operations))
+    }
+    let name = Piece(shortName(operations.plan.name) + ":", .strong, cut: .middle)
+    screen.write(
+      [name] + words.map { Piece($0, cut: .nothing, gap: 1) } + work(wallTime: wallTime), at: 2)
   }
 
   private subscript(count: Count) -> Int {
@@ -90,49 +79,59 @@ extension Summary {
     }
   }
 
-  private func writeCounts() {
-    let counts = Count.allCases.map { (self[$0], $0.words) }
-    let shown = counts.filter { $0.0 > 0 }
-    for (index, (count, word)) in shown.enumerated() {
-      if index > 0 { sink.write(", ") }
-      sink.write(grouped: count)
-      sink.write(word)
+  /// `1 failed,` `2 blocked,` `5 ok`.
+  private var counts: [String] {
+    let shown = Count.allCases.map { (self[$0], $0.words) }.filter { $0.0 > 0 }
+    let words = shown.enumerated().map { index, count in
+      sink.captured {
+        $0.write(grouped: count.0)
+        $0.write(count.1)
+        if index < shown.count - 1 { $0.write(",") }
+      }
     }
-    if shown.isEmpty { sink.write("nothing ran") }
+    return words.isEmpty ? ["nothing ran"] : words
   }
 
-  private func writeWork(wallTime: Nanoseconds) {
+  /// `(12.1s of work, critical path fetch > build 6.2s)`.
+  private func work(wallTime: Nanoseconds) -> [Piece] {
     let path = ledger.criticalPath
     let ranCount = Outcome.allCases.lazy.filter(\.isOfWork).reduce(0) { $0 + ledger[$1] }
-    guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return }
-    sink.write("   (")
-    sink.write(elapsed: ledger.work)
-    sink.write(" of work, ")
-    sink.write(path.count > 1 ? "critical path " : "longest ")
-    write(path)
-    sink.write(" ")
-    sink.write(elapsed: ledger.criticalTime)
-    sink.write(")")
+    guard ranCount > 1, ledger.work > 0, !path.isEmpty else { return [] }
+    let all = sink.captured {
+      $0.write("(")
+      $0.write(elapsed: ledger.work)
+      $0.write(" of work,")
+    }
+    let time = sink.captured {
+      $0.write(elapsed: ledger.criticalTime)
+      $0.write(")")
+    }
+    let kind = path.count > 1 ? "critical path" : "longest"
+    return [Piece(all, gap: 3), Piece(kind, gap: 1)] + pieces(of: path) + [Piece(time, gap: 1)]
   }
 
-  private func write(_ path: [OperationID]) {
+  private func pieces(of path: [OperationID]) -> [Piece] {
     let isCut = path.count > Self.longestPath
-    let ends = isCut ? Array(path.prefix(3) + path.suffix(3)) : path
-    for (index, operation) in ends.enumerated() {
-      if index > 0 { sink.write(" > ") }
-      if isCut, index == 3 {
-        sink.write("… ")
-        sink.write(grouped: path.count - 6)
-        sink.write(" more … > ")
-      }
-      sink.write(operations.name(operation))
+    var names = (isCut ? Array(path.prefix(3) + path.suffix(3)) : path).map(operations.name)
+    if isCut {
+      names.insert("… \(sink.captured { $0.write(grouped: path.count - 6) }) more …", at: 3)
+    }
+    return names.enumerated().flatMap { index, name in
+      (index == 0 ? [] : [Piece(">", gap: 1)]) + [Piece(name, cut: .middle, gap: 1)]
     }
   }
 }
 
-/// The classes in which operations are counted, in the order of the last line.
-private enum Count: CaseIterable {
+/// What operations are counted as, in the order of the last line.
+enum Count: CaseIterable {
   case failed, allowed, blocked, cancelled, ok, upToDate, skipped
+
+  /// The order for the instances of a step.
+  static let inLinesOfGroups: [Count] = [
+    .ok, .upToDate, .failed, .allowed, .cancelled, .blocked, .skipped,
+  ]
+
+  init(_ ending: Ending) { self = ending.isAllowed ? .allowed : ending.outcome.count }
 
   var words: StaticString {
     switch self {
@@ -148,7 +147,7 @@ private enum Count: CaseIterable {
 }
 
 extension Outcome {
-  fileprivate var count: Count {
+  var count: Count {
     switch self {
     case .failed, .timedOut: .failed
     case .blocked: .blocked
@@ -168,9 +167,17 @@ extension Outcome {
   }
 }
 
-extension Stream {
-  fileprivate init(_ operation: OperationID, _ command: CommandResult) {
-    self.init(operation: operation, role: command.role)
+extension RunOperations {
+  /// `pack, test ×4 and 12 more`.
+  func pieces(_ names: FoldedNames) -> [Piece] {
+    var words = names.first.map { entry in
+      guard let group = entry.group, entry.count > 1 else { return name(entry.operation) }
+      return "\(name(group)) ×\(entry.count)"
+    }
+    for index in words.indices.dropLast() { words[index] += "," }
+    var pieces = words.map { Piece($0, cut: .middle, gap: 1) }
+    if names.otherCount > 0 { pieces.append(Piece("and \(names.otherCount) more", gap: 1)) }
+    return pieces
   }
 }
 

@@ -1,5 +1,6 @@
 // Writes what a step runs, as a person would type it.
 
+import Glibc
 import Masking
 package import Plans
 
@@ -19,7 +20,7 @@ extension ByteSink {
 
   /// Nearly every command begins with a line of printable ASCII.
   private func writeIfPlain(_ bytes: UnsafeBufferPointer<UInt8>, columns: Int) -> Bool {
-    let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+    let end = lineEnd(of: bytes)
     let line = UnsafeBufferPointer(rebasing: bytes[..<end])
     let start = line.first ?? UInt8(ascii: " ")
     guard start != UInt8(ascii: " "), start != UInt8(ascii: "#"), isPrintableASCII(line) else {
@@ -37,11 +38,35 @@ extension ByteSink {
     return true
   }
 
-  /// There is no branch in the loop, so that the compiler can process many bytes at once.
+  private func lineEnd(of bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    guard let start = bytes.baseAddress,
+      let newline = memchr(start, Int32(UInt8(ascii: "\n")), bytes.count)
+    else { return bytes.count }
+    return UnsafeRawPointer(newline) - UnsafeRawPointer(start)
+  }
+
+  /// Looks at eight bytes at a time; some of the last eight may be looked at twice.
   private func isPrintableASCII(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    var bad: UInt8 = 0
-    for byte in bytes { bad |= byte &- 0x20 < 0x5F ? 0 : 1 }
+    guard bytes.count >= 8 else { return bytes.allSatisfy { $0 &- 0x20 < 0x5F } }
+    let bytes = UnsafeRawBufferPointer(bytes)
+    var bad = Self.unprintable(
+      bytes.loadUnaligned(fromByteOffset: bytes.count - 8, as: UInt64.self))
+    var offset = 0
+    while offset + 8 < bytes.count {
+      bad |= Self.unprintable(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset += 8
+    }
     return bad == 0
+  }
+
+  /// Zero if all eight bytes are printable ASCII.
+  @inline(__always)
+  private static func unprintable(_ word: UInt64) -> UInt64 {
+    let each: UInt64 = 0x0101_0101_0101_0101
+    let upper = each << 7
+    let isControl = ~((word | upper) &- 0x20 * each)
+    let isDelete = word &+ each
+    return (word | isControl | isDelete) & upper
   }
 
   private func firstLine(of text: String, columns: Int) -> String {

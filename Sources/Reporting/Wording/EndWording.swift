@@ -14,6 +14,7 @@ extension ByteSink {
       if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
       return
     }
+    if end.isStopped { return writeStopped(end) }
     switch end.status {
     case .exited(let status):
       write("exit ")
@@ -28,6 +29,14 @@ extension ByteSink {
     case .notStarted(let reason, _), .outputsRefused(let reason):
       return write(oneLine(reason.prefix { !$0.isNewline }.description, columns: columns))
     }
+    write(" after ")
+    write(elapsed: end.duration)
+  }
+
+  /// Writes `stopped after 3.4s`: the signal that ended it was ours.
+  private func writeStopped(_ end: CommandEnd) {
+    write("stopped")
+    if case .notStarted = end.status { return write(" before it started") }
     write(" after ")
     write(elapsed: end.duration)
   }
@@ -51,8 +60,9 @@ extension StopReason {
   func words(_ operations: RunOperations) -> String {
     switch self {
     case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(operations.name(operation))' failed"
+    case .failure(let operation): "'\(operations.compactName(operation))' failed"
     case .runTimeout: "the run's time limit"
+    case .groupTimeout(let group): "the time limit of '\(operations.name(group))'"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
     case .stateFailure(let reason): oneLine(reason)
@@ -69,7 +79,7 @@ extension SettledOperation {
     case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
-      "'\(operations.name(root))' " + (rootOutcome?.pastTense ?? "did not run")
+      "'\(operations.compactName(root))' " + (rootOutcome?.pastTense ?? "did not run")
     }
   }
 }

@@ -24,7 +24,8 @@ extension Plan {
     case .expanding(let axes): return "matrix of \(oneLine(axes)), known while running"
     case .nested(let path):
       let steps = stepCount(in: group)
-      return "\(oneLine(path)), \(steps) step\(steps == 1 ? "" : "s")"
+      let count = "\(steps) step\(steps == 1 ? "" : "s")"
+      return path.map { "\(oneLine($0)), \(count)" } ?? count
     }
   }
 

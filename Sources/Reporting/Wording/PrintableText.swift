@@ -18,7 +18,7 @@ package func oneLine(_ text: String, columns: Int = .max) -> String {
   return result
 }
 
-/// A name, or what is waited for: whole as long as a person would have chosen it.
+/// A name, or what is waited for, which is not cut unless it is longer than a person would write.
 func shortName(_ text: String) -> String { oneLine(text, columns: 120) }
 
 package func oneLine(_ text: some Collection<UInt8>, columns: Int = .max) -> String {

@@ -96,6 +96,14 @@ extension Graph {
     while let edge = cursor.next(in: self) { body(edge) }
   }
 
+  /// Like `forEachDependency`, for loops that change something outside the graph.
+  package func forEachDependency<State>(
+    of id: OperationID, changing state: inout State, _ body: (inout State, Edge) -> Void
+  ) {
+    var cursor = EdgeCursor(dependenciesOf: id, in: self)
+    while let edge = cursor.next(in: self) { body(&state, edge) }
+  }
+
   /// Like `forEachDependency`, for edges out of the operation.
   package func forEachDependent(of id: OperationID, _ body: (Edge) -> Void) {
     var cursor = EdgeCursor(dependentsOf: id, in: self)

@@ -9,11 +9,12 @@ extension Scheduler {
     let capacity = max(needed, 2 * records.count)
     graph.reserveCapacity(operations: capacity, edges: 0)
     records.reserveCapacity(capacity)
+    unmetCounts.reserveCapacity(capacity)
     places.reserveCapacity(capacity)
   }
 
   /// Adds an operation that waits for others, which may have ended: those edges are settled at once
-  /// and not kept. It may also end at once, blocked, or cancelled after `stop`; `takeSettlements`
+  /// and not kept. It may also end at once: blocked, skipped, or cancelled after `stop`; `takeSettlements`
   /// reports that. Everything that it waits for inherits its priority; only the nearest ones get a
   /// longer remaining path (`pathReach`).
   @discardableResult
@@ -31,7 +32,7 @@ extension Scheduler {
       wait(id, for: dependency, condition)
       if records[id.index].state.hasEnded { return id }
     }
-    if records[id.index].unmetCount == 0 { reach(id) } else { raiseDependencies(of: id) }
+    if unmetCounts[id.index] == 0 { reach(id) } else { raiseDependencies(of: id) }
     return id
   }
 
@@ -45,6 +46,7 @@ extension Scheduler {
     precondition(state == .waiting || state == .ready, "the dependent has started already")
     if state == .ready, !records[dependency.index].state.hasEnded { move(dependent, to: .waiting) }
     wait(dependent, for: dependency, condition)
+    if records[dependent.index].state == .ready, isUnneeded(dependent) { skip(dependent) }
     if let ending = records[dependent.index].state.ending {
       tellDependents(of: dependent, ending)
     } else if records[dependent.index].state == .waiting {
@@ -62,10 +64,14 @@ extension Scheduler {
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
     if let ending = records[dependency.index].state.ending {
-      if !condition.isSatisfied(by: ending) { block(id, by: dependency) }
+      switch condition.effect(of: ending) {
+      case .runs: break
+      case .skips: noteUnneeded(id, because: dependency)
+      case .blocks: block(id, by: dependency)
+      }
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
-      records[id.index].unmetCount += 1
+      unmetCounts[id.index] += 1
     }
   }
 }

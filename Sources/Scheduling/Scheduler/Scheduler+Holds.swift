@@ -18,7 +18,7 @@ extension Scheduler {
     let state = records[id.index].state
     precondition(state == .waiting || state == .ready, "the operation has started already")
     if state == .ready { move(id, to: .waiting) }
-    records[id.index].unmetCount += 1
+    unmetCounts[id.index] += 1
   }
 
   /// Removes one hold, unless a call of `ignoreDependencies` already has.
@@ -31,7 +31,8 @@ extension Scheduler {
   package mutating func ignoreDependencies(of id: OperationID) {
     guard records[id.index].state == .waiting else { return }
     graph.removeDependencies(of: id)
-    records[id.index].unmetCount = 0
+    unmetCounts[id.index] = 0
+    records[id.index].root = id.rawValue
     reach(id)
   }
 

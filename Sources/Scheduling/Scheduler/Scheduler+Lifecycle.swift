@@ -56,7 +56,8 @@ extension Scheduler {
   package mutating func settle(_ id: OperationID, as ending: Ending, cause: Cause) {
     precondition(!records[id.index].state.hasEnded, "an operation ends once")
     precondition(records[id.index].state != .running, "a running operation finishes")
-    if case .dependency(let root) = cause { records[id.index].root = root.rawValue }
+    records[id.index].root =
+      if case .dependency(let root) = cause { root.rawValue } else { id.rawValue }
     end(id, as: ending, cause)
     tellDependents(of: id, ending)
   }
@@ -111,38 +112,60 @@ extension Scheduler {
     settlements.append(Settlement(id, ending, cause))
   }
 
-  /// Counts down the unmet edges of dependents. An operation that can no longer run is blocked, and
-  /// its dependents are told in turn. Linear in the edges of the operations that end.
+  /// Counts down the unmet edges of dependents. An operation that can no longer run is blocked or
+  /// skipped, and its dependents are told in turn. Linear in the edges of the operations that end.
   mutating func tellDependents(of id: OperationID, _ ending: Ending) {
     if graph.nodes[id.index].lastOut == Graph.none { return }
-    var blocked: [OperationID] = []
-    tell(id, ending, &blocked)
+    var ended: [OperationID] = []
+    tell(id, ending, &ended)
     var cursor = 0
-    while cursor < blocked.count {
-      tell(blocked[cursor], Ending(.blocked), &blocked)
+    while cursor < ended.count {
+      if let ending = self.ending(of: ended[cursor]) { tell(ended[cursor], ending, &ended) }
       cursor += 1
     }
   }
 
   private mutating func tell(
-    _ id: OperationID, _ ending: Ending, _ blocked: inout [OperationID]
+    _ id: OperationID, _ ending: Ending, _ ended: inout [OperationID]
   ) {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
-      guard records[edge.to.index].state == .waiting else { continue }
+      guard unmetCounts[edge.to.index] > 0 else { continue }
       if edge.condition.waitsForReadiness, announced.contains(id) { continue }
-      if edge.condition.isSatisfied(by: ending) {
-        satisfyOneEdge(of: edge.to)
-      } else {
+      switch edge.condition.effect(of: ending) {
+      case .runs: break
+      case .skips: noteUnneeded(edge.to, because: id)
+      case .blocks:
         block(edge.to, by: id)
-        blocked.append(edge.to)
+        ended.append(edge.to)
+        continue
       }
+      if countDown(edge.to) { ended.append(edge.to) }
     }
   }
 
+  /// One thing less that the operation waits for. True if it has ended by that: it was skipped.
+  private mutating func countDown(_ id: OperationID) -> Bool {
+    unmetCounts[id.index] -= 1
+    return unmetCounts[id.index] == 0 && reach(id)
+  }
+
   mutating func satisfyOneEdge(of id: OperationID) {
-    records[id.index].unmetCount -= 1
-    if records[id.index].unmetCount == 0 { reach(id) }
+    if countDown(id) { tellDependents(of: id, Ending(.skipped)) }
+  }
+
+  /// It will not run, although nothing went wrong. It ends when all that it waits for has: a failure
+  /// among that blocks it, in whatever order they end.
+  mutating func noteUnneeded(_ id: OperationID, because dependency: OperationID) {
+    if !isUnneeded(id) || dependency.rawValue < records[id.index].root {
+      records[id.index].root = dependency.rawValue
+    }
+  }
+
+  func isUnneeded(_ id: OperationID) -> Bool { records[id.index].root != id.rawValue }
+
+  mutating func skip(_ id: OperationID) {
+    end(id, as: Ending(.skipped), .dependency(OperationID(Int(records[id.index].root))))
   }
 
   /// Blocks an operation. Its root is where the problem began: that of the dependency, if it was

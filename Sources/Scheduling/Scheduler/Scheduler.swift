@@ -14,11 +14,13 @@ package struct Scheduler: Sendable {
     /// Effective priority and remaining path, as in `Rank`.
     var key: Int64
     var sequence: UInt32
-    /// Edges that are not satisfied yet.
-    var unmetCount: Int32
     var lane: Int32
-    /// The operation where the problem began, once it has ended; itself unless it was blocked.
+    /// The operation where the problem began, once it has ended; itself unless it was blocked. While it
+    /// waits, another operation means that this one will not run because of how that one ended,
+    /// although nothing went wrong; the first in the file, if there are several.
     var root: Int32
+    /// A copy of what the graph says.
+    let isGated: Bool
     fileprivate(set) var state = OperationState.waiting
 
     fileprivate mutating func enter(_ new: OperationState) -> (old: OperationState, lane: Int) {
@@ -31,6 +33,10 @@ package struct Scheduler: Sendable {
 
   var queues: [Queue] = []
   var records: [Record] = []
+  /// For operations that wait, the number of edges that are not satisfied yet; 0 for all others. It is
+  /// kept outside the records because every edge is counted down, and the records of a large graph do
+  /// not fit into the caches of a processor.
+  var unmetCounts: [Int32] = []
   /// The positions of operations in their lanes.
   var places: [Int32] = []
   var lanes: [Lane] = []
@@ -84,6 +90,7 @@ package struct Scheduler: Sendable {
     let keys = ranking.keys(of: graph, order: order)
     let unmetCounts = graph.dependencyCounts()
     records.reserveCapacity(graph.count)
+    self.unmetCounts.reserveCapacity(graph.count)
     places.reserveCapacity(graph.count)
     for index in 0..<graph.count {
       admit(OperationID(index), key: keys[index], unmetCount: unmetCounts[index])
@@ -97,13 +104,15 @@ package struct Scheduler: Sendable {
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
     let lane = lane(of: id)
     let record = Record(
-      key: key, sequence: admittedCount, unmetCount: unmetCount, lane: Int32(lane),
-      root: id.rawValue)
+      key: key, sequence: admittedCount, lane: Int32(lane), root: id.rawValue,
+      isGated: graph.nodes[id.index].isGated)
     admittedCount &+= 1
     if id.index < records.count {
       records[id.index] = record
+      unmetCounts[id.index] = unmetCount
     } else {
       records.append(record)
+      unmetCounts.append(unmetCount)
       places.append(0)
     }
     queues[lanes[lane].queue].counts.add(1, to: .waiting)
@@ -124,6 +133,7 @@ package struct Scheduler: Sendable {
   /// The one door: makes every change of a state, and everything that follows from it.
   mutating func move(_ id: OperationID, to state: OperationState) {
     let (old, lane) = records[id.index].enter(state)
+    if old == .waiting { unmetCounts[id.index] = 0 }
     let queue = lanes[lane].queue
     queues[queue].counts.move(from: old, to: state)
     if lanes[lane].isPlain {
@@ -145,12 +155,21 @@ package struct Scheduler: Sendable {
     if old == .running { giveBack(lane) }
   }
 
-  /// Called when everything that an operation waited for has come: it becomes ready, or is at its
-  /// gate.
-  mutating func reach(_ id: OperationID) {
-    guard graph.nodes[id.index].isGated else { return move(id, to: .ready) }
+  /// Called when everything that an operation waited for has come: it becomes ready, is at its gate,
+  /// or is skipped. True if it was skipped: its dependents must be told.
+  @discardableResult
+  mutating func reach(_ id: OperationID) -> Bool {
+    if isUnneeded(id) {
+      skip(id)
+      return true
+    }
+    guard records[id.index].isGated else {
+      move(id, to: .ready)
+      return false
+    }
     move(id, to: .paused)
     reached.append(id)
+    return false
   }
 
   /// Gated operations that wait for a decision, in the order they came: each is paused, and the

@@ -17,7 +17,7 @@ struct ArgumentParser {
     parser.readWords()
     if parser.invocation.wantsHelp, parser.mistakes.isEmpty { return parser.invocation }
     let given = command.options.filter(parser.invocation.hasValue)
-    try parser.readEnvironment(environment)
+    try parser.readEnvironment(environment, given)
     // After a wrong option, the rest may not mean what was intended.
     if parser.mistakes.isEmpty {
       parser.check(given)
@@ -115,12 +115,15 @@ struct ArgumentParser {
     invocation.set(option, value)
   }
 
-  /// Reads the environment. An empty variable counts as unset.
+  /// Reads the environment. An empty variable counts as unset. The command line wins, in whatever
+  /// words.
   private mutating func readEnvironment(
-    _ environment: (String) throws(UsageFailure) -> String?
+    _ environment: (String) throws(UsageFailure) -> String?, _ given: [Option]
   ) throws(UsageFailure) {
     for option in command.options
-    where !option.isRepeatable && !invocation.hasValue(for: option) {
+    where !option.isRepeatable && !invocation.hasValue(for: option)
+      && !given.contains(where: option.excludes)
+    {
       do throws(UsageFailure) {
         guard let text = try environment(option.variable), !text.isEmpty else { continue }
         try take(text, for: option)
@@ -149,6 +152,9 @@ struct ArgumentParser {
   /// no effect in some.
   private mutating func check(_ given: [Option]) {
     for option in given {
+      if let flag = option.excludedFlag, given.contains(where: { $0.flag == flag }) {
+        mistakes.append(.excludes(flag, option, command))
+      }
       guard let flag = option.neededFlag else { continue }
       let isThere = options.contains { $0.flag == flag && invocation.isOn($0) }
       if !isThere { mistakes.append(.needs(flag, option, command)) }

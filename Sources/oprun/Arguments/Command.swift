@@ -30,7 +30,7 @@ struct Command: Sendable {
       """,
     options: [
       Options.param, Options.jobs, Options.dryRun, Options.verbose, Options.exitCode,
-      Options.failFast,
+      Options.failFast, Options.failurePolicy,
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.color, Options.ascii, Options.stateDirectory,

@@ -18,10 +18,13 @@ struct Option: Sendable {
   let isRepeatable: Bool
   /// The flag of a switch without which it has no effect.
   let neededFlag: String?
+  /// The flag of an option that says the same in another way.
+  let excludedFlag: String?
 
   init(
     _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil, variable: String? = nil,
-    isRepeatable: Bool = false, needs neededFlag: String? = nil, summary: String
+    isRepeatable: Bool = false, needs neededFlag: String? = nil,
+    excludes excludedFlag: String? = nil, summary: String
   ) {
     self.name = name
     self.letter = letter
@@ -29,10 +32,15 @@ struct Option: Sendable {
     self.summary = summary
     self.isRepeatable = isRepeatable
     self.neededFlag = neededFlag
+    self.excludedFlag = excludedFlag
     self.variable = variable ?? Self.variable(of: name)
   }
 
   var flag: String { "--" + name }
+
+  func excludes(_ other: Option) -> Bool {
+    excludedFlag == other.flag || other.excludedFlag == flag
+  }
 
   /// The variable for a name of small letters and hyphens.
   private static func variable(of name: String) -> String {

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Reporting
+import Scheduling
 
 enum Options {
   static let jobs = Option(
@@ -9,14 +10,18 @@ enum Options {
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(
-    "verbose", "v", needs: dryRun.flag,
-    summary: "with --dry-run, show whole commands and all settings")
+    "verbose", "v",
+    summary: "show all instances; with --dry-run, whole commands and all settings")
   static let exitCode = Option(
     // OPRUN_EXIT_CODE is the variable in which a hook finds the exit status of its step.
     "exit-code", variable: "OPRUN_DRY_RUN_EXIT_CODE", needs: dryRun.flag,
     summary: "with --dry-run, exit with status 1 if something would run")
   static let failFast = Option(
-    "fail-fast", summary: "after a failure, start nothing new (failure_policy: stop)")
+    "fail-fast", excludes: failurePolicy.flag,
+    summary: "after a failure, cancel what runs (--failure-policy cancel)")
+  static let failurePolicy = Option(
+    "failure-policy", nil, .choice(FailurePolicy.allCases.map(\.word)),
+    summary: "after a failure, go on, start nothing new, or cancel what runs, too")
   static let strict = Option(
     "strict", summary: "exit with status 1 after allowed failures, too")
   static let timeout = Option(

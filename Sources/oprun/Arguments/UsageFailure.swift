@@ -64,6 +64,12 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
+  static func excludes(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' and '\(flag)' cannot be given together", help: "leave one of them out",
+      command: command.name)
+  }
+
   /// The first of several failures, with the others.
   static func all(_ mistakes: [UsageFailure]) -> UsageFailure? {
     guard var first = mistakes.first else { return nil }

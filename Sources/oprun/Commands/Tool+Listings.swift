@@ -14,6 +14,7 @@ extension Tool {
     case .failure(let exit): return exit.status
     case .success(let plan):
       let format = invocation.choice(Options.graphFormat, default: GraphFormat.tree)
+      if format == .tree { clipOutput() }
       plan.writeGraph(format, options: drawingOptions(invocation), to: output)
       return ExitStatus.success
     }
@@ -26,6 +27,7 @@ extension Tool {
       if invocation.isOn(Options.json) {
         plan.writeJSONList(to: output)
       } else {
+        clipOutput()
         plan.writeList(columns: drawingOptions(invocation).columns, to: output)
       }
       return ExitStatus.success
@@ -61,7 +63,10 @@ extension Tool {
     } catch {
       guard case .invalid(let diagnostics, let sources) = error else { return false }
       let isColored = format == .human && isColored(STDOUT_FILENO, color)
-      output.write(render(diagnostics, in: sources, format: format, color: isColored))
+      output.write(
+        render(
+          diagnostics, in: sources, format: format, color: isColored,
+          columns: Terminal.width(of: STDOUT_FILENO)))
       return false
     }
   }

@@ -110,7 +110,10 @@ extension Tool {
   private func explain(_ failure: PlanningFailure, _ path: String) -> Int32 {
     switch failure {
     case .invalid(let diagnostics, let sources):
-      errors.write(render(diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto)))
+      errors.write(
+        render(
+          diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
+          columns: Terminal.width(of: STDERR_FILENO)))
       return ExitStatus.invalidPipeline
     case .emptySelection(let message, let help):
       say(message, help: help)
@@ -126,6 +129,9 @@ extension Tool {
   func isColored(_ descriptor: Int32, _ choice: ColorChoice) -> Bool {
     choice.isOn(isTerminal: Terminal.isTerminal(descriptor), environment: environmentValue)
   }
+
+  /// Lines of a listing are not wrapped by a terminal.
+  func clipOutput() { output.lineWidth = Terminal.width(of: STDOUT_FILENO) }
 
   func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
     var options = DrawingOptions()

@@ -43,15 +43,23 @@ extension Tool {
     var options = PlanningOptions(
       processorCount: availableProcessorCount,
       maxParallel: invocation.count(Options.jobs),
-      failurePolicy: invocation.isOn(Options.failFast) ? .stop : nil,
+      failurePolicy: failurePolicy(invocation),
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
     setParameters(of: &options, invocation)
     return options
   }
 
+  private func failurePolicy(_ invocation: Invocation) -> FailurePolicy? {
+    if let word = invocation.text(Options.failurePolicy) {
+      return FailurePolicy.allCases.first { $0.word == word }
+    }
+    return invocation.isOn(Options.failFast) ? .cancel : nil
+  }
+
   private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
     let dryRun = DryRun(plan, options: drawingOptions(invocation))
+    if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0
     return wouldRun && invocation.isOn(Options.exitCode) ? ExitStatus.wouldRun : ExitStatus.success
@@ -102,6 +110,7 @@ extension Tool {
     var screenOptions = ScreenOptions()
     screenOptions.color = invocation.choice(Options.color, default: .auto)
     screenOptions.usesASCII = invocation.isOn(Options.ascii)
+    screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
     let screen = Screen(

@@ -61,7 +61,9 @@ private final class Chronicle: RunObserver {
 
   private func word(_ event: RunEvent.Kind) -> String? {
     switch event {
-    case .began, .appended, .resolved, .orphansFound, .outOfReach: nil
+    case .began, .appended, .resolved, .orphansFound, .outOfReach, .terminalTaken,
+      .terminalReturned:
+      nil
     case .started(let operation, let role): "+\(name(operation, role))"
     case .outputGrew(let operation, let role, let count): "\(name(operation, role))>\(count)"
     case .ended(let operation, let role, let end):

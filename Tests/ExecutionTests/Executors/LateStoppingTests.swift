@@ -57,9 +57,12 @@ import Testing
     let run = try LateRun(
       """
       steps:
-        - {id: a, run: "7@1", on_failure: "hang kill@0"}
+        - {id: a, run: "7@1", on_failure: "deaf kill@0", on_complete: "hang kill@0"}
       """, signals: [(2, 2), (3, 2), (4, 2)])
-    #expect(run.timeline() == "0:+a 1:-a=7 1:+a.onFailure.1 2:stopping 4:a=failed 4:end=130")
+    #expect(
+      run.timeline()
+        == "0:+a 1:-a=7 1:+a.onFailure.1 2:stopping 3:-a.onFailure.1=sig9 3:+a.onComplete.1 "
+        + "4:a=failed 4:end=130")
   }
 
   @Test func `the run's time limit ends what waits for a retry`() throws {

@@ -10,6 +10,8 @@ struct Reference {
     var priority: Int
     var path: Int64
     var dependencies: [(OperationID, EdgeCondition)] = []
+    /// Dependencies of which it was told that they have ended.
+    var toldCount = 0
     var root: OperationID?
     var endCount = 0
   }
@@ -58,22 +60,41 @@ struct Reference {
     if let cause { settlements.append(Settlement(id, ending, cause)) }
   }
 
-  /// Blocks, level by level, what can no longer run; then finds what has become ready.
+  /// Blocks and skips, level by level, what can no longer run; then finds what has become ready.
   mutating func settleDependents(of id: OperationID) {
     var told = [id]
     while !told.isEmpty {
       let next = told.flatMap { id in edges.filter { $0.from == id } }
       told = []
-      for edge in next where block(edge) { told.append(edge.to) }
+      for edge in next {
+        operations[edge.to.index].toldCount += 1
+        if block(edge) || skip(edge.to) { told.append(edge.to) }
+      }
     }
     for index in operations.indices { readyIfSatisfied(index) }
+  }
+
+  /// True if the operation had to be skipped now: all that it waited for has ended, and nothing of it
+  /// went wrong, and still it cannot run.
+  private mutating func skip(_ id: OperationID) -> Bool {
+    let operation = operations[id.index]
+    guard !operation.state.hasEnded, operation.toldCount == operation.dependencies.count else {
+      return false
+    }
+    let unneeding = operation.dependencies.filter { dependency, condition in
+      operations[dependency.index].state.ending.map { condition.effect(of: $0) } == .skips
+    }
+    guard let first = unneeding.map(\.0).min() else { return false }
+    end(id, Ending(.skipped), .dependency(first))
+    operations[id.index].root = nil
+    return true
   }
 
   /// True if the dependent had to be blocked now.
   private mutating func block(_ edge: Graph.Edge) -> Bool {
     let dependency = operations[edge.from.index]
     guard let ending = dependency.state.ending, !operations[edge.to.index].state.hasEnded,
-      !edge.condition.isSatisfied(by: ending)
+      edge.condition.effect(of: ending) == .blocks
     else { return false }
     end(edge.to, Ending(.blocked), .dependency(dependency.root ?? edge.from))
     return true
@@ -97,12 +118,13 @@ struct Reference {
       add(edge)
     }
     raiseAll()
-    readyIfSatisfied(id.index)
+    if !skip(id) { readyIfSatisfied(id.index) }
   }
 
   mutating func addEdge(_ edge: Graph.Edge) {
     if block(edge) { return settleDependents(of: edge.to) }
     add(edge)
+    if skip(edge.to) { return settleDependents(of: edge.to) }
     if !operations[edge.from.index].state.hasEnded { operations[edge.to.index].state = .waiting }
     raiseAll()
   }
@@ -110,6 +132,7 @@ struct Reference {
   private mutating func add(_ edge: Graph.Edge) {
     edges.append(edge)
     operations[edge.to.index].dependencies.append((edge.from, edge.condition))
+    if operations[edge.from.index].state.hasEnded { operations[edge.to.index].toldCount += 1 }
   }
 }
 

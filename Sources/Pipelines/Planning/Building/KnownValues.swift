@@ -79,7 +79,9 @@ struct KnownValues: ExpressionBindings {
   /// The values of the matrix; nil if there is none, or it is not known.
   let matrix: ValueMap?
   /// The members of the matrix that are written in the file as literals.
-  private let writtenNames: Set<String>
+  let writtenNames: Set<String>
+  /// True for an instance of a step: other instances may have other values.
+  private(set) var isOfInstance = false
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.init(PipelineValues(inputs: inputs, options, budget), nil, [])
@@ -91,8 +93,21 @@ struct KnownValues: ExpressionBindings {
     self.writtenNames = writtenNames
   }
 
+  /// The values for an instance, which hide those of the matrices around it.
   func with(_ matrix: ValueMap, writtenNames: Set<String>) -> KnownValues {
-    KnownValues(pipeline, matrix, writtenNames)
+    let outerNames = self.writtenNames.filter { matrix[$0] == nil }
+    var values = KnownValues(
+      pipeline, self.matrix?.merging(matrix) ?? matrix, writtenNames.union(outerNames))
+    values.isOfInstance = true
+    return values
+  }
+
+  /// The values for a step whose own matrix is not known.
+  var withoutMatrix: KnownValues { matrix == nil ? self : KnownValues(pipeline, nil, []) }
+
+  /// The values for the steps of a group.
+  func inside(_ group: KnownValues) -> KnownValues {
+    KnownValues(pipeline, group.matrix, group.writtenNames)
   }
 
   var budget: PlanBudget { pipeline.budget }

@@ -25,11 +25,18 @@ extension PlanBuilder {
     if case .late(let command) = command { parts.command = command }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
+    parts.givers = givers(of: settings)
     parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
     parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
+    parts.stepName = hookOwner(settings, at: address)
     parts.hasLateInputs = lateInputs(of: pipeline) != nil
     return parts.isEmpty ? nil : parts
+  }
+
+  private func hookOwner(_ settings: PlannedSettings, at address: StepAddress) -> String? {
+    guard settings.late?.hooks.isEmpty == false else { return nil }
+    return planner.pipelines[address.pipeline].id(of: address.step, planner.text)
   }
 
   private func probes(
@@ -57,8 +64,9 @@ extension PlanBuilder {
     _ group: GroupDraft, _ operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
-    if let pipeline = group.pipeline {
-      parts.outputs = try planner.values(at: StepAddress(pipeline: pipeline, step: 0))
+    // What a part of its steps gives is nothing that it could give.
+    if let pipeline = group.pipeline, isWhole(planner.pipelines[pipeline]) {
+      parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
         .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
       parts.outputScope = pipelineScope(pipeline)
     }
@@ -73,14 +81,20 @@ extension PlanBuilder {
     return parts
   }
 
+  /// Whether all of its steps are in the plan that run when none is named.
+  private func isWhole(_ pipeline: PipelineUse) -> Bool {
+    pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }
+  }
+
   private mutating func expansion(
     of matrix: MatrixModel, _ operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> LateExpansion {
     let values = planner.values(at: address)
+    let outer = planner.valuesForMatrix(at: address)
     var axes: [AxisModel] = []
     for axis in matrix.axes {
       axes.append(
-        AxisModel(name: axis.name, span: axis.span, values: try values.fold(axis.values)))
+        AxisModel(name: axis.name, span: axis.span, values: try outer.fold(axis.values)))
     }
     let settings = try sharedSettings[address.pipeline].settings(of: address.step, values)
     var parts = LateParts()
@@ -89,10 +103,12 @@ extension PlanBuilder {
     if case .late(let late) = command { parts.command = late }
     parts.shell = settings.settings.shell
     parts.settings = settings.late
+    parts.givers = givers(of: settings)
     let controlFlow = planner.pipelines[address.pipeline].controlFlow(of: address.step)
     parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
     parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
+    parts.stepName = hookOwner(settings, at: address)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
     if let pool = planner.groups[operation]?.pool {
@@ -101,10 +117,10 @@ extension PlanBuilder {
     return LateExpansion(
       axes: axes,
       included: try matrix.included.map { model throws(EvaluationFailure) in
-        try values.fold(model)
+        try outer.fold(model)
       },
       excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
-        try values.fold(model)
+        try outer.fold(model)
       }, spec: spec, work: command.work, parts: parts)
   }
 
@@ -141,39 +157,73 @@ extension PlanBuilder {
     if let latestScope, latestScope.operation == operation { return latestScope.scope }
     if let known = scopes[operation] { return known }
     let pipeline = planner.pipelines[address.pipeline]
+    let outer = planner.valuesForMatrix(at: address)
+    let own = pipeline.controlFlow(of: address.step)?.matrix?.writtenNames ?? []
     let scope = LateScope(
       planner.dependencies(at: address, numbers),
-      matrix: address.instance.map { planner.instances[$0].values },
-      writtenNames: pipeline.controlFlow(of: address.step)?.matrix?.writtenNames ?? [],
-      inputs: lateInputs(of: pipeline))
+      matrix: planner.values(at: address).matrix ?? outer.matrix,
+      writtenNames: address.instance.map { _ in planner.values(at: address).writtenNames }
+        ?? own.union(outer.writtenNames),
+      inputs: lateInputs(of: pipeline), around: scope(around: pipeline))
     latestScope = (operation, scope)
     if address.isGroup { scopes[operation] = scope }
     return scope
   }
 
+  /// The scope of the group that the steps of the pipeline use stand in.
+  private mutating func scope(around pipeline: PipelineUse) -> LateScope? {
+    guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return nil }
+    return scope(of: pipeline.group, at: parent)
+  }
+
+  /// The scopes of what pipeline uses gave to the steps in them.
+  private mutating func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
+    var scopes: [Int32: LateScope] = [:]
+    for giver in settings.late?.givers ?? [] {
+      let pipeline = planner.pipelines[Int(giver)]
+      if let parent = pipeline.parent { scopes[giver] = scope(of: pipeline.group, at: parent) }
+    }
+    return scopes
+  }
+
   /// The late inputs of a nested pipeline, or of one that encloses it.
   private mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
     guard let parent = pipeline.parent else { return nil }
+    let enclosing = pipeline.enclosing.flatMap { lateInputs(of: $0) }
+    if pipeline.surroundings.isGroup { return enclosing }
     let params = pipeline.model.params.compactMap { param in
       pipeline.inputs.lateParams[param.name].map { LateInput(param: param, value: $0) }
     }
-    if params.isEmpty, lateInputs(of: planner.pipelines[parent.pipeline]) == nil { return nil }
-    return LateInputs(params, from: scope(of: pipeline.group, at: parent))
+    if params.isEmpty, enclosing == nil,
+      lateInputs(of: planner.pipelines[parent.pipeline]) == nil
+    {
+      return nil
+    }
+    return LateInputs(params, from: scope(of: pipeline.group, at: parent), in: enclosing)
   }
 
-  /// The scope for the outputs of a nested pipeline: all its steps have ended.
-  private mutating func pipelineScope(_ number: Int) -> LateScope {
+  /// The scope for the outputs of a nested pipeline, and for the run's own hooks: all its steps have
+  /// ended.
+  mutating func pipelineScope(_ number: Int) -> LateScope {
     let pipeline = planner.pipelines[number]
     var dependencies = LateDependencies()
     for step in pipeline.model.steps.indices {
       dependencies.steps[pipeline.id(of: step, planner.text)] =
         numbers[pipeline.operation(of: step)]
     }
-    return LateScope(dependencies, inputs: lateInputs(of: pipeline))
+    let values = planner.valuesForMatrix(at: StepAddress(pipeline: number, step: 0))
+    return LateScope(
+      dependencies, matrix: values.matrix, writtenNames: values.writtenNames,
+      inputs: lateInputs(of: pipeline), around: scope(around: pipeline))
   }
 }
 
 extension Planner {
+  /// Whether the name stands for a step in each instance of a group.
+  private func isInEach(_ name: String, at address: StepAddress) -> Bool {
+    pipelines[address.pipeline].find(path: name)?.isMany ?? false
+  }
+
   /// The meaning of the names in `depends_on`, and the operations they refer to.
   fileprivate func dependencies(at address: StepAddress, _ numbers: Renumbering) -> LateDependencies
   {
@@ -195,10 +245,11 @@ extension Planner {
       for target in targets {
         if let number = numbers[target] { found.all.append(number) }
       }
-      if dependency.traits.contains(.matched), !pipeline.pairs(dependency, with: address.step) {
+      let isMatched = dependency.traits.contains(.matched)
+      if isMatched ? !pipeline.pairs(dependency, with: address.step) : isInEach(name, at: address) {
         found.matches[name] = targets.compactMap { target in
           guard let number = numbers[target] else { return nil }
-          let values = self.address(of: target).instance.map { instances[$0].values } ?? ValueMap()
+          let values = matrixValues(at: self.address(of: target)) ?? ValueMap()
           return MatchedInstance(operation: number, values: values)
         }
       } else {

@@ -15,7 +15,8 @@ extension PlanBuilder {
     guard let input = settings.input else { return nil }
     var isLate = settings.late?.hooks.isEmpty == false
     var actions =
-      isLate ? [] : HookKind.allCases.flatMap { settings.settings.hooks[$0].compactMap(\.known) }
+      isLate
+      ? [] : HookKind.allCases.flatMap { settings.settings.hooks[$0].compactMap(\.work.known) }
     switch command {
     case .known(let action): actions.append(action)
     case .late: isLate = true

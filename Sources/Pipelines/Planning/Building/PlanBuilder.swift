@@ -92,7 +92,9 @@ struct PlanBuilder {
         label: nil, values, try draft.foldedEnvironment(values))
       var parts = LateParts()
       parts.settings = planned.late
-      return (planned.settings, parts.isEmpty ? nil : LateStep(parts, in: LateScope()))
+      if parts.isEmpty { return (planned.settings, nil) }
+      let scope = planned.late?.hooks.isEmpty == false ? pipelineScope(0) : LateScope()
+      return (planned.settings, LateStep(parts, in: scope))
     } catch {
       log.report(error.diagnostic(in: planner.text))
       return (StepSettings(), nil)
@@ -120,12 +122,14 @@ struct PlanBuilder {
       } catch {
         log.report(error.diagnostic(in: planner.text))
       }
-      if let group = planner.group(operation) { groups[id] = groupPlan(group) }
+      if let group = planner.group(operation) {
+        groups[id] = groupPlan(group, steps[steps.count - 1].settings)
+      }
     }
     return steps
   }
 
-  private func groupPlan(_ group: GroupDraft) -> GroupPlan {
+  private func groupPlan(_ group: GroupDraft, _ settings: StepSettings) -> GroupPlan {
     var members: [OperationID] = []
     var combinations: [ValueMap] = []
     members.reserveCapacity(group.members.count)
@@ -137,8 +141,26 @@ struct PlanBuilder {
         combinations.append(planner.instances[instance].values)
       }
     }
+    let isPipeline = group.pipeline != nil
     return GroupPlan(
-      kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations)
+      kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations,
+      timeout: isPipeline ? settings.timeout : nil,
+      allowsFailure: isPipeline && settings.allowFailure == .always)
+  }
+
+  /// The settings of a pipeline use as a whole, with the shorter limit of its own and the pipeline's.
+  private mutating func wholeSettings(
+    of used: Int, at address: StepAddress, _ values: KnownValues
+  ) throws(EvaluationFailure) -> PlannedSettings {
+    let settings = try sharedSettings[address.pipeline].wholeSettings(
+      of: address.step, values, limit: planner.pipelines[used].model.timeout)
+    if let allowance = settings.late?.allowFailure {
+      let span = allowance.span(in: planner.text)
+      if !planner.isOpen(allowance, at: address) {
+        log.report(at: span) { PlanningMessage.lateAllowance(at: $0) }
+      }
+    }
+    return settings
   }
 
   /// The script of a step that has only an id, a script and keys about when it runs, in a pipeline
@@ -198,7 +220,12 @@ struct PlanBuilder {
   ) throws(EvaluationFailure) -> PlannedStep {
     let pipeline = planner.pipelines[address.pipeline]
     let values = planner.values(at: address)
-    let settings = try sharedSettings[address.pipeline].settings(of: address.step, values)
+    let settings =
+      if let used = planner.group(operation)?.pipeline {
+        try wholeSettings(of: used, at: address, values)
+      } else {
+        try sharedSettings[address.pipeline].settings(of: address.step, values)
+      }
     let command =
       if let plainCommand { plainCommand } else {
         try self.command(at: address, pipeline, values, settings)
@@ -228,7 +255,7 @@ struct PlanBuilder {
     case .kept(let number): return try fold(pipeline.model.actions[Int(number)], values, settings)
     case .uses(let number):
       let uses = pipeline.model.uses[Int(number)]
-      if case .file = uses.kind { return .none }
+      if uses.kind.isPipeline { return .none }
       return try fold(.uses(uses), values, settings)
     }
   }

@@ -34,10 +34,11 @@ struct SharedSettings {
     model = pipeline.model
     defaultsDiffer =
       model.defaultSettings.contains(where: \.hasExpression)
-      || model.workingDirectory?.template != nil
+      || pipeline.surroundings.directories.contains { $0.text.template != nil }
       || pipeline.inputs.environment.contains { $0.value.template != nil }
     var draft = SettingsDraft(pipeline)
     for setting in model.defaultSettings { draft.apply(setting) }
+    draft.take(pipeline.surroundings)
     draft.addsVariables = false
     defaults = draft
     built = Array(repeating: nil, count: model.settings.count)
@@ -63,6 +64,30 @@ struct SharedSettings {
     return settings
   }
 
+  /// The settings of a step that stands for the steps of a pipeline, as a whole. The rest is said
+  /// of those steps.
+  func wholeSettings(
+    of step: Int, _ values: KnownValues, limit: Nanoseconds?
+  ) throws(EvaluationFailure) -> PlannedSettings {
+    var draft = SettingsDraft()
+    if let limit { draft.apply(.timeout(limit)) }
+    let number = model.steps[step].attributes
+    guard number >= 0 else {
+      return try draft.settings(label: nil, values, FoldedEnvironment())
+    }
+    let attributes = model.attributes[Int(number)]
+    for setting in attributes.settings < 0 ? [] : model.settings[Int(attributes.settings)] {
+      switch setting {
+      case .timeout(let own): draft.apply(.timeout(min(own, limit ?? own)))
+      case .allowFailure, .allowFailureIf: draft.apply(setting)
+      case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
+        .logLimit, .nice, .orphans, .hook, .outputs:
+        break
+      }
+    }
+    return try draft.settings(label: attributes.label, values, FoldedEnvironment())
+  }
+
   /// The settings of a step that sets nothing, once they are made and if all of them are known.
   var plainSettings: PlannedSettings? {
     plain?.late == nil && plain?.input == nil ? plain : nil
@@ -70,14 +95,14 @@ struct SharedSettings {
 
   /// Whether instances of one step may have different settings.
   private func differs(_ attributes: AttributesModel, _ values: KnownValues) -> Bool {
-    guard values.matrix != nil else { return false }
+    guard values.isOfInstance else { return false }
     return defaultsDiffer
       || attributes.settings >= 0
         && model.settings[Int(attributes.settings)].contains(where: \.hasExpression)
   }
 
   private mutating func plain(_ values: KnownValues) throws(EvaluationFailure) -> PlannedSettings {
-    let isShared = values.matrix == nil || !defaultsDiffer
+    let isShared = !values.isOfInstance || !defaultsDiffer
     if isShared, let plain { return plain }
     let settings = try defaults.settings(
       label: nil, values, try environment(for: defaults, values))
@@ -88,7 +113,7 @@ struct SharedSettings {
   private mutating func environment(
     for draft: SettingsDraft, _ values: KnownValues
   ) throws(EvaluationFailure) -> FoldedEnvironment {
-    if draft.addsVariables || defaultsDiffer && values.matrix != nil {
+    if draft.addsVariables || defaultsDiffer && values.isOfInstance {
       return try draft.foldedEnvironment(values)
     }
     if let environment { return environment }
@@ -109,7 +134,7 @@ struct SettingsDraft {
   private var environment: [VariableModel]
   /// True if variables were added to those that it was made with.
   var addsVariables = false
-  private var baseDirectory: Text?
+  private var baseDirectories: [GivenText]
   private var workingDirectory: Text?
   private var shell: [String]
   private var standardInput: Text?
@@ -120,13 +145,21 @@ struct SettingsDraft {
   private var stop = StopSequence()
   private var logLimit = StepSettings.defaultLogLimit
   private var nice: Int32 = 0
+  private var usesTerminal = false
   private var orphans = OrphanAction.kill
-  private var hooks: [HookKind: [CommandModel]] = [:]
+  private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
+
+  /// Makes the draft for something that runs nothing itself.
+  init() {
+    environment = []
+    baseDirectories = []
+    shell = StepSettings.defaultShell
+  }
 
   init(_ pipeline: PipelineUse) {
     environment = pipeline.inputVariables + pipeline.inputs.environment
-    baseDirectory = pipeline.model.workingDirectory
+    baseDirectories = pipeline.surroundings.directories
     shell = pipeline.model.shell ?? StepSettings.defaultShell
   }
 
@@ -137,7 +170,7 @@ struct SettingsDraft {
       environment = merged(environment, variables)
       addsVariables = true
     case .workingDirectory(let path): workingDirectory = path
-    case .baseDirectory(let path): baseDirectory = path
+    case .baseDirectory(let path): baseDirectories = [GivenText(text: path)]
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
     case .timeout(let duration): timeout = duration
@@ -149,13 +182,20 @@ struct SettingsDraft {
     case .stop(let sequence): stop = sequence
     case .logLimit(let limit): logLimit = limit
     case .nice(let level): nice = level
+    case .tty(let isOn): usesTerminal = isOn
     case .orphans(let action): orphans = action
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
     }
   }
 
-  mutating func setHooks(_ hooks: [HookKind: [CommandModel]]) { self.hooks = hooks }
+  /// What the groups around the steps say, over the defaults of the file.
+  mutating func take(_ surroundings: Surroundings) {
+    environment = merged(environment, surroundings.environment)
+    if surroundings.hasGroupDirectory { workingDirectory = nil }
+  }
+
+  mutating func setHooks(_ hooks: [HookKind: [HookModel]]) { self.hooks = hooks }
 
   /// The settings in which everything known is inserted.
   func settings(
@@ -172,7 +212,8 @@ struct SettingsDraft {
     let settings = StepSettings(
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
-      stop: stop, logLimit: logLimit, nice: nice, orphans: orphans, hooks: hooks, outputs: outputs)
+      stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
+      orphans: orphans, hooks: hooks, outputs: outputs)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }
@@ -184,12 +225,14 @@ struct SettingsDraft {
     guard values.budget.allows(variables: environment.count) else { return folded }
     folded.known.reserveCapacity(environment.count)
     for variable in environment {
-      let value = try values.fold(variable.value)
+      let value = variable.giver < 0 ? try values.fold(variable.value) : variable.value
       switch value {
       case .plain(let text):
         folded.known.append(EnvironmentVariable(name: variable.name, value: text))
       case .template:
-        folded.late.append(VariableModel(name: variable.name, span: variable.span, value: value))
+        folded.late.append(
+          VariableModel(
+            name: variable.name, span: variable.span, value: value, giver: variable.giver))
       }
     }
     return folded
@@ -198,26 +241,23 @@ struct SettingsDraft {
   private func foldedDirectory(
     _ values: KnownValues, _ late: inout LateSettings
   ) throws(EvaluationFailure) -> String? {
-    var paths: [Text] = []
-    for path in [baseDirectory, workingDirectory] {
-      if let path { paths.append(try values.fold(path)) }
+    var paths: [GivenText] = []
+    for path in baseDirectories + (workingDirectory.map { [GivenText(text: $0)] } ?? []) {
+      paths.append(path.giver < 0 ? GivenText(text: try values.fold(path.text)) : path)
     }
-    if paths.contains(where: { $0.template != nil }) { late.workingDirectory = paths }
-    return paths.reduce(nil) { joined($0, $1.shown) }
+    if paths.contains(where: { $0.text.template != nil }) { late.workingDirectory = paths }
+    return paths.reduce(nil) { joined($0, $1.text.shown) }
   }
 
   private func foldedHooks(
     _ values: KnownValues, _ late: inout LateSettings
   ) throws(EvaluationFailure) -> Hooks {
     var result = Hooks()
-    for (kind, commands) in hooks {
+    for (kind, hooks) in hooks {
       var folded: [CommandModel] = []
-      for command in commands {
-        folded.append(try values.fold(command, for: shell))
-      }
-      let works = folded.map(\.work)
-      result[kind] = works
-      if works.contains(where: { $0.known == nil }) { late.hooks[kind] = folded }
+      for hook in hooks { folded.append(try values.fold(hook.command, for: shell)) }
+      result[kind] = zip(folded, hooks).map { HookCommand($0.work, timeout: $1.timeout) }
+      if folded.contains(where: { $0.work.known == nil }) { late.hooks[kind] = folded }
     }
     return result
   }
@@ -234,7 +274,7 @@ struct SettingsDraft {
 }
 
 /// Merges variables with one value for each name: the last one, in the position of the first.
-private func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [VariableModel] {
+func merged(_ base: [VariableModel], _ added: [VariableModel]) -> [VariableModel] {
   if base.isEmpty { return added }
   var result = base
   var indices: [String: Int] = [:]

@@ -18,6 +18,17 @@ extension PipelineInputs {
     for param in model.params { paramTypes[param.name] = param.type }
   }
 
+  /// Makes the inputs of a pipeline inside a file: those of the file, and its own parameters, which hide them.
+  init(_ model: PipelineModel, in file: PipelineInputs) {
+    self = file
+    for param in model.params {
+      paramTypes[param.name] = param.type
+      params[param.name] = nil
+      lateParams[param.name] = nil
+      secretParams.remove(param.name)
+    }
+  }
+
   /// Makes the inputs of the root pipeline. What is wrong with the given values is in `faults`.
   init(
     root model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog,

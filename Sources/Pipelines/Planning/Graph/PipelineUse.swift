@@ -16,45 +16,76 @@ final class PipelineUse {
   /// The operation of another pipeline that it stands for; nil for the root pipeline.
   let parent: StepAddress?
   let inputs: PipelineInputs
+  let surroundings: Surroundings
+  /// The first pipeline use that each of its steps has become.
+  var inner: [Int: PipelineUse] = [:]
   /// For each step, the operation that others wait for; empty if that is the step's own number.
   var operations: [Int32] = []
   /// The operation that stands for all of it; −1 for the root pipeline.
   var group = -1
   /// The types of declared outputs, for steps that were queried.
   var outputTypes: [Int: ExpressionType] = [:]
-  private(set) lazy var secretTypes: [String: ExpressionType] = Dictionary(
-    model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
-    uniquingKeysWith: { first, _ in first })
+  private(set) lazy var secretTypes: [String: ExpressionType] =
+    enclosing?.secretTypes
+    ?? Dictionary(
+      model.secrets.map { ($0.name, $0.source.isRequired ? .string : .string.optional) },
+      uniquingKeysWith: { first, _ in first })
   /// The types of outputs and outcomes of its steps, by the number of their settings.
   var stepTypes: [Int32: ExpressionType] = [:]
   /// The last expression that passed its check and names nothing of a step: it is valid in all
   /// steps.
   var checked: (kind: ScopeKind, expression: Expression)?
+  /// The members of the matrices around a group, once they were asked for.
+  var outerMatrix: ExpressionType.Members??
   /// The dependencies by name of the step that was queried last, if it has many.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
   init(
     model: PipelineModel, index: StepIndex, prefix: String, parent: StepAddress?,
-    inputs: PipelineInputs
+    inputs: PipelineInputs, _ surroundings: Surroundings
   ) {
     self.model = model
     self.index = index
     self.prefix = prefix
     self.parent = parent
     self.inputs = inputs
+    self.surroundings = surroundings
+  }
+
+  /// Whether the variable is one of its own, and not of the file or of the step around it.
+  func says(_ variable: VariableModel) -> Bool {
+    variable.giver < 0
+      && enclosing.map { $0.inputs.variable(variable.name)?.span != variable.span } ?? true
+  }
+
+  /// The pipeline use in whose file it stands; nil for that of a whole file.
+  var enclosing: PipelineUse? { surroundings.enclosing }
+
+  /// The step that a group stands in, with its pipeline. The steps of the group see what that step sees.
+  var around: (use: PipelineUse, step: Int)? {
+    guard surroundings.isGroup, let enclosing, let parent else { return nil }
+    return (enclosing, parent.step)
   }
 
   func id(of step: Int, _ text: SourceText) -> String {
     text.string(model.steps[step].id.span)
   }
 
+  /// The ids of its steps, and of those around the group.
+  func visibleSteps(_ text: SourceText) -> [String] {
+    model.steps.map { text.string($0.id.span) } + (around?.use.visibleSteps(text) ?? [])
+  }
+
   /// The variables `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.
   var inputVariables: [VariableModel] {
-    model.params.compactMap { param in
+    let own = model.params.compactMap { param in
       inputs.params[param.name].flatMap { param.variable(holding: $0) }.map {
         VariableModel(name: $0.name, span: param.span, value: .plain($0.value))
       }
     }
+    guard let enclosing else { return own }
+    let hidden = Set(model.params.map(\.variable))
+    return enclosing.inputVariables.filter { !hidden.contains($0.name) } + own
   }
 
   /// True if not all of its steps run when none is named.
@@ -92,9 +123,25 @@ final class PipelineUse {
   /// Whether `match: matrix` connects each instance of a step with exactly one of the other step:
   /// every axis of that one is also an axis of this one.
   func pairs(_ dependency: DependencyModel, with step: Int) -> Bool {
-    guard let target = index.find(dependency.step.span) else { return true }
-    let own = Set(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
-    return controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+    guard let (use, target) = find(dependency.step.span) else { return true }
+    let own = axisNames(of: step)
+    return use.controlFlow(of: target)?.matrix?.axes.allSatisfy { own.contains($0.name) } ?? true
+  }
+
+  private func axisNames(of step: Int) -> Set<String> {
+    let outer = around.map { $0.use.axisNames(of: $0.step) } ?? []
+    return outer.union(controlFlow(of: step)?.matrix?.axes.map(\.name) ?? [])
+  }
+
+  /// The step with the id that is written at a place: one of its own, or one around the group.
+  func find(_ name: Span) -> (use: PipelineUse, step: Int)? {
+    if let step = index.find(name) { return (self, step) }
+    return around?.use.find(name)
+  }
+
+  func find(_ name: String) -> (use: PipelineUse, step: Int)? {
+    if let step = index.find(name) { return (self, step) }
+    return around?.use.find(name)
   }
 
   /// The index into the model's settings; −1 means none.
@@ -176,8 +223,9 @@ struct PipelineInputs {
     }
   }
 
-  mutating func add(_ variable: VariableModel) {
-    if let template = variable.value.template, isOpen(template) {
+  /// `isOpen`: of a variable whose value stands in another scope.
+  mutating func add(_ variable: VariableModel, isOpen: Bool? = nil) {
+    if let template = variable.value.template, isOpen ?? self.isOpen(template) {
       openVariables.insert(variable.name)
     } else {
       openVariables.remove(variable.name)

@@ -11,17 +11,19 @@ extension Planner {
   }
 
   private mutating func checkPipeline(_ pipeline: PipelineUse) {
-    for variable in pipeline.inputs.environment {
+    for variable in pipeline.inputs.environment where pipeline.says(variable) {
       check(variable.value, in: scope(pipeline, .pipelineVariables))
     }
     if let directory = pipeline.model.workingDirectory {
       check(directory, in: scope(pipeline, .pipeline))
     }
-    for (_, commands) in pipeline.model.hooks {
-      for command in commands { check(command, in: scope(pipeline, .pipeline)) }
+    for (_, hooks) in pipeline.model.hooks {
+      for hook in hooks { check(hook.command, in: scope(pipeline, .pipeline).inHook) }
     }
     for output in pipeline.model.outputs {
-      check(output.member.value, in: scope(pipeline, .pipelineOutputs))
+      check(
+        output.member.value,
+        in: scope(pipeline, .pipelineOutputs, matrix: matrixTypes(around: pipeline)))
     }
     guard pipeline.model.needsChecks else { return }
     for step in pipeline.model.steps.indices { check(step, of: pipeline) }
@@ -41,7 +43,7 @@ extension Planner {
     let stepAttributes =
       attributes < 0 ? AttributesModel() : pipeline.model.attributes[Int(attributes)]
     let controlFlow = pipeline.controlFlow(of: step)
-    let matrix = controlFlow?.matrix.map { matrixTypes($0, of: pipeline) }
+    let matrix = matrixTypes(of: step, in: pipeline)
     let texts = scope(pipeline, .step, step: step, matrix: matrix)
     if let label = stepAttributes.label { check(label, in: texts) }
     let own =
@@ -71,7 +73,8 @@ extension Planner {
       checkOnce(condition, in: scope) { condition.checkCondition(in: scope, $0, log: &$1) }
     }
     if let model = controlFlow.matrix {
-      let scope = scope(pipeline, .matrix, step: step)
+      let outer = matrixTypes(around: pipeline)
+      let scope = scope(pipeline, .matrix, step: step, matrix: outer)
       for axis in model.axes {
         check(axis.values, in: scope, wanted: .list)
       }
@@ -137,7 +140,7 @@ extension Planner {
       let inputs = StepScope(
         pipeline: scope.pipeline, text: text,
         kind: scope.step == nil ? .pipelineVariables : .stepVariables,
-        step: scope.step, matrix: scope.matrix, suggester: log.suggester)
+        step: scope.step, matrix: scope.matrix, suggester: log.suggester, isInHook: scope.isInHook)
       let params = uses.model.map { self.params(ofModel: $0) } ?? [:]
       for member in uses.with { check(member, for: params[member.name], in: inputs) }
       checkInputs(of: uses, KnownValues(inputs: scope.pipeline.inputs, options, budget))
@@ -149,7 +152,7 @@ extension Planner {
   private mutating func check(
     _ member: MemberModel, for param: ParamModel?, in scope: StepScope
   ) {
-    // A built-in step takes no null.
+    // A built-in step does not accept null.
     guard let param else {
       return check(member.value, in: scope, wanted: .all.subtracting(.null))
     }
@@ -171,13 +174,35 @@ extension Planner {
     case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
-    case .hook(_, let commands):
-      for command in commands { check(command, in: scope) }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: break
+    case .hook(_, let hooks):
+      for hook in hooks { check(hook.command, in: scope.inHook) }
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      break
     }
   }
 
   // MARK: Matrices
+
+  /// What the members of its matrix and of those around it are; nil if there is none.
+  private func matrixTypes(of step: Int, in pipeline: PipelineUse) -> ExpressionType.Members? {
+    let own = pipeline.controlFlow(of: step)?.matrix.map { matrixTypes($0, of: pipeline) }
+    let outer = matrixTypes(around: pipeline)
+    guard let own, let outer else { return own ?? outer }
+    var types = OrderedMap<ExpressionType>()
+    for (name, type) in zip(outer.names, outer.types) { types[name] = own.isOpen ? .any : type }
+    for (name, type) in zip(own.names, own.types) { types[name] = type }
+    return ExpressionType.Members(
+      names: types.names, types: types.values, isOpen: own.isOpen || outer.isOpen)
+  }
+
+  private func matrixTypes(around pipeline: PipelineUse) -> ExpressionType.Members? {
+    guard let (use, step) = pipeline.around else { return nil }
+    if let known = pipeline.outerMatrix { return known }
+    let types = matrixTypes(of: step, in: use)
+    pipeline.outerMatrix = .some(types)
+    return types
+  }
 
   /// The types of the members of a matrix, as far as they are written.
   private func matrixTypes(_ matrix: MatrixModel, of pipeline: PipelineUse)
@@ -231,8 +256,8 @@ extension PipelineModel {
 extension Setting {
   /// Whether it is a hook with a built-in step.
   fileprivate var usesSteps: Bool {
-    guard case .hook(_, let commands) = self else { return false }
-    return commands.contains { if case .uses = $0 { true } else { false } }
+    guard case .hook(_, let hooks) = self else { return false }
+    return hooks.contains { if case .uses = $0.command { true } else { false } }
   }
 
   var hasExpression: Bool {
@@ -241,8 +266,10 @@ extension Setting {
     case .workingDirectory(let text), .baseDirectory(let text), .standardInput(let text):
       text.template != nil
     case .allowFailureIf: true
-    case .hook(_, let commands): commands.contains { !$0.templates.isEmpty }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .orphans, .outputs: false
+    case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+      .outputs:
+      false
     }
   }
 }

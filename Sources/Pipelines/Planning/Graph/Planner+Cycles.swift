@@ -9,59 +9,78 @@ extension Planner {
   /// The message about a cycle of operations, of which each waits for the next one and the last for
   /// the first.
   func cycleMessage(_ operations: [Int]) -> Diagnostic {
-    let steps = commonSteps(of: operations)
-    let shown = steps.prefix(Self.maxShown)
-    let names = shown.map { printable(id(of: $0)) }
-    let rest = steps.count > Self.maxShown ? ["…"] : []
+    let links = links(of: operations)
+    let shown = links.prefix(Self.maxShown)
+    let names = shown.map { printable($0.name) }
+    let rest = links.count > Self.maxShown ? ["…"] : []
     let labels = shown.indices.map { index in
-      label(of: steps[index], waitingFor: steps[(index + 1) % steps.count])
+      label(of: links[index], waitingFor: links[(index + 1) % links.count].name)
     }
     return PlanningMessage.cycle(names + rest + names.prefix(1), labels: labels)
   }
 
-  private func label(of step: StepAddress, waitingFor target: StepAddress) -> Diagnostic.Label {
-    let pipeline = pipelines[step.pipeline]
-    let (name, other) = (id(of: step), id(of: target))
-    guard let dependency = dependency(of: step, on: target) else {
+  /// One operation of a cycle that waits for the next, by what the step is called that both are of.
+  private struct Link {
+    let name: String
+    let step: StepAddress
+    let operation: Int
+    let next: Int
+  }
+
+  private func label(of link: Link, waitingFor target: String) -> Diagnostic.Label {
+    for address in path(of: address(of: link.operation)).reversed() {
+      let pipeline = pipelines[address.pipeline]
+      guard let dependency = dependency(at: address, on: link.next) else { continue }
+      let isDeeper = address.pipeline != link.step.pipeline
       return .init(
-        pipeline.model.steps[step.step].id.span,
-        PlanningMessage.waits(name, for: other) + ", because of 'sequence'")
+        pipeline.model.dependencies[dependency].step.span,
+        PlanningMessage.waits(
+          isDeeper ? id(of: address) : link.name, for: id(of: self.address(of: link.next))))
     }
-    return .init(
-      pipeline.model.dependencies[dependency].step.span, PlanningMessage.waits(name, for: other))
+    let id = pipelines[link.step.pipeline].model.steps[link.step.step].id.span
+    if group(link.operation)?.members.contains(link.next) == true {
+      return .init(id, PlanningMessage.waits(link.name, for: target) + ", which is in it")
+    }
+    return .init(id, PlanningMessage.waits(link.name, for: target) + ", because of 'sequence'")
   }
 
   private func id(of step: StepAddress) -> String {
     pipelines[step.pipeline].prefix + pipelines[step.pipeline].id(of: step.step, text)
   }
 
-  /// The dependency by which a step waits for another; nil if this is due to `sequence`.
-  private func dependency(of step: StepAddress, on target: StepAddress) -> Int? {
-    let pipeline = pipelines[step.pipeline]
-    return pipeline.model.dependencyRange(of: step.step).first { number in
-      targets(of: pipeline.model.dependencies[number], at: step).contains { operation in
-        let address = address(of: operation)
-        return address.pipeline == target.pipeline && address.step == target.step
+  /// The dependency by which a step waits for an operation, or for another instance of its step.
+  private func dependency(at address: StepAddress, on target: Int) -> Int? {
+    let pipeline = pipelines[address.pipeline]
+    let wanted = self.address(of: target)
+    return pipeline.model.dependencyRange(of: address.step).first { number in
+      targets(of: pipeline.model.dependencies[number], at: address).contains { operation in
+        self.address(of: operation).isOfSameStep(as: wanted)
       }
     }
   }
 
-  /// The steps of one file to which these operations belong: for those inside a group, the group's
-  /// step.
-  private func commonSteps(of operations: [Int]) -> [StepAddress] {
-    let depth = operations.map { path(of: address(of: $0)).count }.min() ?? 1
-    let isInOnePipeline =
-      Set(operations.map { path(of: address(of: $0))[depth - 1].pipeline }).count == 1
-    let level = isInOnePipeline ? depth - 1 : 0
-    var steps: [StepAddress] = []
-    for operation in operations {
-      let path = path(of: address(of: operation))
-      let address = path[min(level, path.count - 1)]
-      let step = StepAddress(pipeline: address.pipeline, step: address.step)
-      if steps.last != step { steps.append(step) }
+  /// What is in a group counts as the group, unless all of them are in it.
+  private func links(of operations: [Int]) -> [Link] {
+    let paths = operations.map { path(of: address(of: $0)) }
+    let depth = paths.map(\.count).min() ?? 1
+    let level =
+      (0..<depth).last { level in Set(paths.map { $0[level].pipeline }).count == 1 } ?? 0
+    var links: [Link] = []
+    for (index, operation) in operations.enumerated() {
+      let next = (index + 1) % operations.count
+      let step = paths[index][level]
+      if !step.isOfSameStep(as: paths[next][level]) {
+        links.append(
+          Link(name: id(of: step), step: step, operation: operation, next: operations[next]))
+      }
     }
-    if steps.count > 1, steps.first == steps.last { steps.removeLast() }
-    return steps
+    if !links.isEmpty { return links }
+    return operations.enumerated().map { index, operation in
+      let step = paths[index].last ?? paths[index][level]
+      return Link(
+        name: operations.count == 1 ? id(of: step) : id(of: operation), step: step,
+        operation: operation, next: operations[(index + 1) % operations.count])
+    }
   }
 
   /// The path from the root pipeline down to a step.

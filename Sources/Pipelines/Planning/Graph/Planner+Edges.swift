@@ -25,11 +25,6 @@ extension EdgeDraft {
     isOptional = dependency.traits.contains(.optional)
   }
 
-  /// It lets start what the other end has never let start.
-  fileprivate var isOpenEnded: Bool {
-    condition == .done || condition == .readyOrDone || isOptional
-  }
-
   fileprivate func from(_ operation: Int) -> EdgeDraft {
     var edge = self
     edge.from = operation
@@ -40,6 +35,8 @@ extension EdgeDraft {
 /// Collects what an operation waits for; each dependency once.
 struct EdgeGatherer {
   private(set) var edges: [EdgeDraft] = []
+  /// For each pipeline use, the step that each of its dependencies names; −1 if there is none.
+  var steps: [[Int32]] = []
   /// For each operation, the number of the last collection that it was in.
   private var marks: [Int32]
   private var number: Int32 = 0
@@ -66,6 +63,7 @@ extension Planner {
     var gatherer = EdgeGatherer(operationCount: operationCount)
     var inherited: [[EdgeDraft]] = []
     for pipeline in pipelines {
+      gatherer.steps.append(pipeline.index.find(pipeline.model.dependencies))
       gatherer.begin()
       if let parent = pipeline.parent {
         gather(parent, inherited: inherited[parent.pipeline], &gatherer)
@@ -102,7 +100,8 @@ extension Planner {
   }
 
   /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
-  /// pipeline waits for: a step that could start before that takes it over.
+  /// pipeline waits for: a step that could start before that, or although that does not come, takes
+  /// it over.
   mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
@@ -110,18 +109,21 @@ extension Planner {
     let range = pipeline.model.dependencyRange(of: address.step)
     if range.isEmpty, inherited.isEmpty, !pipeline.model.hasSequence { return }
     let isFree = pipeline.controlFlow(of: address.step)?.condition?.callsStatusFunction ?? false
+    var waitsInside = false
     for number in range {
       let dependency = pipeline.model.dependencies[number]
       let draft = EdgeDraft(dependency, isFree: isFree)
-      // It is nearly always a step, by its name.
-      if !dependency.traits.contains(.matched), let step = pipeline.index.find(dependency.step.span)
-      {
+      var isInside = true
+      // Nearly always a step, by its name.
+      let step = Int(gatherer.steps[address.pipeline][number])
+      if step >= 0, !dependency.traits.contains(.matched) {
         add(draft.from(pipeline.operation(of: step)), dependency, at: address, &gatherer)
-        continue
+      } else {
+        isInside = forEachTarget(of: dependency, at: address) { planner, target in
+          planner.add(draft.from(target), dependency, at: address, &gatherer)
+        }
       }
-      forEachTarget(of: dependency, at: address) { planner, target in
-        planner.add(draft.from(target), dependency, at: address, &gatherer)
-      }
+      if isInside, draft.condition != .done, !draft.isOptional { waitsInside = true }
     }
     if pipeline.model.hasSequence {
       let condition: EdgeCondition = isFree ? .done : .ok
@@ -134,11 +136,11 @@ extension Planner {
       if let step = before.required {
         let edge = EdgeDraft(from: pipeline.operation(of: step), condition: condition)
         _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
+        if !isFree { waitsInside = true }
       }
     }
-    if !inherited.isEmpty, gatherer.edges.allSatisfy({ $0.isOpenEnded }) {
-      for edge in inherited { _ = gatherer.add(edge) }
-    }
+    // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
+    for edge in inherited where !waitsInside || edge.condition.maySkip { _ = gatherer.add(edge) }
   }
 
   private mutating func add(
@@ -153,7 +155,7 @@ extension Planner {
     _ dependency: DependencyModel, _ target: Int, at address: StepAddress
   ) {
     // Several instances of a group whose instances are not known here.
-    let isPlain = pipelines[address.pipeline].index.find(dependency.step.span) != nil
+    let isPlain = pipelines[address.pipeline].find(dependency.step.span) != nil
     if !isPlain || dependency.traits.contains(.matched), groups[target]?.isExpanding == true {
       return
     }
@@ -172,80 +174,65 @@ extension Planner {
     var silent = self
     silent.log = DiagnosticLog()
     var found: [Int] = []
-    silent.forEachTarget(of: dependency, at: address) { _, target in found.append(target) }
+    _ = silent.forEachTarget(of: dependency, at: address) { _, target in found.append(target) }
     return found
   }
 
+  /// Whether the targets are inside the step's own pipeline, not around the group.
   private mutating func forEachTarget(
     of dependency: DependencyModel, at address: StepAddress, _ body: (inout Planner, Int) -> Void
-  ) {
+  ) -> Bool {
     let pipeline = pipelines[address.pipeline]
-    guard let step = pipeline.index.find(dependency.step.span) else {
-      if let target = instance(dependency, at: address) { body(&self, target) }
-      return
+    if dependency.traits.contains(.matched), let (use, step) = pipeline.find(dependency.step.span) {
+      for target in matched(dependency, step, of: use, at: address) { body(&self, target) }
+      return use === pipeline
     }
-    if dependency.traits.contains(.matched) {
-      for target in matched(dependency, step, at: address) { body(&self, target) }
-    } else {
-      body(&self, pipeline.operation(of: step))
+    let name = text.string(dependency.step.span)
+    switch operations(named: name, in: address.pipeline) {
+    case .found(let targets, let isInside):
+      for target in targets { body(&self, target) }
+      return isInside
+    case .noInstance(let group, let step): report(noInstance: name, of: group, step, dependency)
+    case .unknown: reportUnknown(dependency.step.span, at: address)
     }
+    return true
   }
 
-  /// The instance that a dependency such as `test[os=linux]` refers to.
-  private mutating func instance(_ dependency: DependencyModel, at address: StepAddress) -> Int? {
-    let pipeline = pipelines[address.pipeline]
-    let name = text.string(dependency.step.span)
-    guard let bracket = name.firstIndex(of: "["),
-      let step = pipeline.index.find(String(name[..<bracket]))
-    else {
-      reportUnknown(dependency.step.span, at: address)
-      return nil
-    }
-    let suffix = String(name[bracket...])
-    let number = pipeline.operation(of: step)
-    if let member = instanceIndex.member(of: number, suffix, in: self) { return member }
+  private mutating func report(
+    noInstance name: String, of number: Int, _ step: String, _ dependency: DependencyModel
+  ) {
     let group = groups[number]
-    // The instances are not known here.
-    if group?.isExpanding == true, hasOpenMatrix(self.address(of: number)) { return number }
     let known = group?.members.prefix(5).compactMap { instance(of: $0)?.suffix } ?? []
     log.report(at: dependency.step.span) {
       PlanningMessage.noInstance(
-        name, of: String(name[..<bracket]), known: known, isLate: group?.isExpanding ?? false,
-        at: $0)
+        name, of: step, known: known, isLate: group?.isExpanding ?? false, at: $0)
     }
-    return nil
   }
 
   /// The instances for `match: matrix`, which have the same values on the axes that both have.
   private mutating func matched(
-    _ dependency: DependencyModel, _ step: Int, at address: StepAddress
+    _ dependency: DependencyModel, _ step: Int, of use: PipelineUse, at address: StepAddress
   ) -> [Int] {
-    let pipeline = pipelines[address.pipeline]
+    let number = use.operation(of: step)
     // An invalid matrix has already been reported.
-    if pipelines[address.pipeline].controlFlow(of: step)?.matrix != nil,
-      groups[pipeline.operation(of: step)] == nil
-    {
-      return []
-    }
-    let number = pipeline.operation(of: step)
+    if use.controlFlow(of: step)?.matrix != nil, groups[number] == nil { return [] }
     let target = self.address(of: number)
     if hasOpenMatrix(address) && hasOpenMatrix(target),
       address.instance == nil || groups[number]?.isExpanding == true
     {
       return [number]
     }
-    guard let own = address.instance.map({ instances[$0].values }),
-      case .matrix? = groups[pipeline.operation(of: step)]?.kind
+    guard let own = matrixValues(at: address), case .matrix? = groups[number]?.kind
     else {
       log.report(at: dependency.step.span) { PlanningMessage.noMatch(at: $0) }
       return []
     }
-    let members = instanceIndex.members(
-      of: pipeline.operation(of: step), matching: own, in: self)
+    let members = instanceIndex.members(of: number, matching: own, in: self)
+    let pipeline = pipelines[address.pipeline]
     if members.isEmpty || members.count > 1 && pipeline.pairs(dependency, with: address.step) {
       let suffix = address.instance.map { instances[$0].suffix } ?? ""
       log.report(at: dependency.step.span) {
-        PlanningMessage.unmatched(pipeline.id(of: step, text), suffix, count: members.count, at: $0)
+        PlanningMessage.unmatched(use.id(of: step, text), suffix, count: members.count, at: $0)
       }
     }
     return members
@@ -256,8 +243,7 @@ extension Planner {
     let suggester = log.suggester
     log.report(at: span) { span in
       let (name, own) = (text.string(span), pipeline.id(of: address.step, text))
-      let others = pipeline.model.steps.lazy.map { [text] in text.string($0.id.span) }
-        .filter { $0 != own }
+      let others = pipeline.visibleSteps(text).filter { $0 != own }
       let close = suggester.closest(to: name, among: others)
       return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }

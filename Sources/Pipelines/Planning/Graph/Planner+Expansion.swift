@@ -39,8 +39,8 @@ extension Planner {
   /// for the step.
   @discardableResult
   private mutating func add(_ address: StepAddress, depth: Int) -> Int {
-    if let uses = uses(at: address), case .file(let path) = uses.kind, let model = uses.model {
-      return addNested(uses, model: model, path: path, at: address, depth: depth)
+    if let uses = uses(at: address), uses.kind.isPipeline, let model = uses.model {
+      return addNested(uses, model: model, at: address, depth: depth)
     }
     addresses.append(address)
     if address.instance == nil { setOperation(addresses.count - 1, at: address) }
@@ -86,16 +86,22 @@ extension Planner {
   // MARK: Nested pipelines
 
   private mutating func addNested(
-    _ uses: UsesModel, model: Int, path: String, at address: StepAddress, depth: Int
+    _ uses: UsesModel, model: Int, at address: StepAddress, depth: Int
   ) -> Int {
     let parent = pipelines[address.pipeline]
     let suffix = address.instance.map { instances[$0].suffix } ?? ""
     let id = parent.prefix + parent.id(of: address.step, text) + suffix
-    let inputs = nestedInputs(uses, model: model, at: address)
     checkNested(models[model])
-    let pipeline = addPipeline(model: model, prefix: id + "/", parent: address, inputs)
+    var surroundings = surroundings(uses, models[model], at: address, number: pipelines.count)
+    let inputs = nestedInputs(uses, model: model, at: address, &surroundings)
+    if let width = models[model].width {
+      let pool = queuesAndPools.addPool(named: "\(id).max_parallel", width, options)
+      surroundings.pools.append(pool)
+    }
+    let pipeline = addPipeline(
+      model: model, prefix: id + "/", parent: address, inputs, surroundings)
     if isWithinLimits { expand(pipeline: pipeline, depth: depth + 1) }
-    var draft = GroupDraft(kind: .nested(path: path))
+    var draft = GroupDraft(kind: .nested(path: uses.kind.path))
     draft.pipeline = pipeline
     // For a step that stands for others, this is the group: what is inside it ends before it.
     draft.members = pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
@@ -104,17 +110,36 @@ extension Planner {
     return addresses.count - 1
   }
 
+  /// What the pipeline is given, and has of its file.
   private mutating func nestedInputs(
-    _ uses: UsesModel, model number: Int, at address: StepAddress
+    _ uses: UsesModel, model number: Int, at address: StepAddress,
+    _ surroundings: inout Surroundings
   ) -> PipelineInputs {
     let model = models[number]
     guard budget.allows(inputs: model.params.count) else {
       log.report(at: uses.span) { PlanningMessage.tooManyInputs(at: $0) }
       return PipelineInputs(budget)
     }
-    var inputs = PipelineInputs(model, options: options, budget)
+    var inputs =
+      surroundings.enclosing.map { PipelineInputs(model, in: $0.inputs) }
+      ?? PipelineInputs(model, options: options, budget)
+    for variable in surroundings.environment {
+      let isOpen = variable.value.template.map { self.isOpen($0, at: address) } ?? false
+      inputs.add(variable, isOpen: isOpen)
+    }
+    if surroundings.isGroup { return inputs }
+    // The file's own variables and defaults are nearer to its steps.
+    surroundings.environment = []
+    give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
+    inputs.addVariables(of: model, options: options, log: &log)
+    return inputs
+  }
+
+  private mutating func give(
+    _ uses: UsesModel, to model: PipelineModel, _ params: [String: ParamModel],
+    at address: StepAddress, _ inputs: inout PipelineInputs
+  ) {
     let known = values(at: address)
-    let params = params(ofModel: number)
     for member in uses.with {
       guard let param = params[member.name] else {
         let suggester = log.suggester
@@ -142,8 +167,6 @@ extension Planner {
       }
       inputs.params[param.name] = param.defaultValue ?? .null
     }
-    inputs.addVariables(of: model, options: options, log: &log)
-    return inputs
   }
 
   private mutating func give(
@@ -161,18 +184,18 @@ extension Planner {
 
   /// Refuses keys of a pipeline about a whole run, which have no meaning for a part of another run.
   private mutating func checkNested(_ model: PipelineModel) {
-    for key in [
-      PipelineKey.maxParallel, .timeout, .failurePolicy, .onSuccess, .onFailure, .onCancel,
-      .onComplete,
-    ] {
+    for key in [PipelineKey.failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete] {
       if let span = model.written[key] {
         log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }
       }
     }
+    if model.width == .count(0), let span = model.written[.maxParallel] {
+      log.report(at: span) { PlanningMessage.noWidthInNested(at: $0) }
+    }
   }
 
   private mutating func refuseNested(at address: StepAddress, _ matrix: MatrixModel) {
-    guard let uses = uses(at: address), case .file = uses.kind, !hasOpenMatrix(address) else {
+    guard let uses = uses(at: address), uses.kind.isPipeline, !hasOpenMatrix(address) else {
       return
     }
     log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
@@ -185,7 +208,7 @@ extension Planner {
     -> Combinations
   {
     do throws(EvaluationFailure) {
-      return try combinations(of: matrix, values(at: address), at: address)
+      return try combinations(of: matrix, valuesForMatrix(at: address), at: address)
     } catch {
       report(error)
       return .invalid
@@ -226,6 +249,17 @@ extension Planner {
       let id = pipelines[address.pipeline].id(of: address.step, text)
       log.report(at: matrix.span) { PlanningMessage.badMatrix(id, error.message, at: $0) }
       return .invalid
+    }
+  }
+}
+
+extension UsesModel.Kind {
+  /// As people write it; nil for a group.
+  fileprivate var path: String? {
+    switch self {
+    case .file(let path): path
+    case .section(let name): "#" + name
+    case .group, .builtIn: nil
     }
   }
 }

@@ -13,9 +13,11 @@ extension Planner {
   }
 
   func isOpen(_ template: Template, at address: StepAddress) -> Bool {
-    template.expressions.allSatisfy { expression in
-      !expression.looksAtFiles && expression.references.allSatisfy { isOpen($0, at: address) }
-    }
+    template.expressions.allSatisfy { isOpen($0, at: address) }
+  }
+
+  func isOpen(_ expression: Expression, at address: StepAddress) -> Bool {
+    !expression.looksAtFiles && expression.references.allSatisfy { isOpen($0, at: address) }
   }
 
   /// Whether the matrix of a step is unknown only for this reason.
@@ -34,10 +36,15 @@ extension Planner {
       let secrets = pipelines[address.pipeline].inputs.secretVariables
       return reference.member.map { secrets[$0] == nil } ?? true
     case .steps, .run, .secrets: return false
-    case .matrix: return address.instance != nil || hasOpenMatrix(address)
+    case .matrix:
+      if address.instance != nil || hasOpenMatrix(address) { return true }
+      let pipeline = pipelines[address.pipeline]
+      guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return false }
+      return isOpen(reference, at: parent)
     case .params:
       let pipeline = pipelines[address.pipeline]
       guard let parent = pipeline.parent else { return true }
+      if pipeline.surroundings.isGroup { return isOpen(reference, at: parent) }
       let late = pipeline.inputs.lateParams
       let values = reference.member.map { [late[$0]] } ?? Array(late.values)
       return values.allSatisfy { $0.map { isOpen($0, at: parent) } ?? true }

@@ -24,6 +24,10 @@ extension Planner {
         selected.append(pipelines[0].operation(of: step))
         continue
       }
+      if case .found(let operations, _) = operations(named: name, in: 0) {
+        selected += operations
+        continue
+      }
       let known = byID ?? (addresses.isEmpty ? [:] : operationsByID)
       byID = known
       guard let operation = known[name] else {
@@ -102,7 +106,37 @@ extension Planner {
         if !optionalEdges.contains(key) { waiting.append(edge.from.index) }
       }
     }
+    for operation in isNeeded.indices where isNeeded[operation] && !addresses.isEmpty {
+      addLimits(around: operation, to: &isNeeded)
+    }
     return isNeeded
+  }
+
+  /// What a step that is not selected as a whole says of all of its steps goes for those that are.
+  private func addLimits(around operation: Int, to isNeeded: inout [Bool]) {
+    var pipeline = pipelines[addresses[operation].pipeline]
+    while let parent = pipeline.parent {
+      let outer = pipelines[parent.pipeline]
+      let settings = outer.settings(ofStep: parent.step)
+      let own = settings < 0 ? [] : outer.model.settings[Int(settings)]
+      if pipeline.model.timeout != nil || own.contains(where: \.isOfWhole) {
+        isNeeded[pipeline.group] = true
+      }
+      pipeline = outer
+    }
+  }
+}
+
+extension Setting {
+  /// It is said of several steps together.
+  fileprivate var isOfWhole: Bool {
+    switch self {
+    case .timeout, .allowFailure, .allowFailureIf: true
+    case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
+      .logLimit, .nice,
+      .orphans, .hook, .outputs:
+      false
+    }
   }
 }
 

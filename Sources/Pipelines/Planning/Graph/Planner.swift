@@ -51,7 +51,7 @@ struct Planner {
     hasServices = models.contains { $0.placements.contains(where: \.isService) }
     indices = Array(repeating: nil, count: models.count)
     checkSecrets()
-    addPipeline(model: 0, prefix: "", parent: nil, inputs)
+    addPipeline(model: 0, prefix: "", parent: nil, inputs, Surroundings(root: models[0]))
     if models.contains(where: \.hasGroups) { expand(pipeline: 0, depth: 0) }
     guard isWithinLimits else {
       self.log.report(at: models[0].steps[0].id.span) { PlanningMessage.tooMuch(at: $0) }
@@ -96,24 +96,38 @@ struct Planner {
 
   @discardableResult
   mutating func addPipeline(
-    model: Int, prefix: String, parent: StepAddress?, _ inputs: PipelineInputs
+    model: Int, prefix: String, parent: StepAddress?, _ inputs: PipelineInputs,
+    _ surroundings: Surroundings
   ) -> Int {
     let index = indices[model] ?? StepIndex(models[model], text, log: &log)
     indices[model] = index
-    pipelines.append(
-      PipelineUse(
-        model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs))
-    pipelineValues.append(KnownValues(inputs: inputs, options, budget))
+    let use = PipelineUse(
+      model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs,
+      surroundings)
+    pipelines.append(use)
+    var values = KnownValues(inputs: inputs, options, budget)
+    if let parent {
+      if surroundings.isGroup { values = values.inside(self.values(at: parent)) }
+      let outer = pipelines[parent.pipeline]
+      outer.inner[parent.step] = outer.inner[parent.step] ?? use
+    }
+    pipelineValues.append(values)
     return pipelines.count - 1
   }
 
   /// The values that a step's expressions can have now.
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
-    guard let instance = address.instance else { return values }
-    let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix
-    return values.with(instances[instance].values, writtenNames: matrix?.writtenNames ?? [])
+    if addresses.isEmpty { return values }
+    guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
+      return values
+    }
+    guard let instance = address.instance else { return values.withoutMatrix }
+    return values.with(instances[instance].values, writtenNames: matrix.writtenNames)
   }
+
+  /// What the expressions of its matrix can be given.
+  func valuesForMatrix(at address: StepAddress) -> KnownValues { pipelineValues[address.pipeline] }
 
   mutating func params(ofModel model: Int) -> [String: ParamModel] {
     if let known = paramTables[model] { return known }
@@ -150,6 +164,6 @@ extension PipelineModel {
   /// Whether a step stands for several operations.
   fileprivate var hasGroups: Bool {
     controlFlows.contains { $0.matrix != nil }
-      || uses.contains { if case .file = $0.kind { true } else { false } }
+      || uses.contains { $0.kind.isPipeline }
   }
 }

@@ -90,6 +90,16 @@ struct QueuesAndPools {
 }
 
 extension QueuesAndPools {
+  /// The same, of the steps of a pipeline.
+  mutating func addPool(
+    named name: String, _ width: QueueWidth, _ options: PlanningOptions
+  ) -> PoolID {
+    switch width {
+    case .automatic: addPool(named: name, width: max(1, options.processorCount))
+    case .count(let count): addPool(named: name, width: max(1, count))
+    }
+  }
+
   /// Adds a pool of which this many operations may have a share.
   mutating func addPool(named name: String, width: Int) -> PoolID {
     pools.append(PoolSpec(name: name, capacity: Int64(width) * 1_000_000))
@@ -149,7 +159,7 @@ struct SharedSpecs {
   {
     if let known = plain[address.pipeline] { return known }
     let defaults = planner.pipelines[address.pipeline].model.defaultPlacement
-    let spec = planner.spec(of: defaults, at: address)
+    let spec = planner.spec(of: PlacementModel(), defaults, at: address)
     if defaults.mutex?.template == nil { plain[address.pipeline] = spec }
     return spec
   }
@@ -159,17 +169,23 @@ struct SharedSpecs {
   ) -> OperationSpec {
     if let known = placed[address.pipeline][number] { return known }
     let pipeline = planner.pipelines[address.pipeline]
-    let placement = pipeline.model.placements[number].filled(from: pipeline.model.defaultPlacement)
-    let spec = planner.spec(of: placement, at: address)
-    if placement.mutex?.template == nil { placed[address.pipeline][number] = spec }
+    let own = pipeline.model.placements[number]
+    let defaults = pipeline.model.defaultPlacement
+    let spec = planner.spec(of: own, defaults, at: address)
+    if (own.mutex ?? defaults.mutex)?.template == nil { placed[address.pipeline][number] = spec }
     return spec
   }
 }
 
 extension Planner {
-  fileprivate mutating func spec(of placement: PlacementModel, at address: StepAddress)
-    -> OperationSpec
-  {
+  fileprivate mutating func spec(
+    of own: PlacementModel, _ defaults: PlacementModel, at address: StepAddress
+  ) -> OperationSpec {
+    let surroundings = pipelines[address.pipeline].surroundings
+    var placement = own.filled(from: defaults)
+    let hasQueue = placement.queue != nil
+    placement.queue =
+      own.queue ?? surroundings.groupQueue ?? defaults.queue ?? surroundings.fileQueue
     var mutex: String?
     do throws(EvaluationFailure) {
       if let text = placement.mutex {
@@ -185,7 +201,10 @@ extension Planner {
     } catch {
       report(error)
     }
-    return queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
+    var spec = queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
+    // Like the width of a run, that of a pipeline is for the steps that name no queue.
+    if !hasQueue { spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) } }
+    return spec
   }
 }
 

@@ -7,7 +7,7 @@ import Scheduling
 
 /// The kinds of locations; each has its own names.
 enum ScopeKind {
-  /// The pipeline's own variables, directory and hooks: no step has run.
+  /// The pipeline's own variables and directory, before any step has run, and its hooks, after all.
   case pipeline
   /// A pipeline's own variables, which may name secrets.
   case pipelineVariables
@@ -34,6 +34,14 @@ struct StepScope: ExpressionScope {
   /// The types of matrix members; nil if the step has no matrix.
   let matrix: ExpressionType.Members?
   let suggester: Suggester
+  /// What a hook belongs to has ended: the step itself, or all steps of the pipeline.
+  var isInHook = false
+
+  var inHook: StepScope {
+    var scope = self
+    scope.isInHook = true
+    return scope
+  }
 
   static let runMembers: [(String, ExpressionType)] = [
     ("id", .string), ("pipeline", .string), ("workspace", .string),
@@ -47,9 +55,10 @@ struct StepScope: ExpressionScope {
     case .run: nil
     case .secrets: kind.allowsSecrets ? nil : ScopeMessage.secretsOutside
     case .steps:
-      kind == .pipeline || kind == .pipelineVariables ? ScopeMessage.stepsTooEarly : nil
+      (kind == .pipeline || kind == .pipelineVariables) && !isInHook
+        ? ScopeMessage.stepsTooEarly : nil
     case .matrix:
-      kind == .matrix ? ScopeMessage.matrixInMatrix : matrix == nil ? ScopeMessage.noMatrix : nil
+      matrix != nil ? nil : kind == .matrix ? ScopeMessage.matrixInMatrix : ScopeMessage.noMatrix
     }
   }
 
@@ -145,26 +154,59 @@ extension StepScope {
   /// The names in `depends_on`, or all steps where all have ended.
   private var dependencyNames: [String] {
     guard let step else { return pipeline.model.steps.map { text.string($0.id.span) } }
-    return pipeline.model.dependencyRange(of: step).map {
+    let dependencies = pipeline.model.dependencyRange(of: step).map {
       text.string(pipeline.model.dependencies[$0].step.span)
     }
+    return isInHook ? dependencies + [pipeline.id(of: step, text)] : dependencies
   }
 
   private func stepMember(_ name: String) -> ScopeMember {
-    guard let step else {
-      return pipeline.index.find(name).map { .known(type(ofStep: $0, isOne: false)) } ?? .unknown
+    guard let step else { return memberOfWhole(name) }
+    if let known = dependencyMember(name, of: step) { return known }
+    var inner = (use: pipeline, step: step)
+    while inner.use.index.find(name) == nil, let outer = inner.use.around {
+      if let known = scope(in: outer.use).dependencyMember(name, of: outer.step) { return known }
+      inner = outer
     }
-    if let dependency = dependency(named: name, of: step) {
-      let edge = pipeline.model.dependencies[dependency]
-      let target = pipeline.index.find(edge.step.span) ?? instanceStep(name)
-      let isMatched = edge.traits.contains(.matched)
-      let isOne =
-        name.utf8.contains(UInt8(ascii: "[")) || isMatched && pipeline.pairs(edge, with: step)
-      return .known(
-        target.map { type(ofStep: $0, isOne: isOne, hasOutcome: isOne || !isMatched) } ?? .any)
+    guard let other = inner.use.index.find(name) else {
+      return pipeline.find(path: name) == nil ? .unknown : .refused(ScopeMessage.noDependency(name))
     }
-    guard let other = pipeline.index.find(name) else { return .unknown }
-    return .refused(other == step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
+    if other == inner.step, isInHook, inner.use === pipeline {
+      return .known(type(ofStep: other, isOne: true))
+    }
+    return .refused(other == inner.step ? ScopeMessage.itself : ScopeMessage.noDependency(name))
+  }
+
+  /// For what a pipeline gives back: all of its steps have ended, and what the group waited for.
+  private func memberOfWhole(_ name: String) -> ScopeMember {
+    if let step = pipeline.index.find(name) { return .known(type(ofStep: step, isOne: false)) }
+    var outer = pipeline.around
+    while let (use, step) = outer {
+      if let known = scope(in: use).dependencyMember(name, of: step) { return known }
+      outer = use.around
+    }
+    return .unknown
+  }
+
+  /// What the step waits for has ended when a group that it is in begins: its steps see that too.
+  private func dependencyMember(_ name: String, of step: Int) -> ScopeMember? {
+    guard let dependency = dependency(named: name, of: step) else { return nil }
+    let edge = pipeline.model.dependencies[dependency]
+    guard let target = pipeline.find(path: name) else { return .known(.any) }
+    let isMatched = edge.traits.contains(.matched)
+    let isOne = target.isOne || isMatched && pipeline.pairs(edge, with: step)
+    return .known(
+      scope(in: target.use).type(
+        ofStep: target.step, isOne: isOne, isMany: target.isMany,
+        hasOutcome: isOne || !isMatched && !target.isMany))
+  }
+
+  /// For what is said of the steps of another pipeline use.
+  private func scope(in use: PipelineUse) -> StepScope {
+    use === pipeline
+      ? self
+      : StepScope(
+        pipeline: use, text: text, kind: kind, step: step, matrix: matrix, suggester: suggester)
   }
 
   private func dependency(named name: String, of step: Int) -> Int? {
@@ -182,24 +224,22 @@ extension StepScope {
     return pipeline.dependencies.numbers[name]
   }
 
-  /// The step of an instance: `test` for `test[os=linux]`.
-  private func instanceStep(_ name: String) -> Int? {
-    name.firstIndex(of: "[").flatMap { pipeline.index.find(String(name[..<$0])) }
-  }
-
   /// The type of a step. Some instances of a step have no common outcome.
   private func type(
-    ofStep step: Int, isOne: Bool, hasOutcome: Bool = true
+    ofStep step: Int, isOne: Bool, isMany: Bool = false, hasOutcome: Bool = true
   ) -> ExpressionType {
     let hasMatrix = pipeline.controlFlow(of: step)?.matrix != nil
     if hasOutcome, !hasMatrix, let known = plainType(ofStep: step) { return known }
-    let outputs = outputType(ofStep: step)
-    let isList = hasMatrix && !isOne
-    let item = ExpressionType.map([
-      ("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs),
-    ])
-    let given = ("outputs", isList ? .list(of: item) : outputs)
+    var outputs = outputType(ofStep: step)
+    if hasMatrix, !isOne { outputs = Self.instances(giving: outputs) }
+    if isMany { outputs = Self.instances(giving: outputs) }
+    let given = ("outputs", outputs)
     return .map(hasOutcome ? [given, ("outcome", Self.outcome)] : [given])
+  }
+
+  private static func instances(giving outputs: ExpressionType) -> ExpressionType {
+    .list(
+      of: .map([("matrix", .openMap), ("outcome", Self.outcome), ("outputs", outputs)]))
   }
 
   /// The type of a step that runs a command, once.
@@ -229,7 +269,7 @@ extension StepScope {
 
   private func declaredType(ofStep step: Int) -> ExpressionType {
     if case .uses(let number) = pipeline.model.steps[step].action,
-      case .file = pipeline.model.uses[Int(number)].kind
+      pipeline.model.uses[Int(number)].kind.isPipeline
     {
       let outputs = pipeline.model.uses[Int(number)].outputs
       return outputs.map { .map($0.map { ($0, .any) }) } ?? .openMap
@@ -286,7 +326,7 @@ enum ScopeMessage {
 
   static let itself = UnlocatedFailure(
     "a step cannot refer to its own outputs or outcome",
-    help: "its hooks find OPRUN_STATUS in their environment")
+    help: "only its hooks can: they run after it")
 
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(

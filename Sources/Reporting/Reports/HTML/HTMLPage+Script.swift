@@ -1,8 +1,8 @@
-// The script of the HTML report. It makes elements and sets their text: nothing of a run is ever read
-// as HTML.
+// The script of the HTML report. It creates elements and sets their text: no data of a run is ever
+// parsed as HTML.
 
 extension HTMLPage {
-  /// Its first half: header, timeline, graph.
+  /// The first half of the script: header, timeline, graph.
   static let drawingScript: StaticString = #"""
     'use strict';
     const run = JSON.parse(document.getElementById('run').textContent);

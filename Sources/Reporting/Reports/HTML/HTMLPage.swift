@@ -1,8 +1,8 @@
-// The frame of the HTML report: what is the same for every run. The page must work from a file, without
-// a network, and show hostile names and logs as text: nothing but its own script may run.
+// The frame of the HTML report, which is the same for every run. The page must work from a file,
+// without a network, and show hostile names and logs as text: only its own script may run.
 
 enum HTMLPage {
-  /// The hash is that of the script below; a test computes it anew.
+  /// The part before the title. The hash is that of the script below; a test recomputes it.
   static let beforeTitle: StaticString = #"""
     <!doctype html>
     <html lang="en">

@@ -1,5 +1,5 @@
-// A run as one HTML file, which needs no network: a table that stands by itself, and the data from which
-// the page's script draws the rest. It knows what the data is, not how it looks.
+// Writes a run as one HTML file, which needs no network: a table that works without the script, and
+// the data from which the script draws the rest. It knows the data, not its appearance.
 
 import Diagnostics
 import Plans
@@ -7,7 +7,7 @@ import Scheduling
 
 struct HTMLReport: Report {
   private static let tailLength = 200
-  /// Bytes of log tails in a page: one of 5,000 steps should stay small enough to send.
+  /// The maximum size of log tails in a page: one of 5,000 steps should stay small enough to send.
   private static let mostOfTails = 2 << 20
   private static let mostOfTail = 64 << 10
 
@@ -24,7 +24,7 @@ struct HTMLReport: Report {
     sink.write(HTMLPage.end)
   }
 
-  /// What is seen without the script.
+  /// Writes the table that is seen without the script.
   private func writeTable(_ record: RunRecord, to sink: ByteSink) {
     for step in record.steps {
       sink.write("<tr><td>")
@@ -153,7 +153,7 @@ struct HTMLReport: Report {
 }
 
 extension RunOperations {
-  /// What it waited for: in place of a group its members, each once.
+  /// The dependencies of an operation: in place of a group its members, each once.
   fileprivate func needs(of operation: OperationID) -> [OperationID] {
     var needs: [OperationID] = []
     var seen: Set<OperationID> = []
@@ -168,7 +168,8 @@ extension RunOperations {
 }
 
 extension String {
-  /// JSON as the content of a script element: nothing in it can end the element, or begin a comment.
+  /// The JSON as the content of a script element: nothing in it can end the element, or begin a
+  /// comment.
   fileprivate var inScript: String {
     replacing("<", with: "\\u003c").replacing("\u{2028}", with: "\\u2028")
       .replacing("\u{2029}", with: "\\u2029")

@@ -1,0 +1,117 @@
+// Small pieces of memory for a program with one thread. libyaml allocates some ten pieces for each line
+// of a file, and the Swift runtime one for each object. Scripts/build makes the linker put these functions
+// in the place of the C library's (`--wrap`); larger pieces still come from there.
+#include "CLinux.h"
+
+#ifdef OPRUN_WRAPS_LIBRARIES
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void *__real_malloc(size_t size);
+void *__real_realloc(void *piece, size_t size);
+void __real_free(void *piece);
+size_t __real_malloc_usable_size(void *piece);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *piece, size_t size);
+void __wrap_free(void *piece);
+size_t __wrap_malloc_usable_size(void *piece);
+
+// A piece is as large as a multiple of 16 bytes. Its first 8 bytes, before the caller's, hold that multiple, the
+// kind of the piece. Freed pieces of one kind are in a list; they are never merged or returned to the kernel.
+enum { kind_count = 65, header_size = sizeof(uint64_t) };
+static const size_t most_small = 16 * (kind_count - 1) - header_size;
+
+struct piece {
+  struct piece *next;
+};
+
+static struct piece *vacant[kind_count];
+// Only addresses are reserved: the kernel provides the memory when it is touched.
+static const size_t most_reserved = (size_t)1 << 30, least_reserved = (size_t)1 << 20;
+static uintptr_t region, region_size;
+static uintptr_t unused, unused_end;
+static int is_refused;
+
+static void reserve(void) {
+  if (is_refused) return;
+  int error = errno;
+  for (size_t size = most_reserved; size >= least_reserved; size /= 4) {
+    void *start = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (start == MAP_FAILED) continue;
+    region = (uintptr_t)start;
+    region_size = size;
+    unused = region + header_size;
+    unused_end = region + size;
+    return;
+  }
+  is_refused = 1;
+  errno = error;
+}
+
+static void *carve(size_t kind) {
+  if (!region) reserve();
+  if (unused_end - unused < 16 * kind) return __real_malloc(16 * kind - header_size);
+  uintptr_t start = unused;
+  unused += 16 * kind;
+  *(uint64_t *)start = kind;
+  return (void *)(start + header_size);
+}
+
+static inline int is_small(const void *piece) { return (uintptr_t)piece - region < region_size; }
+
+static inline size_t kind_of(const void *piece) { return ((const uint64_t *)piece)[-1]; }
+
+void *__wrap_malloc(size_t size) {
+  if (__builtin_expect(size > most_small, 0)) return __real_malloc(size);
+  size_t kind = (size + header_size + 15) / 16;
+  struct piece *piece = vacant[kind];
+  if (__builtin_expect(!piece, 0)) return carve(kind);
+  vacant[kind] = piece->next;
+  return piece;
+}
+
+void __wrap_free(void *piece) {
+  if (__builtin_expect(!is_small(piece), 0)) {
+    if (piece) __real_free(piece);
+    return;
+  }
+  size_t kind = kind_of(piece);
+  ((struct piece *)piece)->next = vacant[kind];
+  vacant[kind] = piece;
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+  size_t total;
+  if (__builtin_mul_overflow(count, size, &total)) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  void *piece = __wrap_malloc(total);
+  return piece ? memset(piece, 0, total) : NULL;
+}
+
+void *__wrap_realloc(void *piece, size_t size) {
+  if (!piece) return __wrap_malloc(size);
+  if (!is_small(piece)) {
+    if (size == 0 || size > most_small) return __real_realloc(piece, size);
+  } else if (size > 0 && kind_of(piece) == (size + header_size + 15) / 16) {
+    return piece;
+  }
+  size_t old = __wrap_malloc_usable_size(piece);
+  void *other = __wrap_malloc(size);
+  if (!other) return NULL;
+  memcpy(other, piece, old < size ? old : size);
+  __wrap_free(piece);
+  return other;
+}
+
+size_t __wrap_malloc_usable_size(void *piece) {
+  return is_small(piece) ? 16 * kind_of(piece) - header_size : __real_malloc_usable_size(piece);
+}
+#endif

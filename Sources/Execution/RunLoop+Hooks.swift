@@ -1,0 +1,50 @@
+// Hooks with late expressions: their values are those of the moment when they start, after what they
+// belong to. The machine knows nothing of it: to it a hook that waits for files runs.
+
+import Expressions
+import Plans
+import Running
+import Scheduling
+
+extension RunLoop {
+  /// Starts a hook, or waits for the files that it asks for.
+  func startHook(_ key: CommandKey, waitingSince since: Nanoseconds? = nil, at time: Nanoseconds) {
+    guard case .hook(let kind, let index) = key.role else { return }
+    let isRun = key.operation == CommandKey.runOperation
+    guard let late = isRun ? machine.plan.late : machine.steps[key.operation].late else {
+      return executor.start(builder.command(key, machine.command(of: key)), at: time)
+    }
+    hashing.begin(key.operation)
+    valueBudget = ValueBudget()
+    do throws(EvaluationFailure) {
+      let ready = try late.hook(
+        kind, index, machine.hookSettings(of: key.operation), of: isRun ? nil : key.operation, self)
+      hashing.decided(key.operation)
+      executor.start(builder.command(key, machine.command(of: key, as: ready)), at: time)
+    } catch {
+      if hashing.isAwaited(by: key.operation) {
+        return waitingHooks[key.operation] = (key, since: since ?? time)
+      }
+      hashing.decided(key.operation)
+      machine.ended(key, CommandEnd(.notStarted(words(of: error), exitCode: 126)), at: time)
+    }
+  }
+
+  /// Its files are hashed. False if no hook of the operation waited for them.
+  func resumeHook(of operation: OperationID, at time: Nanoseconds) -> Bool {
+    guard let (key, since) = waitingHooks.removeValue(forKey: operation) else { return false }
+    startHook(key, waitingSince: since, at: time)
+    return true
+  }
+
+  /// It is to end, and waits for files. False if it does not.
+  func dropWaitingHook(_ key: CommandKey, at time: Nanoseconds) -> Bool {
+    guard let (waiting, since) = waitingHooks[key.operation], waiting == key else { return false }
+    waitingHooks[key.operation] = nil
+    for slot in hashing.keep(where: { $0 != key.operation }) { closeHashing(slot) }
+    let reason = "it was stopped before its files were hashed"
+    let end = CommandEnd(.notStarted(reason, exitCode: 126), duration: time - since)
+    ownNews.append(.ended(key, end))
+    return true
+  }
+}

@@ -1,0 +1,137 @@
+// Names of steps in other pipeline uses: `group/step`, `group[os=linux]/step`.
+
+import Expressions
+import Plans
+
+/// The id of a step, and what follows it.
+struct StepPath {
+  let id: Substring
+  /// Begins with `[` or `/`; empty at the end.
+  let rest: Substring
+
+  init(_ path: Substring) {
+    let end = path.utf8.firstIndex { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "/") }
+    id = path[..<(end ?? path.endIndex)]
+    rest = path[(end ?? path.endIndex)...]
+  }
+
+  /// What could be the instance at the beginning of the rest, with what follows it: values may hold
+  /// brackets and slashes.
+  var instances: [(suffix: Substring, rest: Substring)] {
+    guard rest.first == "[" else { return [] }
+    return rest.indices.compactMap { index in
+      guard rest[index] == "]" else { return nil }
+      let after = rest[rest.index(after: index)...]
+      return after.isEmpty || after.first == "/" ? (rest[...index], after) : nil
+    }
+  }
+}
+
+/// The step that a path names, whatever instances of it there are.
+struct PathTarget {
+  let use: PipelineUse
+  let step: Int
+  /// It names one instance of the step.
+  var isOne = false
+  /// It names the step in each instance of a group.
+  var isMany = false
+}
+
+extension PipelineUse {
+  /// The step that a name stands for, in this pipeline or around the group.
+  func find(path: String) -> PathTarget? {
+    let first = StepPath(path[...])
+    guard let (use, step) = find(String(first.id)) else { return nil }
+    return use.target(step, first)
+  }
+
+  private func target(_ step: Int, _ path: StepPath) -> PathTarget? {
+    if path.rest.isEmpty { return PathTarget(use: self, step: step) }
+    let isInstance = path.rest.first == "["
+    let rests = isInstance ? path.instances.map(\.rest) : [path.rest]
+    if rests.isEmpty || rests.contains(where: \.isEmpty) {
+      return PathTarget(use: self, step: step, isOne: true)
+    }
+    guard let inner = inner[step] else { return nil }
+    for rest in rests {
+      let next = StepPath(rest.dropFirst())
+      guard let found = inner.index.find(String(next.id)),
+        var target = inner.target(found, next)
+      else { continue }
+      if !isInstance, controlFlow(of: step)?.matrix != nil { target.isMany = true }
+      return target
+    }
+    return nil
+  }
+}
+
+/// The operations that a path names, or why there are none.
+enum PathFinding {
+  /// `isInside`: they are in the pipeline use itself, not around it.
+  case found([Int], isInside: Bool)
+  /// The step has no such instance: the group's operation, and its name.
+  case noInstance(of: Int, name: String)
+  case unknown
+}
+
+extension Planner {
+  /// From inside a pipeline use.
+  func operations(named path: String, in pipeline: Int) -> PathFinding {
+    let first = StepPath(path[...])
+    var use = pipeline
+    while true {
+      if let step = pipelines[use].index.find(String(first.id)) {
+        return operations(of: step, in: use, first, isInside: use == pipeline)
+      }
+      guard pipelines[use].surroundings.isGroup, let parent = pipelines[use].parent else {
+        return .unknown
+      }
+      use = parent.pipeline
+    }
+  }
+
+  private func operations(
+    of step: Int, in use: Int, _ path: StepPath, isInside: Bool
+  ) -> PathFinding {
+    let operation = pipelines[use].operation(of: step)
+    if path.rest.isEmpty { return .found([operation], isInside: isInside) }
+    guard path.rest.first == "[" else {
+      let members = groups[operation]?.pipeline == nil ? groups[operation]?.members : [operation]
+      return operations(at: path.rest, in: members ?? [], isInside: isInside)
+    }
+    for (suffix, rest) in path.instances {
+      guard let member = instanceIndex.member(of: operation, String(suffix), in: self) else {
+        continue
+      }
+      if rest.isEmpty { return .found([member], isInside: isInside) }
+      return operations(at: rest, in: [member], isInside: isInside)
+    }
+    // Which instances there are nobody knows here.
+    if groups[operation]?.isExpanding == true, hasOpenMatrix(address(of: operation)) {
+      return .found([operation], isInside: isInside)
+    }
+    return .noInstance(of: operation, name: pipelines[use].id(of: step, text))
+  }
+
+  /// `/step` in each of these, which are pipeline uses.
+  private func operations(
+    at rest: Substring, in members: [Int], isInside: Bool
+  ) -> PathFinding {
+    var found: [Int] = []
+    let path = StepPath(rest.dropFirst())
+    for member in members {
+      guard let use = groups[member]?.pipeline,
+        let step = pipelines[use].index.find(String(path.id))
+      else { return .unknown }
+      switch operations(of: step, in: use, path, isInside: isInside) {
+      case .found(let operations, _): found += operations
+      case .noInstance(let group, let name): return .noInstance(of: group, name: name)
+      case .unknown: return .unknown
+      }
+    }
+    return members.isEmpty ? .unknown : .found(found, isInside: isInside)
+  }
+
+  /// The values of the matrices that an operation is in.
+  func matrixValues(at address: StepAddress) -> ValueMap? { values(at: address).matrix }
+}

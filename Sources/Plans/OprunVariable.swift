@@ -1,0 +1,68 @@
+// The variables that oprun sets for commands, with the words of the reference.
+
+/// A variable of the environment that commands of a run find.
+package enum OprunVariable: String, CaseIterable, Sendable {
+  case oprun = "OPRUN"
+  case runID = "OPRUN_RUN_ID"
+  case workspace = "OPRUN_WORKSPACE"
+  case step = "OPRUN_STEP"
+  case attempt = "OPRUN_ATTEMPT"
+  case output = "OPRUN_OUTPUT"
+  case cookie = "OPRUN_STEP_COOKIE"
+  case status = "OPRUN_STATUS"
+  case exitCode = "OPRUN_EXIT_CODE"
+  case signal = "OPRUN_SIGNAL"
+  case durationMS = "OPRUN_DURATION_MS"
+  case failedSteps = "OPRUN_FAILED_STEPS"
+
+  /// Which commands have it.
+  package enum Audience: CaseIterable, Sendable {
+    /// Steps, probes of `wait_for`, and all hooks.
+    case commands
+    case hooks
+    /// The run's own.
+    case runHooks
+  }
+
+  package var audience: Audience {
+    switch self {
+    case .oprun, .runID, .workspace, .step, .attempt, .output, .cookie: .commands
+    case .status, .exitCode, .signal, .durationMS: .hooks
+    case .failedSteps: .runHooks
+    }
+  }
+
+  /// It is of one command: what a command inherits from a run around this one says nothing to it.
+  package var isOfCommand: Bool {
+    switch self {
+    case .oprun, .runID, .workspace: false
+    case .step, .attempt, .output, .cookie, .status, .exitCode, .signal, .durationMS, .failedSteps:
+      true
+    }
+  }
+
+  /// For the reference.
+  package var meaning: String {
+    switch self {
+    case .oprun: "`1`"
+    case .runID: "the id of the run, which names its folder"
+    case .workspace: "the directory that oprun was started in; absolute"
+    case .step: "the id of the step, with that of its instance; `@run` for hooks of the run"
+    case .attempt: "the number of the attempt, from 1; for hooks the last one, 0 if there was none"
+    case .output: "the file for outputs of the step; what hooks write there is not read"
+    case .cookie: "by which oprun knows the processes of the command; for nothing else"
+    case .status:
+      "how the step or the run ended, if no further hook fails: `succeeded`, `failed`, "
+        + "`timed_out` or `cancelled`"
+    case .exitCode:
+      "the exit status of the last attempt, 128 + N after signal N, empty if there is "
+        + "none; for hooks of the run, that of oprun"
+    case .signal:
+      "the number of the signal that ended the last attempt, or stopped the run; else empty"
+    case .durationMS: "how long the last attempt took, or the steps of the run, in milliseconds"
+    case .failedSteps:
+      "the ids of the steps that failed or timed out and were not allowed to, "
+        + "separated by blanks; of a list of more than 64 KiB only the beginning"
+    }
+  }
+}

@@ -1,0 +1,78 @@
+// The line that stands for all instances of a step: what became of them, counted.
+
+import Plans
+import Scheduling
+
+/// Instances that ended so far.
+struct Fold {
+  private var counts: [Count: Int] = [:]
+  private var total = 0
+  private var start: Nanoseconds?
+  /// Why the first of those that did not run did not.
+  private var reason: String?
+  private var hasOtherReasons = false
+
+  mutating func add(_ settled: SettledOperation, reason text: String?) {
+    let count = Count(settled.ending)
+    counts[count, default: 0] += 1
+    total += 1
+    if let record = settled.record {
+      start = min(start ?? record.start, record.start)
+    } else if let text {
+      if reason == nil { reason = text } else if reason != text { hasOtherReasons = true }
+    }
+  }
+
+  /// `×40`.
+  var multiplier: String { "×\(total)" }
+
+  /// The most important of what became of them.
+  var mark: Mark {
+    let marks: [(Count, Mark)] = [
+      (.failed, .failed), (.allowed, .warning), (.ok, .succeeded), (.upToDate, .cached),
+    ]
+    return marks.first { counts[$0.0] != nil }?.1 ?? .notRun
+  }
+
+  /// `38 ok, 2 failed in 12.3s`, `4 blocked: 'get' failed`.
+  func words(at end: Nanoseconds, _ sink: ByteSink) -> String {
+    sink.captured { sink in
+      let shown = Count.inLinesOfGroups.compactMap { count in counts[count].map { (count, $0) } }
+      for (index, (count, number)) in shown.enumerated() {
+        if index > 0 { sink.write(", ") }
+        sink.write(grouped: number)
+        sink.write(count.words)
+      }
+      if let start {
+        sink.write(" in ")
+        sink.write(elapsed: end - start)
+      }
+      if let reason {
+        sink.write(": ")
+        sink.write(reason)
+        if hasOtherReasons { sink.write(", and other reasons (--verbose)") }
+      }
+    }
+  }
+
+  /// A single instance that failed has had its line.
+  var saysMore: Bool { total > 1 || counts[.failed] == nil && counts[.allowed] == nil }
+}
+
+extension ProgressLines {
+  /// True if the line of its group stands for it, too. What failed has its own line at once.
+  mutating func fold(_ settled: SettledOperation) -> Bool {
+    guard let group = operations.fold(of: settled.operation) else { return false }
+    folds[group, default: Fold()].add(settled, reason: settled.reason(operations))
+    return !settled.ending.outcome.isFailure
+  }
+
+  /// All instances of the step have ended.
+  mutating func writeFold(_ group: OperationID, at time: Nanoseconds) {
+    guard !folds.isEmpty, let fold = folds.removeValue(forKey: group), fold.saysMore
+    else { return }
+    begin(fold.mark, named: "\(operations.name(group)) \(fold.multiplier)")
+    sink.write(fold.words(at: time, sink))
+    endLine(of: group)
+  }
+}

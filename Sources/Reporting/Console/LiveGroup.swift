@@ -1,0 +1,82 @@
+// The group of one command's output that is on the screen: how far its log has been shown.
+
+import RunFiles
+
+/// What of a group was shown, and in which colours it goes on.
+struct GroupState {
+  /// What stands in front of the next lines.
+  fileprivate enum Label {
+    case opening, continuation, none
+  }
+
+  /// Shown up to here, always the start of a line.
+  fileprivate(set) var shown = 0
+  /// No newline between `shown` and here.
+  fileprivate var searched = 0
+  fileprivate var filter: TerminalFilter
+  fileprivate var label = Label.opening
+
+  init(_ screen: Screen) {
+    filter = TerminalFilter(keepsColor: screen.colorsOutput, rail: screen.rail)
+  }
+}
+
+/// Where groups are shown, and what they are called there.
+struct Stage {
+  let screen: Screen
+  let operations: RunOperations
+}
+
+/// A group that is open on the screen.
+final class LiveGroup {
+  let stream: Stream
+  private let log: LogFile
+  private let stage: Stage
+  private(set) var state: GroupState
+
+  private var screen: Screen { stage.screen }
+
+  /// With a state it goes on where it was left.
+  init(_ stream: Stream, _ log: LogFile, on stage: Stage, from state: GroupState?) {
+    self.stream = stream
+    self.log = log
+    self.stage = stage
+    self.state = state ?? GroupState(stage.screen)
+  }
+
+  /// Shows whole lines only: a message may come between any two calls.
+  func show(upTo byteCount: Int) {
+    guard byteCount > state.searched else { return }
+    let range = state.searched..<byteCount
+    state.searched = byteCount
+    guard let end = log.endOfLastLine(in: range, buffer: screen.scratch) else { return }
+    copy(upTo: end)
+  }
+
+  func close() {
+    let size = log.size
+    guard state.shown < size else { return }
+    copy(upTo: size)
+    if !log.endsInNewline(at: size, buffer: screen.scratch) { screen.output.writeNewline() }
+  }
+
+  /// Lines of another group come next; those that follow say whose they are.
+  func interrupt() { if state.label == .none { state.label = .continuation } }
+
+  private func copy(upTo end: Int) {
+    writeLabel()
+    screen.turnToOutput()
+    state.filter.resumeColors(to: screen.output)
+    state.shown = screen.copy(
+      state.shown..<end, of: log, filter: &state.filter, isEnd: true)
+    state.filter.suspendColors(to: screen.output)
+  }
+
+  private func writeLabel() {
+    defer { state.label = .none }
+    guard state.label != .none, screen.isShared else { return }
+    let title = stage.operations.heading(of: stream)
+    screen.writeOpening(
+      of: state.label == .opening ? title : title + [Piece("(continued)", .faint, gap: 1)])
+  }
+}

@@ -1,0 +1,33 @@
+// Time limits of groups: from the first command of one of its steps to the end of the last.
+
+import Plans
+import Scheduling
+
+extension RunMachine {
+  /// The first command in a group starts the time of all groups that it is in.
+  mutating func beginLimits(around operation: OperationID, at now: Nanoseconds) {
+    var next = groups.group(of: operation)
+    while let group = next {
+      if unstartedLimits.remove(group) != nil, let limit = plan.groups[group]?.timeout {
+        timers.set(
+          Timer(at: now + limit, operation: group, purpose: .groupTimeLimit, phase: 0))
+      }
+      next = groups.group(of: group)
+    }
+  }
+
+  /// What has not ended in the group is cancelled; the group has timed out when all of it has ended.
+  mutating func expire(_ group: OperationID, at now: Nanoseconds) {
+    let members = groups.members(of: group)
+    guard members.contains(where: { !scheduler.state(of: $0).hasEnded }) else { return }
+    expiredGroups.insert(group)
+    for member in members { cancel(member, .groupTimeout(group), at: now) }
+    tellSettled()
+  }
+
+  mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
+    end(
+      group, as: Ending(.timedOut, isAllowed: groups.forgives(group)),
+      .condition("its steps together took too long"), at: now)
+  }
+}

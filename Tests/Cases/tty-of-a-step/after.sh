@@ -1,0 +1,1 @@
+cat .oprun/runs/*/colours.1.log

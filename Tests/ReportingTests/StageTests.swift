@@ -1,0 +1,299 @@
+// Who holds the stage, and when others are heard.
+
+import Masking
+import Plans
+import Reporting
+import Scheduling
+import Testing
+
+@Suite struct `The stage` {
+  @Test func `what failed is shown at once, between whole lines of who holds the stage`() throws {
+    let run = try StagedRun(samplePlan("a; b; c"))
+    run.start("a", "b", "c")
+    try run.print("a", "a1\na2 is ")
+    try run.print("b", "b1\nb2")
+    try run.print("c", "c1\n")
+    run.end("b", .exited(2))
+    run.settle("b", .failed)
+    run.end("c")
+    run.settle("c")
+    try run.print("a", "whole\na3\n")
+    run.end("a")
+    run.settle("a")
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        > a
+        a1
+        > b
+        b1
+        b2
+        ✗ b  exit 2 after 0.1s
+        ✓ c  0.1s
+        > a (continued)
+        a2 is whole
+        a3
+        > c
+        c1
+        ✓ a  0.1s
+
+        """)
+  }
+
+  @Test func `who is silent for a second leaves it, and comes back with a line`() throws {
+    let run = try StagedRun(samplePlan("a; b; c"))
+    run.start("a", "b", "c")
+    run.at(100)
+    try run.print("a", "a1\n")
+    run.awaitDeadline(at: nil)
+    run.at(300)
+    try run.print("b", "b1\n")
+    try run.print("c", "c1\n")
+    run.end("c")
+    run.settle("c")
+    run.awaitDeadline(at: 1100)
+    run.awaitDeadline(at: nil)
+    run.at(1400)
+    try run.print("a", "a2\n")
+    run.awaitDeadline(at: nil)
+    run.at(1500)
+    try run.print("b", "b2\n")
+    run.end("b")
+    run.settle("b")
+    run.end("a")
+    run.settle("a")
+    #expect(
+      run.standardError == """
+        sample.yml  3 steps, 4 at once
+        > a
+        a1
+        ✓ c  0.1s
+        > c
+        c1
+        > b
+        b1
+        > a (continued)
+        a2
+        ✓ b  0.1s
+        > b (continued)
+        b2
+        ✓ a  0.1s
+
+        """)
+  }
+
+  @Test func `who was left in the middle of a line is finished where it ends`() throws {
+    let run = try StagedRun(samplePlan("a; b"))
+    run.start("a", "b")
+    try run.print("a", "whole\npart")
+    run.at(900)
+    try run.print("b", "b1\n")
+    run.awaitDeadline(at: 1000)
+    run.end("a")
+    run.settle("a")
+    run.end("b")
+    run.settle("b")
+    #expect(
+      run.standardError == """
+        sample.yml  2 steps, 4 at once
+        > a
+        whole
+        > b
+        b1
+        ✓ a  0.1s
+        > a (continued)
+        part
+        ✓ b  0.1s
+
+        """)
+  }
+
+  @Test func `where nothing could tell their lines apart groups stay whole`() throws {
+    let run = try StagedRun(samplePlan("a; b; c"), together: false)
+    run.start("a", "b", "c")
+    try run.print("a", "a1\n")
+    try run.print("b", "b1\n")
+    run.at(5000)
+    run.awaitDeadline(at: nil)
+    run.end("b", .exited(1))
+    run.settle("b", .failed)
+    try run.print("a", "a2\n")
+    run.end("a")
+    run.settle("a")
+    #expect(run.standardOutput == "a1\na2\nb1\n")
+  }
+}
+
+@Suite struct `On a terminal` {
+  private func run(
+    _ plan: Plan, columns: Int, color: ColorChoice = .never, usesASCII: Bool = false
+  ) throws -> StagedRun {
+    var options = ScreenOptions()
+    options.color = color
+    options.usesASCII = usesASCII
+    return try StagedRun(plan, .grouped, options, columns: columns)
+  }
+
+  @Test func `lines of a group have a rail, and colours go on behind it`() throws {
+    let run = try run(samplePlan("a; b"), columns: 80, color: .always)
+    run.start("a", "b")
+    try run.print("a", "\u{1b}[31mred\nred")
+    run.end("b")
+    run.settle("b")
+    try run.print("a", " still\u{1b}[0m\nplain\roverwritten\n\tlast")
+    run.end("a")
+    run.settle("a")
+    let shown = run.standardError.replacing("\u{1b}[", with: "^")
+    #expect(
+      shown == """
+        ^1msample.yml^0m  2 steps, 4 at once
+        ^2m>^0m a
+        ^2m│ ^0m^31mred
+        ^0m^32m✓^0m b  0.1s
+        ^31m^0m^2m│ ^0m^31mred still^0m
+        ^2m│ ^0mplain
+        ^2m│ ^0moverwritten
+        ^2m│ ^0m\tlast
+        ^32m✓^0m a  0.1s
+
+        """)
+  }
+
+  @Test func `the rail is one of ASCII where the rest is`() throws {
+    let run = try run(samplePlan("a"), columns: 80, usesASCII: true)
+    try run.pass("a", printing: "one\n\ntwo")
+    #expect(
+      run.standardError == """
+        sample.yml  1 step, 4 at once
+        > a
+        | one
+        | 
+        | two
+        + a  0.1s
+
+        """)
+  }
+
+  @Test func `a secret in a name is masked before the name is cut`() throws {
+    var options = ScreenOptions()
+    options.masker = Masker(secrets: [Array("correct-horse".utf8)])
+    for columns in 12...60 {
+      let run = try StagedRun(
+        samplePlan("send-to-correct-horse-and-others; after: send-to-correct-horse-and-others"),
+        .grouped, options, columns: columns)
+      run.start("send-to-correct-horse-and-others")
+      try run.print("send-to-correct-horse-and-others", "one\n")
+      run.end("send-to-correct-horse-and-others", .exited(1))
+      run.settle("send-to-correct-horse-and-others", .failed)
+      let root = run.operation("send-to-correct-horse-and-others")
+      run.settle("after", .blocked, .dependency(root))
+      run.finish(1)
+      #expect(!run.standardError.contains(/corre|horse|ect-ho/), "\(run.standardError)")
+    }
+  }
+
+  @Test(arguments: [80, 40, 20]) func `messages fit, names are cut in the middle`(columns: Int)
+    throws
+  {
+    let settings = StepSettings(name: "Unit tests", workingDirectory: "./sources/of/it")
+    let long = "integration-tests-日本語-of-everything"
+    let run = try run(
+      samplePlan("\(long); pack: \(long); notify: pack", settings: settings) { _ in
+        .script("make test TARGET=everything")
+      }, columns: columns)
+    run.start(long)
+    try run.print(long, String(repeating: "wide ", count: 30) + "\nlast\n")
+    run.at(3400)
+    run.end(long, .exited(1), after: 3400)
+    let root = Cause.dependency(run.operation(long))
+    run.settle(long, .failed)
+    run.settle("pack", .blocked, root)
+    run.settle("notify", .blocked, root)
+    run.tell(.notice("the limit on open files is 16, which is not enough"))
+    run.finish(1)
+    // What a step prints is for the terminal to wrap; a path is of use as a whole only.
+    let lines = run.standardError.replacing(/^│ .*\n/.anchorsMatchLineEndings(), with: "")
+      .replacing(/RUN.*\.log/, with: "PATH")
+    #expect(lines == Self.expected[columns])
+  }
+
+  private static let expected = [
+    80: """
+    sample.yml  3 steps, 4 at once
+    > integration-tests-日本語-of-everything (Unit tests)
+    ✗ integration-test…-of-everything  exit 1 after 3.4s  (Unit tests)
+    - pack                      blocked: 'integration-test…-of-everything' failed  …
+    - notify                    blocked: 'integration-test…-of-everything' failed  …
+    ! the limit on open files is 16, which is not enough
+
+    ✗ integration-tests-日本語-of-everything (Unit tests)  exit 1 after 3.4s
+      sample.yml:1
+      $ make test TARGET=everything    in ./sources/of/it
+      | wide wide wide wide wide wide wide wide wide wide wide wide wide wide wide …
+      | last
+      log
+      PATH
+      (2 lines)
+      blocked because of it: pack, notify
+
+    ✗ sample.yml: 1 failed, 2 blocked in 3.4s
+
+    """,
+    40: """
+    sample.yml  3 steps, 4 at once
+    > integration-tests-日本語-of-everything
+      (Unit tests)
+    ✗ integrat…rything  exit 1 after 3.4s  …
+    - pack              blocked: 'integrat……
+    - notify            blocked: 'integrat……
+    ! the limit on open files is 16, which
+      is not enough
+
+    ✗ integration-tests-日本語-of-everything
+      (Unit tests)  exit 1 after 3.4s
+      sample.yml:1
+      $ make test TARGET=everything
+        in ./sources/of/it
+      | wide wide wide wide wide wide wide …
+      | last
+      log
+      PATH
+      (2 lines)
+      blocked because of it: pack, notify
+
+    ✗ sample.yml: 1 failed, 2 blocked
+      in 3.4s
+
+    """,
+    20: """
+    sample.yml  3 steps…
+    > integrati…erything
+      (Unit tests)
+    ✗ inte…ing  exit 1 …
+    - pack      blocked…
+    - notify    blocked…
+    ! the limit on open
+      files is 16, which
+      is not enough
+
+    ✗ integrati…erything
+      (Unit tests)
+      exit 1 after 3.4s
+      sample.yml:1
+      $ make test TARGE…
+        in ./sou…s/of/it
+      | wide wide wide …
+      | last
+      log
+      PATH
+      (2 lines)
+      blocked because of
+        it: pack, notify
+
+    ✗ sample.yml:
+      1 failed,
+      2 blocked in 3.4s
+
+    """,
+  ]
+}
