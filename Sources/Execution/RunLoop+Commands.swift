@@ -80,6 +80,22 @@ extension RunLoop {
     }
   }
 
+  /// A service is ready: what it has given until now is what others get.
+  func publish(_ key: CommandKey, at time: Nanoseconds) {
+    guard let settings = machine.settingsOfService(key.operation) else { return }
+    do throws(OutputFailure) {
+      let taken = try outputFiles.take(
+        of: key.operation, from: outputsName(of: key), declared: settings.outputs)
+      if let taken {
+        outputs.publish(taken, of: key.operation)
+        tell(.published(key.operation, taken.published), at: time)
+      }
+      machine.published(key, at: time)
+    } catch {
+      machine.published(key, refusal: error.message, at: time)
+    }
+  }
+
   /// Removes, in a run with secrets, what a command wrote to `OPRUN_OUTPUT`, however it ended.
   private func removeOutputs(of key: CommandKey) {
     if masker != nil { options.directory.remove(outputsName(of: key)) }

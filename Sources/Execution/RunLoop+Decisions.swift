@@ -84,13 +84,21 @@ extension RunLoop {
     _ failures: [StepPart: EvaluationFailure] = [:]
   ) -> ReadyStep {
     let resolved = late.resolved(step.work, step.settings, self)
-    let all = failures.merging(resolved.failures) { first, _ in first }
+    var all = failures.merging(resolved.failures) { first, _ in first }
+    var readiness: [Probe] = []
+    if !late.parts.readiness.isEmpty, all[.attempt] == nil {
+      do throws(EvaluationFailure) {
+        readiness = try late.readiness(shell: step.settings.shell, self)
+      } catch {
+        all[.attempt] = error
+      }
+    }
     refuse(all, of: operation)
     if all[.attempt] != nil { return ReadyStep(refusedWith: resolved.settings) }
     guard let action = resolved.action else {
       preconditionFailure("'\(step.id)' has nothing to run, and no reason for it")
     }
-    return ReadyStep(action, resolved.settings)
+    return ReadyStep(action, resolved.settings, readiness: readiness)
   }
 
   private func refuse(_ failures: [StepPart: EvaluationFailure], of operation: OperationID) {
@@ -107,7 +115,10 @@ extension RunLoop {
 }
 
 extension RunLoop: RunFacts {
-  func ending(of operation: OperationID) -> Ending? { machine.ending(of: operation) }
+  /// A service that is running has succeeded, for those who use it.
+  func ending(of operation: OperationID) -> Ending? {
+    machine.ending(of: operation) ?? (machine.isReady(operation) ? Ending(.succeeded) : nil)
+  }
 
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }
 

@@ -204,6 +204,7 @@ final class RunLoop {
       if !dropWaitingHook(key, at: time) { executor.stop(key, with: signal, at: time) }
     case .kill(let key): if !dropWaitingHook(key, at: time) { executor.kill(key, at: time) }
     case .decide(let operation, let question): decide(operation, question, at: time)
+    case .publish(let key): publish(key, at: time)
     case .tell(.finished(let end)): finish(end, at: time)
     case .tell(let event): tell(event, at: time)
     }

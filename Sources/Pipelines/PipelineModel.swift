@@ -201,6 +201,7 @@ struct PlacementModel {
   var mutex: Text?
   var claims: [ClaimModel]?
   var expected: Nanoseconds?
+  var isService = false
 }
 
 struct ClaimModel {

@@ -36,6 +36,8 @@ package struct Plan: Sendable {
   package let leftOut: [String]
   /// The pipeline's parameters, in file order.
   package let parameters: [ParameterDescription]
+  /// What the run was asked for by name; empty if it is of all steps.
+  package let named: Set<OperationID>
 
   package init(
     name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
@@ -43,10 +45,11 @@ package struct Plan: Sendable {
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
     remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
-    parameters: [ParameterDescription] = []
+    parameters: [ParameterDescription] = [], named: Set<OperationID> = []
   ) {
     self.name = name
     self.description = description
+    self.named = named
     self.sources = sources
     self.steps = steps
     self.graph = graph
@@ -153,6 +156,14 @@ package struct GroupPlan: Sendable {
     self.combinations = combinations
     self.timeout = timeout
     self.allowsFailure = allowsFailure
+  }
+
+  /// Its members are instances of a step.
+  package var isOfInstances: Bool {
+    switch kind {
+    case .matrix, .expanding: true
+    case .nested: false
+    }
   }
 
   /// True if its members are made during the run.

@@ -35,6 +35,10 @@ package struct RunEvent: Sendable {
     /// Dependencies are met, and the operation waits for something else, which the string
     /// describes.
     case waiting(OperationID, String)
+    /// The service is ready: what depends on it may start.
+    case ready(OperationID)
+    /// The operation could run, and has waited for long for what others hold.
+    case heldUp(OperationID, HeldUp)
     /// The outputs of a successful attempt, reported before the operation is settled.
     case published(OperationID, [PublishedOutput])
     /// The next attempt starts after the delay; slot, mutex and resources are released.
@@ -185,6 +189,24 @@ package struct PublishedOutput: Hashable, Sendable {
     self.name = name
     self.json = json
     self.isMasked = isMasked
+  }
+}
+
+/// What a ready operation waits for, and who holds it.
+package struct HeldUp: Hashable, Sendable {
+  package enum Shared: Hashable, Sendable {
+    /// A slot.
+    case queue(QueueID)
+    /// A resource, a mutex, a place among the instances of a matrix.
+    case pool(PoolID)
+  }
+
+  package let shared: Shared
+  package let holders: [OperationID]
+
+  package init(_ shared: Shared, holders: [OperationID]) {
+    self.shared = shared
+    self.holders = holders
   }
 }
 

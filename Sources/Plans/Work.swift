@@ -80,10 +80,13 @@ package struct ReadyStep: Sendable {
   /// there: then only its hooks run.
   package let action: Action?
   package let settings: StepSettings
+  /// The conditions that make a service ready.
+  package let readiness: [Probe]
 
-  package init(_ action: Action, _ settings: StepSettings) {
+  package init(_ action: Action, _ settings: StepSettings, readiness: [Probe] = []) {
     self.action = action
     self.settings = settings
+    self.readiness = readiness
   }
 
   /// Makes one from a step for which the plan knows everything.
@@ -99,5 +102,6 @@ package struct ReadyStep: Sendable {
   package init(refusedWith settings: StepSettings) {
     action = nil
     self.settings = settings.withoutRetry
+    readiness = []
   }
 }

@@ -13,6 +13,10 @@ struct ActiveOperation {
   /// Why its command was asked to end.
   enum StopCause {
     case timeLimit, cancelled
+    /// A service that is not ready in time, or gives what cannot be used.
+    case notReady
+    /// A service that nothing needs any more.
+    case unneeded
   }
 
   let settings: StepSettings

@@ -10,6 +10,8 @@ enum Gate {
   case asked(Question)
   /// It waits for the conditions of `wait_for`, without a slot.
   case waiting(Probing)
+  /// A service runs and is not ready: it is asked for its conditions.
+  case starting(Probing)
   /// It is a group that was expanded during the run, and this many of its members have not ended.
   case gathering(unendedCount: Int)
   /// It timed out waiting, and waits for a slot for its hooks; the string says what it waited for.
@@ -19,7 +21,7 @@ enum Gate {
   /// its end.
   var expectsNews: Bool {
     switch self {
-    case .asked, .waiting: true
+    case .asked, .waiting, .starting: true
     case .gathering, .expired: false
     }
   }
@@ -27,13 +29,26 @@ enum Gate {
   /// True if the scheduler considers the operation past its gate, and may start or end it.
   var isOpen: Bool {
     switch self {
-    case .expired: true
+    case .expired, .starting: true
     case .asked, .waiting, .gathering: false
     }
   }
 
   /// What it waits for; nil if it waits for nothing.
-  var probing: Probing? { if case .waiting(let probing) = self { probing } else { nil } }
+  var probing: Probing? {
+    switch self {
+    case .waiting(let probing), .starting(let probing): probing
+    case .asked, .gathering, .expired: nil
+    }
+  }
+
+  /// That it waits is what everybody expects.
+  var isQuiet: Bool { if case .starting = self { true } else { false } }
+
+  /// The same, with what the last look has changed.
+  func with(_ probing: Probing) -> Gate {
+    if case .starting = self { .starting(probing) } else { .waiting(probing) }
+  }
 }
 
 /// A question about an operation at its gate.

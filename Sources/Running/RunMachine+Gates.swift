@@ -67,9 +67,11 @@ extension RunMachine {
       let id = scheduler.append(operation.spec)
       steps.append(operation.step, as: id)
       members.append(id)
+      if !services.isEmpty { services.add(member: id, of: group) }
       say(.appended(id, id: operation.step.id, group: group))
     }
     groups.set(members, of: group)
+    if !services.isEmpty { services.release(group) }
     if members.isEmpty { return ask(.join, about: group) }
     setGate(of: group, to: .gathering(unendedCount: members.count))
   }

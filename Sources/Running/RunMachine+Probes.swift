@@ -20,6 +20,8 @@ struct Probing {
   var obstacle: String?
   /// Counts the conditions: timers of an earlier one are ignored.
   var phase = 0
+  /// When this condition was first looked at.
+  var since: Nanoseconds = 0
 
   var probe: Probe { probes[index] }
 
@@ -33,15 +35,20 @@ extension RunMachine {
   /// Starts a probe. A condition that already holds is met by the first probe; no event reports it.
   mutating func probe(_ operation: OperationID, for probing: Probing, at now: Nanoseconds) {
     guard probing.index < probing.probes.count else {
+      if case .starting = gates[operation] { return conditionsOfServiceHold(operation) }
       return ask(.conditionsHold, about: operation)
     }
     var probing = probing
     probing.phase += 1
+    probing.since = now
     if let timeout = probing.probe.timeout {
       set(.probeLimit, at: now + timeout, operation, probing)
     }
     startProbe(operation, probing, at: now)
   }
+
+  /// Every service is waited for; what takes longer is told.
+  private static let quietTime: Nanoseconds = 3_000_000_000
 
   /// The time between two attempts to start a probe while the maximum number of commands is
   /// running.
@@ -53,7 +60,7 @@ extension RunMachine {
     var probing = probing
     probing.isRunning = hasRoom
     if probing.isRunning { probing.repetition += 1 }
-    setGate(of: operation, to: .waiting(probing))
+    setGate(of: operation, to: gates[operation]?.with(probing) ?? .waiting(probing))
     guard probing.isRunning else {
       return set(.probeDue, at: now + RunMachine.probeDelay, operation, probing)
     }
@@ -65,11 +72,11 @@ extension RunMachine {
   mutating func probeEnded(
     _ key: CommandKey, _ end: CommandEnd, _ lastWords: String?, at now: Nanoseconds
   ) {
-    guard case .waiting(var probing) = gates[key.operation], probing.isRunning,
+    guard let gate = gates[key.operation], var probing = gate.probing, probing.isRunning,
       key == probing.key(for: key.operation)
     else { preconditionFailure("a probe ended that was not running") }
     probing.isRunning = false
-    setGate(of: key.operation, to: .waiting(probing))
+    setGate(of: key.operation, to: gate.with(probing))
     if end.status == .exited(0) {
       probing.index += 1
       probing.repetition = 0
@@ -79,20 +86,24 @@ extension RunMachine {
     }
     probing.obstacle = lastWords ?? probing.obstacle
     if case .notStarted(let reason, _) = end.status { probing.obstacle = reason }
-    if !probing.isReported {
+    if !probing.isReported, !gate.isQuiet || now - probing.since >= RunMachine.quietTime {
       probing.isReported = true
       say(.waiting(key.operation, probing.probe.words))
     }
-    setGate(of: key.operation, to: .waiting(probing))
+    setGate(of: key.operation, to: gate.with(probing))
     set(.probeDue, at: now + probing.probe.every, key.operation, probing)
   }
 
   mutating func fireProbe(_ timer: Timer, at now: Nanoseconds) {
-    guard case .waiting(let probing) = gates[timer.operation], probing.phase == timer.phase else {
-      return
-    }
+    guard let gate = gates[timer.operation], let probing = gate.probing,
+      probing.phase == timer.phase
+    else { return }
     if timer.purpose == .probeDue { return startProbe(timer.operation, probing, at: now) }
     let words = probing.probe.words + (probing.obstacle.map { ": \($0)" } ?? "")
+    if case .starting = gate {
+      setGate(of: timer.operation, to: nil)
+      return fail(timer.operation, because: words, at: now)
+    }
     let settings = probing.step.settings
     if settings.hooks.onFailure.isEmpty, settings.hooks.onComplete.isEmpty {
       let isAllowed = settings.allowFailure == .always

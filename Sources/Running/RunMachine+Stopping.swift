@@ -60,6 +60,7 @@ extension RunMachine {
       return
     }
     if timer.purpose == .groupTimeLimit { return expire(timer.operation, at: now) }
+    if timer.purpose == .longWait { return tellLongWaits() }
     if timer.purpose == .probeDue || timer.purpose == .probeLimit {
       return fireProbe(timer, at: now)
     }
@@ -69,7 +70,8 @@ extension RunMachine {
     case .killDue: kill(timer.operation, because: .cancelled)
     case .hookLimit: kill(timer.operation, because: .timeLimit)
     case .retryDue: scheduler.resume(timer.operation)
-    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit: break
+    case .readyDue: conditionsOfServiceHold(timer.operation)
+    case .runTimeLimit, .groupTimeLimit, .probeDue, .probeLimit, .longWait: break
     }
   }
 
@@ -150,6 +152,7 @@ extension RunMachine {
     state.stop = .asked
     state.stopCause = cause
     active[operation] = state
+    if case .starting = gates[operation] { setGate(of: operation, to: nil) }
     let sequence = state.settings.stop
     perform(
       .stop(CommandKey(operation: operation, role: role), signal: sequence.signal))

@@ -19,6 +19,8 @@ package struct RunMachine {
     case kill(CommandKey)
     /// Answer the question about the operation, which is at its gate: `decided`.
     case decide(OperationID, Question)
+    /// Take what the service gives to others; it is ready otherwise: `published`.
+    case publish(CommandKey)
     case tell(RunEvent.Kind)
   }
 
@@ -38,8 +40,10 @@ package struct RunMachine {
   /// The number of gates about which news will come.
   private(set) var expectedCount = 0
   /// Probes of conditions that nothing waits for any more; their ends are still to come.
-  private var abandonedProbes: Set<CommandKey> = []
+  private(set) var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
+  var services: Services
+  var waits = WaitWatch()
   /// Groups that were cancelled although the run was not, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
   /// Groups with a time limit of which nothing has started.
@@ -77,6 +81,7 @@ package struct RunMachine {
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
     groups = Groups(plan)
     unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
+    services = Services(plan, groups)
     random = RandomSource(seed: seed)
   }
 
@@ -108,46 +113,8 @@ package struct RunMachine {
     startReady(at: now)
   }
 
-  /// Whether the end of this command is still to come. Callers must ask this if they may hear of an
-  /// end twice, or of one that is no longer expected.
-  package mutating func awaitsEnd(of key: CommandKey) -> Bool {
-    guard end == nil else { return false }
-    switch key.role {
-    case .attempt, .hook: return active[key.operation]?.role == key.role
-    case .probe:
-      guard let probing = gates[key.operation]?.probing, probing.isRunning else {
-        return abandonedProbes.contains(key)
-      }
-      return key == probing.key(for: key.operation)
-    }
-  }
-
-  /// Must be called right before a command is started. If something stopped the run or the command
-  /// since the decision to start it, the command ends here, like one that was cancelled; a step of
-  /// which nothing ran has no hooks to run.
-  package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
-    if isWanted(key) { return true }
-    if case .attempt(let number) = key.role {
-      active[key.operation]?.hasNotRun = number == 1
-      if active[key.operation]?.stopCause == nil {
-        active[key.operation]?.stopCause = .cancelled
-      }
-    }
-    let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
-    ended(key, end, at: now)
-    return false
-  }
-
-  private mutating func isWanted(_ key: CommandKey) -> Bool {
-    switch key.role {
-    case .attempt: stopReason == nil && state(of: key).stop == .none
-    case .hook: state(of: key).stop == .none
-    case .probe: !abandonedProbes.contains(key)
-    }
-  }
-
   /// The state of the operation of a command that has ended.
-  private func state(of key: CommandKey) -> ActiveOperation {
+  func state(of key: CommandKey) -> ActiveOperation {
     guard let state = active[key.operation], state.role == key.role else {
       preconditionFailure("the command is not what runs for its operation")
     }
@@ -178,12 +145,25 @@ package struct RunMachine {
   /// Whether one more command may run.
   var hasRoom: Bool { scheduler.runningCount + probeCount < commandLimit }
 
+  /// One more attempt may. Services take no place of the last one, which is for looking after them.
+  private var hasRoomForAttempt: Bool {
+    services.isEmpty ? hasRoom : scheduler.runningCount + probeCount + 1 < commandLimit
+  }
+
   mutating func startReady(at now: Nanoseconds) {
+    endReleased(at: now)
     askAtGates()
-    while hasRoom, let operation = scheduler.next() {
+    while hasRoomForAttempt, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
-    guard active.isEmpty, expectedCount == 0, end == nil else { return }
+    watchWaits(at: now)
+    guard expectedCount == 0, end == nil else { return }
+    guard active.isEmpty else {
+      if !services.isEmpty, stopReason == nil, !canBeChangedFromOutside, isIdle {
+        endStandstill(at: now)
+      }
+      return
+    }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
@@ -208,6 +188,8 @@ package struct RunMachine {
       set(.timeLimit, at: now + limit, operation, state)
     }
     active[operation] = state
+    waits.changeCount += 1
+    if isService(operation) { serviceStarted(operation, at: now) }
   }
 
   private mutating func attemptEnded(
@@ -217,13 +199,18 @@ package struct RunMachine {
     let end = state.marked(end)
     say(.ended(key.operation, key.role, end))
     state.attemptEnd = end
-    let outcome = state.outcome(of: end)
-    let mayRetry = state.attempt <= state.settings.retry.limit && stopReason == nil
+    var outcome = state.outcome(of: end)
+    let isService = isService(key.operation)
+    if isService { judgeService(key.operation, &state, &outcome) }
+    let mayRetry =
+      state.attempt <= state.settings.retry.limit && stopReason == nil
+      && !(isService && services.isReady(key.operation))
     if mayRetry, state.settings.retry.covers(outcome, end) {
       wait(for: key.operation, &state, at: now)
     } else {
-      let isAllowed = state.settings.allowFailure.allows(end)
-      state.ending = Ending(outcome, isAllowed: isAllowed)
+      let ending = Ending(outcome, isAllowed: state.settings.allowFailure.allows(end))
+      state.ending = ending
+      if isService { serviceFell(key.operation, ending) }
       if outcome == .cancelled, let reason = state.cancelReason ?? stopReason {
         state.cause = .stopped(reason)
       }
@@ -240,6 +227,7 @@ package struct RunMachine {
     var delay = policy.delay(afterAttempt: state.attempt)
     if policy.hasJitter { delay = random.next(upTo: delay) }
     state.begin(nil)
+    state.cause = .itself
     set(.retryDue, at: now + delay, operation, state)
     active[operation] = state
     scheduler.pause(operation)
@@ -336,6 +324,8 @@ package struct RunMachine {
     say(.settled(operation, isForgiven ? Ending(ending.outcome, isAllowed: true) : ending, cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
+    waits.changeCount += 1
+    if !services.isEmpty { noteServices(operation, ending) }
     memberEnded(operation)
   }
 
@@ -393,6 +383,8 @@ extension ActiveOperation {
     switch stopCause {
     case .cancelled: .cancelled
     case .timeLimit: .timedOut
+    case .notReady: .failed
+    case .unneeded: .succeeded
     case nil: end.status == .exited(0) ? .succeeded : .failed
     }
   }

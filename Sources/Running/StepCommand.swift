@@ -58,8 +58,14 @@ extension RunMachine {
   /// The settings of an operation whose attempt is running undisturbed. Nil if it was asked to end,
   /// or if it has no attempt.
   package mutating func undisturbedAttempt(of key: CommandKey) -> StepSettings? {
-    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil
+    guard case .attempt = key.role, let state = active[key.operation], state.stopCause == nil,
+      !isService(key.operation)
     else { return nil }
     return state.settings
+  }
+
+  /// The settings of a service that is ready now: its outputs are taken.
+  package mutating func settingsOfService(_ operation: OperationID) -> StepSettings? {
+    active[operation].flatMap { $0.stop == .none ? $0.settings : nil }
   }
 }

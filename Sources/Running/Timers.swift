@@ -19,6 +19,10 @@ struct Timer: Hashable {
     case probeLimit
     /// The steps of the group have taken as long as they may.
     case groupTimeLimit
+    /// Something may have waited for long.
+    case longWait
+    /// A service without conditions is ready.
+    case readyDue
     /// The whole run has reached its time limit.
     case runTimeLimit
   }

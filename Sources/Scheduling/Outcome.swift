@@ -39,6 +39,10 @@ package enum EdgeCondition: UInt8, CaseIterable, Sendable {
   case failed
   /// Any outcome.
   case done
+  /// A service is ready, or has ended in a way that satisfies `ok`.
+  case ready
+  /// A service is ready, or has ended in any way.
+  case readyOrDone
 }
 
 /// What happens to the rest of the graph after a failure that is not allowed.
@@ -82,7 +86,9 @@ extension EdgeCondition {
   /// What it means for a dependent that an operation ended like this.
   package func effect(of ending: Ending) -> EdgeEffect {
     switch (self, ending.outcome) {
-    case (.done, _), (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): .runs
+    case (.done, _), (.readyOrDone, _): .runs
+    case (.ready, _): EdgeCondition.ok.effect(of: ending)
+    case (.ok, .succeeded), (.ok, .cached), (.ok, .skipped): .runs
     case (.ok, .failed), (.ok, .timedOut): ending.isAllowed ? .runs : .blocks
     case (.succeeded, .succeeded), (.succeeded, .cached): .runs
     case (.failed, .failed), (.failed, .timedOut): .runs
@@ -100,9 +106,12 @@ extension EdgeCondition {
   package var maySkip: Bool {
     switch self {
     case .succeeded, .failed: true
-    case .ok, .done: false
+    case .ok, .done, .ready, .readyOrDone: false
     }
   }
+
+  /// Whether a service that is ready satisfies it, and goes on as long as the dependent has not ended.
+  package var waitsForReadiness: Bool { self == .ready || self == .readyOrDone }
 }
 
 /// The completion hooks of a step or a run.
@@ -135,6 +144,10 @@ package enum Cause: Hashable, Sendable {
   case wait(String)
   /// The run was stopped before it could start, or while it ran.
   case stopped(StopReason)
+  /// A service ended before its time: in words.
+  case service(String)
+  /// A service was not ready in time, or gave what cannot be used: in words.
+  case notReady(String)
   /// A hook failed after the command had succeeded.
   case hook(HookKind)
 }

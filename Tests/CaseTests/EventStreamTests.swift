@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct EventStreamTests {
-  /// Together they show every event except those that need another user's processes.
+  /// Together they show every event except those that need another user's processes or 10 seconds.
   private static let pipelines = [
     """
     name: much
@@ -37,6 +37,10 @@ struct EventStreamTests {
       - id: waits
         wait_for: [{command: "test -e tried || { touch tried; exit 1; }", every: 10ms}]
         run: "true"
+      - id: server
+        run: exec sleep 60
+        background: {ready: [{command: "true"}]}
+      - {id: client, depends_on: [server], run: "true"}
       - {id: bad-hook, run: "true", on_success: exit 7}
       - {id: victim, depends_on: [bad-hook], run: "true"}
     on_complete: echo over
@@ -79,8 +83,8 @@ struct EventStreamTests {
     #expect(
       end.output == """
         seen: command_ended command_started notice outputs_published processes_left run_finished \
-        run_started run_stopping step_added step_finished step_planned step_resolved step_retrying \
-        step_waiting
+        run_started run_stopping step_added step_finished step_planned step_ready step_resolved \
+        step_retrying step_waiting
 
         """)
   }

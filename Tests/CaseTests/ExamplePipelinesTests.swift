@@ -14,6 +14,13 @@ struct ExamplePipelinesTests {
     #expect(end.status == 0, "\(end.output)")
   }
 
+  @Test(arguments: ["thumbnails.yml", "compose.yml"])
+  func `an example with a service needs one slot`(file: String) throws {
+    let workspace = try Workspace(named: "work", holding: [pipelines])
+    let end = try workspace.run("oprun run -j 1 Pipelines/\(file) 2>&1")
+    #expect(end.status == 0, "\(end.output)")
+  }
+
   @Test func `hello finds the primes and cleans up`() throws {
     let workspace = try Workspace(named: "work", holding: [pipelines])
     let end = try workspace.run("oprun Pipelines/hello.yml 2>&1")

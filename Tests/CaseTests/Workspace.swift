@@ -59,7 +59,7 @@ final class Workspace {
       .replacing(/^(! .* behind.*: )(.*)$/.anchorsMatchLineEndings()) { match in
         String(match.output.1) + match.output.2.replacing(/\([0-9]+\)/, with: "(PID)")
       }
-      .replacing(/^[✓✗!↻] .*$/.anchorsMatchLineEndings()) {
+      .replacing(/^[✓✗!↻…] .*$/.anchorsMatchLineEndings()) {
         withoutTimes($0.output)
       }
   }

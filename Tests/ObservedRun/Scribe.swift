@@ -88,7 +88,8 @@ final class Scribe: RunObserver {
     case .stopping(let reason): return "stopping: \(reason)"
     case .notice(let text): return "notice: \(text)"
     case .finished(let end): return "finished \(end.exitStatus)"
-    case .outputGrew, .resolved, .waiting, .published, .orphansFound, .outOfReach, .terminalTaken,
+    case .outputGrew, .resolved, .waiting, .published, .ready, .heldUp, .orphansFound, .outOfReach,
+      .terminalTaken,
       .terminalReturned:
       return nil
     }

@@ -108,6 +108,14 @@ let stepInputs: [String: KeyExamples] = [
       ("[{file: a, tcp: 'b:1'}]", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
       ("[{every: 1s}]", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
     ]),
+  "background": KeyExamples(
+    ["true", "false", "{ready: []}", "{ready: [{tcp: 'localhost:80', timeout: 1m}, {file: x}]}"],
+    refused: [
+      ("yes", "'background' must be true or false or a map with 'ready', not 'yes'"),
+      ("[{file: x}]", "'background' must be true or false or a map with 'ready', not a list"),
+      ("{}", "'ready' is missing in 'background'"),
+      ("{ready: [{}]}", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
+    ]),
 ]
 
 let inputPartExamples: [TableExamples] = [
@@ -141,6 +149,17 @@ let inputPartExamples: [TableExamples] = [
       "required": KeyExamples(
         ["true", "false"], refused: [("yes", "'required' must be true or false, not 'yes'")]),
       "description": KeyExamples(["a b"], refused: [("[a]", "'description' \(text) a list")]),
+    ]),
+  TableExamples(
+    name: "background", rows: BackgroundKey.allCases.map(\.row),
+    file: { step("run: x\nbackground:\n    " + $0) },
+    keys: [
+      "ready": KeyExamples(
+        ["[]", "[{file: ready}]"],
+        refused: [
+          ("{file: x}", "'ready' must be a list of maps, not a map"),
+          ("[ready]", "'ready' must be a list of maps, not 'ready'"),
+        ])
     ]),
   TableExamples(
     name: "wait", rows: WaitKey.allCases.map(\.row),

@@ -413,7 +413,9 @@ let partExamples: [TableExamples] = [
         ]),
       "when": KeyExamples(
         ["ok", "succeeded", "failed", "done"],
-        refused: [("success", "'when' must be one of ok, succeeded, failed, done, not 'success'")]
+        refused: [
+          ("success", "'when' must be one of ok, succeeded, failed, done, ready, not 'success'")
+        ]
       ),
       "optional": booleans("optional"),
       "match": KeyExamples(

@@ -133,6 +133,7 @@ extension Plan {
     if let reason = step.late?.skipReason { lines.append("skipped: " + reason) }
     if let condition = step.late?.condition { lines.append("if: " + condition) }
     lines += (step.late?.probes ?? []).map { "waits for " + $0 }
+    lines += (step.late?.readiness ?? []).map { "is ready with " + $0 }
     if let name = step.settings.name { lines.append("name " + name) }
     lines += step.settings.environment.map { "\($0.name)=\($0.value)" }
     if let folder = step.settings.workingDirectory { lines.append("in " + folder) }

@@ -184,7 +184,7 @@ enum BeyondSchema {
     // Limits of whole files.
     /which is the limit/,
     // Cycles, and sums.
-    /in a cycle/, /dependency cycle/, /the pool has/, /is outside the directory/,
+    /in a cycle/, /dependency cycle/, /the pool has/, /needs a service/, /is outside the directory/,
     // Addresses: a port is a number with a limit.
     /'tcp' must be 'host:port'/, /'http' must be an http or https URL/,
     // Conditions between inputs of a built-in step, and inside patterns.

@@ -30,6 +30,7 @@ import Testing
       "expired wait", "cancelled", "blocked", "skipped", "failed", "timedOut", "succeeded",
       "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast", "observer failed",
       "another observer failed", "unwanted attempt", "unwanted probe", "wait for a change",
+      "ready", "service stopped", "service fell", "nothing needs it",
     ]
     #expect(wanted.subtracting(seen) == [])
   }
@@ -45,6 +46,7 @@ private struct RandomRun {
   private var waited: Set<OperationID> = []
   private var killed: Set<CommandKey> = []
   private var settled: [OperationID: Ending] = [:]
+  private var ready: Set<OperationID> = []
   private var now: Nanoseconds = 0
   private var turn = 0
   private var signalCount = 0
@@ -155,10 +157,18 @@ private struct RandomRun {
       if random.below(5) == 0 { return .fail("no") }
       seen.insert("expanded")
       let count = random.below(3)
+      var spec = OperationSpec()
+      spec.takesSlot = machine.scheduler.graph.takesSlot(operation)
       return .expand(
         (0..<count).map { _ in
-          NewOperation(step: RandomRun.step(&random, "new"), spec: OperationSpec())
+          NewOperation(step: RandomRun.step(&random, "new"), spec: spec)
         })
+    }
+    if !machine.scheduler.graph.takesSlot(operation), random.below(2) == 0 {
+      let probe = Probe(
+        action: .arguments(["probe"]), every: 500_000_000,
+        timeout: random.below(2) == 0 ? nil : 1_000_000_000, words: "it")
+      return .run(ReadyStep(.script("serve"), step.settings, readiness: [probe]))
     }
     switch random.below(6) {
     case 0: return .skip("no")
@@ -188,6 +198,8 @@ private struct RandomRun {
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
+        case .publish(let key):
+          machine.published(key, refusal: random.below(8) == 0 ? "no" : nil, at: now)
         case .tell(let event): hear(event)
         }
       }
@@ -210,7 +222,11 @@ private struct RandomRun {
   }
 
   private mutating func start(_ key: CommandKey) {
-    if running.contains(where: { $0.operation == key.operation && !isAbandoned($0) }) {
+    let isService =
+      key.operation.rawValue >= 0 && !machine.scheduler.graph.takesSlot(key.operation)
+    if running.contains(where: {
+      $0.operation == key.operation && !isAbandoned($0) && !(isService && $0.role != key.role)
+    }) {
       complaints.append("two commands of \(key.operation) run at once")
     }
     if settled[key.operation] != nil { complaints.append("\(key) starts after its outcome") }
@@ -223,7 +239,7 @@ private struct RandomRun {
     case .hook: seen.insert("hook")
     case .probe: seen.insert("probe")
     }
-    let slotCount = machine.scheduler.runningCount
+    let slotCount = machine.scheduler.counts(of: .default).running
     if slotCount > width { complaints.append("\(slotCount) run where \(width) may") }
   }
 
@@ -235,10 +251,21 @@ private struct RandomRun {
 
   private mutating func checkEdges(of operation: OperationID) {
     machine.scheduler.graph.forEachDependency(of: operation) { edge in
+      if edge.condition.waitsForReadiness, isReady(edge.from) { return }
+      let members = machine.groups.members(of: edge.from)
+      if edge.condition == .readyOrDone, members.contains(where: { settled[$0] != nil }) { return }
       guard let ending = settled[edge.from], edge.condition.isSatisfied(by: ending) else {
         return complaints.append("\(operation) starts before \(edge.from)")
       }
     }
+  }
+
+  /// Of a group, all that were not skipped.
+  private func isReady(_ service: OperationID) -> Bool {
+    let members = machine.groups.members(of: service)
+    return members.isEmpty
+      ? ready.contains(service)
+      : members.allSatisfy { ready.contains($0) || settled[$0] != nil }
   }
 
   private mutating func hear(_ event: RunEvent.Kind) {
@@ -253,14 +280,20 @@ private struct RandomRun {
         complaints.append("\(operation) ends while its command runs")
       }
       seen.insert("\(ending.outcome)")
+      if case .service = cause, ready.contains(operation) { seen.insert("service fell") }
+      if cause == .condition("nothing needs it") { seen.insert("nothing needs it") }
+      if ready.contains(operation), ending.outcome == .succeeded { seen.insert("service stopped") }
       if case .wait = cause { seen.insert("expired wait") }
       if case .stopped(.failure) = cause, !isStopping { seen.insert("fail fast") }
     case .retrying: seen.insert("retry")
+    case .ready(let service):
+      seen.insert("ready")
+      if !ready.insert(service).inserted { complaints.append("\(service) is ready twice") }
     case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
     case .stopping: isStopping = true
     case .finished: hasFinished = true
     case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
-      .outOfReach, .notice, .terminalTaken, .terminalReturned:
+      .outOfReach, .notice, .heldUp, .terminalTaken, .terminalReturned:
       break
     }
   }
@@ -276,20 +309,27 @@ private struct RandomRun {
       var spec = OperationSpec()
       let kind = random.below(6)
       spec.isGated = kind < 3
+      let isService = random.below(3) == 0
+      let members = kind == 1 ? ungrouped.filter { _ in random.below(2) == 0 } : []
+      let areServices =
+        !members.isEmpty && members.allSatisfy { !graph.takesSlot($0) && groups[$0] == nil }
+      spec.takesSlot = kind == 1 ? !areServices : !isService
       let operation = graph.append(spec)
       steps.append(step(&random, "s\(number)"))
       if kind == 0 {
         groups[operation] = GroupPlan(
           kind: .expanding("x"), members: [], isFailFast: random.below(2) == 0)
       } else if kind == 1 {
-        let members = ungrouped.filter { _ in random.below(2) == 0 }
         ungrouped.removeAll { members.contains($0) }
         for member in members { graph.addEdge(from: member, to: operation, when: .done) }
         groups[operation] = GroupPlan(
           kind: .matrix, members: members, isFailFast: random.below(2) == 0)
       } else {
         for earlier in ungrouped where random.below(4) == 0 {
-          let conditions: [EdgeCondition] = [.ok, .ok, .succeeded, .failed, .done]
+          let conditions: [EdgeCondition] =
+            graph.takesSlot(earlier)
+            ? [.ok, .ok, .succeeded, .failed, .done]
+            : [.ready, .ready, .ready, .readyOrDone, .done]
           graph.addEdge(
             from: earlier, to: operation, when: conditions[random.below(conditions.count)])
         }

@@ -15,6 +15,9 @@ import Scheduling
 /// out has a `!`, that of a hook that was stopped a `~`.
 ///
 /// What `decisions` names is gated: `run`, `skip`, `join`, or `expand x y` and `join` after that.
+/// A service is written `&a`, and what depends on it `b: a?ready`; `serve 2 5` runs one that is asked every
+/// 2 s for 5 s at most whether it is ready.
+///
 /// `wait 2 5` looks every 2 s for 5 s at most, and runs then; `wait 2` waits for ever. What its looks
 /// find is scripted under `a.wait.1`, as attempts are; the last word counts for all further ones.
 struct Simulation {
@@ -23,8 +26,13 @@ struct Simulation {
   var settings: [String: StepSettings] = [:]
   var run = StepSettings()
   var decisions: [String: String] = [:]
-  /// The members by the id of their group; `!` after it means `fail_fast`.
+  /// The members by the id of their group; `!` after it means `fail_fast`, `~` that they are made
+  /// during the run.
   var groups: [String: [String]] = [:]
+  /// Services that the run was asked for by name.
+  var named: [String] = []
+  /// Claimed by `%name` behind an id.
+  var pools: [PoolSpec] = []
   var width = 8
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
@@ -53,8 +61,13 @@ struct Simulation {
     var edges: [(String, Int)] = []
     for part in self.graph.split(separator: ";") {
       let sides = part.split(separator: ":")
-      let id = String(sides[0].filter { $0 != " " })
+      let name = sides[0].filter { $0 != " " }
+      let id = String(name.drop { $0 == "&" }.prefix { $0 != "%" })
       var spec = OperationSpec()
+      spec.takesSlot = name.first != "&"
+      spec.claims = name.split(separator: "%").dropFirst().compactMap { claim in
+        pools.firstIndex { $0.name == claim }.map { Claim(PoolID($0), amount: 1_000_000) }
+      }
       spec.isGated = decisions[id] != nil
       let operation = graph.append(spec)
       steps.append(
@@ -72,6 +85,8 @@ struct Simulation {
         case "failed" where parts.count == 2: .failed
         case "done" where parts.count == 2: .done
         case "succeeded" where parts.count == 2: .succeeded
+        case "ready" where parts.count == 2: .ready
+        case "readyOrDone" where parts.count == 2: .readyOrDone
         default: .ok
         }
       guard let from = steps.firstIndex(where: { $0.id == parts[0] }) else { continue }
@@ -82,15 +97,18 @@ struct Simulation {
     }
     var groups: [OperationID: GroupPlan] = [:]
     for (name, members) in self.groups {
-      let id = name.filter { $0 != "!" }
+      let id = name.filter { $0 != "!" && $0 != "~" }
       groups[operation(id)] = GroupPlan(
-        kind: .matrix, members: members.map { operation($0) }, isFailFast: name != id,
+        kind: name.contains("~") ? .expanding("x") : .matrix,
+        members: members.map { operation($0) }, isFailFast: name.contains("!"),
         timeout: settings[id]?.timeout, allowsFailure: settings[id]?.allowFailure == .always)
     }
     return Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
-      queues: [QueueSpec(name: "default", width: width)], pools: [], failurePolicy: failurePolicy,
-      timeout: timeout, settings: run, groups: groups)
+      queues: [QueueSpec(name: "default", width: width)], pools: pools,
+      failurePolicy: failurePolicy,
+      timeout: timeout, settings: run, groups: groups,
+      named: Set(named.map { operation($0) }))
   }
 }
 
@@ -176,6 +194,7 @@ private struct Playback {
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
         case .decide(let operation, _): decide(operation)
+        case .publish(let key): machine.published(key, at: now)
         case .tell(let event): say(event)
         }
       }
@@ -193,6 +212,7 @@ private struct Playback {
       case "expand": .expand(words.dropFirst().map(newOperation))
       case "fail": .fail("no")
       case "wait": wait(operation, words.dropFirst().compactMap { Nanoseconds($0) })
+      case "serve": serve(operation, words.dropFirst().compactMap { Nanoseconds($0) })
       default: .run(ReadyStep(machine.steps[operation]))
       }
     if words[0] == "expand" { decisions[id(operation)] = "join" }
@@ -201,18 +221,29 @@ private struct Playback {
   }
 
   private func wait(_ operation: OperationID, _ times: [Nanoseconds]) -> Decision {
-    let probe = Probe(
-      action: .arguments(["probe"]), every: times[0] * second,
-      timeout: times.count > 1 ? times[1] * second : nil, words: "it")
-    return .wait([probe], ReadyStep(machine.steps[operation]))
+    .wait([probe(times)], ReadyStep(machine.steps[operation]))
   }
 
-  private func newOperation(_ id: String) -> NewOperation {
-    NewOperation(
+  private func serve(_ operation: OperationID, _ times: [Nanoseconds]) -> Decision {
+    let step = ReadyStep(machine.steps[operation])
+    return .run(ReadyStep(.arguments(["serve"]), step.settings, readiness: [probe(times)]))
+  }
+
+  private func probe(_ times: [Nanoseconds]) -> Probe {
+    Probe(
+      action: .arguments(["probe"]), every: times[0] * second,
+      timeout: times.count > 1 ? times[1] * second : nil, words: "it")
+  }
+
+  private func newOperation(_ name: String) -> NewOperation {
+    let id = name.filter { $0 != "&" }
+    var spec = OperationSpec()
+    spec.takesSlot = name == id
+    return NewOperation(
       step: PlannedStep(
         id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
         settings: simulation.settings[id] ?? StepSettings()),
-      spec: OperationSpec())
+      spec: spec)
   }
 
   private mutating func start(_ key: CommandKey) {
@@ -266,6 +297,9 @@ private struct Playback {
     case .settled(let operation, let ending, let cause):
       return
         "\(id(operation))=\(ending.outcome)\(ending.isAllowed ? "(allowed)" : "")\(text(cause))"
+    case .ready(let operation): return "\(id(operation))!ready"
+    case .heldUp(let operation, let heldUp):
+      return "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
     case .appended(_, let name, let group): return "\(id(group))>\(name)"
     case .stopping(let reason): return "stopping(\(reason.short(id)))"
@@ -308,7 +342,9 @@ private struct Playback {
     case .dependency(let root): "<\(id(root))"
     case .stopped(let reason): "<\(reason.short(id))"
     case .hook(let kind): "<\(kind.key)"
-    case .condition(let reason), .wait(let reason): "<\(reason)"
+    case .condition(let reason), .wait(let reason), .service(let reason),
+      .notReady(let reason):
+      "<\(reason)"
     }
   }
 }

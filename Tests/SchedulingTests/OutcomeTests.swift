@@ -16,15 +16,24 @@ import Testing
     }
     #expect(
       table == [
-        "succeeded: ok runs, succeeded runs, failed skipped, done runs",
-        "cached: ok runs, succeeded runs, failed skipped, done runs",
-        "failed: ok blocked, succeeded blocked, failed runs, done runs",
-        "timedOut: ok blocked, succeeded blocked, failed runs, done runs",
-        "cancelled: ok blocked, succeeded blocked, failed blocked, done runs",
-        "skipped: ok runs, succeeded skipped, failed skipped, done runs",
-        "blocked: ok blocked, succeeded blocked, failed blocked, done runs",
-        "failed*: ok runs, succeeded blocked, failed runs, done runs",
-        "timedOut*: ok runs, succeeded blocked, failed runs, done runs",
+        "succeeded: ok runs, succeeded runs, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "cached: ok runs, succeeded runs, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "failed: ok blocked, succeeded blocked, failed runs, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "timedOut: ok blocked, succeeded blocked, failed runs, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "cancelled: ok blocked, succeeded blocked, failed blocked, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "skipped: ok runs, succeeded skipped, failed skipped, done runs, "
+          + "ready runs, readyOrDone runs",
+        "blocked: ok blocked, succeeded blocked, failed blocked, done runs, "
+          + "ready blocked, readyOrDone runs",
+        "failed*: ok runs, succeeded blocked, failed runs, done runs, "
+          + "ready runs, readyOrDone runs",
+        "timedOut*: ok runs, succeeded blocked, failed runs, done runs, "
+          + "ready runs, readyOrDone runs",
       ])
   }
 

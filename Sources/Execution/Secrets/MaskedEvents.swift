@@ -8,7 +8,8 @@ extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
-    case .started, .outputGrew, .retrying, .terminalTaken, .terminalReturned: self
+    case .started, .outputGrew, .retrying, .ready, .heldUp, .terminalTaken, .terminalReturned:
+      self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
     case .appended(let operation, let id, let group):
@@ -79,6 +80,8 @@ extension Cause {
     switch self {
     case .itself, .dependency, .hook: self
     case .condition(let words): .condition(masker.mask(words))
+    case .service(let words): .service(masker.mask(words))
+    case .notReady(let words): .notReady(masker.mask(words))
     case .wait(let words): .wait(masker.mask(words))
     case .stopped(let reason): .stopped(reason.masked(by: masker))
     }

@@ -10,7 +10,8 @@ extension Decoder {
     let controlFlow = ControlFlowModel(
       condition: fields[.condition].flatMap { condition($0, StepKey.condition.row) },
       matrix: fields[.matrix].flatMap { matrix($0, fields) },
-      probes: fields[.waitFor].map { probes($0) } ?? [])
+      probes: fields[.waitFor].map { probes($0, StepKey.waitFor.row) } ?? [],
+      readiness: fields[.background].map { readiness($0) } ?? [])
     if !fields.holds(.matrix) {
       for key in [StepKey.maxParallel, .failFast] {
         if let value = fields[key] {
@@ -83,22 +84,36 @@ extension Decoder {
 
   // MARK: Waits
 
-  private mutating func probes(_ value: NodeIndex) -> [ProbeModel] {
-    let list = tree.resolve(value)
-    guard tree.nodes[list].kind == .list else {
-      reportType(value, StepKey.waitFor.row)
+  /// Decodes the conditions of `background`. A value that is not a map is decoded with the placement.
+  private mutating func readiness(_ value: NodeIndex) -> [ProbeModel] {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return [] }
+    let fields = readFields(of: map, BackgroundKey.table) { _, _ in "in 'background'" }
+    guard let conditions = fields[.ready] else {
+      log.report(at: firstKeySpan(of: map)) {
+        DecodingMessage.missing(["ready"], "in 'background'", at: $0)
+      }
       return []
     }
-    return items(of: list).compactMap { probe($0) }
+    return probes(conditions, BackgroundKey.ready.row)
   }
 
-  private mutating func probe(_ item: NodeIndex) -> ProbeModel? {
+  private mutating func probes(_ value: NodeIndex, _ row: KeyRow) -> [ProbeModel] {
+    let list = tree.resolve(value)
+    guard tree.nodes[list].kind == .list else {
+      reportType(value, row)
+      return []
+    }
+    return items(of: list).compactMap { probe($0, row) }
+  }
+
+  private mutating func probe(_ item: NodeIndex, _ row: KeyRow) -> ProbeModel? {
     let map = tree.resolve(item)
     guard tree.nodes[map].kind == .map else {
-      reportType(item, StepKey.waitFor.row)
+      reportType(item, row)
       return nil
     }
-    let fields = readFields(of: map, WaitKey.table) { _, _ in "in 'wait_for'" }
+    let fields = readFields(of: map, WaitKey.table) { _, _ in "in '\(row.key)'" }
     let present = probeKinds.filter { fields.holds($0.key) }
     guard let (key, kind) = present.first, present.count == 1 else {
       log.report(at: firstKeySpan(of: map)) { DecodingMessage.oneWait(at: $0) }

@@ -56,7 +56,14 @@ extension Decoder {
     placement.mutex = fields[.mutex].flatMap { filledTemplate($0, StepKey.mutex.row) }
     placement.claims = fields[.resources].flatMap { claims($0) }
     placement.expected = fields[.expected].flatMap { duration($0, StepKey.expected.row) }
+    placement.isService = fields[.background].map { isService($0) } ?? false
     return placement
+  }
+
+  /// `background`; what its map holds is read with what else is waited for.
+  private mutating func isService(_ value: NodeIndex) -> Bool {
+    if tree.nodes[tree.resolve(value)].kind == .map { return true }
+    return boolean(value, StepKey.background.row) ?? false
   }
 
   /// One map of variables, or several that are merged in their order.
@@ -135,6 +142,7 @@ extension KeyRow {
 extension PlacementModel {
   var isEmpty: Bool {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
+      && !isService
   }
 }
 

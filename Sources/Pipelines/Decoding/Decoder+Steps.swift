@@ -14,11 +14,13 @@ private let plainKeys =
 private let placementKeys =
   Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
   | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
+  | Fields<StepKey>.bit(.background)
 
 /// The keys of `ControlFlowModel`.
 private let controlFlowKeys =
   Fields<StepKey>.bit(.condition) | Fields<StepKey>.bit(.matrix) | Fields<StepKey>.bit(.waitFor)
   | Fields<StepKey>.bit(.maxParallel) | Fields<StepKey>.bit(.failFast)
+  | Fields<StepKey>.bit(.background)
 
 /// The keys that are not settings of the command.
 private let otherKeys =
@@ -263,5 +265,5 @@ extension Decoder {
 }
 
 private let edgeConditions: [String: EdgeCondition] = [
-  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done,
+  "ok": .ok, "succeeded": .succeeded, "failed": .failed, "done": .done, "ready": .ready,
 ]

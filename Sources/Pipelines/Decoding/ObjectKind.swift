@@ -6,6 +6,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
   case wait = "wait_for"
+  case background
   case hook = "hook_command"
   case section = "named_pipeline"
 
@@ -23,6 +24,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .stop: "a map with 'signal' and 'grace'"
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
+    case .background: "a map with 'ready'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
     }
@@ -42,6 +44,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .stop: StopKey.table.rows
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
+    case .background: BackgroundKey.table.rows
     case .hook: HookCommandKey.table.rows
     case .section:
       PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
@@ -53,8 +56,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .pipeline, .section: PipelineKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait,
-      .hook:
+      .wait, .background, .hook:
       false
     }
   }
@@ -66,7 +68,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section:
+      .section, .background:
       []
     }
   }
@@ -81,7 +83,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section:
+      .wait, .section, .background:
       []
     }
   }

@@ -8,6 +8,7 @@ package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
   case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
+  case background
   case onSuccess, onFailure, onCancel, onComplete, manual, description
   case steps, sequence
 
@@ -48,6 +49,7 @@ package enum StepKey: UInt8, ObjectKey {
     case .outputs: LaterRows.outputs
     case .cache: LaterRows.cache
     case .waitFor: LaterRows.waitFor
+    case .background: LaterRows.background
     case .onSuccess: hookRow(.onSuccess, "After the step succeeded.")
     case .onFailure: hookRow(.onFailure, "After the step failed or timed out.")
     case .onCancel: hookRow(.onCancel, "After the step was cancelled.")
@@ -59,7 +61,7 @@ package enum StepKey: UInt8, ObjectKey {
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .steps, .sequence, .dependsOn, .name, .condition, .matrix,
-      .maxParallel, .failFast, .outputs, .cache, .waitFor, .manual, .description:
+      .maxParallel, .failFast, .outputs, .cache, .waitFor, .background, .manual, .description:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
@@ -77,7 +79,7 @@ package enum StepKey: UInt8, ObjectKey {
       .outputs:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .maxParallel, .waitFor, .onSuccess, .onFailure,
+      .tty, .untrustedOutput, .orphans, .maxParallel, .waitFor, .background, .onSuccess, .onFailure,
       .onCancel, .onComplete:
       false
     }
@@ -268,6 +270,13 @@ extension StepKey {
         "wait_for", .list(.object(.wait)),
         "Conditions besides dependencies, polled without taking a slot of the queue.",
         example: "[{tcp: 'localhost:5432', timeout: 1m}]")
+    }
+    static var background: KeyRow {
+      KeyRow(
+        "background", .either([.boolean, .object(.background)]),
+        "Makes the step a service: what depends on it starts when it is ready, and it is stopped when "
+          + "that has ended.", default: "false",
+        example: "{ready: [{tcp: 'localhost:5432'}]}")
     }
   }
 }

@@ -12,9 +12,10 @@ package enum DependencyKey: UInt8, ObjectKey {
         isRequired: true)
     case .when:
       KeyRow(
-        "when", .choice(["ok", "succeeded", "failed", "done"]),
+        "when", .choice(["ok", "succeeded", "failed", "done", "ready"]),
         "The outcomes that let this step run: ok means succeeded, skipped or an allowed failure; done means "
-          + "any.", default: "ok")
+          + "any. Of a service, ready (which is the default there) means that it is ready.",
+        default: "ok")
     case .optional:
       KeyRow(
         "optional", .boolean, "The edge counts only if that step is in the selected graph.",
@@ -130,6 +131,20 @@ package enum WaitKey: UInt8, ObjectKey {
   }
 
   static let table = KeyTable<WaitKey>()
+}
+
+/// Keys of `background`.
+package enum BackgroundKey: UInt8, ObjectKey {
+  case ready
+
+  package var row: KeyRow {
+    KeyRow(
+      "ready", .list(.object(.wait)),
+      "The service is ready once these hold, one after the other; without it, once it runs.",
+      example: "[{tcp: 'localhost:5432', timeout: 1m}]", isRequired: true)
+  }
+
+  static let table = KeyTable<BackgroundKey>()
 }
 
 /// Keys of a parameter that is a map.

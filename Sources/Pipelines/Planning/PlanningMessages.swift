@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Expressions
+import Scheduling
 
 enum PlanningMessage {
   static func duplicateID(_ id: String, first: Span, at span: Span) -> Diagnostic {
@@ -222,6 +223,28 @@ enum PlanningMessage {
 
   static func waits(_ step: String, for target: String) -> String {
     "\(quoted(step)) waits for \(quoted(target))"
+  }
+
+  static func noService(_ step: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'when: ready' needs a service, and \(quoted(step)) is none", at: span,
+      help: "give that step 'background', or leave out 'when'")
+  }
+
+  static func onlyServices(_ step: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "every step that \(quoted(step)) uses is a service, so \(quoted(step)) would never end",
+      at: span,
+      help: "put the steps that need the services into the same file")
+  }
+
+  static func heldByServices(
+    _ step: String, amount: Int64, of pool: PoolSpec, at span: Span
+  ) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(step)) can never start: with the services that it depends on it takes "
+        + "\(decimal(amount)) of \(quoted(pool.name)), which has \(decimal(pool.capacity))",
+      at: span)
   }
 
   /// `late` is a step whose instances are known only during the run.

@@ -61,10 +61,23 @@ extension LateStep {
   package func probes(
     shell: [String], _ facts: some RunFacts
   ) throws(EvaluationFailure) -> [Probe] {
+    try probes(parts.probes, shell: shell, facts)
+  }
+
+  /// What holds once it is ready, in order.
+  package func readiness(
+    shell: [String], _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> [Probe] {
+    try probes(parts.readiness, shell: shell, facts)
+  }
+
+  private func probes(
+    _ conditions: [LateProbe], shell: [String], _ facts: some RunFacts
+  ) throws(EvaluationFailure) -> [Probe] {
     let bindings = LateBindings(scope: scope, facts: facts)
     let workspace = facts.runMember("workspace") ?? "."
     var probes: [Probe] = []
-    for probe in parts.probes {
+    for probe in conditions {
       let target = try bindings.action(
         of: probe.model.target, shell: shell, isScript: probe.model.kind == .command)
       if case .script(let text) = target { try probe.model.check(text.string) }

@@ -13,6 +13,8 @@ package final class LateStep: Sendable {
   package let skipReason: String?
   /// The conditions of `wait_for`: `tcp localhost:5432`.
   package let probes: [String]
+  /// When it is ready, if it is a service: `tcp localhost:5432`.
+  package let readiness: [String]
   package let parts: LateParts
   package let scope: LateScope
 
@@ -28,6 +30,7 @@ package final class LateStep: Sendable {
     let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
     condition = open.isEmpty ? nil : open.joined(separator: ", ")
     probes = all.probes.map(\.shown)
+    readiness = all.readiness.map(\.shown)
   }
 
   /// The variables whose values are not known, as they are written.
@@ -45,6 +48,7 @@ package final class LateStep: Sendable {
     self.condition = condition
     self.skipReason = skipReason
     self.probes = probes
+    readiness = []
     parts = LateParts()
     scope = LateScope()
   }
@@ -70,6 +74,8 @@ package struct LateParts: Sendable {
   package var probes: [LateProbe] = []
   /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
   package var stepName: String?
+  /// The conditions that make a service ready.
+  package var readiness: [LateProbe] = []
   /// True if it is in a pipeline with an input that is not known yet.
   package var hasLateInputs = false
 
@@ -77,7 +83,7 @@ package struct LateParts: Sendable {
 
   package var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && probes.isEmpty && !hasLateInputs && input == nil
+      && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
   }
 }
 

@@ -208,16 +208,24 @@ package final class ControlFlowModel: Sendable {
   package let condition: Expression?
   package let matrix: MatrixModel?
   package let probes: [ProbeModel]
+  /// The conditions that make a service ready.
+  package let readiness: [ProbeModel]
 
-  package init(condition: Expression?, matrix: MatrixModel?, probes: [ProbeModel]) {
+  package init(
+    condition: Expression?, matrix: MatrixModel?, probes: [ProbeModel],
+    readiness: [ProbeModel] = []
+  ) {
     self.condition = condition
     self.matrix = matrix
     self.probes = probes
+    self.readiness = readiness
   }
 
-  package var isEmpty: Bool { condition == nil && matrix == nil && probes.isEmpty }
+  package var isEmpty: Bool {
+    condition == nil && matrix == nil && probes.isEmpty && readiness.isEmpty
+  }
   /// Whether something besides a matrix may be left for the run.
-  package var decidesLate: Bool { condition != nil || !probes.isEmpty }
+  package var decidesLate: Bool { condition != nil || !probes.isEmpty || !readiness.isEmpty }
 }
 
 /// One instance of the step for each combination of the axes.

@@ -66,7 +66,10 @@ package final class Console: RunObserver {
       ledger.resolve(operation, command: command)
     case .finished(let end):
       finish(end, at: event.time)
-    case .began, .retrying, .orphansFound, .outOfReach, .waiting, .stopping, .notice:
+    case .ready(let operation):
+      ledger.becameReady(operation, at: event.time)
+      if mode != .quiet { tell(event) }
+    case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
       if mode != .quiet { tell(event) }
     case .published: break
     }
@@ -91,6 +94,11 @@ package final class Console: RunObserver {
     case .outOfReach(let operation, let processes):
       lines.writeOutOfReach(of: operation, processes)
     case .waiting(let operation, let what): lines.writeWaiting(operation, for: what)
+    case .ready(let operation):
+      let step = operations.step(operation)
+      guard step.late?.readiness.isEmpty == false else { break }
+      lines.writeReady(operation, after: ledger.time(of: operation, at: event.time))
+    case .heldUp(let operation, let heldUp): lines.writeHeldUp(operation, heldUp)
     case .stopping(let reason): lines.writeStopping(reason)
     case .notice(let text): lines.writeNotice(text)
     case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished,

@@ -3,6 +3,7 @@
 // a line can say whose lines follow, the output of a command that failed is shown at once, and one that
 // has been silent for a second leaves the stage. Elsewhere groups stay whole.
 
+import Plans
 import RunFiles
 import Scheduling
 
@@ -38,14 +39,34 @@ struct GroupedOutput: StepOutput {
 
   /// Who prints nothing for so long leaves the stage to others.
   private static let longestSilence: Nanoseconds = 1_000_000_000
+  /// What services print comes in lines with their names, where no group is open: they would hold the
+  /// stage for ever.
+  private var services: PrefixedOutput
+  private var serviceNews: [Stream: Int] = [:]
 
   init(screen: Screen, operations: RunOperations) {
     stage = Stage(screen: screen, operations: operations)
+    services = PrefixedOutput(screen: screen, operations: operations)
+  }
+
+  private func isService(_ stream: Stream) -> Bool {
+    switch stream.role {
+    case .attempt: operations.isService(stream.operation)
+    case .hook, .probe: false
+    }
   }
 
   mutating func grew(
     _ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds
   ) {
+    if isService(stream) {
+      if live == nil, !isSuspended {
+        services.grew(stream, to: byteCount, start: start, at: now)
+      } else {
+        serviceNews[stream] = byteCount
+      }
+      return
+    }
     if let live {
       if live.stream == stream {
         lastOutput = now
@@ -99,9 +120,11 @@ struct GroupedOutput: StepOutput {
   mutating func ended(_ stream: Stream, isFailure: Bool) {
     talkers.removeAll { $0.stream == stream }
     let state = left.isEmpty ? nil : left.removeValue(forKey: stream)
+    serviceNews[stream] = nil
+    let isService = isService(stream)
     let log = operations.log(of: stream)
     if isSuspended || live.map({ $0.stream != stream }) ?? false {
-      if isFailure, screen.isShared, !isSuspended {
+      if isFailure, screen.isShared, !isSuspended, !isService {
         live?.interrupt()
         show(stream, log, from: state)
       } else {
@@ -109,6 +132,7 @@ struct GroupedOutput: StepOutput {
       }
       return
     }
+    if isService { return services.ended(stream, isFailure: isFailure) }
     if let live { live.close() } else { show(stream, log, from: state) }
     live = nil
     openNext()
@@ -126,12 +150,18 @@ struct GroupedOutput: StepOutput {
     for item in waiting {
       do throws(LogReadFailure) {
         let log = try operations.log(of: item.stream, writtenTo: item.log)
-        show(item.stream, log, from: item.state)
+        if isService(item.stream) {
+          services.close(item.stream, log)
+        } else {
+          show(item.stream, log, from: item.state)
+        }
       } catch {
         screen.writeUnreadable(operations.logPath(of: item.stream), error)
       }
     }
     waiting.removeAll(keepingCapacity: true)
+    for (stream, byteCount) in serviceNews { services.grew(stream, to: byteCount, start: 0, at: 0) }
+    serviceNews.removeAll()
     guard let index = talkers.indices.min(by: { talkers[$0].start < talkers[$1].start }) else {
       return
     }

@@ -31,10 +31,15 @@ struct PrefixedOutput: StepOutput {
 
   mutating func ended(_ stream: Stream, isFailure: Bool) {
     if let log = operations.log(of: stream) {
-      show(stream, of: log, upTo: log.size, isEnd: true)
+      close(stream, log)
     } else {
       screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
+  }
+
+  /// Shows the rest of it.
+  mutating func close(_ stream: Stream, _ log: LogFile) {
+    show(stream, of: log, upTo: log.size, isEnd: true)
     positions[stream] = nil
   }
 

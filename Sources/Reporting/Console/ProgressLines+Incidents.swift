@@ -53,6 +53,42 @@ extension ProgressLines {
     sink.writeNewline()
   }
 
+  /// `ready after 1.2s`: a service goes on.
+  func writeReady(_ operation: OperationID, after time: Nanoseconds) {
+    begin(.waiting, operation)
+    sink.write("ready after ")
+    sink.write(elapsed: time)
+    sink.writeNewline()
+  }
+
+  /// `waiting for a slot, held by build, lint`: after some seconds, once for the same holders.
+  func writeHeldUp(_ operation: OperationID, _ heldUp: HeldUp) {
+    begin(.waiting, operation)
+    sink.write("waiting for ")
+    switch heldUp.shared {
+    case .queue(.default): sink.write("a slot")
+    case .queue(let queue):
+      sink.write("a slot of queue '")
+      sink.write(oneLine(operations.plan.queues[queue.index].name))
+      sink.write("'")
+    case .pool(let pool):
+      sink.write("'")
+      sink.write(oneLine(operations.plan.pools[pool.index].name))
+      sink.write("'")
+    }
+    sink.write(", held by ")
+    for (index, holder) in heldUp.holders.prefix(5).enumerated() {
+      if index > 0 { sink.write(", ") }
+      sink.write(operations.name(holder))
+    }
+    if heldUp.holders.count > 5 {
+      sink.write(" and ")
+      sink.write(grouped: heldUp.holders.count - 5)
+      sink.write(" more")
+    }
+    sink.writeNewline()
+  }
+
   func writeOrphans(
     of operation: OperationID, _ processes: [OrphanProcess], _ action: OrphanAction
   ) {

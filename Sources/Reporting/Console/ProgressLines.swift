@@ -88,6 +88,7 @@ struct ProgressLines {
 
   private func writeSuccess(_ settled: SettledOperation) {
     guard let last = settled.record?.last else { return sink.write("done") }
+    if operations.isService(settled.operation) { sink.write("stopped after ") }
     sink.write(elapsed: last.end.duration)
     sink.write(attemptOf: last.role, limit: 0)
   }
@@ -96,6 +97,9 @@ struct ProgressLines {
     if case .hook(let kind) = settled.cause {
       sink.write(kind.keyText)
       sink.write(" hook failed")
+    } else if case .notReady = settled.cause, let last = settled.record?.last {
+      sink.write("not ready after ")
+      sink.write(elapsed: last.end.duration)
     } else if let last = settled.record?.last {
       let settings = operations.step(settled.operation).settings
       sink.write(last.end, limit: settings.timeout, columns: endColumns)

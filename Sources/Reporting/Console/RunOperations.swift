@@ -69,6 +69,24 @@ final class RunOperations {
     return instances.indices.contains(number) ? instances[number].group : nil
   }
 
+  /// It goes on beside the steps that need it.
+  func isService(_ operation: OperationID) -> Bool {
+    guard plan.graph.hasServices, operation.rawValue >= 0 else { return false }
+    let planned = expandedGroup(of: operation) ?? operation
+    return !plan.graph.takesSlot(planned)
+  }
+
+  /// The services that it depends on.
+  func services(of operation: OperationID) -> [OperationID] {
+    guard plan.graph.hasServices else { return [] }
+    var found: [OperationID] = []
+    forEachDependency(of: operation) { dependency in
+      let members = instancesOfGroup[dependency] ?? plan.groups[dependency]?.members ?? [dependency]
+      found += members.filter { isService($0) }
+    }
+    return found
+  }
+
   /// Whether people do not count the operation, because others take its place.
   func standsForOthers(_ operation: OperationID) -> Bool {
     plan.standsForOthers(operation) || instancesOfGroup[operation] != nil

@@ -40,12 +40,16 @@ package struct Forecast {
   private let guess: Nanoseconds
   private var scheduler: Scheduler
   private var running = VirtualClock()
+  private var services: Services
+  /// They have started, and go on.
+  private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
 
   /// Forecasts a plan. `n log n`.
   package init(_ plan: Plan) {
     self.plan = plan
     groups = Groups(plan)
+    services = Services(plan, groups)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
@@ -77,6 +81,10 @@ package struct Forecast {
       runCount += 1
       let verdict: Entry.Verdict = isExpanding(operation) ? .runsEach : .runs
       entries.append(Entry(operation: operation, wave: wave, verdict: verdict))
+      if !graph.takesSlot(operation) {
+        startService(operation)
+        continue
+      }
       let expected = graph.expected(of: operation)
       if expected == nil { unknownCount += 1 }
       running.add(operation, endingAt: makespan + (expected ?? guess))
@@ -86,10 +94,10 @@ package struct Forecast {
 
   /// Moves on to the next moment at which something ends; false if nothing runs.
   private mutating func endNext() -> Bool {
-    guard let time = running.nextEnd else { return false }
+    guard let time = running.nextEnd else { return endServices() }
     makespan = time
     while running.nextEnd == time, let operation = running.removeFirst() {
-      scheduler.finish(operation, as: Ending(.succeeded))
+      finish(operation)
     }
     addSettled()
     return true
@@ -99,7 +107,14 @@ package struct Forecast {
     for settlement in scheduler.takeSettlements() {
       let isDecided = if case .condition = settlement.cause { true } else { false }
       add(settlement.operation, isDecided ? .skipped : .doesNotStart)
+      services.ended(settlement.operation, in: graph)
     }
+    if !services.isEmpty { endReleased() }
+  }
+
+  private mutating func finish(_ operation: OperationID) {
+    scheduler.finish(operation, as: Ending(.succeeded))
+    if !services.isEmpty { services.ended(operation, in: graph) }
   }
 
   private mutating func add(_ operation: OperationID, _ verdict: Entry.Verdict) {
@@ -170,5 +185,40 @@ extension Forecast {
   private mutating func join(_ group: OperationID) {
     let end = groups.ending(of: group, in: scheduler)
     scheduler.settle(group, as: end.ending, cause: groups.cause(of: group, end, in: scheduler))
+  }
+}
+
+// Services are ready at once, take no time of their own, and end when nobody needs them.
+extension Forecast {
+  private mutating func startService(_ operation: OperationID) {
+    runningServices.append(operation)
+    scheduler.announce(operation)
+    if let group = services.becameReady(operation, groups) { scheduler.announce(group) }
+    // The instances of a matrix that is not known are one operation here.
+    if isExpanding(operation) { services.release(operation) }
+    addSettled()
+  }
+
+  private mutating func endReleased() {
+    let released = services.takeReleased()
+    if released.isEmpty { return }
+    let unneeded = runningServices.filter { !services.isNeeded($0, groups) }
+    runningServices.removeAll { unneeded.contains($0) }
+    for operation in unneeded { finish(operation) }
+    for operation in released
+    where scheduler.state(of: operation) == .waiting && groups.members(of: operation).isEmpty {
+      skip(operation, "nothing needs it")
+    }
+    addSettled()
+  }
+
+  /// Nothing else goes on; false if no service does either.
+  private mutating func endServices() -> Bool {
+    if runningServices.isEmpty { return false }
+    let ended = runningServices
+    runningServices = []
+    for operation in ended { finish(operation) }
+    addSettled()
+    return true
   }
 }

@@ -27,6 +27,7 @@ struct Reasons {
       sink.write(", ")
       sink.write(condition)
     }
+    if !plan.graph.takesSlot(operation) { sink.write(", service") }
     if entry.verdict != .standsForOthers { writePlace(of: operation, to: sink) }
   }
 
@@ -102,6 +103,8 @@ extension EdgeCondition {
     case .succeeded: "succeeded"
     case .failed: "failed"
     case .done: "done"
+    case .ready: "ready"
+    case .readyOrDone: "ready or done"
     }
   }
 }

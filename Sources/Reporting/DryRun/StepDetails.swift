@@ -28,6 +28,7 @@ struct StepDetails {
     add("description", (plan.remarks[operation]?.description).map(joinedLines))
     add("if", (late?.condition).map(joinedLines))
     for target in late?.probes ?? [] { add("wait_for", target) }
+    for target in late?.readiness ?? [] { add("ready", target) }
     if plan.standsForOthers(operation) {
       add("timeout", plan.groups[operation]?.timeout.map(exactDuration))
       add("allow_failure", plan.groups[operation]?.allowsFailure == true ? "true" : nil)

@@ -109,6 +109,10 @@ extension EventStream {
     case .waiting(let operation, let what):
       write(operation)
       write("for", what)
+    case .ready(let operation): write(operation)
+    case .heldUp(let operation, let heldUp):
+      write(operation)
+      write(heldUp)
     case .published(let operation, let outputs):
       write(operation)
       write(outputs)
@@ -224,6 +228,15 @@ extension EventStream {
     }
   }
 
+  private func write(_ heldUp: HeldUp) {
+    switch heldUp.shared {
+    case .queue(let queue): write("queue", operations.plan.queues[queue.index].name)
+    case .pool(let pool): write("pool", operations.plan.pools[pool.index].name)
+    }
+    sink.write(field: "held_by")
+    sink.write(jsonList: heldUp.holders) { sink.write(json: operations.name($0)) }
+  }
+
   private func write(_ cause: Cause) {
     switch cause {
     case .itself: break
@@ -235,6 +248,12 @@ extension EventStream {
       write("reason", text)
     case .wait(let text):
       write("cause", "wait" as StaticString)
+      write("reason", text)
+    case .service(let text):
+      write("cause", "service" as StaticString)
+      write("reason", text)
+    case .notReady(let text):
+      write("cause", "not_ready" as StaticString)
       write("reason", text)
     case .stopped(let reason):
       write("cause", "stopped" as StaticString)

@@ -15,6 +15,8 @@ extension RunEvent.Kind {
     case .appended: "step_added"
     case .resolved: "step_resolved"
     case .waiting: "step_waiting"
+    case .ready: "step_ready"
+    case .heldUp: "step_held_up"
     case .published: "outputs_published"
     case .retrying: "step_retrying"
     case .orphansFound: "processes_left"

@@ -55,6 +55,10 @@ struct GraphTree {
       sink.write(" ")
       sink.write(condition)
     }
+    if let service = plan.serviceInWords(operation) {
+      begin()
+      sink.write(service)
+    }
     let spec = plan.graph[operation]
     if spec.queue != .default {
       begin()

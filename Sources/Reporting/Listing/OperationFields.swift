@@ -29,6 +29,10 @@ struct OperationFields {
       sink.write(json: plan.steps[outer.index].id)
     }
     if let remark = plan.remarks[operation] { write(remark, to: sink) }
+    if !plan.graph.takesSlot(operation) {
+      sink.write(field: "service")
+      sink.write("true")
+    }
     if let late = step.late { write(late, to: sink) }
   }
 
@@ -75,6 +79,10 @@ struct OperationFields {
     if !late.probes.isEmpty {
       sink.write(field: "wait_for")
       sink.write(jsonList: late.probes) { sink.write(json: $0) }
+    }
+    if !late.readiness.isEmpty {
+      sink.write(field: "ready")
+      sink.write(jsonList: late.readiness) { sink.write(json: $0) }
     }
   }
 

@@ -41,7 +41,8 @@ extension Plan {
   private func notes(on operation: OperationID) -> String {
     let members = membersInWords(of: operation)
     let condition = steps[operation.index].late?.conditionInWords
-    let notes = (remarks[operation]?.words ?? []) + [members, condition].compactMap(\.self)
+    let words = [members, serviceInWords(operation), condition].compactMap(\.self)
+    let notes = (remarks[operation]?.words ?? []) + words
     return notes.isEmpty ? "" : "(\(notes.joined(separator: ", ")))"
   }
 

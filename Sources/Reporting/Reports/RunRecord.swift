@@ -62,7 +62,9 @@ struct RunRecord {
     case .finished(let end):
       self.end = end
       wallTime = event.time
-    case .outputGrew, .waiting, .published, .retrying, .orphansFound, .outOfReach, .stopping,
+    case .ready(let operation): ledger.becameReady(operation, at: event.time)
+    case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+      .stopping,
       .notice, .terminalTaken, .terminalReturned:
       break
     }

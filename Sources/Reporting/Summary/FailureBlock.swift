@@ -7,14 +7,18 @@ import Scheduling
 
 struct FailureBlock {
   private let operations: RunOperations
+  private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
 
+  private static let shownServices = 3
+  private static let serviceTailLength = 10
   /// A longer reason has lines of its own.
   private static let widestReason = 60
 
-  init(_ operations: RunOperations, screen: Screen) {
+  init(_ operations: RunOperations, _ ledger: RunLedger, screen: Screen) {
     self.operations = operations
+    self.ledger = ledger
     self.screen = screen
     sink = screen.messages
   }
@@ -34,6 +38,22 @@ struct FailureBlock {
       screen.write(
         screen.words(of: "blocked because of it:") + operations.pieces(blocked), at: 2, indent: 4)
     }
+    for service in operations.services(of: failure.operation).prefix(Self.shownServices) {
+      writeService(service)
+    }
+  }
+
+  /// What the service has written last, of those that the step depended on.
+  private func writeService(_ service: OperationID) {
+    guard let command = ledger.serviceCommands[service], command.end.outputByteCount > 0 else {
+      return
+    }
+    sink.write("  service ")
+    sink.write(operations.name(service))
+    sink.write(":\n")
+    writeLog(
+      Stream(operation: service, role: command.role), command.log, Self.serviceTailLength,
+      operations.step(service).settings)
   }
 
   /// Writes `✗ unit  exit 1 after 3.4s (attempt 2 of 2)  gallery.yml:14`.
@@ -57,6 +77,9 @@ struct FailureBlock {
       sink.write(kind.keyText)
       sink.write(" hook: ")
     }
+    if case .notReady(let words) = failure.cause {
+      return writeNotReady(words, after: decisive.end, to: sink)
+    }
     if longReason(of: failure) != nil {
       return sink.write(decisive.end.isRefused ? "its outputs were rejected" : "did not start")
     }
@@ -65,6 +88,18 @@ struct FailureBlock {
     if case .attempt = decisive.role {
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
+    if case .service(let words) = failure.cause {
+      sink.write(": ")
+      sink.write(oneLine(words))
+    }
+  }
+
+  /// `not ready after 30s: tcp localhost:5432: refused`.
+  private func writeNotReady(_ words: String, after end: CommandEnd, to sink: ByteSink) {
+    sink.write("not ready after ")
+    sink.write(elapsed: end.duration)
+    sink.write(": ")
+    sink.write(oneLine(words))
   }
 
   private func writeEndWithoutCommand(_ failure: SettledOperation, to sink: ByteSink) {

@@ -80,6 +80,10 @@ struct RunLedger {
   /// Time that commands took, added up.
   private(set) var work: Nanoseconds = 0
   private var longest: OperationID?
+  /// Services that are or were ready: their time is that until then.
+  private var ready: Set<OperationID> = []
+  /// The last commands of services that have ended.
+  private(set) var serviceCommands: [OperationID: CommandResult] = [:]
 
   /// So many are shown in full.
   private static let failureLimit = 5
@@ -122,7 +126,10 @@ struct RunLedger {
     let record = running.removeValue(forKey: operation)
     let command = commands.isEmpty ? nil : commands.removeValue(forKey: operation)
     outcomes[operation.index] = ending.outcome
-    extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
+    if ready.isEmpty || !ready.contains(operation) {
+      extendChain(to: operation, by: record.map { time - $0.start } ?? 0)
+    }
+    if operations.isService(operation) { serviceCommands[operation] = record?.last }
     if operations.standsForOthers(operation), !isOwnFault(ending, cause) { return nil }
     counts[Int(ending.outcome.rawValue)] += 1
     var settled = SettledOperation(
@@ -177,6 +184,20 @@ extension RunLedger {
   /// What was blocked because of one of `failures`.
   func blocked(by failure: SettledOperation) -> FoldedNames {
     blocked[failure.operation] ?? FoldedNames()
+  }
+}
+
+// Services.
+extension RunLedger {
+  mutating func becameReady(_ operation: OperationID, at time: Nanoseconds) {
+    makeRoom(for: operation)
+    extendChain(to: operation, by: self.time(of: operation, at: time))
+    ready.insert(operation)
+  }
+
+  /// How long it has been running.
+  func time(of operation: OperationID, at time: Nanoseconds) -> Nanoseconds {
+    running[operation].map { time - $0.start } ?? 0
   }
 }
 

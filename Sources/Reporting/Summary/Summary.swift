@@ -24,7 +24,7 @@ struct Summary {
   }
 
   func write(_ end: RunEnd, wallTime: Nanoseconds, isQuiet: Bool) {
-    let block = FailureBlock(operations, screen: screen)
+    let block = FailureBlock(operations, ledger, screen: screen)
     for (index, failure) in ledger.failures.enumerated() {
       if index > 0 || !isQuiet { sink.writeNewline() }
       block.write(

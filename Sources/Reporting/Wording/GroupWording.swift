@@ -63,3 +63,13 @@ extension Groups {
     return group == edge.to
   }
 }
+
+extension Plan {
+  /// `service`, `service, ready: tcp localhost:5432`; nil for any other step.
+  func serviceInWords(_ operation: OperationID) -> String? {
+    guard !graph.takesSlot(operation) else { return nil }
+    let conditions = steps[operation.index].late?.readiness ?? []
+    return conditions.isEmpty
+      ? "service" : "service, ready: " + conditions.map { oneLine($0) }.joined(separator: ", ")
+  }
+}

@@ -32,6 +32,7 @@ package struct Graph: Sendable {
     var lastIn = Graph.none
     var priority: Int16
     var isGated: Bool
+    var takesSlot: Bool
   }
 
   /// The ends of an edge, and the edges after it in the lists of both.
@@ -53,6 +54,8 @@ package struct Graph: Sendable {
   var links: [Link] = []
   /// Every edge goes from a smaller id to a larger one: file order is a topological order.
   private(set) var isInFileOrder = true
+  /// Some operations take no slot.
+  package private(set) var hasServices = false
   /// Ids and edges that can be reused.
   var vacantIDs: [OperationID] = []
   var vacantLinks: [Int32] = []
@@ -79,10 +82,13 @@ package struct Graph: Sendable {
     spec.expected = node.duration < 0 ? nil : node.duration
     spec.claims = claimSets[Int(node.claimSet)]
     spec.isGated = node.isGated
+    spec.takesSlot = node.takesSlot
     return spec
   }
 
   package func queue(of id: OperationID) -> QueueID { nodes[id.index].queue }
+
+  package func takesSlot(_ id: OperationID) -> Bool { nodes[id.index].takesSlot }
 
   package func priority(of id: OperationID) -> Int16 { nodes[id.index].priority }
 
@@ -95,7 +101,8 @@ package struct Graph: Sendable {
     let node = Node(
       duration: spec.expected.map { max($0, 0) } ?? -1, queue: spec.queue,
       claimSet: spec.claims.isEmpty ? 0 : claimSetNumber(of: spec.claims),
-      priority: spec.priority, isGated: spec.isGated)
+      priority: spec.priority, isGated: spec.isGated, takesSlot: spec.takesSlot)
+    if !spec.takesSlot { hasServices = true }
     if let id = vacantIDs.popLast() {
       nodes[id.index] = node
       return id

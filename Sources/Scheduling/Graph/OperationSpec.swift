@@ -12,6 +12,8 @@ package struct OperationSpec: Sendable {
   package var claims: [Claim] = []
   /// If true, met edges make it paused instead of ready, and `takeReached` returns it.
   package var isGated = false
+  /// False for a service: it runs beside what its queue runs, as long as the queue may run anything.
+  package var takesSlot = true
 
   package init() {}
 }

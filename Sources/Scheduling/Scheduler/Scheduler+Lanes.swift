@@ -8,8 +8,9 @@ extension Scheduler {
 
   /// The lane of an operation; created when it is the first of its kind.
   mutating func lane(of id: OperationID) -> Int {
-    let queue = graph.nodes[id.index].queue.index
-    let claimSet = graph.nodes[id.index].claimSet
+    let node = graph.nodes[id.index]
+    let queue = node.takesSlot ? node.queue.index : slotlessQueue(beside: node.queue.index)
+    let claimSet = node.claimSet
     if claimSet == 0 { return queues[queue].plainLane }
     let key = LaneKey(queue: queue, claimSet: claimSet)
     if let lane = laneNumbers[key] { return lane }

@@ -9,6 +9,17 @@ extension Scheduler {
   /// Whether `next` may have something to return; false is certain.
   package mutating func mayStart() -> Bool { startableQueues.first != nil }
 
+  /// Something could run, and waits for a slot or a claim.
+  package mutating func hasReady() -> Bool {
+    for index in queues.indices where queues[index].counts.ready > 0 { return true }
+    return false
+  }
+
+  /// The operation of each lane that would start first. Linear in the lanes.
+  package mutating func firstReady() -> [OperationID] {
+    lanes.compactMap { $0.ready.first.map { OperationID(Int($0.item)) } }
+  }
+
   package mutating func isRunning(_ id: OperationID) -> Bool { records[id.index].state == .running }
 
   package mutating func isWaiting(_ id: OperationID) -> Bool { records[id.index].state == .waiting }

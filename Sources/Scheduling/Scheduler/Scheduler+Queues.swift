@@ -7,6 +7,7 @@ extension Scheduler {
     queues[queue.index].spec.width = width
     if width <= 0 { dropReservations(of: queue.index) }
     refresh(queue.index)
+    refreshSlotless(beside: queue.index)
   }
 
   /// Starts nothing new in the queue until `resume`. Running operations continue.
@@ -14,16 +15,25 @@ extension Scheduler {
     queues[queue.index].spec.isSuspended = true
     dropReservations(of: queue.index)
     refresh(queue.index)
+    refreshSlotless(beside: queue.index)
   }
 
   package mutating func resume(_ queue: QueueID) {
     queues[queue.index].spec.isSuspended = false
     refresh(queue.index)
+    refreshSlotless(beside: queue.index)
   }
 
   package var queueCount: Int { queues.count }
 
   package subscript(queue: QueueID) -> QueueSpec { queues[queue.index].spec }
+
+  package subscript(pool: PoolID) -> PoolSpec { pools[pool.index].spec }
+
+  /// The first pool that a ready operation claims more of than it has; nil if it lacks nothing.
+  package func obstacle(of id: OperationID) -> PoolID? {
+    obstacle(of: Int(records[id.index].lane)).map { PoolID(rooms[lines[$0].room].pool) }
+  }
 
   package func counts(of queue: QueueID) -> StateCounts { queues[queue.index].counts }
 }

@@ -47,6 +47,10 @@ package struct Scheduler: Sendable {
   var lines: [Line] = []
   var lineNumbers: [LineKey: Int] = [:]
   var pools: [Pool]
+  /// For each queue with operations that take no slot, a queue of its own for these.
+  var slotlessQueues: [Int: Int] = [:]
+  /// Services whose dependents were told how things stand, before the service has ended.
+  var announced: Set<OperationID> = []
   /// Queues that may start something, and have something that may start.
   var startableQueues = QueueSet()
 
@@ -111,7 +115,7 @@ package struct Scheduler: Sendable {
       unmetCounts.append(unmetCount)
       places.append(0)
     }
-    queues[graph.nodes[id.index].queue.index].counts.add(1, to: .waiting)
+    queues[lanes[lane].queue].counts.add(1, to: .waiting)
   }
 
   /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id
@@ -121,7 +125,7 @@ package struct Scheduler: Sendable {
     let state = records[id.index].state
     precondition(state.hasEnded, "only what has ended can be forgotten")
     precondition(records[id.index].lane != Graph.none, "an operation is forgotten once")
-    queues[graph.nodes[id.index].queue.index].counts.add(-1, to: state)
+    queues[lanes[Int(records[id.index].lane)].queue].counts.add(-1, to: state)
     records[id.index].lane = Graph.none
     graph.remove(id)
   }

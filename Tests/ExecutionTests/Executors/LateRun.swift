@@ -73,6 +73,9 @@ private final class Chronicle: RunObserver {
       "\(id(operation)){\(outputs.map { "\($0.name)=\($0.json)" }.joined(separator: ","))}"
     case .retrying(let operation, let attempt, _): "\(id(operation))#\(attempt)"
     case .settled(let operation, let ending, _): "\(id(operation))=\(ending.outcome)"
+    case .ready(let operation): "\(id(operation))!ready"
+    case .heldUp(let operation, let heldUp):
+      "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .stopping: "stopping"
     case .notice(let text): "!\(text)"
     case .finished(let end): "end=\(end.exitStatus)"

@@ -4,7 +4,7 @@
 //
 // Operations are divided by `;`. After the name, in any order: `!3` priority, `@net` queue,
 // `~5` expected duration, `/2` duration in the simulation (1), `%cpu*2` a claim (`%m` claims 1),
-// `=failed` how it ends, `^2` one retry after 2. After `:` what it depends on, `?` before the `when`.
+// `=failed` how it ends, `^2` one retry after 2, `&` takes no slot. After `:` what it depends on, `?` before the `when`.
 
 import Scheduling
 
@@ -62,6 +62,7 @@ struct Vocabulary {
     case "/": operation.duration = Int(value) ?? 1
     case "%": operation.spec.claims.append(claim(value))
     case "=": operation.ending = ending(value)
+    case "&": operation.spec.takesSlot = false
     case "^": operation.retryDelay = Int(value)
     default: operation.name = String(part)
     }
@@ -77,7 +78,7 @@ struct Vocabulary {
   private func parts(_ text: String) -> [Substring] {
     var parts: [Substring] = []
     var start = text.startIndex
-    for index in text.indices.dropFirst() where "!@~/%=^".contains(text[index]) {
+    for index in text.indices.dropFirst() where "!@~/%=^&".contains(text[index]) {
       parts.append(text[start..<index])
       start = index
     }

@@ -26,8 +26,9 @@ extension PlanBuilder {
     parts.shell = settings.settings.shell
     parts.settings = settings.late
     parts.givers = givers(of: settings)
-    parts.probes = try probes(of: controlFlow, settings, values)
-    parts.input = try lateInput(values, settings, command, parts.probes)
+    parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
+    parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
+    parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
     parts.stepName = hookOwner(settings, at: address)
     parts.hasLateInputs = lateInputs(of: pipeline) != nil
     return parts.isEmpty ? nil : parts
@@ -39,10 +40,10 @@ extension PlanBuilder {
   }
 
   private func probes(
-    of controlFlow: ControlFlowModel?, _ settings: PlannedSettings, _ values: KnownValues
+    _ conditions: [ProbeModel], _ settings: PlannedSettings, _ values: KnownValues
   ) throws(EvaluationFailure) -> [LateProbe] {
     var probes: [LateProbe] = []
-    for probe in controlFlow?.probes ?? [] {
+    for probe in conditions {
       let target: CommandModel
       if probe.kind != .command, case .script(let text) = probe.target {
         let folded = try values.foldArgument(text)
@@ -103,9 +104,10 @@ extension PlanBuilder {
     parts.shell = settings.settings.shell
     parts.settings = settings.late
     parts.givers = givers(of: settings)
-    parts.probes = try probes(
-      of: planner.pipelines[address.pipeline].controlFlow(of: address.step), settings, values)
-    parts.input = try lateInput(values, settings, command, parts.probes)
+    let controlFlow = planner.pipelines[address.pipeline].controlFlow(of: address.step)
+    parts.probes = try probes(controlFlow?.probes ?? [], settings, values)
+    parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
+    parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
     parts.stepName = hookOwner(settings, at: address)
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true

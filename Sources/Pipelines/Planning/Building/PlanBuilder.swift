@@ -46,7 +46,8 @@ struct PlanBuilder {
       timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
       secrets: planner.models.secrets, groups: groups, remarks: remarks(),
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
-      parameters: root.model.params.map(\.described))
+      parameters: root.model.params.map(\.described),
+      named: Set(planner.named.compactMap { numbers[$0] }))
   }
 
   private func remarks() -> [OperationID: StepRemark] {
@@ -200,6 +201,7 @@ struct PlanBuilder {
   {
     guard let controlFlow else { return true }
     guard controlFlow.matrix == nil, controlFlow.probes.isEmpty,
+      controlFlow.readiness.isEmpty,
       let condition = controlFlow.condition
     else {
       return false

@@ -82,7 +82,7 @@ extension Planner {
         if let entries { check(entries, in: scope, wanted: .list) }
       }
     }
-    for probe in controlFlow.probes {
+    for probe in controlFlow.probes + controlFlow.readiness {
       check(probe.target, in: scope(pipeline, .step, step: step, matrix: matrix))
     }
   }

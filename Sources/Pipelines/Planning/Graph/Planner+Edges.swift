@@ -8,8 +8,10 @@ import Scheduling
 /// One end of an edge: what an operation waits for.
 struct EdgeDraft {
   var from: Int
-  let condition: EdgeCondition
+  var condition: EdgeCondition
   var isOptional = false
+  /// The condition is.
+  var isWritten = false
 }
 
 extension EdgeDraft {
@@ -19,6 +21,7 @@ extension EdgeDraft {
     let isDone = isFree && dependency.traits.contains(.implicit)
     from = -1
     condition = isDone ? .done : dependency.condition
+    isWritten = !dependency.traits.contains(.implicit)
     isOptional = dependency.traits.contains(.optional)
   }
 
@@ -80,6 +83,9 @@ extension Planner {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
+        if hasServices, let pipeline = group.pipeline {
+          addServices(toGroup: operation, inherited[pipeline])
+        }
         guard group.isExpanding else { continue }
       }
       gatherer.begin()
@@ -96,7 +102,7 @@ extension Planner {
   /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
   /// pipeline waits for: a step that could start before that, or although that does not come, takes
   /// it over.
-  private mutating func gather(
+  mutating func gather(
     _ address: StepAddress, inherited: [EdgeDraft], _ gatherer: inout EdgeGatherer
   ) {
     let pipeline = pipelines[address.pipeline]
@@ -123,11 +129,13 @@ extension Planner {
       let condition: EdgeCondition = isFree ? .done : .ok
       let before = pipeline.sequenceBefore(address.step)
       for step in before.manual {
-        _ = gatherer.add(
-          EdgeDraft(from: pipeline.operation(of: step), condition: condition, isOptional: true))
+        let edge = EdgeDraft(
+          from: pipeline.operation(of: step), condition: condition, isOptional: true)
+        _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
       }
       if let step = before.required {
-        _ = gatherer.add(EdgeDraft(from: pipeline.operation(of: step), condition: condition))
+        let edge = EdgeDraft(from: pipeline.operation(of: step), condition: condition)
+        _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
         if !isFree { waitsInside = true }
       }
     }
@@ -139,6 +147,7 @@ extension Planner {
     _ edge: EdgeDraft, _ dependency: DependencyModel, at address: StepAddress,
     _ gatherer: inout EdgeGatherer
   ) {
+    let edge = hasServices || edge.condition == .ready ? toService(edge, dependency) : edge
     if !gatherer.add(edge) { reportTwice(dependency, edge.from, at: address) }
   }
 

@@ -9,7 +9,7 @@ import Scheduling
 extension Planner {
   /// For each operation, whether it runs; nil means all. Throws for a name that is not a step, and
   /// if nothing is left.
-  func selection(path: String) throws(PlanningFailure) -> [Bool]? {
+  mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else {
       if options.showsEveryStep || !pipelines.contains(where: \.leavesOut) { return nil }
       let usual = usualOperations(of: pipelines[0])
@@ -32,13 +32,15 @@ extension Planner {
       byID = known
       guard let operation = known[name] else {
         let close = suggestion(
-          for: name, among: (0..<operationCount).lazy.map { id(of: $0) })
+          for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
+        )
         throw .emptySelection(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
       selected.append(operation)
     }
+    named = selected
     return closure(of: selected)
   }
 

@@ -27,6 +27,10 @@ struct Planner {
   /// The budget of all matrices.
   var matrixBudget = MatrixBudget()
   var log: DiagnosticLog
+  /// Some steps are services.
+  let hasServices: Bool
+  /// Operations that the run was asked for by name.
+  var named: [Int] = []
   private var indices: [StepIndex?]
   private var pipelineValues: [KnownValues] = []
   /// Parameters by name, for the models that were queried.
@@ -44,6 +48,7 @@ struct Planner {
     budget = inputs.budget
     self.log = log
     queuesAndPools = QueuesAndPools(models, options: options)
+    hasServices = models.contains { $0.placements.contains(where: \.isService) }
     indices = Array(repeating: nil, count: models.count)
     checkSecrets()
     addPipeline(model: 0, prefix: "", parent: nil, inputs, Surroundings(root: models[0]))
@@ -56,6 +61,7 @@ struct Planner {
     checkDefaults()
     addEdges()
     if let cycle = graph.shortestCycle() { self.log.report(cycleMessage(cycle.map(\.index))) }
+    checkServices()
     checkExpressions()
   }
 

@@ -41,6 +41,7 @@ struct QueuesAndPools {
     var spec = OperationSpec()
     spec.priority = placement.priority ?? 0
     spec.expected = placement.expected
+    spec.takesSlot = !placement.isService
     if let queue = placement.queue { spec.queue = find(queue, log: &log) }
     for claim in placement.claims ?? [] { add(claim, to: &spec, log: &log) }
     if let mutex {
@@ -125,7 +126,11 @@ struct SharedSpecs {
     }
     let pipeline = planner.pipelines[address.pipeline]
     let group = planner.group(operation)
-    if let group, !group.isExpanding { return groupSpec }
+    if let group, !group.isExpanding {
+      var spec = groupSpec
+      spec.takesSlot = !planner.isService(operation)
+      return spec
+    }
     let attributes = pipeline.model.steps[address.step].attributes
     let number = attributes < 0 ? -1 : Int(pipeline.model.attributes[Int(attributes)].placement)
     var spec =
@@ -209,6 +214,6 @@ extension PlacementModel {
     PlacementModel(
       queue: queue ?? defaults.queue, priority: priority ?? defaults.priority,
       mutex: mutex ?? defaults.mutex, claims: claims ?? defaults.claims,
-      expected: expected ?? defaults.expected)
+      expected: expected ?? defaults.expected, isService: isService)
   }
 }

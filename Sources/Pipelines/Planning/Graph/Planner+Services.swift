@@ -1,0 +1,170 @@
+// Services in a plan: what an edge from one means, and what could never come to an end.
+
+import Diagnostics
+import Plans
+import Scheduling
+
+extension Planner {
+  /// It is a service, or a group of the instances of one.
+  func isService(_ operation: Int) -> Bool {
+    let address = address(of: operation)
+    let model = pipelines[address.pipeline].model
+    let attributes = model.steps[address.step].attributes
+    guard hasServices, attributes >= 0 else { return false }
+    let placement = model.attributes[Int(attributes)].placement
+    return placement >= 0 && model.placements[Int(placement)].isService
+  }
+
+  /// What depends on a service waits until it is ready, unless something else is written.
+  mutating func toService(_ edge: EdgeDraft, _ dependency: DependencyModel?) -> EdgeDraft {
+    var edge = edge
+    guard isService(edge.from) else {
+      if edge.condition == .ready, let dependency {
+        let name = id(of: edge.from)
+        log.report(at: dependency.step.span) { PlanningMessage.noService(name, at: $0) }
+      }
+      return edge
+    }
+    switch edge.condition {
+    case .ok: edge.condition = .ready
+    case .done where !edge.isWritten: edge.condition = .readyOrDone
+    case .done, .succeeded, .failed, .ready, .readyOrDone: break
+    }
+    return edge
+  }
+
+  /// The steps of a nested pipeline that start first wait for the services that the using step depends
+  /// on. These go on until all of it has ended.
+  mutating func addServices(toGroup operation: Int, _ inherited: [EdgeDraft]) {
+    for edge in inherited where edge.condition.waitsForReadiness {
+      graph.addEdge(
+        from: OperationID(edge.from), to: OperationID(operation), when: .readyOrDone)
+      if edge.isOptional { optionalEdges.insert(UInt64(edge.from) << 32 | UInt64(operation)) }
+    }
+  }
+
+  /// Reports services that would never end, and steps that could never start because of one.
+  mutating func checkServices() {
+    guard hasServices else { return }
+    for pipeline in pipelines.dropFirst() { checkEnd(of: pipeline) }
+    checkClaims()
+    checkKeeping()
+  }
+
+  private mutating func checkEnd(of pipeline: PipelineUse) {
+    guard let parent = pipeline.parent,
+      pipeline.model.steps.indices.allSatisfy({ isService(pipeline.operation(of: $0)) })
+    else { return }
+    let span = pipelines[parent.pipeline].model.steps[parent.step].id.span
+    let name = id(of: pipeline.group)
+    log.report(at: span) { PlanningMessage.onlyServices(name, at: $0) }
+  }
+}
+
+// What a step claims, and what its services hold meanwhile.
+extension Planner {
+  private mutating func checkClaims() {
+    for operation in 0..<operationCount where group(operation)?.isExpanding != false {
+      let services = neededServices(of: operation)
+      if services.isEmpty { continue }
+      var amounts: [PoolID: Int64] = [:]
+      for holder in [operation] + services {
+        for claim in graph[OperationID(holder)].claims {
+          amounts[claim.pool, default: 0] += claim.amount
+        }
+      }
+      let over = amounts.filter { $0.value > queuesAndPools.pools[$0.key.index].capacity }
+      guard let pool = over.keys.min(by: { $0.rawValue < $1.rawValue }) else { continue }
+      let address = address(of: operation)
+      let (name, spec) = (id(of: operation), queuesAndPools.pools[pool.index])
+      let amount = amounts[pool] ?? 0
+      log.report(at: pipelines[address.pipeline].model.steps[address.step].id.span) {
+        PlanningMessage.heldByServices(name, amount: amount, of: spec, at: $0)
+      }
+    }
+  }
+
+  /// All services that go on while it runs.
+  private func neededServices(of operation: Int) -> [Int] {
+    var found: Set<Int> = []
+    var seen: Set<Int> = [operation]
+    var open = [operation]
+    while let next = open.popLast() {
+      for edge in graph.dependencies(of: OperationID(next)) {
+        let isOptional = optionalEdges.contains(UInt64(edge.from.index) << 32 | UInt64(next))
+        guard edge.condition.waitsForReadiness, !isOptional, seen.insert(edge.from.index).inserted
+        else { continue }
+        let members = group(edge.from.index)?.members ?? []
+        let services = members.isEmpty ? [edge.from.index] : members
+        found.formUnion(services)
+        open += services
+      }
+    }
+    return found.sorted()
+  }
+}
+
+// Circles through the end of a service: it goes on for a step that waits, in the end, for its end.
+extension Planner {
+  private mutating func checkKeeping() {
+    let ends = EndGraph(self)
+    guard let cycle = ends.graph.shortestCycle() else { return }
+    let names = cycle.map { node in
+      ends.service(at: node.index).map { "the end of \(printable(id(of: $0)))" }
+        ?? printable(id(of: node.index))
+    }
+    let first = cycle.first { $0.index < operationCount } ?? cycle[0]
+    let address = address(of: ends.service(at: first.index) ?? first.index)
+    let kept = cycle.lazy.compactMap { ends.service(at: $0.index) }.first.map { id(of: $0) } ?? ""
+    let label = Diagnostic.Label(
+      pipelines[address.pipeline].model.steps[address.step].id.span,
+      "service \(quoted(kept)) goes on for it")
+    log.report(PlanningMessage.cycle(names + names.prefix(1), labels: [label]))
+  }
+}
+
+/// The graph with a node more for the end of each service.
+private struct EndGraph {
+  private(set) var graph = Graph()
+  private var services: [Int] = []
+  private var ends: [Int: Int] = [:]
+  private let count: Int
+
+  init(_ planner: Planner) {
+    count = planner.operationCount
+    for _ in 0..<count { graph.append(OperationSpec()) }
+    for operation in 0..<count where planner.isService(operation) {
+      services.append(operation)
+      ends[operation] = graph.append(OperationSpec()).index
+      connect(operation, end(of: operation))
+    }
+    for operation in 0..<count {
+      for edge in planner.graph.dependencies(of: OperationID(operation)) {
+        add(edge, planner)
+      }
+    }
+  }
+
+  /// Nil for a node that is no end.
+  func service(at node: Int) -> Int? { node < count ? nil : services[node - count] }
+
+  private func end(of operation: Int) -> Int { ends[operation] ?? operation }
+
+  private mutating func connect(_ from: Int, _ to: Int) {
+    graph.addEdge(from: OperationID(from), to: OperationID(to), when: .done)
+  }
+
+  private mutating func add(_ edge: Graph.Edge, _ planner: Planner) {
+    let (from, to) = (edge.from.index, edge.to.index)
+    if planner.group(to)?.members.contains(from) == true, ends[to] != nil {
+      connect(from, to)
+      connect(end(of: from), end(of: to))
+    } else if edge.condition.waitsForReadiness {
+      connect(from, to)
+      let members = planner.group(from)?.members ?? []
+      for service in members.isEmpty ? [from] : members { connect(end(of: to), end(of: service)) }
+    } else {
+      connect(end(of: from), to)
+    }
+  }
+}

@@ -1,0 +1,45 @@
+// What those who run commands ask the run machine: whether a command may start, whether its end is
+// expected.
+
+import Plans
+package import Scheduling
+
+extension RunMachine {
+  /// Whether the end of this command is still to come. Callers must ask this if they may hear of an
+  /// end twice, or of one that is no longer expected.
+  package mutating func awaitsEnd(of key: CommandKey) -> Bool {
+    guard end == nil else { return false }
+    switch key.role {
+    case .attempt, .hook: return active[key.operation]?.role == key.role
+    case .probe:
+      guard let probing = gates[key.operation]?.probing, probing.isRunning else {
+        return abandonedProbes.contains(key)
+      }
+      return key == probing.key(for: key.operation)
+    }
+  }
+
+  /// Must be called right before a command is started. If something stopped the run or the command
+  /// since the decision to start it, the command ends here, like one that was cancelled; a step of
+  /// which nothing ran has no hooks to run.
+  package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
+    if isWanted(key) { return true }
+    if case .attempt(let number) = key.role {
+      active[key.operation]?.hasNotRun = number == 1
+      if active[key.operation]?.stopCause == nil {
+        active[key.operation]?.stopCause = .cancelled
+      }
+    }
+    let end = CommandEnd(.notStarted("it was stopped before it started", exitCode: 126))
+    ended(key, end, at: now)
+    return false
+  }
+
+  private mutating func isWanted(_ key: CommandKey) -> Bool {
+    switch key.role {
+    case .attempt: stopReason == nil && state(of: key).stop == .none
+    case .hook: state(of: key).stop == .none
+    case .probe: !abandonedProbes.contains(key)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// Services: commands that go on while others need them. When one is ready, when it is stopped, and what
+// its end does to those that count on it.
+
+import Plans
+package import Scheduling
+
+// Getting ready.
+extension RunMachine {
+  /// A service without conditions is ready when it has run for this long: what cannot be started, or
+  /// is called wrongly, has ended by then.
+  package static let settlingTime: Nanoseconds = 50_000_000
+
+  func isService(_ operation: OperationID) -> Bool {
+    services.isEmpty ? false : services.isService(operation)
+  }
+
+  /// Whether it is a service that is ready, or a group of services all of which are.
+  package mutating func isReady(_ operation: OperationID) -> Bool {
+    services.isEmpty ? false : services.isReady(operation)
+  }
+
+  /// An attempt of a service was started.
+  mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
+    let step = steps.ready(operation)
+    if step.readiness.isEmpty {
+      guard let state = active[operation] else { return }
+      return set(.readyDue, at: now + RunMachine.settlingTime, operation, state)
+    }
+    let probing = Probing(step: step, probes: step.readiness)
+    setGate(of: operation, to: .starting(probing))
+    probe(operation, for: probing, at: now)
+  }
+
+  /// All its conditions hold. What it gives to others is looked at before they start.
+  mutating func conditionsOfServiceHold(_ operation: OperationID) {
+    setGate(of: operation, to: nil)
+    guard let role = active[operation]?.role, case .attempt = role else { return }
+    perform(.publish(CommandKey(operation: operation, role: role)))
+  }
+
+  /// The answer to `.publish`: the outputs of the service were taken, or cannot be used; in words, why.
+  package mutating func published(
+    _ key: CommandKey, refusal: String? = nil, at now: Nanoseconds
+  ) {
+    guard let state = active[key.operation], state.role == key.role, state.stop == .none else {
+      return
+    }
+    if let refusal {
+      fail(key.operation, because: refusal, at: now)
+    } else {
+      say(.ready(key.operation))
+      scheduler.announce(key.operation)
+      if let group = services.becameReady(key.operation, groups) { announce(group) }
+      tellSettled()
+    }
+    startReady(at: now)
+  }
+
+  /// It will not be ready: it is stopped, and has failed.
+  mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
+    active[service]?.cause = .notReady(words)
+    askToEnd(service, .notReady, at: now)
+  }
+
+  private mutating func announce(
+    _ group: OperationID, as ending: Ending = Ending(.succeeded), root: OperationID? = nil
+  ) {
+    if scheduler.state(of: group).hasEnded || scheduler.isAnnounced(group) { return }
+    scheduler.announce(group, as: ending, root: root)
+  }
+}
+
+// Its end.
+extension RunMachine {
+  /// What it means that the attempt of a service ended. By itself that is a failure, unless it goes on
+  /// for its own sake.
+  mutating func judgeService(
+    _ service: OperationID, _ state: inout ActiveOperation, _ outcome: inout Outcome
+  ) {
+    if case .starting = gates[service] { setGate(of: service, to: nil) }
+    guard state.stopCause == nil, !services.isEndless(service, groups) else { return }
+    outcome = .failed
+    if case .notStarted = state.attemptEnd?.status { return }
+    state.cause = .service(
+      services.isReady(service)
+        ? "it ended before what depends on it" : "it ended before it was ready")
+  }
+
+  /// A service is ready and ends unasked: what has not started cannot count on it.
+  mutating func serviceFell(_ service: OperationID, _ ending: Ending) {
+    guard services.isReady(service), !EdgeCondition.ready.isSatisfied(by: ending) else { return }
+    blockUnstarted(after: service, root: service)
+    if let group = services.failed(service, groups) {
+      announce(group, as: ending, root: service)
+    } else if let group = services.serviceGroup(of: service, groups) {
+      blockUnstarted(after: group, root: service)
+    }
+    tellSettled()
+  }
+
+  private mutating func blockUnstarted(after service: OperationID, root: OperationID) {
+    var unstarted: [OperationID] = []
+    scheduler.graph.forEachDependent(of: service) { edge in
+      if edge.condition == .ready, !hasStarted(edge.to) { unstarted.append(edge.to) }
+    }
+    for operation in unstarted where !scheduler.state(of: operation).hasEnded {
+      setGate(of: operation, to: nil)
+      scheduler.settle(operation, as: Ending(.blocked), cause: .dependency(root))
+    }
+  }
+
+  private func hasStarted(_ operation: OperationID) -> Bool {
+    switch scheduler.state(of: operation) {
+    case .running, .ended: true
+    case .waiting: false
+    case .ready, .paused:
+      switch gates[operation] {
+      case .gathering, .expired: true
+      case .asked, .waiting, .starting, nil: active[operation] != nil
+      }
+    }
+  }
+
+  /// An operation has ended: services that only it needed are not needed any more, and a group of
+  /// services may know more of itself.
+  mutating func noteServices(_ operation: OperationID, _ ending: Ending) {
+    services.ended(operation, in: scheduler.graph)
+    guard services.isService(operation), !services.isReady(operation) else { return }
+    if EdgeCondition.ready.isSatisfied(by: ending) {
+      if let group = services.settleMember(operation, groups) { announce(group) }
+    } else if let group = services.failed(operation, groups) {
+      announce(group, as: ending, root: scheduler.root(of: operation) ?? operation)
+    }
+  }
+
+  /// Services that nobody needs any more are stopped, or do not start.
+  mutating func endReleased(at now: Nanoseconds) {
+    if services.isEmpty { return }
+    while true {
+      let released = services.takeReleased()
+      if released.isEmpty { return }
+      for service in released {
+        for member in groups.members(of: service) { endUnneeded(member, at: now) }
+        endUnneeded(service, at: now)
+      }
+      tellSettled()
+    }
+  }
+
+  private mutating func endUnneeded(_ service: OperationID, at now: Nanoseconds) {
+    guard services.contains(service), !services.isNeeded(service, groups) else { return }
+    switch scheduler.state(of: service) {
+    case .ended: break
+    case .running:
+      if case .attempt = active[service]?.role { askToEnd(service, .unneeded, at: now) }
+    case .waiting, .ready, .paused:
+      // A group with members ends by itself, after them.
+      guard groups.members(of: service).isEmpty, active[service]?.role == nil else { return }
+      active[service] = nil
+      setGate(of: service, to: nil)
+      scheduler.settle(service, as: Ending(.skipped), cause: .condition("nothing needs it"))
+    }
+  }
+}
+
+// Standstill.
+extension RunMachine {
+  /// All that goes on are services that are ready.
+  var isIdle: Bool {
+    active.allSatisfy { operation, state in
+      guard case .attempt = state.role, state.stop == .none else { return false }
+      return isService(operation) && services.isReady(operation)
+    }
+  }
+
+  /// Services are all that goes on, and what waits waits for them: one gives way.
+  mutating func endStandstill(at now: Nanoseconds) {
+    let ready = (0..<steps.count).lazy.map { OperationID($0) }.filter { [scheduler] in
+      scheduler.state(of: $0) == .ready
+    }
+    let first = ready.first { [scheduler] in
+      let queue = scheduler[scheduler.graph.queue(of: $0)]
+      return queue.width > 0 && !queue.isSuspended
+    }
+    if let first {
+      active[first] = nil
+      setGate(of: first, to: nil)
+      end(first, as: Ending(.failed), .condition(standstillWords(of: first)), at: now)
+    } else if !ready.isEmpty {
+      cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
+    } else if !services.releaseCompany() {
+      return
+    }
+    startReady(at: now)
+  }
+
+  private func standstillWords(of operation: OperationID) -> String {
+    let held = scheduler.obstacle(of: operation).map { scheduler[$0].name }
+    let holders = active.keys.sorted().map { "'\(steps[$0].id)'" }
+    let names = holders.prefix(3).joined(separator: ", ") + (holders.count > 3 ? ", …" : "")
+    guard let held else {
+      return "it can never start: services that go on (\(names)) are all the commands that can run"
+    }
+    return "it can never start: '\(held)' is held by services that go on (\(names))"
+  }
+}
