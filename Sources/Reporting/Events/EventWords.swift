@@ -35,7 +35,7 @@ extension RunEvent.Kind {
     switch self {
     case .outputGrew, .terminalTaken, .terminalReturned: true
     case .began, .started, .ended, .appended, .resolved, .waiting, .published, .retrying,
-      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished:
+      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished, .ready, .heldUp:
       false
     }
   }
