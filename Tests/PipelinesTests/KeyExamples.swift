@@ -56,7 +56,7 @@ private let shells = KeyExamples(
 private let variables = KeyExamples(
   [
     "{A: b, c: 1, D: true, E: '', F: 1.50}", "{}", "[]", "[{A: b}, {A: c, D: e}]",
-    "\n  - {A: b}\n  - {}",
+    "\n        - {A: b}\n        - {}",
   ],
   refused: [
     ("[A=b]", "'env' must be a map of names to strings, not 'A=b'"),
@@ -270,7 +270,7 @@ let stepExamples = TableExamples(
     "name": KeyExamples(["Some words"], refused: [("[a]", "'name' \(text) a list")]),
     "manual": booleans("manual"),
     "description": KeyExamples(
-      ["Some words", "|\n    Two\n    lines"],
+      ["Some words", "|\n      Two\n      lines"],
       refused: [("[a]", "'description' \(text) a list"), ("''", "'description' must not be empty")]),
     "depends_on": KeyExamples(
       ["[]", "[z]", "[{step: z}]", "\n      - z", "['z']"],

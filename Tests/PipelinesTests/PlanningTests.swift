@@ -92,8 +92,8 @@ struct PipelineErrorTests {
         "2:6: unknown key 'idd' in a step", "2:14: unknown key 'rnu' in a step",
       ])
     #expect(
-      messages("steps:\n  - {id: a.b, run: x}\n  - {id: c, run: x, depends_on: [a.b]}\n") == [
-        "2:10: 'a.b' cannot be the id of a step"
+      messages("steps:\n  - {id: a+b, run: x}\n  - {id: c, run: x, depends_on: [a+b]}\n") == [
+        "2:10: 'a+b' cannot be the id of a step"
       ])
     #expect(
       messages(

@@ -19,6 +19,11 @@ package final class Child {
     posix_spawnattr_setsigmask(&attributes, &none)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETPGROUP) | Int16(POSIX_SPAWN_SETSIGMASK))
+    // What other tests have open at this moment would count against the limits of this one.
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    _ = addCloseFrom(&actions, STDERR_FILENO + 1)
     let arguments: [UnsafeMutablePointer<CChar>?] =
       [strdup("/bin/sh"), strdup("-c"), strdup(script), nil]
     let variables = environment.map { $0.map { strdup("\($0)=\($1)") } + [nil] }
@@ -26,9 +31,9 @@ package final class Child {
     var child: Int32 = 0
     let error =
       if let variables {
-        posix_spawn(&child, "/bin/sh", nil, &attributes, arguments, variables)
+        posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, variables)
       } else {
-        posix_spawn(&child, "/bin/sh", nil, &attributes, arguments, environ)
+        posix_spawn(&child, "/bin/sh", &actions, &attributes, arguments, environ)
       }
     guard error == 0 else { throw POSIXError(POSIXErrorCode(rawValue: error) ?? .EIO) }
     processID = child
@@ -58,3 +63,9 @@ package final class Child {
     return true
   }
 }
+
+/// <spawn.h> shows it only to those who ask for all of GNU.
+@_silgen_name("posix_spawn_file_actions_addclosefrom_np")
+private func addCloseFrom(
+  _ actions: UnsafeMutablePointer<posix_spawn_file_actions_t>, _ first: Int32
+) -> Int32
