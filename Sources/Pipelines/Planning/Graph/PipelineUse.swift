@@ -71,9 +71,12 @@ final class PipelineUse {
     text.string(model.steps[step].id.span)
   }
 
-  /// The ids of its steps, and of those around the group.
-  func visibleSteps(_ text: SourceText) -> [String] {
-    model.steps.map { text.string($0.id.span) } + (around?.use.visibleSteps(text) ?? [])
+  /// The ids of its steps, and of those around the group; made one by one, because a suggestion ends
+  /// the search for it early.
+  func visibleSteps(_ text: SourceText) -> some Sequence<String> {
+    sequence(first: self) { $0.around?.use }.lazy.flatMap { use in
+      use.model.steps.lazy.map { text.string($0.id.span) }
+    }
   }
 
   /// The variables `OPRUN_PARAM_<NAME>` for its commands, as far as values are known.

@@ -243,7 +243,7 @@ extension Planner {
     let suggester = log.suggester
     log.report(at: span) { span in
       let (name, own) = (text.string(span), pipeline.id(of: address.step, text))
-      let others = pipeline.visibleSteps(text).filter { $0 != own }
+      let others = pipeline.visibleSteps(text).lazy.filter { $0 != own }
       let close = suggester.closest(to: name, among: others)
       return PlanningMessage.unknownStep(name, of: own, suggestion: close, at: span)
     }
