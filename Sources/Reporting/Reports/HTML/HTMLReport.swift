@@ -17,7 +17,7 @@ struct HTMLReport: Report {
     sink.write(HTMLPage.beforeTable)
     writeTable(record, to: sink)
     sink.write(HTMLPage.beforeData)
-    sink.write(data(record).inScript)
+    sink.write(inScript: data(record))
     sink.write(HTMLPage.beforeScript)
     sink.write(HTMLPage.drawingScript)
     sink.write(HTMLPage.tableScript)
@@ -167,11 +167,16 @@ extension RunOperations {
   }
 }
 
-extension String {
-  /// The JSON as the content of a script element: nothing in it can end the element, or begin a
-  /// comment.
-  fileprivate var inScript: String {
-    replacing("<", with: "\\u003c").replacing("\u{2028}", with: "\\u2028")
-      .replacing("\u{2029}", with: "\\u2029")
+extension ByteSink {
+  /// Writes JSON as the content of a script element. Without `<`, which JSON has in strings only,
+  /// nothing in it can end the element or begin a comment.
+  fileprivate func write(inScript json: String) {
+    var json = json
+    json.withUTF8 { bytes in
+      for part in bytes.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false) {
+        if part.startIndex > bytes.startIndex { write("\\u003c") }
+        write(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: part)))
+      }
+    }
   }
 }
