@@ -29,6 +29,7 @@ struct PipelineModel {
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
+  var earlyTimeout: EarlyValue?
   var shell: [String]?
   var workingDirectory: Text?
   /// Nil means as in the pipeline around it.
@@ -95,6 +96,8 @@ struct PipelineModel {
     }
   }
 
+  var hasTimeout: Bool { timeout != nil || earlyTimeout != nil }
+
   static let unsaid: Int32 = -2
 
   var isSequence: Bool { sequence ?? false }
@@ -119,6 +122,7 @@ struct PipelineModel {
 enum QueueWidth: Hashable {
   case automatic
   case count(Int)
+  case early(EarlyValue)
 }
 
 struct QueueModel: NamedModel {
@@ -132,7 +136,9 @@ struct ResourceModel: NamedModel {
   let name: String
   let span: Span
   /// The capacity in millionths; nil if what is written is not an amount.
-  let capacity: Int64?
+  var capacity: Int64?
+  /// An expression in place of the capacity.
+  var early: EarlyValue?
 }
 
 /// A pipeline that stands in the file of another one.
@@ -256,6 +262,8 @@ struct PlacementModel {
   var claims: [ClaimModel]?
   var expected: Nanoseconds?
   var isService = false
+  /// Expressions in place of values; those for resources are in addition to `claims`.
+  var early: [EarlyValue] = []
 }
 
 struct ClaimModel {
@@ -281,6 +289,8 @@ enum Setting: Hashable {
   case shell([String])
   case standardInput(Text)
   case timeout(Nanoseconds)
+  /// An expression in place of a value.
+  indirect case early(EarlyValue)
   indirect case retry(RetryPolicy)
   case allowFailure(AllowFailure)
   case allowFailureIf(Expression)

@@ -141,7 +141,7 @@ struct PipelineErrorTests {
 
   @Test func `expressions with unknown names, and where none may stand, are refused`() {
     #expect(
-      errors(step("run: echo ${{ params.x }} $X ${Y}\nname: \"${{ a }}\"\ntimeout: ${{ t }}"))
+      errors(step("run: echo ${{ params.x }} $X ${Y}\nname: \"${{ a }}\"\nnice: ${{ t }}"))
         == """
         pipeline.yml:3:26: error: unknown parameter 'x'
          3 |     run: echo ${{ params.x }} $X ${Y}
@@ -150,9 +150,9 @@ struct PipelineErrorTests {
          4 |     name: "${{ a }}"
            |                ^
           help: a string is written in quotes: 'a'
-        pipeline.yml:5:14: error: 'timeout' cannot contain an expression: it must be known in advance
-         5 |     timeout: ${{ t }}
-           |              ^~~~~~~~
+        pipeline.yml:5:11: error: 'nice' cannot contain an expression: it must be known in advance
+         5 |     nice: ${{ t }}
+           |           ^~~~~~~~
         pipeline.yml: 3 errors
 
         """)

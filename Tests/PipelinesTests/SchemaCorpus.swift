@@ -152,6 +152,7 @@ extension ValueType {
     switch self {
     case .choice(let names): names
     case .either(let types): types.flatMap(\.choices)
+    case .early(let type): type.choices
     default: []
     }
   }

@@ -41,8 +41,12 @@ extension Decoder {
     if matrix.axes.isEmpty, matrix.included == nil, log.isEmpty {
       report(map) { DecodingMessage.empty("matrix", at: $0) }
     }
-    matrix.maxParallel = fields[.maxParallel].flatMap {
-      integer($0, StepKey.maxParallel.row, in: 1...1_000_000)
+    if let value = fields[.maxParallel] {
+      if holdsExpression(value) {
+        matrix.earlyMaxParallel = early(value, .instances)?.template
+      } else {
+        matrix.maxParallel = integer(value, StepKey.maxParallel.row, in: 1...1_000_000)
+      }
     }
     matrix.isFailFast =
       fields[.failFast].flatMap { boolean($0, StepKey.failFast.row) } ?? false

@@ -26,7 +26,9 @@ extension Decoder {
   private mutating func retry(from fields: Fields<RetryKey>) -> RetryPolicy {
     var policy = RetryPolicy()
     policy.limit =
-      fields[.limit].flatMap { integer($0, RetryKey.limit.row, in: 0...1_000_000) } ?? 0
+      fields[.limit].flatMap {
+        holdsExpression($0) ? 0 : integer($0, RetryKey.limit.row, in: 0...1_000_000)
+      } ?? 0
     policy.delay =
       fields[.delay].flatMap { duration($0, RetryKey.delay.row, isZeroAllowed: true) } ?? 0
     policy.backoff = fields[.backoff].flatMap { backoff($0) } ?? policy.backoff
@@ -37,6 +39,13 @@ extension Decoder {
       ?? false
     policy.triggers = fields[.on].flatMap { triggers($0) } ?? []
     return policy
+  }
+
+  /// The value of `limit` in a map.
+  func retryLimit(_ value: NodeIndex) -> NodeIndex? {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return nil }
+    return writtenPairs(of: map).first { tree.string($0.key) == "limit" }?.value
   }
 
   /// The factor in thousandths.

@@ -142,7 +142,13 @@ extension Decoder {
     model.failurePolicy =
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
-    model.timeout = fields[.timeout].flatMap { duration($0, PipelineKey.timeout.row) }
+    if let value = fields[.timeout] {
+      if holdsExpression(value) {
+        model.earlyTimeout = early(value, .timeout)
+      } else {
+        model.timeout = duration(value, PipelineKey.timeout.row)
+      }
+    }
     model.defaultSteps = fields[.default].flatMap { defaultSteps($0) }
     model.sequence = fields[.sequence].flatMap { boolean($0, PipelineKey.sequence.row) }
   }
@@ -192,6 +198,7 @@ extension Decoder {
   }
 
   private mutating func width(_ value: NodeIndex, _ row: KeyRow) -> QueueWidth? {
+    if holdsExpression(value) { return early(value, .width).map { .early($0) } }
     guard let node = scalar(value, row) else { return nil }
     if tree.withBytes(of: node, { $0.elementsEqual("auto".utf8) }) { return .automatic }
     return integer(value, row, in: 0...1_000_000).map { .count($0) }
@@ -234,8 +241,13 @@ extension Decoder {
     }
     for (name, pair) in pairs(of: map, owner: "in 'resources'") {
       checkName(name, of: pair, what: "the name of a resource")
-      let capacity = amount(pair.value, PipelineKey.resources.row.valueRow(name))
-      model.resources.append(ResourceModel(name: name, span: span(pair.key), capacity: capacity))
+      var resource = ResourceModel(name: name, span: span(pair.key), capacity: nil)
+      if holdsExpression(pair.value) {
+        resource.early = early(pair.value, .amount(name))
+      } else {
+        resource.capacity = amount(pair.value, PipelineKey.resources.row.valueRow(name))
+      }
+      model.resources.append(resource)
     }
   }
 

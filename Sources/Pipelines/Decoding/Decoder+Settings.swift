@@ -8,13 +8,13 @@ extension Decoder {
   /// The settings that are written, in the order of the table.
   mutating func settings(from fields: Fields<StepKey>) -> [Setting] {
     var settings = commandSettings(from: fields)
-    let timeout = fields[.timeout].flatMap { duration($0, StepKey.timeout.row) }
-    let retry = fields[.retry].flatMap { self.retry($0) }
+    let timeout = fields[.timeout].flatMap { timeoutSetting($0) }
+    let retry = fields[.retry].map { retrySettings($0) } ?? []
     let allowFailure = fields[.allowFailure].flatMap { allowFailureSetting($0) }
     let stop = fields[.stop].flatMap { self.stop($0) }
     let orphans = fields[.orphans].flatMap { choice($0, StepKey.orphans.row, orphanActions) }
-    if let timeout { settings.append(.timeout(timeout)) }
-    if let retry { settings.append(.retry(retry)) }
+    if let timeout { settings.append(timeout) }
+    settings += retry
     if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
@@ -28,6 +28,22 @@ extension Decoder {
       }
     }
     return settings
+  }
+
+  private mutating func timeoutSetting(_ value: NodeIndex) -> Setting? {
+    holdsExpression(value)
+      ? early(value, .timeout).map { Setting.early($0) }
+      : duration(value, StepKey.timeout.row).map { Setting.timeout($0) }
+  }
+
+  /// The number of extra attempts may be an expression, alone and in the map.
+  private mutating func retrySettings(_ value: NodeIndex) -> [Setting] {
+    if holdsExpression(value) {
+      return early(value, .retry).map { [.retry(RetryPolicy()), .early($0)] } ?? []
+    }
+    guard let policy = retry(value) else { return [] }
+    let limit = retryLimit(value).flatMap { holdsExpression($0) ? early($0, .retry) : nil }
+    return [.retry(policy)] + (limit.map { [.early($0)] } ?? [])
   }
 
   private mutating func commandSettings(from fields: Fields<StepKey>) -> [Setting] {
@@ -51,11 +67,16 @@ extension Decoder {
 
   mutating func placement(from fields: Fields<StepKey>) -> PlacementModel {
     var placement = PlacementModel()
-    placement.queue = fields[.queue].flatMap { reference($0, StepKey.queue.row) }
-    placement.priority = fields[.priority].flatMap { priority($0) }
+    func known(_ key: StepKey, _ early: EarlyValue.Key) -> NodeIndex? {
+      guard let value = fields[key], holdsExpression(value) else { return fields[key] }
+      placement.early += [self.early(value, early)].compactMap(\.self)
+      return nil
+    }
+    placement.queue = known(.queue, .queue).flatMap { reference($0, StepKey.queue.row) }
+    placement.priority = known(.priority, .priority).flatMap { priority($0) }
     placement.mutex = fields[.mutex].flatMap { filledTemplate($0, StepKey.mutex.row) }
-    placement.claims = fields[.resources].flatMap { claims($0) }
-    placement.expected = fields[.expected].flatMap { duration($0, StepKey.expected.row) }
+    placement.claims = fields[.resources].flatMap { claims($0, &placement.early) }
+    placement.expected = known(.expected, .expected).flatMap { duration($0, StepKey.expected.row) }
     placement.isService = fields[.background].map { isService($0) } ?? false
     return placement
   }
@@ -108,10 +129,12 @@ extension Decoder {
     if let number = plainInteger(node) {
       return integer(value, row, in: -1000...1000).map { _ in Int16(number) }
     }
-    return choice(value, row, priorities)
+    return choice(value, row, Self.priorities)
   }
 
-  private mutating func claims(_ value: NodeIndex) -> [ClaimModel]? {
+  private mutating func claims(
+    _ value: NodeIndex, _ earlyValues: inout [EarlyValue]
+  ) -> [ClaimModel]? {
     let row = StepKey.resources.row
     let map = tree.resolve(value)
     guard tree.nodes[map].kind == .map else {
@@ -119,7 +142,11 @@ extension Decoder {
       return nil
     }
     return pairs(of: map, owner: "in 'resources'").compactMap { name, pair in
-      amount(pair.value, row.valueRow(name)).map {
+      if holdsExpression(pair.value) {
+        if let early = self.early(pair.value, .amount(name)) { earlyValues.append(early) }
+        return nil
+      }
+      return amount(pair.value, row.valueRow(name)).map {
         ClaimModel(
           resource: Reference(name: name, span: span(pair.key)), amount: $0,
           amountSpan: span(pair.value))
@@ -142,7 +169,7 @@ extension KeyRow {
 extension PlacementModel {
   var isEmpty: Bool {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
-      && !isService
+      && early.isEmpty && !isService
   }
 }
 
@@ -161,9 +188,11 @@ private func lastValues(_ variables: [VariableModel]) -> [VariableModel] {
   return result
 }
 
-private let priorities: [String: Int16] = [
-  "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,
-]
+extension Decoder {
+  static let priorities: [String: Int16] = [
+    "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,
+  ]
+}
 
 private let orphanActions: [String: OrphanAction] = [
   "kill": .kill, "warn": .warn, "allow": .allow,

@@ -27,6 +27,27 @@ extension Decoder {
     return template(node)
   }
 
+  func holdsExpression(_ value: NodeIndex) -> Bool {
+    let node = tree.resolve(value)
+    return tree.nodes[node].isScalar && tree.nodes[node].hasExpression
+  }
+
+  /// The value of a key that must be known before the run; nil if it is not an expression, which is
+  /// reported.
+  mutating func early(_ value: NodeIndex, _ key: EarlyValue.Key) -> EarlyValue? {
+    switch template(tree.resolve(value)) {
+    case .template(let template)?:
+      return EarlyValue(key: key, span: span(keyNode(of: value)), template: template)
+    case .plain(let text)?:
+      // `$${{` begins no expression.
+      report(value) {
+        DecodingMessage.wrongType(key.name, wanted: key.wanted, found: quoted(text), at: $0)
+      }
+      return nil
+    case nil: return nil
+    }
+  }
+
   /// The template of a scalar with expressions.
   private mutating func template(_ node: NodeIndex) -> Text? {
     guard admits(node) else { return nil }

@@ -38,7 +38,7 @@ package enum PipelineKey: UInt8, ObjectKey {
         example: "[{name: DEPLOY_TOKEN}]")
     case .maxParallel:
       KeyRow(
-        "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
+        "max_parallel", .early(.either([.integer(0...1_000_000), .choice(["auto"])])),
         "How many steps of the default queue run at once; `auto` is the number of processors, "
           + "0 starts nothing.", default: "auto")
     case .queues:
@@ -89,7 +89,7 @@ extension PipelineKey {
   private enum Rows {
     static var resources: KeyRow {
       KeyRow(
-        "resources", .map(.amount, names: .identifier),
+        "resources", .map(.early(.amount), names: .identifier),
         "Sizes of the pools that steps share, by name.", example: "{memory: 8, gpu: 0.5}")
     }
     static var defaults: KeyRow {
@@ -104,7 +104,7 @@ extension PipelineKey {
           + "are cancelled too.", default: "continue")
     }
     static var timeout: KeyRow {
-      KeyRow("timeout", .duration, "Time limit of the whole run.", example: "1h")
+      KeyRow("timeout", .early(.duration), "Time limit of the whole run.", example: "1h")
     }
     static var shell: KeyRow {
       KeyRow(
@@ -170,7 +170,7 @@ package enum QueueKey: UInt8, ObjectKey {
     switch self {
     case .maxParallel:
       KeyRow(
-        "max_parallel", .either([.integer(0...1_000_000), .choice(["auto"])]),
+        "max_parallel", .early(.either([.integer(0...1_000_000), .choice(["auto"])])),
         "How many of its steps run at once.", default: "auto")
     case .startSuspended:
       KeyRow("start_suspended", .boolean, "Starts nothing until it is resumed.", default: "false")

@@ -150,14 +150,15 @@ extension StepKey {
     static var priority: KeyRow {
       KeyRow(
         "priority",
-        .either([
-          .choice(["very_low", "low", "normal", "high", "very_high"]), .integer(-1000...1000),
-        ]),
+        .early(
+          .either([
+            .choice(["very_low", "low", "normal", "high", "very_high"]), .integer(-1000...1000),
+          ])),
         "Among the ready steps of a queue, higher first; the names mean -8, -4, 0, 4 and 8.",
         default: "normal")
     }
     static var queue: KeyRow {
-      KeyRow("queue", .identifier, "The queue it runs in.", default: "default")
+      KeyRow("queue", .early(.identifier), "The queue it runs in.", default: "default")
     }
     static var mutex: KeyRow {
       KeyRow(
@@ -166,13 +167,13 @@ extension StepKey {
     }
     static var resources: KeyRow {
       KeyRow(
-        "resources", .map(.amount, names: .identifier),
+        "resources", .map(.early(.amount), names: .identifier),
         "Amounts taken from the pools, all at once.",
         example: "{memory: 2.5}")
     }
     static var expected: KeyRow {
       KeyRow(
-        "expected", .duration, "How long it usually takes, for ordering and estimates.",
+        "expected", .early(.duration), "How long it usually takes, for ordering and estimates.",
         example: "2m30s")
     }
   }
@@ -216,11 +217,11 @@ extension StepKey {
 
   private enum EndRows {
     static var timeout: KeyRow {
-      KeyRow("timeout", .duration, "Time limit of each attempt.", example: "10m")
+      KeyRow("timeout", .early(.duration), "Time limit of each attempt.", example: "10m")
     }
     static var retry: KeyRow {
       KeyRow(
-        "retry", .either([.integer(0...1_000_000), .object(.retry)]),
+        "retry", .either([.early(.integer(0...1_000_000)), .object(.retry)]),
         "Extra attempts after a failure.",
         default: "0", example: "{limit: 3, delay: 1s, backoff: 2}")
     }
@@ -249,7 +250,10 @@ extension StepKey {
         example: "{os: [linux, mac], mode: [debug, release]}")
     }
     static var maxParallel: KeyRow {
-      KeyRow("max_parallel", .integer(1...1_000_000), "How many instances of `matrix` run at once.")
+      KeyRow(
+        "max_parallel", .early(.integer(1...1_000_000)),
+        "How many instances of `matrix` run at once.",
+        example: "4")
     }
     static var failFast: KeyRow {
       KeyRow(

@@ -38,7 +38,7 @@ package enum RetryKey: UInt8, ObjectKey {
     switch self {
     case .limit:
       KeyRow(
-        "limit", .integer(0...1_000_000), "Extra attempts; required.", example: "3",
+        "limit", .early(.integer(0...1_000_000)), "Extra attempts; required.", example: "3",
         isRequired: true)
     case .delay:
       KeyRow(

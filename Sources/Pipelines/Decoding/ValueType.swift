@@ -64,6 +64,8 @@ package indirect enum ValueType: Hashable, Sendable {
   case object(ObjectKind)
   case either([ValueType])
   case anything
+  /// The same, or an expression that is known before the run.
+  case early(ValueType)
 
   /// What the names in a map must be.
   package enum NameRule: Hashable, Sendable {
@@ -112,6 +114,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .object(let kind): kind.words
     case .either(let types): inWords(types.map(\.words))
     case .anything: "anything"
+    case .early(let type): type.words
     }
   }
 
@@ -123,6 +126,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .amount, .factor, .integer: "numbers"
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
+    case .early(let type): type.plural
     case .condition, .uses, .builtIn, .expression,
       .constantList, .wholeNumber, .number, .matrix, .stepOutputs, .boolean, .duration,
       .durationOrZero, .size,

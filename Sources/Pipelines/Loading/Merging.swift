@@ -66,7 +66,9 @@ extension PipelineModel {
     switch key {
     case .maxParallel: width = other.width
     case .failurePolicy: failurePolicy = other.failurePolicy
-    case .timeout: timeout = other.timeout
+    case .timeout:
+      timeout = other.timeout
+      earlyTimeout = other.earlyTimeout
     case .shell: shell = other.shell
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: sequence = other.sequence

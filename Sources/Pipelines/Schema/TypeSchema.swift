@@ -52,6 +52,8 @@ extension ValueType {
     case .object(let kind): ["$ref": .string("#/definitions/\(kind.rawValue)")]
     case .either(let types): ["anyOf": .list(types.map { .object($0.schema) })]
     case .anything: [:]
+    case .early(let type):
+      ["anyOf": [.object(type.schema), .object(ValueType.expression.schema)]]
     }
   }
 

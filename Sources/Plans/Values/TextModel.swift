@@ -236,6 +236,8 @@ package struct MatrixModel: Sendable {
   package var excluded: ValueModel?
   /// How many instances run at the same time; nil if it is not written.
   package var maxParallel: Int?
+  /// In its place.
+  package var earlyMaxParallel: Template?
   package var isFailFast = false
   /// The names of members that are written in the file as literals, wherever they are set.
   package private(set) var writtenNames: Set<String> = []

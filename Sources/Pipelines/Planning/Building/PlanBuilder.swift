@@ -40,16 +40,29 @@ struct PlanBuilder {
     var graph = isKept.map(planner.graph.subgraph) ?? planner.graph
     for operation in gated { graph.setGated(operation) }
     let run = runSettings(of: root)
+    let timeout = options.timeout ?? self.timeout(of: root)
     return Plan(
       name: root.model.name ?? FilePath(path: path).name, description: root.model.description,
       sources: sources, steps: steps,
       graph: graph, queues: planner.queuesAndPools.queues, pools: planner.queuesAndPools.pools,
       failurePolicy: options.failurePolicy ?? root.model.failurePolicy,
-      timeout: options.timeout ?? root.model.timeout, settings: run.settings, late: run.late,
+      timeout: timeout, settings: run.settings, late: run.late,
       secrets: planner.models.secrets, groups: groups, remarks: remarks(),
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
       named: Set(planner.named.compactMap { numbers[$0] }))
+  }
+
+  /// The time limit of a pipeline as a whole, as it says itself.
+  private mutating func timeout(of pipeline: PipelineUse) -> Nanoseconds? {
+    guard let early = pipeline.model.earlyTimeout else { return pipeline.model.timeout }
+    do throws(EvaluationFailure) {
+      return try early.duration(
+        planner.valuesForMatrix(at: StepAddress(pipeline: pipeline.number, step: 0)))
+    } catch {
+      log.report(error.diagnostic(in: planner.text))
+      return nil
+    }
   }
 
   private func remarks() -> [OperationID: StepRemark] {
@@ -155,7 +168,7 @@ struct PlanBuilder {
     of used: Int, at address: StepAddress, _ values: KnownValues
   ) throws(EvaluationFailure) -> PlannedSettings {
     let settings = try sharedSettings[address.pipeline].wholeSettings(
-      of: address.step, values, limit: planner.pipelines[used].model.timeout)
+      of: address.step, values, limit: timeout(of: planner.pipelines[used]))
     if let allowance = settings.late?.allowFailure {
       let span = allowance.span(in: planner.text)
       if !planner.isOpen(allowance, at: address) {

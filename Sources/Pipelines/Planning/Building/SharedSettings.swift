@@ -54,7 +54,7 @@ struct SharedSettings {
     let number = model.steps[step].attributes
     guard number >= 0 else { return try plain(values) }
     let attributes = model.attributes[Int(number)]
-    if model.isVarStep(step), let commands {
+    if let commands, model.isVarStep(step) {
       if let known = built[Int(attributes.settings)] { return known }
       let settings = try commands.settings(
         label: nil, values, try commands.foldedEnvironment(values))
@@ -89,6 +89,9 @@ struct SharedSettings {
     for setting in attributes.settings < 0 ? [] : model.settings[Int(attributes.settings)] {
       switch setting {
       case .timeout(let own): draft.apply(.timeout(min(own, limit ?? own)))
+      case .early(let value):
+        guard value.key == .timeout, let own = try value.duration(values) else { continue }
+        draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
         .logLimit, .nice, .tty, .orphans, .hook, .outputs:
@@ -160,6 +163,8 @@ struct SettingsDraft {
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
   private var capturesOutput = false
+  /// Expressions in place of the time limit and of the number of retries.
+  private var early: [EarlyValue.Key: EarlyValue] = [:]
 
   /// Makes the draft for something that runs nothing itself.
   init() {
@@ -191,8 +196,13 @@ struct SettingsDraft {
     case .baseDirectory(let path): baseDirectories = [GivenText(text: path)]
     case .shell(let words): shell = words
     case .standardInput(let text): standardInput = text
-    case .timeout(let duration): timeout = duration
-    case .retry(let policy): retry = policy
+    case .timeout(let duration):
+      timeout = duration
+      early[.timeout] = nil
+    case .retry(let policy):
+      retry = policy
+      early[.retry] = nil
+    case .early(let value): early[value.key] = value
     case .allowFailure(let allowed):
       allowFailure = allowed
       allowFailureIf = nil
@@ -226,6 +236,10 @@ struct SettingsDraft {
     late.standardInput = input?.template
     let hooks = try foldedHooks(values, &late)
     let allowed = try foldedAllowance(values, &late)
+    var timeout = self.timeout
+    if let early = early[.timeout] { timeout = try early.duration(values) }
+    var retry = self.retry
+    if let early = early[.retry] { retry.limit = try early.integer(values, in: 0...1_000_000) ?? 0 }
     let label = try label.map { text throws(EvaluationFailure) in try values.fold(text).shown }
     let settings = StepSettings(
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,

@@ -17,6 +17,8 @@ final class PipelineUse {
   let parent: StepAddress?
   let inputs: PipelineInputs
   let surroundings: Surroundings
+  /// Its place among the pipeline uses of the plan.
+  var number = 0
   /// True if it has steps that run commands of `vars`.
   let hasVarSteps: Bool
   /// True if some values of `vars` are what commands print, of its file or its own.

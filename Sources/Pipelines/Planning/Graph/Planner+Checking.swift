@@ -20,6 +20,7 @@ extension Planner {
     for (_, hooks) in pipeline.model.hooks {
       for hook in hooks { check(hook.command, in: scope(pipeline, .pipeline).inHook) }
     }
+    checkEarlyValues(of: pipeline)
     for output in pipeline.model.outputs {
       check(
         output.member.value,
@@ -65,6 +66,7 @@ extension Planner {
     {
       check(.template(mutex), in: texts)
     }
+    for value in earlyValues(stepAttributes, of: pipeline, isVarStep) { check(value, in: texts) }
     if let controlFlow { check(controlFlow, of: step, pipeline, matrix) }
   }
 
@@ -85,6 +87,12 @@ extension Planner {
       for entries in [model.included, model.excluded] {
         if let entries { check(entries, in: scope, wanted: .list) }
       }
+    }
+    if let template = controlFlow.matrix?.earlyMaxParallel {
+      let value = EarlyValue(key: .instances, span: template.origin.span, template: template)
+      check(
+        value,
+        in: scope(pipeline, .early, step: step, matrix: matrixTypes(around: pipeline)))
     }
     for probe in controlFlow.probes + controlFlow.readiness {
       check(probe.target, in: scope(pipeline, .step, step: step, matrix: matrix))
@@ -180,6 +188,7 @@ extension Planner {
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }
+    case .early(let value): check(value, in: scope)
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
       .outputs:
       break
@@ -253,7 +262,7 @@ extension PipelineModel {
         $0.contains { $0.hasExpression || $0.usesSteps }
       }
       || attributes.contains { $0.label?.template != nil }
-      || placements.contains { $0.mutex?.template != nil }
+      || (placements + [defaultPlacement]).contains(where: \.hasExpression)
   }
 }
 
@@ -269,7 +278,7 @@ extension Setting {
     case .environment(let variables): variables.contains { $0.value.template != nil }
     case .workingDirectory(let text), .baseDirectory(let text), .standardInput(let text):
       text.template != nil
-    case .allowFailureIf: true
+    case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
       .outputs:

@@ -69,12 +69,23 @@ extension Planner {
     _ kind: GroupPlan.Kind, _ matrix: MatrixModel, at address: StepAddress
   ) -> GroupDraft {
     var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
-    if let width = matrix.maxParallel {
+    if let width = maxParallel(of: matrix, at: address) {
       let id =
         pipelines[address.pipeline].prefix + pipelines[address.pipeline].id(of: address.step, text)
       draft.pool = queuesAndPools.addPool(named: "\(id).max_parallel", width: width)
     }
     return draft
+  }
+
+  private mutating func maxParallel(of matrix: MatrixModel, at address: StepAddress) -> Int? {
+    guard let template = matrix.earlyMaxParallel else { return matrix.maxParallel }
+    let early = EarlyValue(key: .instances, span: matrix.span, template: template)
+    do throws(EvaluationFailure) {
+      return try early.integer(valuesForMatrix(at: address), in: 1...1_000_000)
+    } catch {
+      report(error)
+      return nil
+    }
   }
 
   func uses(at address: StepAddress) -> UsesModel? {
@@ -94,7 +105,7 @@ extension Planner {
     checkNested(models[model])
     var surroundings = surroundings(uses, models[model], at: address, number: pipelines.count)
     let inputs = nestedInputs(uses, model: model, at: address, &surroundings)
-    if let width = models[model].width {
+    if let width = models[model].width.map({ knownWidth($0, inputs) }) {
       let pool = queuesAndPools.addPool(named: "\(id).max_parallel", width, options)
       surroundings.pools.append(pool)
     }
@@ -180,6 +191,21 @@ extension Planner {
       log.report(at: span) { PlanningMessage.badInput(param.name, refusal, at: $0) }
     }
     inputs.params[param.name] = constant
+  }
+
+  /// The width of a pipeline that is used, which has these inputs.
+  private mutating func knownWidth(_ width: QueueWidth, _ inputs: PipelineInputs) -> QueueWidth {
+    guard case .early(let value) = width else { return width }
+    do throws(EvaluationFailure) {
+      let known = try value.width(KnownValues(inputs: inputs, options, budget))
+      if known == .count(0), let expression = value.expression {
+        log.report(at: expression.span(in: text)) { PlanningMessage.noWidthInNested(at: $0) }
+      }
+      return known ?? .automatic
+    } catch {
+      report(error)
+      return .automatic
+    }
   }
 
   /// Refuses keys of a pipeline about a whole run, which have no meaning for a part of another run.

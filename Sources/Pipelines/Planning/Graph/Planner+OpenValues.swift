@@ -29,7 +29,7 @@ extension Planner {
       .allSatisfy { isOpen($0, at: address) }
   }
 
-  private func isOpen(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
+  func isOpen(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
     switch reference.root {
     case .host: return true
     case .env:

@@ -119,7 +119,7 @@ extension Planner {
       let outer = pipelines[parent.pipeline]
       let settings = outer.settings(ofStep: parent.step)
       let own = settings < 0 ? [] : outer.model.settings[Int(settings)]
-      if pipeline.model.timeout != nil || own.contains(where: \.isOfWhole) {
+      if pipeline.model.hasTimeout || own.contains(where: \.isOfWhole) {
         isNeeded[pipeline.group] = true
       }
       pipeline = outer
@@ -132,6 +132,7 @@ extension Setting {
   fileprivate var isOfWhole: Bool {
     switch self {
     case .timeout, .allowFailure, .allowFailureIf: true
+    case .early(let value): value.key == .timeout
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
       .logLimit, .nice, .tty,
       .orphans, .hook, .outputs:

@@ -46,8 +46,11 @@ struct Planner {
     self.text = text
     self.options = options
     budget = inputs.budget
+    var log = log
+    queuesAndPools = QueuesAndPools(
+      models, options: options, KnownValues(inputs: inputs, options, inputs.budget)
+    ) { log.report($0.diagnostic(in: text)) }
     self.log = log
-    queuesAndPools = QueuesAndPools(models, options: options)
     hasServices = models.contains { $0.placements.contains(where: \.isService) }
     indices = Array(repeating: nil, count: models.count)
     checkSecrets()
@@ -104,6 +107,7 @@ struct Planner {
     let use = PipelineUse(
       model: models[model], index: index, prefix: prefix, parent: parent, inputs: inputs,
       surroundings)
+    use.number = pipelines.count
     pipelines.append(use)
     var values = KnownValues(inputs: inputs, options, budget)
     if let parent {

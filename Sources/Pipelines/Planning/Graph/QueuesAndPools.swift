@@ -16,9 +16,28 @@ struct QueuesAndPools {
   private var unsized: Set<String> = []
 
   /// The first model is the pipeline; nested ones may add queues and resources, not change them.
-  init(_ models: [PipelineModel], options: PlanningOptions) {
+  /// `values` are those of the pipeline.
+  init(
+    _ models: [PipelineModel], options: PlanningOptions, _ values: KnownValues,
+    report: (EvaluationFailure) -> Void
+  ) {
+    func known<Value>(_ evaluate: () throws(EvaluationFailure) -> Value?) -> Value? {
+      do throws(EvaluationFailure) {
+        return try evaluate()
+      } catch {
+        report(error)
+        return nil
+      }
+    }
     func width(_ width: QueueWidth?) -> Int {
-      if case .count(let count) = width { count } else { max(1, options.processorCount) }
+      switch width {
+      case .count(let count)?: return count
+      case .early(let value)?:
+        let width = known { () throws(EvaluationFailure) in try value.width(values) }
+        if case .count(let count)? = width { return count }
+      case .automatic?, nil: break
+      }
+      return max(1, options.processorCount)
     }
     queues = [QueueSpec(name: "default", width: options.maxParallel ?? width(models[0].width))]
     for queue in models.flatMap(\.queues) where queueIDs[queue.name] == nil {
@@ -28,9 +47,13 @@ struct QueuesAndPools {
           name: queue.name, width: width(queue.width), isSuspended: queue.startsSuspended))
     }
     for resource in models.flatMap(\.resources) where resourceIDs[resource.name] == nil {
+      let early = resource.early.flatMap { value in
+        known { () throws(EvaluationFailure) in try value.amount(values) }
+      }
+      let capacity = early ?? resource.capacity
       resourceIDs[resource.name] = PoolID(pools.count)
-      pools.append(PoolSpec(name: resource.name, capacity: resource.capacity ?? 0))
-      if resource.capacity == nil { unsized.insert(resource.name) }
+      pools.append(PoolSpec(name: resource.name, capacity: capacity ?? 0))
+      if capacity == nil { unsized.insert(resource.name) }
     }
   }
 
@@ -95,7 +118,7 @@ extension QueuesAndPools {
     named name: String, _ width: QueueWidth, _ options: PlanningOptions
   ) -> PoolID {
     switch width {
-    case .automatic: addPool(named: name, width: max(1, options.processorCount))
+    case .automatic, .early: addPool(named: name, width: max(1, options.processorCount))
     case .count(let count): addPool(named: name, width: max(1, count))
     }
   }
@@ -164,7 +187,7 @@ struct SharedSpecs {
     if let known = plain[address.pipeline] { return known }
     let defaults = planner.pipelines[address.pipeline].model.defaultPlacement
     let spec = planner.spec(of: PlacementModel(), defaults, at: address)
-    if defaults.mutex?.template == nil { plain[address.pipeline] = spec }
+    if !defaults.hasExpression { plain[address.pipeline] = spec }
     return spec
   }
 
@@ -176,7 +199,7 @@ struct SharedSpecs {
     let own = pipeline.model.placements[number]
     let defaults = pipeline.model.defaultPlacement
     let spec = planner.spec(of: own, defaults, at: address)
-    if (own.mutex ?? defaults.mutex)?.template == nil { placed[address.pipeline][number] = spec }
+    if !own.hasExpression, !defaults.hasExpression { placed[address.pipeline][number] = spec }
     return spec
   }
 }
@@ -186,10 +209,11 @@ extension Planner {
     of own: PlacementModel, _ defaults: PlacementModel, at address: StepAddress
   ) -> OperationSpec {
     let surroundings = pipelines[address.pipeline].surroundings
-    var placement = own.filled(from: defaults)
+    var placement = known(own.filled(from: defaults), at: address)
     let hasQueue = placement.queue != nil
-    placement.queue =
-      own.queue ?? surroundings.groupQueue ?? defaults.queue ?? surroundings.fileQueue
+    if !own.sets(.queue) {
+      placement.queue = surroundings.groupQueue ?? placement.queue ?? surroundings.fileQueue
+    }
     var mutex: String?
     do throws(EvaluationFailure) {
       if let text = placement.mutex {
@@ -210,14 +234,59 @@ extension Planner {
     if !hasQueue { spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) } }
     return spec
   }
+
+  /// The same with the values of its expressions, as far as they are known.
+  mutating func known(_ placement: PlacementModel, at address: StepAddress) -> PlacementModel {
+    if placement.early.isEmpty { return placement }
+    var result = placement
+    result.early = []
+    let values = values(at: address)
+    for early in placement.early {
+      do throws(EvaluationFailure) {
+        let span = early.expression?.span(in: text) ?? early.span
+        switch early.key {
+        case .queue:
+          result.queue = try early.text(values).map { Reference(name: $0, span: span) }
+        case .priority: result.priority = try early.priority(values)
+        case .expected: result.expected = try early.duration(values)
+        case .amount(let name):
+          guard let amount = try early.amount(values) else { continue }
+          let claim = ClaimModel(
+            resource: Reference(name: name, span: early.span), amount: amount, amountSpan: span)
+          result.claims = (result.claims ?? []) + [claim]
+        case .timeout, .retry, .width, .instances: break
+        }
+      } catch {
+        report(error)
+      }
+    }
+    return result
+  }
 }
 
 extension PlacementModel {
+  var hasExpression: Bool { mutex?.template != nil || !early.isEmpty }
+
+  /// Whether the key is written, with a value or an expression.
+  fileprivate func sets(_ key: EarlyValue.Key) -> Bool {
+    switch key {
+    case .queue: queue != nil || early.contains { $0.key == key }
+    case .priority: priority != nil || early.contains { $0.key == key }
+    case .expected: expected != nil || early.contains { $0.key == key }
+    case .amount: claims != nil
+    case .timeout, .retry, .width, .instances: false
+    }
+  }
+
   /// The same, with everything that is not written taken from the defaults.
   func filled(from defaults: PlacementModel) -> PlacementModel {
-    PlacementModel(
-      queue: queue ?? defaults.queue, priority: priority ?? defaults.priority,
-      mutex: mutex ?? defaults.mutex, claims: claims ?? defaults.claims,
-      expected: expected ?? defaults.expected, isService: isService)
+    var result = self
+    if !sets(.queue) { result.queue = defaults.queue }
+    if !sets(.priority) { result.priority = defaults.priority }
+    if !sets(.expected) { result.expected = defaults.expected }
+    if mutex == nil { result.mutex = defaults.mutex }
+    if claims == nil { result.claims = defaults.claims }
+    for value in defaults.early where !sets(value.key) { result.early.append(value) }
+    return result
   }
 }

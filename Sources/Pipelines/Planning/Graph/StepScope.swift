@@ -22,6 +22,8 @@ enum ScopeKind {
   case matrix
   /// The values and commands of `vars`.
   case derived
+  /// Values that must be known before the run.
+  case early
 
   var allowsSecrets: Bool { self == .pipelineVariables || self == .stepVariables }
   var isInStep: Bool {
@@ -56,8 +58,9 @@ struct StepScope: ExpressionScope {
   func objection(to root: ContextRoot) -> UnlocatedFailure? {
     switch root {
     case .params, .env, .host, .vars: nil
-    case .run: nil
+    case .run: kind == .early ? ScopeMessage.beforeRun : nil
     case .secrets: kind.allowsSecrets ? nil : ScopeMessage.secretsOutside
+    case .steps where kind == .early: ScopeMessage.beforeRun
     case .steps:
       kind == .derived || (kind == .pipeline || kind == .pipelineVariables) && !isInHook
         ? ScopeMessage.stepsTooEarly : nil
@@ -135,7 +138,11 @@ struct StepScope: ExpressionScope {
     guard let derived = pipeline.inputs.derived, let type = derived.type(of: name) else {
       return .unknown
     }
-    if kind == .pipeline, !isInHook, derived.lateValue(name)?.needsCommand == true {
+    let late = derived.lateValue(name)
+    if kind == .early, late?.needsCommand == true || late?.isOfRun == true {
+      return .refused(ScopeMessage.beforeRun)
+    }
+    if kind == .pipeline, !isInHook, late?.needsCommand == true {
       return .refused(ScopeMessage.commandOutput(name))
     }
     return .known(type)
@@ -344,6 +351,9 @@ enum ScopeMessage {
     UnlocatedFailure(
       "'vars.\(name)' needs a command, and this value must be known before any command runs")
   }
+
+  static let beforeRun = UnlocatedFailure(
+    "this value must be known before the run: it can name params, vars, env, host and matrix")
 
   static let itself = UnlocatedFailure(
     "a step cannot refer to its own outputs or outcome",

@@ -104,15 +104,15 @@ extension Planner {
         directory = handedOver(GivenText(text: path), at: address, number)
       case .baseDirectory(let path):
         base = handedOver(GivenText(text: path), at: address, number)
-      case .shell, .standardInput, .timeout, .retry, .allowFailure, .allowFailureIf, .stop,
-        .logLimit,
-        .nice, .tty, .orphans, .hook, .outputs:
+      case .shell, .standardInput, .timeout, .early, .retry, .allowFailure, .allowFailureIf, .stop,
+        .logLimit, .nice, .tty, .orphans, .hook, .outputs:
         break
       }
     }
     let attributes = pipeline.model.steps[address.step].attributes
     let placement = attributes < 0 ? -1 : pipeline.model.attributes[Int(attributes)].placement
-    let queue = placement < 0 ? nil : pipeline.model.placements[Int(placement)].queue
+    let queue =
+      placement < 0 ? nil : known(pipeline.model.placements[Int(placement)], at: address).queue
     return Given(environment: environment, base: base, directory: directory, queue: queue)
   }
 

@@ -1,0 +1,158 @@
+// Values of keys that must be known before the run, where expressions give them: limits, widths,
+// priorities, shares.
+
+import BuiltinSteps
+import Diagnostics
+import Expressions
+import Plans
+import Scheduling
+
+/// An expression in the place of a number, a duration or a name.
+struct EarlyValue: Hashable {
+  enum Key: Hashable {
+    case timeout, retry, expected, priority, queue
+    /// `max_parallel` of a pipeline or a queue.
+    case width
+    /// `max_parallel` of a step with a matrix.
+    case instances
+    /// The amount of a resource.
+    case amount(String)
+  }
+
+  let key: Key
+  /// The place of the key in the file.
+  let span: Span
+  let template: Template
+}
+
+extension EarlyValue.Key {
+  private var row: KeyRow {
+    switch self {
+    case .timeout: StepKey.timeout.row
+    case .retry: RetryKey.limit.row
+    case .expected: StepKey.expected.row
+    case .priority: StepKey.priority.row
+    case .queue: StepKey.queue.row
+    case .width: PipelineKey.maxParallel.row
+    case .instances: StepKey.maxParallel.row
+    case .amount(let name): KeyRow(named: name, .amount)
+    }
+  }
+
+  var name: String { self == .retry ? StepKey.retry.row.key : row.key }
+
+  /// The words for "must be …" in a message.
+  var wanted: String {
+    switch self {
+    case .queue: "the name of a queue"
+    case .amount: "a number that is not negative, with at most six decimals"
+    case .timeout, .retry, .expected, .priority, .width, .instances: row.type.words
+    }
+  }
+
+  var kinds: ExpressionType.Kinds {
+    switch self {
+    case .timeout, .expected, .queue: .string
+    case .retry, .instances, .amount: .number
+    case .priority, .width: [.number, .string]
+    }
+  }
+}
+
+extension EarlyValue {
+  var expression: Expression? { template.expressions.first }
+
+  /// The duration; nil if it is not known now, which the check of expressions has reported if it must be.
+  func duration(_ values: KnownValues) throws(EvaluationFailure) -> Nanoseconds? {
+    try read(values) { value in
+      guard case .string(var text) = value else { return nil }
+      return text.withUTF8 { nanoseconds($0) }.flatMap { $0 > 0 ? $0 : nil }
+    }
+  }
+
+  func integer(
+    _ values: KnownValues, in range: ClosedRange<Int>
+  ) throws(EvaluationFailure) -> Int? {
+    try read(values) { value in value.integer.flatMap { range.contains($0) ? $0 : nil } }
+  }
+
+  /// The amount in millionths.
+  func amount(_ values: KnownValues) throws(EvaluationFailure) -> Int64? {
+    try read(values) { value in
+      guard case .number = value, var text = value.text else { return nil }
+      return text.withUTF8 { parseDecimal($0, decimals: 6) }.map { Int64($0) }
+    }
+  }
+
+  func priority(_ values: KnownValues) throws(EvaluationFailure) -> Int16? {
+    try read(values) { value in
+      if case .string(let name) = value { return Decoder.priorities[name] }
+      return value.integer.flatMap { (-1000...1000).contains($0) ? Int16($0) : nil }
+    }
+  }
+
+  func width(_ values: KnownValues) throws(EvaluationFailure) -> QueueWidth? {
+    try read(values) { value in
+      if value == .string("auto") { return .automatic }
+      return value.integer.flatMap { (0...1_000_000).contains($0) ? .count($0) : nil }
+    }
+  }
+
+  func text(_ values: KnownValues) throws(EvaluationFailure) -> String? {
+    try read(values) { value in if case .string(let text) = value { text } else { nil } }
+  }
+
+  private func read<Result>(
+    _ values: KnownValues, _ convert: (Value) -> Result?
+  ) throws(EvaluationFailure) -> Result? {
+    // The check of expressions reports unknown names.
+    guard template.expressions.allSatisfy({ $0.namesExist(in: values) }),
+      let value = try value(values)
+    else { return nil }
+    if let result = convert(value) { return result }
+    guard let expression else { return nil }
+    let found = value.text.map(quoted) ?? value.type.words
+    throw EvaluationFailure(
+      EarlyMessage.wrong(key.name, wanted: key.wanted, found: found), in: expression,
+      at: expression.range(of: expression.root))
+  }
+
+  private func value(_ values: KnownValues) throws(EvaluationFailure) -> Value? {
+    if let single = template.single { return try single.valueIfKnown(with: values) }
+    return try template.renderedIfKnown(with: values).map { .string($0) }
+  }
+}
+
+extension Expression {
+  fileprivate func namesExist(in values: KnownValues) -> Bool {
+    references.allSatisfy { reference in
+      guard let name = reference.member else { return true }
+      return if case .missing = values.member(name, of: reference.root) { false } else { true }
+    }
+  }
+}
+
+extension Value {
+  fileprivate var integer: Int? {
+    if case .number(let number) = self { Int(exactly: number) } else { nil }
+  }
+}
+
+enum EarlyMessage {
+  static func tooLate(_ key: String) -> UnlocatedFailure {
+    UnlocatedFailure("the value of '\(printable(key))' must be known before the run")
+  }
+
+  static let filesTooEarly = UnlocatedFailure(
+    "this value must be known before the run, and files are looked at while it runs")
+
+  static func ofUsedFile(_ what: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "\(what) of a pipeline that another one uses belong to the run: their sizes cannot be expressions"
+    )
+  }
+
+  static func wrong(_ key: String, wanted: String, found: String) -> UnlocatedFailure {
+    UnlocatedFailure("'\(printable(key))' must be \(wanted), not \(found)")
+  }
+}

@@ -1,0 +1,71 @@
+// Values that must be known before the run: which names their expressions may use.
+
+import Diagnostics
+import Expressions
+import Plans
+
+extension Planner {
+  mutating func checkEarlyValues(of pipeline: PipelineUse) {
+    let model = pipeline.model
+    let scope = StepScope(
+      pipeline: pipeline, text: text, kind: .early, step: nil, matrix: nil,
+      suggester: log.suggester)
+    if let value = model.earlyTimeout { check(value, in: scope) }
+    if case .early(let value)? = model.width { check(value, in: scope) }
+    for case .early(let value) in model.queues.map(\.width) { check(value, "queues", in: scope) }
+    for value in model.resources.compactMap(\.early) { check(value, "resources", in: scope) }
+  }
+
+  /// Checks a value of something that is made once for the run, whatever uses the file.
+  private mutating func check(_ value: EarlyValue, _ what: String, in scope: StepScope) {
+    guard scope.pipeline.parent == nil else {
+      return report(value, EarlyMessage.ofUsedFile(what))
+    }
+    check(value, in: scope)
+  }
+
+  /// The expressions about when a step runs.
+  func earlyValues(
+    _ attributes: AttributesModel, of pipeline: PipelineUse, _ isVarStep: Bool
+  ) -> [EarlyValue] {
+    let defaults = pipeline.model.defaultPlacement
+    guard attributes.placement >= 0 else { return isVarStep ? [] : defaults.early }
+    let own = pipeline.model.placements[Int(attributes.placement)]
+    return own.early.isEmpty && defaults.early.isEmpty ? [] : own.filled(from: defaults).early
+  }
+
+  /// `place` is the scope of the other values there.
+  mutating func check(_ value: EarlyValue, in place: StepScope) {
+    let scope = StepScope(
+      pipeline: place.pipeline, text: text, kind: .early, step: place.step, matrix: place.matrix,
+      suggester: log.suggester)
+    if let single = value.template.single {
+      single.check(for: value.key.kinds, in: scope, text, log: &log)
+    } else {
+      value.template.checkText(in: scope, text, log: &log)
+    }
+    let address = StepAddress(pipeline: place.pipeline.number, step: place.step ?? 0)
+    for expression in value.template.expressions {
+      if expression.looksAtFiles { report(value, EarlyMessage.filesTooEarly) }
+      for reference in expression.references where !isKnownEarly(reference, at: address) {
+        report(
+          EvaluationFailure(
+            EarlyMessage.tooLate(value.key.name), in: expression, at: reference.range))
+      }
+    }
+  }
+
+  /// Whether what it names is known when a run begins. The scope refuses other names.
+  private func isKnownEarly(_ reference: Expression.Reference, at address: StepAddress) -> Bool {
+    switch reference.root {
+    case .params, .matrix, .vars: isOpen(reference, at: address)
+    case .env, .host, .run, .steps, .secrets: true
+    }
+  }
+
+  private mutating func report(_ value: EarlyValue, _ words: UnlocatedFailure) {
+    guard let expression = value.expression else { return }
+    report(
+      EvaluationFailure(words, in: expression, at: expression.range(of: expression.root)))
+  }
+}
