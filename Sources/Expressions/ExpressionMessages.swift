@@ -272,12 +272,19 @@ extension ExpressionMessage {
     "expressions produce values of more than 64 MiB in all, which is the limit")
   static let tooMuchRead = UnlocatedFailure(
     "expressions search values of more than 512 MiB in all, which is the limit")
+  static let tooMuchMatched = UnlocatedFailure(
+    "'matches' takes more than 50,000,000 steps in all, which is the limit",
+    help: "a step is one character of a text for each place of the pattern that it may be at")
   static let resultTooLong = UnlocatedFailure(
     "the result is longer than 16 MiB, which is the limit")
 
   static func unjoinable(_ found: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "'join' takes a list of strings, numbers, true or false, and this list contains \(found)")
+  }
+
+  static func badPattern(_ reason: String) -> UnlocatedFailure {
+    UnlocatedFailure("the pattern is invalid: \(reason)")
   }
 
   static func badJSON(_ reason: String, at offset: Int) -> UnlocatedFailure {

@@ -521,6 +521,15 @@ struct ExpressionFaultTests {
       """
     ),
     (
+      "matches('a', '(a') || matches('a', params.version)",
+      """
+      p:1:14: error: the pattern is invalid: '(' is not closed; write '\\(' for the character
+       1 | matches('a', '(a') || matches('a', params.version)
+         |              ^~~~
+
+      """
+    ),
+    (
       "split('a', '') == []",
       """
       p:1:12: error: the separator must not be empty

@@ -28,6 +28,7 @@ extension Function {
     }
     if row.isStatus { return status(bindings.dependencyStatus).map { .bool($0) } }
     if self == .hashFiles || self == .exists { return try lookAtFiles(arguments, bindings) }
+    if self == .matches { return .bool(try matches(arguments, bindings.valueBudget)) }
     guard let budget = bindings.valueBudget else { return try compute(arguments) }
     if budget.isSpent { throw ArgumentFailure(words: ExpressionMessage.tooMuchMade) }
     guard arguments.allSatisfy(budget.allows(reading:)) else {
@@ -47,7 +48,7 @@ extension Function {
     case .cancelled: status?.isCancelled
     case .failure: status?.isFailure
     case .contains, .startsWith, .endsWith, .join, .split, .lower, .upper, .trim, .len, .basename,
-      .dirname, .toJSON, .fromJSON, .quote, .hashFiles, .exists:
+      .dirname, .toJSON, .fromJSON, .quote, .matches, .hashFiles, .exists:
       preconditionFailure("'\(row.name)' does not ask how dependencies ended")
     }
   }
@@ -88,9 +89,27 @@ extension Function {
       return .string(text.text)
     case .fromJSON: return try value(ofJSON: text)
     case .quote: return .string(try shellQuoted(first.text ?? ""))
-    case .hashFiles, .exists, .success, .failure, .cancelled, .always:
+    case .matches, .hashFiles, .exists, .success, .failure, .cancelled, .always:
       preconditionFailure("'\(row.name)' has no value of its arguments alone")
     }
+  }
+
+  /// The steps of all matches count together.
+  private func matches(
+    _ arguments: [Value], _ budget: ValueBudget?
+  ) throws(ArgumentFailure) -> Bool {
+    let pattern: TextPattern
+    do throws(TextPatternFailure) {
+      pattern = try TextPattern(arguments[1].text ?? "")
+    } catch {
+      throw ArgumentFailure(words: ExpressionMessage.badPattern(error.reason), argument: 1)
+    }
+    var steps = budget?.matchSteps ?? ValueBudget.maxMatchSteps
+    defer { budget?.matchSteps = steps }
+    guard let isFound = pattern.isFound(in: arguments[0].text ?? "", steps: &steps) else {
+      throw ArgumentFailure(words: ExpressionMessage.tooMuchMatched)
+    }
+    return isFound
   }
 
   private func split(_ text: String, _ separator: String) throws(ArgumentFailure) -> Value {

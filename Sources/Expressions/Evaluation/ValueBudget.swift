@@ -7,6 +7,10 @@ package final class ValueBudget {
 
   private var made = 64 << 20
   private var read = 512 << 20
+  /// The steps that patterns may still take.
+  var matchSteps = ValueBudget.maxMatchSteps
+
+  static let maxMatchSteps = 50_000_000
 
   package init() {}
 

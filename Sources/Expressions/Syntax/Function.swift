@@ -2,7 +2,7 @@
 // suggestions and docs/expressions.md.
 
 package enum Function: UInt8, CaseIterable, Sendable {
-  case contains, startsWith, endsWith
+  case contains, startsWith, endsWith, matches
   case join, split, lower, upper, trim, len
   case basename, dirname
   case toJSON, fromJSON
@@ -67,6 +67,7 @@ extension Function {
     case .contains: Rows.contains
     case .startsWith: Rows.startsWith
     case .endsWith: Rows.endsWith
+    case .matches: Rows.matches
     case .lower: Rows.lower
     case .upper: Rows.upper
     case .trim: Rows.trim
@@ -130,6 +131,15 @@ extension Function {
       row(
         [Self.parameter("text", .string), Self.parameter("end", .string)], .bool,
         "Whether a string ends with another.", [("endsWith('a.tar.gz', '.gz')", "true")])
+    }
+    static var matches: FunctionRow {
+      row(
+        [Self.parameter("text", .string), Self.parameter("pattern", .string)], .bool,
+        "Whether a [pattern](#patterns) is found in a string.",
+        [
+          (#"matches('v1.20', '^v\d+\.\d+$')"#, "true"),
+          ("matches('release', '^v')", "false"),
+        ])
     }
     static var lower: FunctionRow {
       row(

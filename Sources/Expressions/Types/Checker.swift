@@ -292,6 +292,13 @@ extension ExpressionChecker {
       checkItems(types[1], operands[1], in: types[0], operands[0])
     case .join where types[0].kinds == .list && types[0].item.kinds.isDisjoint(with: .text):
       report(ExpressionMessage.unjoinable(types[0].item.words), operands[0])
+    case .matches:
+      guard case .string(let pattern)? = expression.literal(operands[1]) else { return }
+      do throws(TextPatternFailure) {
+        _ = try TextPattern(pattern)
+      } catch {
+        report(ExpressionMessage.badPattern(error.reason), operands[1])
+      }
     case .contains, .join, .startsWith, .endsWith, .split, .lower, .upper, .trim, .len, .basename,
       .dirname, .toJSON, .fromJSON, .quote, .hashFiles, .exists, .success, .failure, .cancelled,
       .always:

@@ -17,7 +17,8 @@ struct ExpressionGenerator {
     "secrets.TOKEN", "params", "unknown", "params.verson",
   ]
   private static let functions = [
-    "contains", "startsWith", "endsWith", "join", "split", "lower", "upper", "trim", "len",
+    "contains", "startsWith", "endsWith", "matches", "join", "split", "lower", "upper", "trim",
+    "len",
     "basename", "dirname", "toJSON", "fromJSON", "quote", "hashFiles", "exists", "success",
     "failure", "cancelled", "always", "unknown",
   ]
