@@ -1,24 +1,25 @@
 // Values by name, in the order they were added.
 
 /// Each name occurs once. A few names are compared, many are hashed: most maps are small, and
-/// making a table for them would cost more than it saves.
+/// making a table for them would cost more than it saves. It is inlinable, because the types of other
+/// modules' elements are otherwise looked up with every call, which takes a thousand instructions.
 package struct OrderedMap<Element> {
-  package private(set) var names: [String] = []
+  @usableFromInline package internal(set) var names: [String] = []
   package var values: [Element] = []
   /// The positions by name; empty while there are only a few.
-  private var places: [String: Int] = [:]
+  @usableFromInline var places: [String: Int] = [:]
 
-  package init() {}
+  @inlinable package init() {}
 
-  package var count: Int { names.count }
+  @inlinable package var count: Int { names.count }
 
-  package mutating func reserveCapacity(_ count: Int) {
+  @inlinable package mutating func reserveCapacity(_ count: Int) {
     names.reserveCapacity(count)
     values.reserveCapacity(count)
   }
 
   /// Setting nil changes nothing. O(1).
-  package subscript(name: String) -> Element? {
+  @inlinable package subscript(name: String) -> Element? {
     get { place(of: name).map { values[$0] } }
     set {
       guard let newValue else { return }
@@ -32,12 +33,12 @@ package struct OrderedMap<Element> {
     }
   }
 
-  private func place(of name: String) -> Int? {
+  @inlinable func place(of name: String) -> Int? {
     places.isEmpty ? names.firstIndex(of: name) : places[name]
   }
 
   /// Adds the position of the last name.
-  private mutating func addPlace() {
+  @inlinable mutating func addPlace() {
     if !places.isEmpty {
       places[names[count - 1]] = count - 1
     } else if count > 8 {

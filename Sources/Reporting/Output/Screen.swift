@@ -29,7 +29,8 @@ package struct ScreenOptions {
 package final class Screen {
   /// The sink for step output.
   let output: ByteSink
-  /// The sink for progress, notices and the summary.
+  /// The sink for progress, notices and the summary; the same one where both streams end up in the same
+  /// place, unless that is a terminal, to whose width only messages are cut.
   let messages: ByteSink
   /// True if both end up in the same place.
   let isShared: Bool
@@ -67,7 +68,9 @@ package final class Screen {
       isShared
       ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
     self.output = ByteSink(descriptor: output, outlet: outlet)
-    self.messages = ByteSink(descriptor: messages, outlet: other)
+    self.messages =
+      isShared && options.ci == nil && Terminal.width(of: messages) == nil
+      ? self.output : ByteSink(descriptor: messages, outlet: other)
     self.output.masker = options.masker
     self.messages.masker = options.masker
     ci = options.ci.map(CILog.init)
@@ -101,18 +104,18 @@ package final class Screen {
   }
 
   /// Must be called before step output is written.
-  func turnToOutput() { if isShared { messages.flush() } }
+  func turnToOutput() { if isShared, messages !== output { messages.flush() } }
 
   /// Must be called before a message is written.
   func turnToMessages() {
     if isShared || unfinished === messages { endLine() }
-    if isShared { output.flush() }
+    if isShared, messages !== output { output.flush() }
     if clipsMessages { measure() }
   }
 
   func flush() {
     output.flush()
-    messages.flush()
+    if messages !== output { messages.flush() }
     ci?.noteWaiting(messages)
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
