@@ -80,6 +80,8 @@ final class RunLoop {
   var outputs = OutputStore()
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
+  /// The values of `vars` that were computed while running.
+  var keptVars: [LateVarNumber: Value] = [:]
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
