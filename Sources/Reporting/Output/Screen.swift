@@ -14,6 +14,8 @@ package struct ScreenOptions {
   package var usesASCII = false
   /// Every instance of a step has a line.
   package var unfoldsInstances = false
+  /// A terminal shows what is running in a block below everything else.
+  package var isLive = false
   /// For everything that is written.
   package var masker: Masker?
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
@@ -37,6 +39,8 @@ package final class Screen {
   let colorsMessages: Bool
   let usesASCII: Bool
   let unfoldsInstances: Bool
+  /// The terminal with a block at its bottom; nil if there is none.
+  let pane: Pane?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -62,8 +66,12 @@ package final class Screen {
     let other =
       isShared
       ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
-    self.output = ByteSink(descriptor: output, outlet: outlet)
-    self.messages = ByteSink(descriptor: messages, outlet: other)
+    clipsMessages = Terminal.width(of: messages) != nil
+    pane =
+      options.isLive && clipsMessages
+      ? Pane(messages, other, wrapsAgain: Terminal.wrapsAgain(environment: environment)) : nil
+    self.output = ByteSink(descriptor: output, outlet: outlet, pane: isShared ? pane : nil)
+    self.messages = ByteSink(descriptor: messages, outlet: other, pane: pane)
     self.output.masker = options.masker
     self.messages.masker = options.masker
     filtersOutput = Terminal.isTerminal(output)
@@ -72,7 +80,6 @@ package final class Screen {
       isTerminal: Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
     unfoldsInstances = options.unfoldsInstances
-    clipsMessages = Terminal.width(of: messages) != nil
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }
@@ -104,6 +111,7 @@ package final class Screen {
   func flush() {
     output.flush()
     messages.flush()
+    pane?.endTurn()
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
   }
@@ -145,7 +153,7 @@ package final class Screen {
       let count = log.read(at: position, into: window)
       let bytes = UnsafeRawBufferPointer(rebasing: window[..<count])
       let isLast = isEnd && position + count == range.upperBound
-      let used = filter.write(bytes, isLast: isLast, to: output)
+      let used = writeVisible(bytes, isLast: isLast, through: &filter)
       if used == 0 { break }
       position += used
     }

@@ -113,11 +113,11 @@ extension Tool {
     screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
+    let mode = outputMode(invocation)
+    screenOptions.isLive = mode == .live
     let screen = Screen(
       output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
       environment: environmentValue)
-    let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
-    let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -135,6 +135,16 @@ extension Tool {
       return ExitStatus.internalError
     }
   }
+}
+
+/// How the run is shown: as chosen, or as suits where it is shown.
+private func outputMode(_ invocation: Invocation) -> OutputMode {
+  let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+  let usual =
+    isForEvents
+    ? OutputMode.quiet
+    : .usual(output: STDOUT_FILENO, messages: STDERR_FILENO, environment: environmentValue)
+  return invocation.choice(Options.output, default: usual)
 }
 
 /// Programs whose output goes to a log do not see the terminal behind it.
