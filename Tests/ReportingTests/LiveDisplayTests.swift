@@ -1,7 +1,6 @@
 // Runs in virtual time on a terminal: what is on its screen in the end, what has scrolled out of it, and
 // what holds in every frame.
 
-import Foundation
 import Masking
 import Plans
 import Scheduling
@@ -9,51 +8,6 @@ import TestSupport
 import Testing
 
 @testable import Reporting
-
-/// A run with a block, and the terminal that shows it.
-private struct LiveRun {
-  let run: StagedRun
-  let terminal: TerminalEmulator
-  let frames: Frames
-
-  /// What was wrong in a frame, and how high blocks were.
-  final class Frames {
-    var faults: [String] = []
-    var heights: [Int] = []
-  }
-
-  init(
-    _ plan: Plan, rows: Int = 24, columns: Int = 80, wrapsAgain: Bool = true,
-    _ change: (inout ScreenOptions) -> Void = { _ in }
-  ) throws {
-    let terminal = TerminalEmulator(rows: rows, columns: columns, wrapsAgain: wrapsAgain)
-    let frames = Frames()
-    terminal.onFrame = { terminal in
-      if terminal.cursor.column != 0 { frames.faults.append("cursor at \(terminal.cursor)") }
-      if let height = terminal.height(from: "[") {
-        frames.heights.append(height)
-        if height > terminal.size.rows - 2 { frames.faults.append("height \(height)") }
-        let block = terminal.screen.prefix(terminal.cursor.row).suffix(height)
-        frames.faults += block.filter { terminal.wrappedRows.contains($0) }.map { "wrapped \($0)" }
-      }
-    }
-    var options = ScreenOptions()
-    options.isLive = true
-    options.color = .never
-    change(&options)
-    run = try StagedRun(
-      plan, .live, options, emulator: terminal,
-      environment: wrapsAgain ? [:] : ["TERM": "linux"])
-    self.terminal = terminal
-    self.frames = frames
-  }
-
-  func check() {
-    #expect(frames.faults == [])
-    #expect(terminal.faults == [])
-    #expect(!terminal.isSynchronized)
-  }
-}
 
 struct `The live display` {
   @Test func `shows what runs below what has ended`() throws {
@@ -317,54 +271,55 @@ struct `The live display` {
   }
 }
 
-struct `A heartbeat` {
-  @Test func `says every 30 seconds what is running, where no terminal does`() throws {
-    let ids = (1...8).map { "s\($0)" }
-    let run = try StagedRun(samplePlan(ids.joined(separator: ";"), width: 8))
-    run.start("s1")
-    run.at(12_000)
-    for id in ids.dropFirst() { run.start(id) }
-    run.awaitDeadline(at: 30_000)
-    run.end("s1")
-    run.settle("s1")
-    run.awaitDeadline(at: 60_000)
-    run.finish()
-    #expect(
-      run.standardError.split(separator: "\n").prefix(4) == [
-        "sample.yml  8 steps, 8 at once",
-        "… [0/8] 8 running  30.0s: s1 30.0s, s2 18.0s, s3 18.0s, s4 18.0s, s5 18.0s and 3 more",
-        "✓ s1  0.1s",
-        "… [1/8] 7 running  1m00s: s2 48.0s, s3 48.0s, s4 48.0s, s5 48.0s, s6 48.0s and 2 more",
-      ])
-  }
+struct `The live display, whatever happens,` {
+  private static let texts = [
+    "plain\n", "no end", "\r", "50%\r", "図書館", "e\u{301}\n", "\u{1b}[31mred", "\u{1b}[0m\n",
+    "\u{1b}[2J\u{1b}[5A", "\t", "\u{8}\u{7}\n", "👩‍👩‍👧\n", String(repeating: "long ", count: 60),
+    String(repeating: "x", count: 2000) + "\n", "[9/9] not a block\n",
+  ]
 
-  @Test(arguments: [OutputMode.quiet, .json])
-  func `is none where nothing is told but failures`(mode: OutputMode) throws {
-    let run = try StagedRun(samplePlan("a"), mode)
-    run.start("a")
-    #expect(run.deadline == nil)
-  }
-}
-
-struct `The time that is left` {
-  @Test(arguments: [
-    ("a~4; b~2; c~3: a", 2, "about 7s left"), ("a~4; b~4; c~4; d~4", 2, "about 8s left"),
-    ("a~4; b~4; c", 4, "about 4s left"), ("a~4; b; c", 4, nil), ("a; b", 4, nil),
-  ])
-  func `is that of the longest path or the width`(plan: String, width: Int, words: String?) throws {
-    let live = try LiveRun(samplePlan(plan, width: width))
-    live.run.pass(until: 0)
-    live.run.awaitDeadline(at: 50)
-    let header = live.terminal.lines.last { $0.hasPrefix("[") } ?? ""
-    #expect(header.split(separator: ", ").last { $0.hasPrefix("about") }.map(String.init) == words)
-  }
-
-  @Test func `shrinks as steps run, and is unknown once they take longer`() throws {
-    let live = try LiveRun(samplePlan("a~4"))
-    live.run.start("a")
-    live.run.pass(until: 2500)
-    #expect(live.terminal.lines.contains { $0.hasSuffix("2.5s, about 2s left") })
-    live.run.pass(until: 5000)
-    #expect(live.terminal.lines.contains { $0.hasSuffix("1 running  5.0s") })
+  /// Bytes that are no text, too.
+  @Test(arguments: 1...12)
+  func `shows each end once, and every frame is whole`(seed: Int) throws {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let ids = (1...30).map { "s\($0)" }
+    let live = try LiveRun(
+      samplePlan(ids.joined(separator: ";"), width: 30),
+      rows: .random(in: 3...30, using: &generator),
+      columns: .random(in: 24...120, using: &generator), wrapsAgain: seed % 2 == 0)
+    var waiting = ids
+    var running: [String] = []
+    var ended: [String] = []
+    var time = 0
+    while ended.count < ids.count {
+      switch Int.random(in: 0..<8, using: &generator) {
+      case 0...1 where !waiting.isEmpty:
+        running.append(waiting.removeFirst())
+        live.run.start(running[running.count - 1])
+      case 2...4:
+        guard let id = running.randomElement(using: &generator),
+          let text = Self.texts.randomElement(using: &generator)
+        else { continue }
+        try live.run.print(id, text)
+      case 5 where !running.isEmpty:
+        let id = running.remove(at: .random(in: running.indices, using: &generator))
+        live.run.end(id)
+        live.run.settle(id)
+        ended.append(id)
+      case 6 where Int.random(in: 0..<4, using: &generator) == 0:
+        live.run.resize(
+          rows: .random(in: 3...30, using: &generator),
+          columns: .random(in: 24...120, using: &generator))
+      default:
+        time += .random(in: 1...300, using: &generator)
+        live.run.pass(until: time)
+      }
+    }
+    live.run.finish()
+    live.check()
+    let ends = live.terminal.lines.filter { $0.hasPrefix("✓ s") && !$0.hasPrefix("✓ sample") }
+    #expect(ends.map { String($0.split(separator: " ")[1]) } == ended)
+    #expect(live.terminal.lines.count { $0.hasPrefix("✓ sample") } == 1)
+    #expect(live.terminal.screen.filter { $0.contains(" running") } == [])
   }
 }

@@ -12,6 +12,8 @@ package final class Console: RunObserver {
   private var output: any StepOutput
   private var ledger: RunLedger
   private var lines: ProgressLines
+  /// For a CI runner.
+  private var annotations: Annotations?
   /// The command that has the keys of the terminal.
   private var dialogue: Dialogue?
   /// The last of them.
@@ -28,6 +30,9 @@ package final class Console: RunObserver {
       plan: plan, directory: directory, masker: screen.messages.masker, screen: screen)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
+    annotations = screen.ci.map { [operations, lines] in
+      Annotations(operations, lines, on: screen, $0)
+    }
     output =
       switch mode {
       case .live, .grouped: GroupedOutput(screen: screen, operations: operations)
@@ -35,15 +40,15 @@ package final class Console: RunObserver {
       case .quiet, .json: UnseenOutput()
       }
     display = LiveDisplay(on: screen)
-    if mode.showsProgress, !Terminal.isTerminal(screen.messages.descriptor) {
-      heartbeat = Heartbeat()
-    }
+    let isWatched = screen.ci == nil && Terminal.isTerminal(screen.messages.descriptor)
+    if mode.showsProgress, !isWatched { heartbeat = Heartbeat(isForRunner: screen.ci != nil) }
     if display != nil || heartbeat != nil {
       progress = RunProgress(operations, screen: screen)
     }
   }
 
   package func observe(_ event: RunEvent) {
+    screen.ci?.advance(to: event)
     show(event)
     progress?.observe(event)
     display?.changed(at: event.time)
@@ -54,6 +59,7 @@ package final class Console: RunObserver {
     case .started(let operation, _):
       ledger.start(operation, at: event.time)
     case .outputGrew(let operation, let role, let byteCount):
+      heartbeat?.outputGrew()
       let start = ledger.running(operation)?.start ?? event.time
       let stream = Stream(operation: operation, role: role)
       if let dialogue, dialogue.stream == stream {
@@ -71,11 +77,14 @@ package final class Console: RunObserver {
       if mode.showsProgress { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      guard mode.showsProgress else { break }
-      if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
+      if mode.showsProgress {
+        if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
+      }
+      if let settled { annotations?.add(settled) }
     case .terminalTaken(let operation, let role):
-      takeTerminal(for: Stream(operation: operation, role: role))
-    case .terminalReturned: returnTerminal(at: event.time)
+      // Nobody types where a CI runner reads.
+      if screen.ci == nil { takeTerminal(for: Stream(operation: operation, role: role)) }
+    case .terminalReturned: if screen.ci == nil { returnTerminal(at: event.time) }
     case .appended(let operation, let id, let group):
       operations.append(operation, id: id, to: group)
       lines.makeRoom(for: id)
@@ -168,6 +177,9 @@ package final class Console: RunObserver {
     screen.flush()
     display?.end()
     heartbeat = nil
+    screen.ci?.closeGroup(on: screen)
+    annotations?.finish(end)
+    screen.ci?.beginSummary(operations.plan.name, on: screen)
     screen.turnToMessages()
     let summary = Summary(operations: operations, ledger: ledger, screen: screen)
     summary.write(end, wallTime: time, isQuiet: !mode.showsProgress)

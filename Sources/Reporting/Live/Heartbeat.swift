@@ -4,15 +4,24 @@ import Scheduling
 
 struct Heartbeat {
   private(set) var deadline: Nanoseconds = Heartbeat.pause
+  /// A message would interrupt the group that is open in the log of a CI runner.
+  private let isForRunner: Bool
+  /// Since the last line that was due.
+  private var hasOutput = false
 
   private static let pause: Nanoseconds = 30_000_000_000
   static let mostNames = 5
 
-  /// True if a line is due, once for each.
+  init(isForRunner: Bool) { self.isForRunner = isForRunner }
+
+  mutating func outputGrew() { hasOutput = true }
+
+  /// True if a line is due, once for each. A runner needs none as long as there is output.
   mutating func isDue(at time: Nanoseconds) -> Bool {
     guard time >= deadline else { return false }
-    deadline = time + Self.pause
-    return true
+    deadline = (time / Self.pause + 1) * Self.pause
+    defer { hasOutput = false }
+    return !isForRunner || !hasOutput
   }
 }
 

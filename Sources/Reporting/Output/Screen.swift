@@ -21,6 +21,8 @@ package struct ScreenOptions {
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
+  /// The CI runner that reads both streams.
+  package var ci: CIOptions?
 
   package init() {}
 }
@@ -41,6 +43,8 @@ package final class Screen {
   let unfoldsInstances: Bool
   /// The terminal with a block at its bottom; nil if there is none.
   let pane: Pane?
+  /// What a CI runner is told; nil if people, files or programs read.
+  let ci: CILog?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -66,7 +70,7 @@ package final class Screen {
     let other =
       isShared
       ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
-    clipsMessages = Terminal.width(of: messages) != nil
+    clipsMessages = options.ci == nil && Terminal.width(of: messages) != nil
     pane =
       options.isLive && clipsMessages
       ? Pane(messages, other, wrapsAgain: Terminal.wrapsAgain(environment: environment)) : nil
@@ -74,12 +78,17 @@ package final class Screen {
     self.messages = ByteSink(descriptor: messages, outlet: other, pane: pane)
     self.output.masker = options.masker
     self.messages.masker = options.masker
-    filtersOutput = Terminal.isTerminal(output)
-    colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)
+    ci = options.ci.map(CILog.init)
+    let (isTerminal, showsColors) = (Terminal.isTerminal(output), ci?.options.runner.showsColors)
+    // A runner may read from a terminal, but obeys no terminal's control characters.
+    filtersOutput = isTerminal && ci == nil
+    colorsOutput = options.color.isOn(
+      isTerminal: showsColors ?? isTerminal, environment: environment)
     colorsMessages = options.color.isOn(
-      isTerminal: Terminal.isTerminal(messages), environment: environment)
+      isTerminal: showsColors ?? Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
     unfoldsInstances = options.unfoldsInstances
+    self.messages.guardRules = ci?.dialect.rules
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }
@@ -112,6 +121,7 @@ package final class Screen {
     output.flush()
     messages.flush()
     pane?.endTurn()
+    ci?.noteWaiting(messages)
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
   }
@@ -145,7 +155,9 @@ package final class Screen {
   func copy(
     _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
-    guard filtersOutput else { return log.copy(range, to: output, buffer: scratch) }
+    guard filtersOutput || output.guardRules != nil else {
+      return log.copy(range, to: output, buffer: scratch)
+    }
     var position = range.lowerBound
     while position < range.upperBound {
       let wanted = min(scratch.count, range.upperBound - position)
@@ -205,7 +217,7 @@ extension Screen {
 extension Screen {
   /// The line in front of a command's output. Only where messages are seen beside output.
   func writeOpening(of title: [Piece]) {
-    guard isShared else { return }
+    guard isShared, ci == nil else { return }
     turnToMessages()
     write(.opening)
     messages.write(" ")

@@ -113,10 +113,15 @@ extension Tool {
     screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
-    let mode = outputMode(invocation)
+    let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+    let isOutputTaken = isForEvents || invocation.text(Options.output) == OutputMode.json.rawValue
+    let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
+    screenOptions.ci = surroundings.options
+    surroundings.writeMasks(options.secrets)
+    let mode = outputMode(invocation, isForEvents: isForEvents, surroundings)
     screenOptions.isLive = mode == .live
     let screen = Screen(
-      output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
+      output: surroundings.output, messages: surroundings.messages, options: screenOptions,
       environment: environmentValue)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
@@ -137,13 +142,16 @@ extension Tool {
   }
 }
 
-/// How the run is shown: as chosen, or as suits where it is shown.
-private func outputMode(_ invocation: Invocation) -> OutputMode {
-  let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+/// How the run is shown: as chosen, or as suits whoever reads.
+private func outputMode(
+  _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
+) -> OutputMode {
+  if isForEvents { return invocation.choice(Options.output, default: .quiet) }
   let usual =
-    isForEvents
-    ? OutputMode.quiet
-    : .usual(output: STDOUT_FILENO, messages: STDERR_FILENO, environment: environmentValue)
+    surroundings.options == nil
+    ? OutputMode.usual(
+      output: surroundings.output, messages: surroundings.messages, environment: environmentValue)
+    : .grouped
   return invocation.choice(Options.output, default: usual)
 }
 
