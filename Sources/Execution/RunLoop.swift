@@ -155,6 +155,7 @@ final class RunLoop {
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
+    case .jobControl: obey(Int32(item.number))
     }
   }
 

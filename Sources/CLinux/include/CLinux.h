@@ -102,6 +102,10 @@ uint64_t clinux_ignored_signals(void);
 // Blocks signals in addition to those that are already blocked.
 void clinux_block_signals(uint64_t signals);
 
+// Lets a blocked signal that stops the process happen now, and takes the SIGCONT that ended the stop. The
+// kernel ignores SIGTSTP in a process group that nobody could continue.
+void clinux_obey(int signal);
+
 // A descriptor to read signals from, close-on-exec, that does not block; -errno on failure.
 int clinux_signal_descriptor(uint64_t signals);
 
