@@ -131,7 +131,8 @@ extension Setting {
       text.template?.expressions ?? []
     case .allowFailureIf(let condition): [condition]
     case .hook(_, let hooks): hooks.flatMap(\.command.templates).flatMap(\.expressions)
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans, .outputs:
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans, .outputs:
       []
     }
   }
