@@ -19,7 +19,7 @@ extension Tool {
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
     case .failure(let exit):
-      if exit.status == ExitStatus.emptySelection { sayWhatElse(invocation) }
+      if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
