@@ -92,6 +92,7 @@ extension Tool {
       options.secrets = secrets
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
+      options.trace = .ofRun(id, invocation)
       return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)
