@@ -66,12 +66,17 @@ package struct RunBeginning: Hashable, Sendable {
   package let host: RunHost
   /// The process id of oprun.
   package let processID: Int32
+  /// The spans of the run and of its commands; nil if nobody asked for them.
+  package let trace: TraceContext?
 
-  package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
+  package init(
+    runID: String, clock: RunClock, host: RunHost, processID: Int32, trace: TraceContext? = nil
+  ) {
     self.runID = runID
     self.clock = clock
     self.host = host
     self.processID = processID
+    self.trace = trace
   }
 }
 

@@ -19,7 +19,7 @@ extension Tool {
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
     case .failure(let exit):
-      if exit.status == ExitStatus.emptySelection { sayWhatElse(invocation) }
+      if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
@@ -92,6 +92,7 @@ extension Tool {
       options.secrets = secrets
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
+      options.trace = .ofRun(id, invocation)
       return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)

@@ -34,7 +34,7 @@ extension Planner {
         let close = suggestion(
           for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
         )
-        throw .emptySelection(
+        throw .unknownStep(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
