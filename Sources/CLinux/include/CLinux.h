@@ -84,6 +84,7 @@ struct clinux_guardian {
   pid_t parent;              // ours
   const volatile int32_t *groups;  // to be killed if the program cannot be loaded; 0 for none
   int group_count;
+  const char *kill_file;     // a file that kills a control group when 1 is written to it, or NULL
 
   volatile pid_t busy;  // not 0 while the guardian still uses our memory; written by the kernel
 };
