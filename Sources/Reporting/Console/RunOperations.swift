@@ -105,12 +105,19 @@ extension RunOperations {
       settings: step.settings, late: step.late)
   }
 
+  /// The settings of a step, without copying the rest of it.
+  private func settings(of operation: OperationID) -> StepSettings {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return plan.steps[step.index].settings
+  }
+
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
-    let settings = operation.rawValue < 0 ? plan.settings : step(operation).settings
+    let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
     guard case .hook(let kind, let index) = role else { return settings.timeout }
     let hooks = settings.hooks[kind]
     guard hooks.indices.contains(index - 1) else { return nil }
@@ -174,7 +181,7 @@ extension RunOperations {
 
   /// The name for people, if there is one and it is known.
   func label(of operation: OperationID) -> [Piece] {
-    guard let id = id(operation), let name = step(operation).settings.name, name != id,
+    guard let id = id(operation), let name = settings(of: operation).name, name != id,
       !name.contains("${{")
     else { return [] }
     return [Piece("(\(shortName(name)))", .faint, gap: 1)]
