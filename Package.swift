@@ -64,8 +64,8 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans", "Pipelines",
-        "RunFiles", "Execution", "Reporting",
+        "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
+        "Pipelines", "RunFiles", "Execution", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(

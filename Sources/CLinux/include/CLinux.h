@@ -68,6 +68,10 @@ enum clinux_stage {
 // `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
+// The words of the command line, from the program's name on.
+int clinux_word_count(void);
+const char *clinux_word(int index);
+
 // What a guardian starts with. Everything in it must stay in place until `busy` is 0.
 struct clinux_guardian {
   const char *program;
