@@ -13,6 +13,7 @@ struct Tool {
 
   /// Performs the command; returns the exit status.
   func perform() -> Int32 {
+    if let runner = CIRunner.detected(environmentValue) { errors.makeHarmless(to: runner) }
     let status = answer()
     output.flush()
     let isCut = output.hasFailed && status == ExitStatus.success

@@ -85,7 +85,7 @@ struct RetryTests {
     }
     #expect(
       try download(server, in: Workspace()).errors == """
-        failed: http://SERVER/x: answers 503 and wants TIME of patience, longer than 5 minutes
+        failed: http://SERVER/x: answers 503 and asks for a wait of TIME, longer than 5 minutes
 
         """)
     #expect(server.requests.count == 1)

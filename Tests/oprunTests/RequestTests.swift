@@ -126,7 +126,7 @@ private let noFile =
     ("", noFile), ("run", noFile), ("-n", noFile),
     (
       "run build",
-      "'build' is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
+      "'build' is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
     ),
     ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
@@ -232,10 +232,10 @@ private let noFile =
     #expect(found == meaning)
   }
 
-  @Test func `what says nothing without another flag is refused`() {
+  @Test func `what has no effect without another flag is refused`() {
     #expect(
       mistake("a.yml --exit-code")
-        == "'--exit-code' says nothing without '--dry-run'; add '--dry-run' [run]")
+        == "'--exit-code' has no effect without '--dry-run'; add '--dry-run' [run]")
     #expect(mistake("--exit-code a.yml", ["OPRUN_DRY_RUN": "1"]).hasPrefix("no mistake"))
     #expect(mistake("a.yml", ["OPRUN_DRY_RUN_EXIT_CODE": "1"]).hasPrefix("no mistake"))
     #expect(mistake("-v a.yml").hasPrefix("no mistake"))
@@ -261,8 +261,8 @@ private let noFile =
     ("a.yml --who=x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
     ("a.yml --who", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
     ("--who a.yml", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
-    ("a.yml who=x", "'who=x' is no step; a parameter is set with --param who=x [run]"),
-    ("list a.yml who=", "'who=' is no step; a parameter is set with --param who= [list]"),
+    ("a.yml who=x", "'who=x' is not a step; a parameter is set with --param who=x [run]"),
+    ("list a.yml who=", "'who=' is not a step; a parameter is set with --param who= [list]"),
     ("validate --who a.yml", "unknown option '--who' [validate]"),
   ])
   func `a parameter without its option gets the way it is given`(line: String, words: String) {

@@ -12,6 +12,8 @@ package final class Console: RunObserver {
   private var output: any StepOutput
   private var ledger: RunLedger
   private var lines: ProgressLines
+  /// For a CI runner.
+  private var annotations: Annotations?
   /// The command that has the keys of the terminal.
   private var dialogue: Dialogue?
   /// The last of them.
@@ -24,6 +26,9 @@ package final class Console: RunObserver {
       plan: plan, directory: directory, masker: screen.messages.masker, screen: screen)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
+    annotations = screen.ci.map { [operations, lines] in
+      Annotations(operations, lines, on: screen, $0)
+    }
     output =
       switch mode {
       case .grouped: GroupedOutput(screen: screen, operations: operations)
@@ -33,6 +38,7 @@ package final class Console: RunObserver {
   }
 
   package func observe(_ event: RunEvent) {
+    screen.ci?.advance(to: event)
     switch event.kind {
     case .started(let operation, _):
       ledger.start(operation, at: event.time)
@@ -54,11 +60,14 @@ package final class Console: RunObserver {
       if mode != .quiet { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      guard mode != .quiet else { break }
-      if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
+      if mode != .quiet {
+        if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
+      }
+      if let settled { annotations?.add(settled) }
     case .terminalTaken(let operation, let role):
-      takeTerminal(for: Stream(operation: operation, role: role))
-    case .terminalReturned: returnTerminal()
+      // Nobody types where a CI runner reads.
+      if screen.ci == nil { takeTerminal(for: Stream(operation: operation, role: role)) }
+    case .terminalReturned: if screen.ci == nil { returnTerminal() }
     case .appended(let operation, let id, let group):
       operations.append(operation, id: id, to: group)
       lines.makeRoom(for: id)
@@ -127,6 +136,9 @@ package final class Console: RunObserver {
 
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     lines.endTurn()
+    screen.ci?.closeGroup(on: screen)
+    annotations?.finish(end)
+    screen.ci?.beginSummary(operations.plan.name, on: screen)
     screen.turnToMessages()
     let summary = Summary(operations: operations, ledger: ledger, screen: screen)
     summary.write(end, wallTime: time, isQuiet: mode == .quiet)

@@ -76,6 +76,11 @@ final class RunOperations {
     return !plan.graph.takesSlot(planned)
   }
 
+  /// What it prints may tell a CI runner something.
+  func isTrusted(_ stream: Stream) -> Bool {
+    stream.operation.rawValue < 0 || !step(stream.operation).settings.hasUntrustedOutput
+  }
+
   /// The services that it depends on.
   func services(of operation: OperationID) -> [OperationID] {
     guard plan.graph.hasServices else { return [] }

@@ -45,6 +45,23 @@ package final class ByteSink {
     }
   }
 
+  /// What of the text a CI runner would take for commands is made harmless. What was written before is passed
+  /// on first.
+  private var commandGuard: CommandGuard?
+  var guardRules: CommandGuard.Rules? {
+    didSet {
+      if guardRules == oldValue { return }
+      flush()
+      commandGuard = guardRules.map(CommandGuard.init)
+    }
+  }
+
+  /// What is written waits, as far as it fits.
+  var isHeld = false
+
+  /// Nothing waits to be written.
+  var isEmpty: Bool { count == 0 }
+
   /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
@@ -90,6 +107,7 @@ package final class ByteSink {
   }
 
   deinit {
+    isHeld = false
     flush()
     var rest: [UInt8] = []
     clipper.finish(into: &rest)
@@ -144,6 +162,7 @@ package final class ByteSink {
 
   /// Writes what was collected.
   package func flush() {
+    if isHeld { return }
     spill()
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
@@ -168,6 +187,11 @@ package final class ByteSink {
   }
 
   private func emit(_ bytes: UnsafeRawBufferPointer) {
+    if commandGuard != nil {
+      var harmless: [UInt8] = []
+      commandGuard?.pass(bytes, into: &harmless)
+      return harmless.withUnsafeBytes { writeNow($0) }
+    }
     guard clipper.isNeeded else { return writeNow(bytes) }
     var clipped: [UInt8] = []
     clipper.clip(bytes, into: &clipped)

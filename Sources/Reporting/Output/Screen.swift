@@ -19,6 +19,8 @@ package struct ScreenOptions {
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
+  /// The CI runner that reads both streams.
+  package var ci: CIOptions?
 
   package init() {}
 }
@@ -37,6 +39,8 @@ package final class Screen {
   let colorsMessages: Bool
   let usesASCII: Bool
   let unfoldsInstances: Bool
+  /// What a CI runner is told; nil if people, files or programs read.
+  let ci: CILog?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -66,13 +70,18 @@ package final class Screen {
     self.messages = ByteSink(descriptor: messages, outlet: other)
     self.output.masker = options.masker
     self.messages.masker = options.masker
-    filtersOutput = Terminal.isTerminal(output)
-    colorsOutput = options.color.isOn(isTerminal: filtersOutput, environment: environment)
+    ci = options.ci.map(CILog.init)
+    let (isTerminal, showsColors) = (Terminal.isTerminal(output), ci?.options.runner.showsColors)
+    // A runner may read from a terminal, but obeys no terminal's control characters.
+    filtersOutput = isTerminal && ci == nil
+    colorsOutput = options.color.isOn(
+      isTerminal: showsColors ?? isTerminal, environment: environment)
     colorsMessages = options.color.isOn(
-      isTerminal: Terminal.isTerminal(messages), environment: environment)
+      isTerminal: showsColors ?? Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
     unfoldsInstances = options.unfoldsInstances
-    clipsMessages = Terminal.width(of: messages) != nil
+    clipsMessages = ci == nil && Terminal.width(of: messages) != nil
+    self.messages.guardRules = ci?.dialect.rules
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }
@@ -104,6 +113,7 @@ package final class Screen {
   func flush() {
     output.flush()
     messages.flush()
+    ci?.noteWaiting(messages)
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
   }
@@ -137,7 +147,9 @@ package final class Screen {
   func copy(
     _ range: Range<Int>, of log: LogFile, filter: inout TerminalFilter, isEnd: Bool
   ) -> Int {
-    guard filtersOutput else { return log.copy(range, to: output, buffer: scratch) }
+    guard filtersOutput || output.guardRules != nil else {
+      return log.copy(range, to: output, buffer: scratch)
+    }
     var position = range.lowerBound
     while position < range.upperBound {
       let wanted = min(scratch.count, range.upperBound - position)
@@ -197,7 +209,7 @@ extension Screen {
 extension Screen {
   /// The line in front of a command's output. Only where messages are seen beside output.
   func writeOpening(of title: [Piece]) {
-    guard isShared else { return }
+    guard isShared, ci == nil else { return }
     turnToMessages()
     write(.opening)
     messages.write(" ")

@@ -51,6 +51,9 @@ enum Options {
     "report", nil, .text("FILE", wanted: "a file"), summary: "write a report in HTML to FILE")
   static let summary = Option(
     "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
+  static let ci = Option(
+    "ci", nil, .choice(CIChoice.allCases.map(\.rawValue)),
+    summary: "which CI runner reads the output; found out by default")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")

@@ -47,7 +47,7 @@ struct UsageFailure: Error, Hashable {
   /// The failure for `name=value` in the place of a step, because no step id has that form.
   static func parameterAsOperand(_ text: String, of command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(text)) is no step", help: settingParameter(text), command: command.name)
+      "\(quoted(text)) is not a step", help: settingParameter(text), command: command.name)
   }
 
   static func isParameterName(_ text: some StringProtocol) -> Bool {
@@ -60,7 +60,7 @@ struct UsageFailure: Error, Hashable {
 
   static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "'\(option.flag)' says nothing without '\(flag)'", help: "add '\(flag)'",
+      "'\(option.flag)' has no effect without '\(flag)'", help: "add '\(flag)'",
       command: command.name)
   }
 
@@ -197,7 +197,7 @@ struct UsageFailure: Error, Hashable {
 
   static func neitherFileNorStep(_ word: String, _ command: Command) -> UsageFailure {
     UsageFailure(
-      "\(quoted(word)) is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a "
+      "\(quoted(word)) is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a "
         + "directory above", command: command.name)
   }
 

@@ -114,6 +114,10 @@ extension Tool {
         render(
           diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
           columns: Terminal.width(of: STDERR_FILENO)))
+      if let runner = CISurroundings.runnerOutside {
+        errors.write(
+          annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
+      }
       return ExitStatus.invalidPipeline
     case .emptySelection(let message, let help):
       say(message, help: help)
@@ -131,7 +135,15 @@ extension Tool {
   }
 
   /// Lines of a listing are not wrapped by a terminal.
-  func clipOutput() { output.lineWidth = Terminal.width(of: STDOUT_FILENO) }
+  func clipOutput() {
+    output.lineWidth = Terminal.width(of: STDOUT_FILENO)
+    shareOutputWithRunner()
+  }
+
+  /// What people read in the log of a CI job holds no commands.
+  func shareOutputWithRunner() {
+    if let runner = CIRunner.detected(environmentValue) { output.makeHarmless(to: runner) }
+  }
 
   func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
     var options = DrawingOptions()

@@ -113,10 +113,13 @@ extension Tool {
     screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
-    let screen = Screen(
-      output: STDOUT_FILENO, messages: STDERR_FILENO, options: screenOptions,
-      environment: environmentValue)
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
+    let surroundings = CISurroundings(invocation, isOutputTaken: isForEvents)
+    screenOptions.ci = surroundings.options
+    surroundings.writeMasks(options.secrets)
+    let screen = Screen(
+      output: surroundings.output, messages: surroundings.messages, options: screenOptions,
+      environment: environmentValue)
     let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(

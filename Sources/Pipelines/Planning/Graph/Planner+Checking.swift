@@ -176,7 +176,8 @@ extension Planner {
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans,
       .outputs:
       break
     }
@@ -267,7 +268,8 @@ extension Setting {
       text.template != nil
     case .allowFailureIf: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans,
       .outputs:
       false
     }

@@ -133,7 +133,7 @@ extension Setting {
     switch self {
     case .timeout, .allowFailure, .allowFailureIf: true
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-      .logLimit, .nice, .tty,
+      .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .hook, .outputs:
       false
     }

@@ -106,7 +106,7 @@ extension Planner {
         base = handedOver(GivenText(text: path), at: address, number)
       case .shell, .standardInput, .timeout, .retry, .allowFailure, .allowFailureIf, .stop,
         .logLimit,
-        .nice, .tty, .orphans, .hook, .outputs:
+        .nice, .tty, .untrustedOutput, .orphans, .hook, .outputs:
         break
       }
     }
