@@ -1,25 +1,24 @@
 // Values by name, in the order they were added.
 
 /// Each name occurs once. A few names are compared, many are hashed: most maps are small, and
-/// making a table for them would cost more than it saves. It is inlinable, because the types of other
-/// modules' elements are otherwise looked up with every call, which takes a thousand instructions.
+/// making a table for them would cost more than it saves.
 package struct OrderedMap<Element> {
-  @usableFromInline package internal(set) var names: [String] = []
+  package private(set) var names: [String] = []
   package var values: [Element] = []
   /// The positions by name; empty while there are only a few.
-  @usableFromInline var places: [String: Int] = [:]
+  private var places: [String: Int] = [:]
 
-  @inlinable package init() {}
+  package init() {}
 
-  @inlinable package var count: Int { names.count }
+  package var count: Int { names.count }
 
-  @inlinable package mutating func reserveCapacity(_ count: Int) {
+  package mutating func reserveCapacity(_ count: Int) {
     names.reserveCapacity(count)
     values.reserveCapacity(count)
   }
 
   /// Setting nil changes nothing. O(1).
-  @inlinable package subscript(name: String) -> Element? {
+  package subscript(name: String) -> Element? {
     get { place(of: name).map { values[$0] } }
     set {
       guard let newValue else { return }
@@ -33,12 +32,12 @@ package struct OrderedMap<Element> {
     }
   }
 
-  @inlinable func place(of name: String) -> Int? {
+  private func place(of name: String) -> Int? {
     places.isEmpty ? names.firstIndex(of: name) : places[name]
   }
 
   /// Adds the position of the last name.
-  @inlinable mutating func addPlace() {
+  private mutating func addPlace() {
     if !places.isEmpty {
       places[names[count - 1]] = count - 1
     } else if count > 8 {
