@@ -1,6 +1,7 @@
 // How far a run is: the line where no terminal shows it, and the time that is left.
 
 import Scheduling
+import TestSupport
 import Testing
 
 @testable import Reporting
