@@ -34,8 +34,11 @@ struct LiveDisplay {
   /// What was written before is with the pane.
   mutating func endTurn(at time: Nanoseconds, _ view: (ScreenSize) -> LiveView) {
     guard let deadline else { return }
+    let isDue = time >= deadline
+    // A turn without events may be that of a new size.
+    if !isDue, firstChange != nil { return }
     let size = Terminal.size(of: pane.descriptor) ?? lastSize ?? Self.usualSize
-    guard time >= deadline || firstChange == nil && size != lastSize else { return }
+    guard isDue || size != lastSize else { return }
     firstChange = nil
     lastFrame = time
     lastSize = size
