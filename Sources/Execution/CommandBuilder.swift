@@ -16,6 +16,7 @@ struct CommandBuilder {
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let masker: Masker?
+  private let trace: TraceContext?
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
@@ -26,6 +27,7 @@ struct CommandBuilder {
     folder = options.folder(from: workspace)
     added = options.environment
     masker = options.secrets.masker
+    trace = options.trace
     own = [
       EnvironmentVariable(.oprun, "1"), EnvironmentVariable(.runID, options.runID),
       EnvironmentVariable(.workspace, workspace),
@@ -40,6 +42,10 @@ struct CommandBuilder {
       EnvironmentVariable(.step, step), EnvironmentVariable(.attempt, String(command.attempt)),
       EnvironmentVariable(.output, "\(folder)/\(outputs)"),
     ]
+    if let trace, !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" }) {
+      let header = trace.header(of: key.operation, key.role)
+      variables.append(EnvironmentVariable(name: "TRACEPARENT", value: header))
+    }
     variables += command.variables
     let work = work(of: command.action, command.settings, &variables)
     return Command(

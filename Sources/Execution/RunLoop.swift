@@ -24,6 +24,8 @@ package struct RunOptions {
   package var canBeChangedFromOutside = false
   /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
+  /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
+  package var trace: TraceContext?
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 
@@ -133,7 +135,7 @@ final class RunLoop {
   private var beginning: RunBeginning {
     RunBeginning(
       runID: options.runID, clock: waiting.clock,
-      host: options.host, processID: getpid())
+      host: options.host, processID: getpid(), trace: options.trace)
   }
 
   /// Waits for news and passes it on.
@@ -155,6 +157,7 @@ final class RunLoop {
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
+    case .jobControl: obey(Int32(item.number))
     }
   }
 

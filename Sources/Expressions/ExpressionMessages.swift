@@ -82,7 +82,7 @@ extension ExpressionMessage {
       case "||": "'||' means or"
       default: "'\(sign)' compares"
       }
-    return UnlocatedFailure("\(quoted(word)) is no operator", help: meaning)
+    return UnlocatedFailure("\(quoted(word)) is not an operator", help: meaning)
   }
 
   /// A function between its arguments: `x contains 'y'`.
@@ -193,8 +193,8 @@ extension ExpressionMessage {
   static func nullIsNotEmpty(_ name: String, _ sign: String) -> UnlocatedFailure {
     UnlocatedFailure(
       "\(quoted(name)) may be null, which is not ''",
-      help: "\(printable(name)) ?? '' \(sign) '' is about both, "
-        + "\(printable(name)) \(sign) null about null alone")
+      help: "\(printable(name)) ?? '' \(sign) '' tests for both, "
+        + "\(printable(name)) \(sign) null for null only")
   }
 
   static func mayBeMissing(_ secret: String) -> UnlocatedFailure {

@@ -22,6 +22,20 @@ package final class Masker: Sendable {
     broken = BrokenForms(forms.broken)
   }
 
+  /// All that a masker of these secrets finds, for others who mask: the secrets and their lines in order,
+  /// then what is made of them.
+  package static func forms(of secrets: [[UInt8]]) -> [[UInt8]] {
+    var forms = SecretForms()
+    for secret in secrets where characterCount(of: secret) >= Masker.fewestCharacters {
+      forms.add(secret, withLines: true)
+    }
+    let all = forms.texts.union(forms.broken)
+    let values = Set(secrets + secrets.flatMap(SecretForms.lines)).intersection(all)
+    return [values, all.subtracting(values)].flatMap { forms in
+      forms.sorted { $0.lexicographicallyPrecedes($1) }
+    }
+  }
+
   /// A masker for tests, with these texts and no forms of them; none shorter than four bytes, or
   /// eight bytes for those in `broken`.
   init(exactly patterns: Set<[UInt8]>, broken: Set<[UInt8]> = []) {

@@ -298,6 +298,7 @@ enum Setting: Hashable {
   case logLimit(Int)
   case nice(Int32)
   case tty(Bool)
+  case untrustedOutput(Bool)
   case orphans(OrphanAction)
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])

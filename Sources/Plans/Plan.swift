@@ -193,6 +193,8 @@ package final class StepSettings: Sendable {
   package let nice: Int32
   /// Its own command has a terminal.
   package let usesTerminal: Bool
+  /// A CI runner must not obey what it prints.
+  package let hasUntrustedOutput: Bool
   package let orphans: OrphanAction
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
@@ -206,7 +208,7 @@ package final class StepSettings: Sendable {
     timeout: Nanoseconds? = nil, retry: RetryPolicy = RetryPolicy(),
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
-    usesTerminal: Bool = false, orphans: OrphanAction = .kill,
+    usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
     hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil, capturesOutput: Bool = false
   ) {
     self.name = name
@@ -221,6 +223,7 @@ package final class StepSettings: Sendable {
     self.logLimit = logLimit
     self.nice = nice
     self.usesTerminal = usesTerminal
+    self.hasUntrustedOutput = hasUntrustedOutput
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs

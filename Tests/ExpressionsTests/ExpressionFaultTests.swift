@@ -29,7 +29,7 @@ struct ExpressionFaultTests {
     (
       "params.fast and true",
       """
-      p:1:13: error: 'and' is no operator
+      p:1:13: error: 'and' is not an operator
        1 | params.fast and true
          |             ^~~
         help: '&&' means and
@@ -39,7 +39,7 @@ struct ExpressionFaultTests {
     (
       "(params.fast OR true)",
       """
-      p:1:14: error: 'OR' is no operator
+      p:1:14: error: 'OR' is not an operator
        1 | (params.fast OR true)
          |              ^~
         help: '||' means or
@@ -49,7 +49,7 @@ struct ExpressionFaultTests {
     (
       "not params.fast",
       """
-      p:1:1: error: 'not' is no operator
+      p:1:1: error: 'not' is not an operator
        1 | not params.fast
          | ^~~
         help: '!' means not: !(x == y)
@@ -59,7 +59,7 @@ struct ExpressionFaultTests {
     (
       "!not(params.fast)",
       """
-      p:1:2: error: 'not' is no operator
+      p:1:2: error: 'not' is not an operator
        1 | !not(params.fast)
          |  ^~~
         help: '!' means not: !(x == y)
@@ -69,7 +69,7 @@ struct ExpressionFaultTests {
     (
       "params.version not in ['a']",
       """
-      p:1:16: error: 'not' is no operator
+      p:1:16: error: 'not' is not an operator
        1 | params.version not in ['a']
          |                ^~~
         help: '!' means not: !(x == y)
@@ -79,7 +79,7 @@ struct ExpressionFaultTests {
     (
       "params.version is '1'",
       """
-      p:1:16: error: 'is' is no operator
+      p:1:16: error: 'is' is not an operator
        1 | params.version is '1'
          |                ^~
         help: '==' compares
@@ -427,7 +427,7 @@ struct ExpressionFaultTests {
     ("params.targets == 'a'", "'in' looks for an item: x in list"),
     (
       "params.tag != ''",
-      "params.tag ?? '' != '' is about both, params.tag != null about null alone"
+      "params.tag ?? '' != '' tests for both, params.tag != null for null only"
     ),
   ])
   func `values that cannot be compared come with a way to compare them`(

@@ -41,7 +41,7 @@ struct WaitTests {
     #expect(end.status == 1)
     #expect(
       end.errors == """
-        oprun-steps: not ready after TIME: file 'never': there is none
+        oprun-steps: not ready after TIME: file 'never': it does not exist
         oprun-steps: not ready after TIME: tcp 'SERVER': connection refused
         oprun-steps: not ready after TIME: command 'exit 3': exits with 3
         oprun-steps: not ready after TIME: command 'sleep 60': takes too long
@@ -60,7 +60,8 @@ struct WaitTests {
       "--timeout=0s")
     #expect(ready.status == 0, "\(ready.errors)")
     let missing = try workspace.run("wait", "--file=never", "--timeout=0s")
-    #expect(missing.errors == "oprun-steps: not ready after TIME: file 'never': there is none\n")
+    #expect(
+      missing.errors == "oprun-steps: not ready after TIME: file 'never': it does not exist\n")
   }
 
   @Test func `looks at files and ports load no library that transfers or images need`() throws {

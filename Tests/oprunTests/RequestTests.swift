@@ -126,7 +126,7 @@ private let noFile =
     ("", noFile), ("run", noFile), ("-n", noFile),
     (
       "run build",
-      "'build' is no file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
+      "'build' is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
     ),
     ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
@@ -139,9 +139,8 @@ private let noFile =
     ("--dry-run=1 a.yml", "'--dry-run' takes no value, found '1' [run]"),
     (
       "--output gruoped a.yml",
-      "'--output' wants grouped, prefixed or quiet, found 'gruoped'; did you mean 'grouped'? [run]"
+      "'--output' wants live, grouped, prefixed, quiet or json, found 'gruoped'; did you mean 'grouped'? [run]"
     ),
-    ("--output live a.yml", "'--output live' is not supported yet [run]"),
     ("--state-dir= a.yml", "'--state-dir' wants a directory, found '' [run]"),
     (
       "--param width a.yml",
@@ -150,7 +149,23 @@ private let noFile =
     ("--param =3 a.yml", "'--param' wants a name and a value, as in name=value, found '=3' [run]"),
     ("a.yml --param", "'--param' needs a value: a name and a value, as in name=value [run]"),
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
-    ("validate --param a=b a.yml", "unknown option '--param' [validate]"),
+    (
+      "validate --param a=b a.yml",
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun graph' and 'oprun list' [validate]"
+    ),
+    ("graph -j3 a.yml", "unknown option '-j'; it is an option of 'oprun run' [graph]"),
+    ("list --dry-run a.yml", "unknown option '--dry-run'; it is an option of 'oprun run' [list]"),
+    ("--dry a.yml", "unknown option '--dry'; did you mean '--dry-run'? [run]"),
+    ("-dry-run a.yml", "unknown option '-dry-run'; did you mean '--dry-run'? [run]"),
+    ("-jobs=3 a.yml", "unknown option '-jobs=3'; did you mean '--jobs=3'? [run]"),
+    ("-j --strict a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -n a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -- a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -3 a.yml", "'--jobs' wants a whole number of at least 0, found '-3' [run]"),
+    (
+      "--junit --trace=x a.yml",
+      "'--junit' needs a value: a file; if '--trace=x' is the value, write '=' [run]"
+    ),
     ("list a.yml b.yml", "'oprun list' takes no more than [FILE], but found 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
@@ -232,10 +247,10 @@ private let noFile =
     #expect(found == meaning)
   }
 
-  @Test func `what says nothing without another flag is refused`() {
+  @Test func `what has no effect without another flag is refused`() {
     #expect(
       mistake("a.yml --exit-code")
-        == "'--exit-code' says nothing without '--dry-run'; add '--dry-run' [run]")
+        == "'--exit-code' has no effect without '--dry-run'; add '--dry-run' [run]")
     #expect(mistake("--exit-code a.yml", ["OPRUN_DRY_RUN": "1"]).hasPrefix("no mistake"))
     #expect(mistake("a.yml", ["OPRUN_DRY_RUN_EXIT_CODE": "1"]).hasPrefix("no mistake"))
     #expect(mistake("-v a.yml").hasPrefix("no mistake"))
@@ -261,9 +276,13 @@ private let noFile =
     ("a.yml --who=x", "unknown option '--who'; a parameter is set with --param who=x [run]"),
     ("a.yml --who", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
     ("--who a.yml", "unknown option '--who'; a parameter is set with --param who=VALUE [run]"),
-    ("a.yml who=x", "'who=x' is no step; a parameter is set with --param who=x [run]"),
-    ("list a.yml who=", "'who=' is no step; a parameter is set with --param who= [list]"),
+    ("a.yml who=x", "'who=x' is not a step; a parameter is set with --param who=x [run]"),
+    ("list a.yml who=", "'who=' is not a step; a parameter is set with --param who= [list]"),
     ("validate --who a.yml", "unknown option '--who' [validate]"),
+    (
+      "a.yml --format x",
+      "unknown option '--format'; it is an option of 'oprun graph' and 'oprun validate' [run]"
+    ),
   ])
   func `a parameter without its option gets the way it is given`(line: String, words: String) {
     #expect(mistake(line) == words)

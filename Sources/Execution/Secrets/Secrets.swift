@@ -25,6 +25,9 @@ package struct Secrets: Sendable {
     }?.key
   }
 
+  /// Everything that is masked, the secrets themselves first: for others who mask.
+  package var forms: [[UInt8]] { Masker.forms(of: values.values.map { Array($0.utf8) }) }
+
   /// The value of a secret; nil if it is missing.
   package subscript(name: String) -> String? { values[name] }
 }

@@ -62,6 +62,8 @@ extension Decoder {
     if let limit { settings.append(.logLimit(limit)) }
     if let nice { settings.append(.nice(Int32(nice))) }
     if let tty { settings.append(.tty(tty)) }
+    let untrusted = fields[.untrustedOutput].flatMap { boolean($0, StepKey.untrustedOutput.row) }
+    if let untrusted { settings.append(.untrustedOutput(untrusted)) }
     return settings
   }
 

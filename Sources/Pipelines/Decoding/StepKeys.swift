@@ -211,7 +211,8 @@ extension StepKey {
     }
     static var untrustedOutput: KeyRow {
       KeyRow(
-        "untrusted_output", .boolean, "Its output cannot issue commands to the CI runner.", .notYet)
+        "untrusted_output", .boolean, "Its output cannot give commands to the CI runner.",
+        default: "false", example: "true")
     }
   }
 

@@ -53,7 +53,7 @@ enum LoadingMessage {
 
   static func ofRun(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "\(quoted(key)) is about a whole run, and another file includes this one", at: span,
+      "\(quoted(key)) applies to a whole run, and another file includes this one", at: span,
       help: "set it in the file that is run")
   }
 

@@ -244,7 +244,7 @@ enum PlanningMessage {
 
   static func noService(_ step: String, at span: Span) -> Diagnostic {
     Diagnostic(
-      "'when: ready' needs a service, and \(quoted(step)) is none", at: span,
+      "'when: ready' needs a service, and \(quoted(step)) is not one", at: span,
       help: "give that step 'background', or leave out 'when'")
   }
 

@@ -200,7 +200,8 @@ package struct LateDependencies {
 
   /// Makes a collection for about this many.
   package init(count: Int = 0) {
-    steps.reserveCapacity(count)
+    // For a few it would take longer than what it saves.
+    if count > 8 { steps.reserveCapacity(count) }
     all.reserveCapacity(count)
   }
 }

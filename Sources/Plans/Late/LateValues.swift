@@ -172,8 +172,8 @@ extension StepSettings {
       standardInput: changes.standardInput ?? standardInput, timeout: timeout,
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
-      nice: nice, usesTerminal: usesTerminal, orphans: orphans, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput)
+      nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
+      orphans: orphans, hooks: hooks, outputs: outputs, capturesOutput: capturesOutput)
   }
 }
 

@@ -126,24 +126,31 @@ struct GroupedOutput: StepOutput {
     if isSuspended || live.map({ $0.stream != stream }) ?? false {
       if isFailure, screen.isShared, !isSuspended, !isService {
         live?.interrupt()
-        show(stream, log, from: state)
+        show(stream, log, from: state, as: .failed)
       } else {
         waiting.append(Waiting(stream: stream, log: log?.identity, state: state))
       }
       return
     }
     if isService { return services.ended(stream, isFailure: isFailure) }
-    if let live { live.close() } else { show(stream, log, from: state) }
+    if let live {
+      live.close(isFailure: isFailure)
+    } else {
+      show(stream, log, from: state, as: isFailure ? .failed : .succeeded)
+    }
     live = nil
     openNext()
   }
 
   /// The whole rest of it.
-  private func show(_ stream: Stream, _ log: LogFile?, from state: GroupState?) {
+  private func show(
+    _ stream: Stream, _ log: LogFile?, from state: GroupState?,
+    as command: CIGroup.State = .succeeded
+  ) {
     guard let log else {
       return screen.writeUnreadable(operations.logPath(of: stream), .neverWritten)
     }
-    LiveGroup(stream, log, on: stage, from: state).close()
+    LiveGroup(stream, log, on: stage, from: state, as: command).close()
   }
 
   private mutating func openNext() {
@@ -179,7 +186,9 @@ struct GroupedOutput: StepOutput {
   }
 
   var deadline: Nanoseconds? {
-    guard live != nil, screen.isShared, !waiting.isEmpty || !talkers.isEmpty else { return nil }
-    return lastOutput + Self.longestSilence
+    guard live != nil, screen.isShared else { return nil }
+    let silence = lastOutput + Self.longestSilence
+    let isWanted = !waiting.isEmpty || !talkers.isEmpty
+    return screen.ci?.deadline(silence: silence) ?? (isWanted ? silence : nil)
   }
 }

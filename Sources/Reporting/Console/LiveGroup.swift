@@ -16,8 +16,9 @@ struct GroupState {
   fileprivate var filter: TerminalFilter
   fileprivate var label = Label.opening
 
-  init(_ screen: Screen) {
-    filter = TerminalFilter(keepsColor: screen.colorsOutput, rail: screen.rail)
+  /// Output that a CI runner may not obey is text without colours.
+  init(_ screen: Screen, isTrusted: Bool) {
+    filter = TerminalFilter(keepsColor: screen.colorsOutput && isTrusted, rail: screen.rail)
   }
 }
 
@@ -33,15 +34,23 @@ final class LiveGroup {
   private let log: LogFile
   private let stage: Stage
   private(set) var state: GroupState
+  /// The command, when what is shown is shown.
+  private let command: CIGroup.State
+  private let isTrusted: Bool
 
   private var screen: Screen { stage.screen }
 
   /// With a state it goes on where it was left.
-  init(_ stream: Stream, _ log: LogFile, on stage: Stage, from state: GroupState?) {
+  init(
+    _ stream: Stream, _ log: LogFile, on stage: Stage, from state: GroupState?,
+    as command: CIGroup.State = .running
+  ) {
     self.stream = stream
     self.log = log
     self.stage = stage
-    self.state = state ?? GroupState(stage.screen)
+    self.command = command
+    isTrusted = stage.screen.ci == nil || stage.operations.isTrusted(stream)
+    self.state = state ?? GroupState(stage.screen, isTrusted: isTrusted)
   }
 
   /// Shows whole lines only: a message may come between any two calls.
@@ -53,7 +62,8 @@ final class LiveGroup {
     copy(upTo: end)
   }
 
-  func close() {
+  func close(isFailure: Bool = false) {
+    defer { screen.ci?.closeGroup(isFailure: isFailure, on: screen) }
     let size = log.size
     guard state.shown < size else { return }
     copy(upTo: size)
@@ -61,7 +71,10 @@ final class LiveGroup {
   }
 
   /// Lines of another group come next; those that follow say whose they are.
-  func interrupt() { if state.label == .none { state.label = .continuation } }
+  func interrupt() {
+    if state.label == .none { state.label = .continuation }
+    screen.ci?.closeGroup(on: screen)
+  }
 
   private func copy(upTo end: Int) {
     writeLabel()
@@ -76,7 +89,13 @@ final class LiveGroup {
     defer { state.label = .none }
     guard state.label != .none, screen.isShared else { return }
     let title = stage.operations.heading(of: stream)
-    screen.writeOpening(
-      of: state.label == .opening ? title : title + [Piece("(continued)", .faint, gap: 1)])
+    let isOpening = state.label == .opening
+    guard let ci = screen.ci else {
+      return screen.writeOpening(
+        of: isOpening ? title : title + [Piece("(continued)", .faint, gap: 1)])
+    }
+    ci.openGroup(
+      (title.map(\.text) + (isOpening ? [] : ["(continued)"])).joined(separator: " "),
+      of: stage.operations.name(stream.operation), command, isTrusted: isTrusted, on: screen)
   }
 }

@@ -58,6 +58,9 @@ struct PrefixedOutput: StepOutput {
     let isFull = byteCount - position.shown >= screen.scratch.count
     guard hasNewline || isFull || isEnd else { return }
     screen.turnToOutput()
+    let isTrusted = screen.ci == nil || operations.isTrusted(stream)
+    if !isTrusted { screen.output.guardRules = screen.ci?.dialect.rules }
+    defer { if !isTrusted { screen.output.guardRules = nil } }
     let prefix = "[\(operations.title(of: stream))] "
     while position.shown < byteCount {
       let wanted = min(screen.scratch.count, byteCount - position.shown)
@@ -105,8 +108,8 @@ struct PrefixedOutput: StepOutput {
 
   private func writeLine(_ line: UnsafeRawBufferPointer, after prefix: String) {
     screen.output.write(prefix, in: .faint, isColored: screen.colorsOutput)
-    if screen.filtersOutput {
-      var filter = TerminalFilter(keepsColor: screen.colorsOutput)
+    if screen.filtersOutput || screen.output.guardRules != nil {
+      var filter = TerminalFilter(keepsColor: screen.colorsOutput && screen.ci == nil)
       _ = filter.write(line, isLast: true, to: screen.output)
       filter.suspendColors(to: screen.output)
     } else {

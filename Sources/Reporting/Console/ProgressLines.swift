@@ -9,7 +9,7 @@ struct ProgressLines {
   let screen: Screen
   let sink: ByteSink
   /// The number of columns to which names are padded.
-  private var nameWidth: Int
+  private(set) var nameWidth: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
   /// By the group, until all of it has ended.
@@ -73,7 +73,7 @@ struct ProgressLines {
     begin(Mark(settled.ending), settled.operation)
     switch settled.ending.outcome {
     case .succeeded: writeSuccess(settled)
-    case .failed, .timedOut: writeFailure(settled)
+    case .failed, .timedOut: writeFailure(settled, to: sink)
     case .cached: sink.write("up to date")
     case .cancelled: sink.write(settled.record == nil ? "did not start" : "cancelled")
     case .skipped: sink.write("skipped")
@@ -93,7 +93,15 @@ struct ProgressLines {
     sink.write(attemptOf: last.role, limit: 0)
   }
 
-  private func writeFailure(_ settled: SettledOperation) {
+  /// How an operation failed, and why.
+  func writeEnd(of settled: SettledOperation, to sink: ByteSink) {
+    writeFailure(settled, to: sink)
+    guard let reason = settled.reason(operations) else { return }
+    sink.write(settled.linkToReason)
+    sink.write(reason)
+  }
+
+  private func writeFailure(_ settled: SettledOperation, to sink: ByteSink) {
     if case .hook(let kind) = settled.cause {
       sink.write(kind.keyText)
       sink.write(" hook failed")

@@ -44,6 +44,7 @@ struct StepDetails {
     add("takes", claims(spec.claims))
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     add("tty", settings.usesTerminal ? "true" : nil)
+    add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
     for kind in HookKind.allCases {
       for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
     }

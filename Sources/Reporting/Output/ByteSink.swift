@@ -12,6 +12,8 @@ package final class ByteSink {
   package let descriptor: Int32
   /// Used in place of the descriptor if writing must not wait.
   let outlet: Outlet?
+  /// Used in place of both where text is followed by a block.
+  let pane: Pane?
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
@@ -45,6 +47,23 @@ package final class ByteSink {
     }
   }
 
+  /// What of the text a CI runner would take for commands is made harmless. What was written before is passed
+  /// on first.
+  private var commandGuard: CommandGuard?
+  var guardRules: CommandGuard.Rules? {
+    didSet {
+      if guardRules == oldValue { return }
+      flush()
+      commandGuard = guardRules.map(CommandGuard.init)
+    }
+  }
+
+  /// What is written waits, as far as it fits.
+  var isHeld = false
+
+  /// Nothing waits to be written.
+  var isEmpty: Bool { count == 0 }
+
   /// What was written before is passed on first.
   package var masker: Masker? {
     willSet { if count > 0 || masking != nil { flush() } }
@@ -59,9 +78,12 @@ package final class ByteSink {
     self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
   }
 
-  init(descriptor: Int32, outlet: Outlet?, capacity: Int = 64 << 10) {
+  init(
+    descriptor: Int32, outlet: Outlet?, pane: Pane? = nil, capacity: Int = 64 << 10
+  ) {
     self.descriptor = descriptor
     self.outlet = outlet
+    self.pane = pane
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
@@ -90,6 +112,7 @@ package final class ByteSink {
   }
 
   deinit {
+    isHeld = false
     flush()
     var rest: [UInt8] = []
     clipper.finish(into: &rest)
@@ -144,6 +167,7 @@ package final class ByteSink {
 
   /// Writes what was collected.
   package func flush() {
+    if isHeld { return }
     spill()
     guard masking?.isHolding == true else { return }
     var rest: [UInt8] = []
@@ -168,6 +192,11 @@ package final class ByteSink {
   }
 
   private func emit(_ bytes: UnsafeRawBufferPointer) {
+    if commandGuard != nil {
+      var harmless: [UInt8] = []
+      commandGuard?.pass(bytes, into: &harmless)
+      return harmless.withUnsafeBytes { writeNow($0) }
+    }
     guard clipper.isNeeded else { return writeNow(bytes) }
     var clipped: [UInt8] = []
     clipper.clip(bytes, into: &clipped)
@@ -181,6 +210,7 @@ package final class ByteSink {
   }
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
+    if let pane { return pane.append(bytes) }
     if let outlet { return outlet.write(bytes) }
     if memory != nil {
       memory?.append(contentsOf: bytes)
@@ -213,6 +243,7 @@ package final class ByteSink {
   /// The descriptor to which the kernel may copy, once everything collected is written; nil if
   /// bytes must come through `write`.
   var copyTarget: Int32? {
+    if pane != nil { return nil }
     guard let outlet else { return descriptor }
     return outlet.isOpenForCopies ? outlet.descriptor : nil
   }

@@ -99,7 +99,7 @@ struct UsageFailure: Error, Hashable {
 
   static func unwantedOperand(_ word: String, _ step: BuiltinStep) -> UsageFailure {
     UsageFailure(
-      "'\(step.name)' takes options alone, found \(quoted(withoutCredentials(word)))",
+      "'\(step.name)' takes only options, found \(quoted(withoutCredentials(word)))",
       step: step.name)
   }
 

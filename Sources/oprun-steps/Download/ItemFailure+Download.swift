@@ -35,7 +35,7 @@ extension ItemFailure {
     let mayPass = mayPass(status)
     let wait = head.retryAfter(now: now)
     if mayPass, let wait, wait > RetryPolicy.longestWait {
-      return ItemFailure("answers \(status) and wants \(wait)s of patience, longer than 5 minutes")
+      return ItemFailure("answers \(status) and asks for a wait of \(wait)s, longer than 5 minutes")
     }
     return ItemFailure("answers \(words(status))", mayPass: mayPass, retryAfter: wait)
   }
@@ -77,7 +77,7 @@ extension ItemFailure {
   }
 
   static func invalidLength(_ text: String) -> ItemFailure {
-    ItemFailure("announces a length that is none: \(quoted(text))")
+    ItemFailure("announces an invalid length: \(quoted(text))")
   }
 
   static func unknownEncoding(_ name: String) -> ItemFailure {

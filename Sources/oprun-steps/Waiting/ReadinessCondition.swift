@@ -30,7 +30,7 @@ enum ReadinessCondition: Hashable, Sendable {
   /// for conditions that need transfers.
   func obstacle(_ loop: TransferLoop?, deadline: Int64) -> String? {
     switch self {
-    case .file(let path): Files.exists(path) ? nil : "there is none"
+    case .file(let path): Files.exists(path) ? nil : "it does not exist"
     case .tcp(let host, let port): connectionObstacle(host, port, deadline)
     case .http(let url):
       loop.map { answerObstacle(url, $0, deadline) } ?? "no connection"

@@ -34,11 +34,11 @@ enum Options {
     summary: "set a parameter of the pipeline; may be repeated")
   static let output = Option(
     "output", nil,
-    .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),
+    .choice(OutputMode.allCases.map(\.rawValue)),
     // OPRUN_OUTPUT is the variable in which a step finds the file for its outputs.
     variable: "OPRUN_OUTPUT_MODE",
     summary:
-      "how to show the output of steps; grouped by default")
+      "how to show the run; live by default on a terminal, else grouped")
   static let events = Option(
     "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
     summary: "write what happens to FILE, fd:N or - as JSON")
@@ -51,6 +51,9 @@ enum Options {
     "report", nil, .text("FILE", wanted: "a file"), summary: "write a report in HTML to FILE")
   static let summary = Option(
     "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
+  static let ci = Option(
+    "ci", nil, .choice(CIChoice.allCases.map(\.rawValue)),
+    summary: "which CI runner reads the output; found out by default")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")

@@ -63,6 +63,7 @@ extension Tool {
     } catch {
       guard case .invalid(let diagnostics, let sources) = error else { return false }
       let isColored = format == .human && isColored(STDOUT_FILENO, color)
+      if format == .human || format == .short { shareOutputWithRunner() }
       output.write(
         render(
           diagnostics, in: sources, format: format, color: isColored,

@@ -61,7 +61,10 @@ extension Tool {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      return .failure(ReportedFailure(status: explain(error, path)))
+      var isUnknownStep = false
+      if case .unknownStep = error { isUnknownStep = true }
+      return .failure(
+        ReportedFailure(status: explain(error, path), isUnknownStep: isUnknownStep))
     }
   }
 
@@ -114,7 +117,14 @@ extension Tool {
         render(
           diagnostics, in: sources, color: isColored(STDERR_FILENO, .auto),
           columns: Terminal.width(of: STDERR_FILENO)))
+      if let runner = CISurroundings.runnerOutside {
+        errors.write(
+          annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
+      }
       return ExitStatus.invalidPipeline
+    case .unknownStep(let message):
+      say(message)
+      return ExitStatus.usage
     case .emptySelection(let message, let help):
       say(message, help: help)
       return ExitStatus.emptySelection
@@ -131,7 +141,15 @@ extension Tool {
   }
 
   /// Lines of a listing are not wrapped by a terminal.
-  func clipOutput() { output.lineWidth = Terminal.width(of: STDOUT_FILENO) }
+  func clipOutput() {
+    output.lineWidth = Terminal.width(of: STDOUT_FILENO)
+    shareOutputWithRunner()
+  }
+
+  /// What people read in the log of a CI job holds no commands.
+  func shareOutputWithRunner() {
+    if let runner = CIRunner.detected(environmentValue) { output.makeHarmless(to: runner) }
+  }
 
   func drawingOptions(_ invocation: Invocation) -> DrawingOptions {
     var options = DrawingOptions()
@@ -157,4 +175,6 @@ extension PlanningOptions {
 /// There is no plan; the reason has been reported.
 struct ReportedFailure: Error {
   let status: Int32
+  /// A word of the command line was taken for a step.
+  var isUnknownStep = false
 }

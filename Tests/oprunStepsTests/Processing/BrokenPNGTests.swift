@@ -67,7 +67,7 @@ private let broken: [(content: [UInt8], reason: String)] = [
   (header() + MadePNG.chunk("ABCD", []) + data() + end, "has a chunk of an unknown kind, 'ABCD'"),
   (
     [0, 0, 0, 13] + Array("I\u{1}DR".utf8) + data(),
-    "has a chunk with a name that is none, at byte 8"
+    "has a chunk with an invalid name, at byte 8"
   ),
   ([0x80, 0, 0, 1] + Array("IHDR".utf8), "has a chunk 'IHDR' of an impossible length"),
   (

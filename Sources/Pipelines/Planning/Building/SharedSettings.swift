@@ -94,7 +94,7 @@ struct SharedSettings {
         draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .tty, .orphans, .hook, .outputs:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .hook, .outputs:
         break
       }
     }
@@ -159,6 +159,7 @@ struct SettingsDraft {
   private var logLimit = StepSettings.defaultLogLimit
   private var nice: Int32 = 0
   private var usesTerminal = false
+  private var hasUntrustedOutput = false
   private var orphans = OrphanAction.kill
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
@@ -211,6 +212,7 @@ struct SettingsDraft {
     case .logLimit(let limit): logLimit = limit
     case .nice(let level): nice = level
     case .tty(let isOn): usesTerminal = isOn
+    case .untrustedOutput(let isOn): hasUntrustedOutput = isOn
     case .orphans(let action): orphans = action
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
@@ -245,7 +247,8 @@ struct SettingsDraft {
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
-      orphans: orphans, hooks: hooks, outputs: outputs, capturesOutput: capturesOutput)
+      hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, hooks: hooks, outputs: outputs,
+      capturesOutput: capturesOutput)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }

@@ -133,7 +133,8 @@ extension Setting {
     case .hook(_, let hooks): hooks.flatMap(\.command.templates).flatMap(\.expressions)
     // It is known before the run, so it needs no command.
     case .early: []
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans, .outputs:
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans, .outputs:
       []
     }
   }

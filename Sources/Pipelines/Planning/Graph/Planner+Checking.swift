@@ -189,7 +189,8 @@ extension Planner {
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }
     case .early(let value): check(value, in: scope)
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans,
       .outputs:
       break
     }
@@ -280,7 +281,8 @@ extension Setting {
       text.template != nil
     case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
-    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .orphans,
+    case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
+      .orphans,
       .outputs:
       false
     }

@@ -34,7 +34,7 @@ extension Planner {
         let close = suggestion(
           for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
         )
-        throw .emptySelection(
+        throw .unknownStep(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
@@ -134,7 +134,7 @@ extension Setting {
     case .timeout, .allowFailure, .allowFailureIf: true
     case .early(let value): value.key == .timeout
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-      .logLimit, .nice, .tty,
+      .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .hook, .outputs:
       false
     }

@@ -101,7 +101,7 @@ extension ImageFailure {
 
   static let isFolder = ImageFailure(
     "is a folder, wanted a file; 'FOLDER/*' takes the files in it")
-  static let noFile = ImageFailure("is no file")
+  static let noFile = ImageFailure("is not a file")
   static let workerSpokeNonsense = ImageFailure("the process that decoded it gave a wrong answer")
   static let cancelled = ImageFailure("cancelled")
 

@@ -44,7 +44,7 @@ struct BrokenPNG {
       let length = number(at: place)
       let letters = bytes[place + 4..<place + 8]
       guard letters.allSatisfy({ (0x41...0x5a).contains($0 & 0xdf) }) else {
-        return "has a chunk with a name that is none, at byte \(place)"
+        return "has a chunk with an invalid name, at byte \(place)"
       }
       let name = String(decoding: letters, as: UTF8.self)
       guard length < 1 << 31 else { return "has a chunk '\(name)' of an impossible length" }

@@ -1,0 +1,142 @@
+// The log of a CI job, which a run shares with a runner: which group is open in it, and what waits until
+// that is closed.
+
+import Diagnostics
+import Masking
+import Plans
+import Scheduling
+
+/// What a run must know of the runner that reads its output.
+package struct CIOptions {
+  package let runner: CIRunner
+  /// The directory from which the runner counts paths; absolute.
+  package var root: String?
+  /// The directory from which the paths of pipeline files count; absolute.
+  package var directory = "/"
+  /// A word that nobody can guess.
+  package var makeWord: () -> String = CIOptions.randomWord
+
+  package init(_ runner: CIRunner) { self.runner = runner }
+
+  private static func randomWord() -> String {
+    (0..<2).map { _ in
+      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }.joined()
+  }
+}
+
+/// The groups of a run in the log.
+///
+/// Messages that come while a group is open wait until it is closed: they are not part of it.
+final class CILog {
+  private struct Open {
+    let group: CIGroup
+    /// The line after output that is not trusted.
+    let fenceEnd: String?
+  }
+
+  let options: CIOptions
+  let dialect: any CIDialect
+  private var open: Open?
+  private var count = 0
+  private var start: Nanoseconds = 0
+  /// When the latest event was.
+  private var now: Nanoseconds = 0
+  /// Since when messages wait.
+  private var waitingSince: Nanoseconds?
+
+  /// Messages wait no longer, however much a group prints.
+  private static let longestWait: Nanoseconds = 10_000_000_000
+
+  init(_ options: CIOptions) {
+    self.options = options
+    dialect = options.runner.dialect
+  }
+
+  func advance(to event: RunEvent) {
+    now = event.time
+    if case .began(let beginning) = event.kind { start = beginning.clock.wallTime }
+  }
+
+  /// When the group must be interrupted because messages wait; `silence` is when it is for being silent.
+  func deadline(silence: Nanoseconds) -> Nanoseconds? {
+    waitingSince.map { min($0 + Self.longestWait, silence) }
+  }
+
+  /// The end of a turn.
+  func noteWaiting(_ messages: ByteSink) {
+    if !messages.isHeld || messages.isEmpty {
+      waitingSince = nil
+    } else if waitingSince == nil {
+      waitingSince = now
+    }
+  }
+
+  private var seconds: Int { Int((start + now) / 1_000_000_000) }
+
+  /// A text for a command: masked first, because what is escaped is no longer found.
+  func words(_ text: String, _ sink: ByteSink) -> String {
+    let masked = sink.masker?.mask(text) ?? text
+    return CommandGuard.harmless(masked, dialect.rules)
+  }
+}
+
+// Groups.
+extension CILog {
+  var isOpen: Bool { open != nil }
+
+  func openGroup(
+    _ title: String, of id: String, _ state: CIGroup.State, isTrusted: Bool, on screen: Screen
+  ) {
+    closeGroup(on: screen)
+    count += 1
+    let group = CIGroup(
+      number: count, id: words(id, screen.output), title: words(oneLine(title), screen.output),
+      state: state, time: seconds)
+    screen.turnToOutput()
+    screen.output.write(dialect.opening(of: group) ?? "> \(group.title)")
+    screen.output.writeNewline()
+    let fence = isTrusted ? nil : dialect.fence(options.makeWord())
+    if let fence {
+      screen.output.write(fence.before)
+      screen.output.writeNewline()
+    }
+    if !isTrusted {
+      screen.output.guardRules = dialect.rules.subtracting(fence == nil ? [] : .colons)
+    }
+    screen.messages.isHeld = true
+    open = Open(group: group, fenceEnd: fence?.after)
+  }
+
+  func closeGroup(isFailure: Bool = false, on screen: Screen) {
+    guard let closing = open else { return }
+    open = nil
+    screen.output.guardRules = nil
+    var group = closing.group
+    group.time = seconds
+    for line in [closing.fenceEnd, dialect.closing(of: group, isFailure: isFailure)] {
+      guard let line else { continue }
+      screen.output.write(line)
+      screen.output.writeNewline()
+    }
+    screen.output.flush()
+    screen.messages.isHeld = false
+    screen.messages.flush()
+    waitingSince = nil
+  }
+
+  /// The summary is no part of a group.
+  func beginSummary(_ title: String, on screen: Screen) {
+    closeGroup(on: screen)
+    let title = words(oneLine(title), screen.messages)
+    if let line = dialect.heading(ofSummary: title) { writeOwn(line, to: screen.messages) }
+  }
+
+  /// Writes a command among messages.
+  func writeOwn(_ line: String, to messages: ByteSink) {
+    messages.write(CommandGuard.ownCommand)
+    messages.write(line)
+    messages.writeNewline()
+  }
+}

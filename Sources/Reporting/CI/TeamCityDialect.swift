@@ -1,0 +1,64 @@
+// TeamCity: service messages. Syntax and escapes:
+// https://www.jetbrains.com/help/teamcity/service-messages.html
+// There is no message that masks a text.
+
+struct TeamCityDialect: CIDialect {
+  var rules: CommandGuard.Rules { .brackets }
+
+  func opening(of group: CIGroup) -> String? {
+    "##teamcity[blockOpened name='\(Self.value(group.title))']"
+  }
+
+  func closing(of group: CIGroup, isFailure: Bool) -> String? {
+    "##teamcity[blockClosed name='\(Self.value(group.title))']"
+  }
+
+  /// `disableServiceMessages` holds until anybody enables them again.
+  func fence(_ word: String) -> (before: String, after: String)? { nil }
+
+  /// A problem makes the build fail, as the exit status does.
+  func annotation(_ annotation: Annotation) -> String? {
+    let place = annotation.place.map { " (\($0.path):\($0.line):\($0.column))" } ?? ""
+    let text = Self.value("\(annotation.title)\(place): \(annotation.message)", limit: 4000)
+    switch annotation.level {
+    case .error:
+      let identity = Self.identity(annotation.id)
+      return "##teamcity[buildProblem description='\(text)' identity='\(identity)']"
+    case .warning: return "##teamcity[message text='\(text)' status='WARNING']"
+    }
+  }
+
+  func mask(_ text: String) -> String? { nil }
+
+  func heading(ofSummary title: String) -> String? { nil }
+
+  /// An identity has at most 60 letters, digits and underscores.
+  private static func identity(_ id: String) -> String {
+    // FNV-1a.
+    let hash = id.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+    }
+    return "oprun_" + String(hash, radix: 16)
+  }
+
+  /// The escapes of a value, of which at most so many characters are kept.
+  static func value(_ text: String, limit: Int = .max) -> String {
+    let kept = text.utf16.count > limit ? String(text.prefix(limit - 1)) + "…" : text
+    return escaped(kept) { scalar in
+      switch scalar {
+      case "|", "'", "[", "]": "|\(scalar)"
+      case "\n": "|n"
+      case "\r": "|r"
+      default: scalar.isASCII ? nil : numbered(scalar)
+      }
+    }
+  }
+
+  /// The code units of a character, four digits each.
+  private static func numbered(_ scalar: Unicode.Scalar) -> String {
+    String(scalar).utf16.map { unit in
+      let digits = String(unit, radix: 16)
+      return "|0x" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    }.joined()
+  }
+}
