@@ -98,7 +98,7 @@ let package = Package(
       "ExecutionTests",
       [
         "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking", "TestSupport",
+        "Diagnostics", "Masking", "CLinux", "TestSupport",
       ]),
     tests(
       "ReportingTests",

@@ -47,7 +47,10 @@ struct ControlGroup: ~Copyable {
   }
 
   static func endAll(at path: String) {
-    guard case .success(let file) = Descriptor.open("\(path)/cgroup.kill", O_WRONLY) else { return }
+    guard case .success(let file) = Descriptor.open(killFile(of: path), O_WRONLY) else { return }
     write(file.number, "1", 1)
   }
+
+  /// The file that kills all members of a group when 1 is written to it.
+  static func killFile(of path: String) -> String { "\(path)/cgroup.kill" }
 }

@@ -165,12 +165,15 @@ package final class LateScope: Sendable {
   package let inputs: LateInputs?
   /// The scope of the group that the step stands in, where names are looked up that are not found here.
   package let around: LateScope?
+  /// The `vars` of its pipeline, if some are not known before the run.
+  package let vars: NeededVars?
   /// The own values of an instance that was made while running.
   package let instance: ValueMap?
 
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
-    writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil
+    writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
+    vars: NeededVars? = nil
   ) {
     steps = dependencies.steps
     matches = dependencies.matches
@@ -179,6 +182,7 @@ package final class LateScope: Sendable {
     self.writtenNames = writtenNames
     self.inputs = inputs
     self.around = around
+    self.vars = vars
     instance = nil
   }
 
@@ -190,6 +194,7 @@ package final class LateScope: Sendable {
     writtenNames = scope.writtenNames
     inputs = scope.inputs
     around = scope.around
+    vars = scope.vars
     instance = matrix
   }
 
@@ -267,6 +272,9 @@ package protocol RunFacts {
   func keptList(of group: OperationID) -> Value?
   /// Keeps the list, if the group has ended and it will not change.
   func keep(_ list: Value, of group: OperationID)
+  /// The value of one of `vars`, if it was computed before.
+  func keptVar(_ number: LateVarNumber) -> Value?
+  func keepVar(_ value: Value, _ number: LateVarNumber)
   /// A member of `run`: `id`, `pipeline`, `workspace`.
   func runMember(_ name: String) -> String?
   /// The budget for the current decision.

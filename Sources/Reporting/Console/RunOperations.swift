@@ -57,8 +57,12 @@ final class RunOperations {
 
   var count: Int { plan.steps.count + instances.count }
 
+  /// As people count them now: a group counts as its members, if it has any.
+  private(set) lazy var stepCount = plan.stepCount
+
   func append(_ operation: OperationID, id: String, to group: OperationID) {
     precondition(operation.index == count, "numbers of new operations follow those of all others")
+    if standsForOthers(group) { stepCount += 1 }
     instances.append(Instance(id: id, group: group))
     instancesOfGroup[group, default: []].append(operation)
   }
@@ -67,6 +71,18 @@ final class RunOperations {
   func expandedGroup(of operation: OperationID) -> OperationID? {
     let number = operation.index - plan.steps.count
     return instances.indices.contains(number) ? instances[number].group : nil
+  }
+
+  /// The operation itself, or the step of the plan that was expanded to it.
+  func planned(_ operation: OperationID) -> OperationID {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return step
+  }
+
+  /// The number of instances of a step, as far as they are known.
+  func instanceCount(of group: OperationID) -> Int {
+    instancesOfGroup[group]?.count ?? plan.groups[group]?.members.count ?? 0
   }
 
   /// It goes on beside the steps that need it.
@@ -204,9 +220,7 @@ extension RunOperations {
   /// Calls `body` for each dependency. An instance waited for what its step waited for; a step that
   /// was expanded also for its instances.
   func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
-    var step = operation
-    while let group = expandedGroup(of: step) { step = group }
-    plan.graph.forEachDependency(of: step) { body($0.from) }
+    plan.graph.forEachDependency(of: planned(operation)) { body($0.from) }
     if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
   }
 }
