@@ -19,18 +19,19 @@ package final class LateStep: Sendable {
   package let scope: LateScope
 
   package init(_ parts: LateParts, in scope: LateScope) {
-    self.parts = parts
-    self.scope = scope
     skipReason =
       parts.conditions.lazy.compactMap { condition in
         condition.expression.constant == .bool(false) ? condition.reason : nil
       }.first
     // For a matrix that is not known, including those of its instances.
-    let all = parts.expansion?.parts ?? parts
-    let open = all.conditions.filter { $0.expression.constant == nil }.map(\.written)
-    condition = open.isEmpty ? nil : open.joined(separator: ", ")
-    probes = all.probes.map(\.shown)
-    readiness = all.readiness.map(\.shown)
+    if let expansion = parts.expansion {
+      (condition, probes, readiness) = expansion.parts.shown
+    } else {
+      (condition, probes, readiness) = parts.shown
+    }
+    self.scope = scope
+    // It is moved here: a copy of all parts would take long.
+    self.parts = parts
   }
 
   /// The variables whose values are not known, as they are written.
@@ -84,6 +85,14 @@ package struct LateParts: Sendable {
   package var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
       && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
+  }
+
+  /// What is shown of the conditions, and of what is waited for.
+  fileprivate var shown: (condition: String?, probes: [String], readiness: [String]) {
+    let open = conditions.filter { $0.expression.constant == nil }.map(\.written)
+    return (
+      open.isEmpty ? nil : open.joined(separator: ", "), probes.map(\.shown), readiness.map(\.shown)
+    )
   }
 }
 
