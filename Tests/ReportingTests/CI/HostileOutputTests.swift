@@ -116,7 +116,7 @@ import Testing
       let view = runner.reads(run.standardError)
       if view.problems != [] || view.groups.count > 1 || view.annotations != [] { obeyed += 1 }
     }
-    #expect(obeyed > 5)
+    #expect(obeyed > 0)
   }
 
   private static let pieces = [

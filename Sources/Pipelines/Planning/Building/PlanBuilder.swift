@@ -47,7 +47,7 @@ struct PlanBuilder {
       secrets: planner.models.secrets, groups: groups, remarks: remarks(),
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
-      named: Set(planner.named.compactMap { numbers[$0] }))
+      named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs())
   }
 
   private func remarks() -> [OperationID: StepRemark] {
