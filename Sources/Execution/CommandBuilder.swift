@@ -1,5 +1,6 @@
 // From a step of the plan to a command as a plain value. It asks neither the machine nor the clock.
 
+import Expressions
 import Masking
 import Plans
 import RunFiles
@@ -71,11 +72,20 @@ struct CommandBuilder {
     of action: Action, _ settings: StepSettings, _ variables: inout [EnvironmentVariable]
   ) -> Command.Work {
     switch action {
+    case .arguments(let words) where settings.capturesOutput: .words(Self.capturing + words)
+    case .script(let text) where settings.capturesOutput:
+      .words(Self.capturing + Interpreter.arguments(settings.shell, script: text.string))
     case .arguments(let words): .words(words)
     case .script(let text): .script(text.string, shell: settings.shell)
     case .helper(let words): .builtin(withoutSecrets(words, &variables))
     }
   }
+
+  /// The command before another one, so that what that one prints goes into the file of outputs. The
+  /// other one does not know the file: two writers would write over each other.
+  private static let capturing = [
+    "/bin/sh", "-c", #"exec >"$OPRUN_OUTPUT"; unset OPRUN_OUTPUT; exec "$@""#, "sh",
+  ]
 
   /// Passes inputs that contain a secret through variables, because everybody can see arguments.
   private func withoutSecrets(

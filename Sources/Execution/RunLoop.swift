@@ -82,6 +82,8 @@ final class RunLoop {
   var outputs = OutputStore()
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
+  /// The values of `vars` that were computed while running.
+  var keptVars: [LateVarNumber: Value] = [:]
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
@@ -155,6 +157,7 @@ final class RunLoop {
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
+    case .jobControl: obey(Int32(item.number))
     }
   }
 

@@ -266,9 +266,15 @@ package protocol RunObserver: AnyObject {
   /// The time at which a turn ends, whatever happens; nil if events are enough. It is read after
   /// each turn. One that is not later than the end of the turn is ignored.
   var deadline: Nanoseconds? { get }
+  /// Called before oprun is stopped by job control (Ctrl-Z): a terminal is left as others expect it.
+  func suspend() throws(ObserverFailure)
+  /// Called when oprun goes on. It may have been stopped without a call of `suspend`.
+  func resume() throws(ObserverFailure)
 }
 
 extension RunObserver {
+  package func suspend() {}
+  package func resume() {}
   package func commit() {}
   package func endTurn(at time: Nanoseconds) {}
   package var deadline: Nanoseconds? { nil }

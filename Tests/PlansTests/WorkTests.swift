@@ -52,7 +52,7 @@ private let unusual: StepSettings = {
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
     retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
     usesTerminal: true, hasUntrustedOutput: true, orphans: .warn,
-    hooks: hooks, outputs: [])
+    hooks: hooks, outputs: [], capturesOutput: true)
 }()
 
 private func fields(of settings: StepSettings) -> [(name: String, value: String)] {

@@ -139,9 +139,8 @@ private let noFile =
     ("--dry-run=1 a.yml", "'--dry-run' takes no value, found '1' [run]"),
     (
       "--output gruoped a.yml",
-      "'--output' wants grouped, prefixed or quiet, found 'gruoped'; did you mean 'grouped'? [run]"
+      "'--output' wants live, grouped, prefixed, quiet or json, found 'gruoped'; did you mean 'grouped'? [run]"
     ),
-    ("--output live a.yml", "'--output live' is not supported yet [run]"),
     ("--state-dir= a.yml", "'--state-dir' wants a directory, found '' [run]"),
     (
       "--param width a.yml",

@@ -125,10 +125,7 @@ struct UsageFailure: Error, Hashable {
     _ text: String, for kind: ValueKind, from source: String, _ command: Command
   ) -> UsageFailure {
     var help: String?
-    if case .choice(let words, let later) = kind {
-      if later.contains(text) {
-        return UsageFailure("'\(source) \(text)' is not supported yet", command: command.name)
-      }
+    if case .choice(let words) = kind {
       help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
     }
     return UsageFailure(
@@ -249,7 +246,7 @@ extension ValueKind {
     case .count: "a whole number of at least 0"
     case .duration: "a duration such as 250ms, 30s or 1h30m"
     case .assignment: "a name and a value, as in name=value"
-    case .choice(let words, _): inWords(words)
+    case .choice(let words): inWords(words)
     case .text(_, let wanted): wanted
     }
   }

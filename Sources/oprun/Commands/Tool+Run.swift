@@ -115,13 +115,15 @@ extension Tool {
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
-    let surroundings = CISurroundings(invocation, isOutputTaken: isForEvents)
+    let isOutputTaken = isForEvents || invocation.text(Options.output) == OutputMode.json.rawValue
+    let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
     screenOptions.ci = surroundings.options
     surroundings.writeMasks(options.secrets)
+    let mode = outputMode(invocation, isForEvents: isForEvents, surroundings)
+    screenOptions.isLive = mode == .live
     let screen = Screen(
       output: surroundings.output, messages: surroundings.messages, options: screenOptions,
       environment: environmentValue)
-    let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -139,6 +141,19 @@ extension Tool {
       return ExitStatus.internalError
     }
   }
+}
+
+/// How the run is shown: as chosen, or as suits whoever reads.
+private func outputMode(
+  _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
+) -> OutputMode {
+  if isForEvents { return invocation.choice(Options.output, default: .quiet) }
+  let usual =
+    surroundings.options == nil
+    ? OutputMode.usual(
+      output: surroundings.output, messages: surroundings.messages, environment: environmentValue)
+    : .grouped
+  return invocation.choice(Options.output, default: usual)
 }
 
 /// Programs whose output goes to a log do not see the terminal behind it.
