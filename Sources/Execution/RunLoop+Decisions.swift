@@ -39,6 +39,15 @@ extension RunLoop {
     }
   }
 
+  /// Reports the outputs of the pipeline itself, as far as there are any after what happened.
+  func publishOutputs(at time: Nanoseconds) {
+    guard let late = machine.plan.outputs else { return }
+    valueBudget = ValueBudget()
+    hashing.begin(CommandKey.runOperation)
+    let given = try? late.outputs(self, isPartial: true)
+    tell(.published(CommandKey.runOperation, given?.published ?? []), at: time)
+  }
+
   private func entry(
     of operation: OperationID, _ step: PlannedStep, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {

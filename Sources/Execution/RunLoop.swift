@@ -223,6 +223,7 @@ final class RunLoop {
 
   /// Reports the last event.
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
+    publishOutputs(at: time)
     self.end = observers.finish(confirmed(end), at: time)
   }
 

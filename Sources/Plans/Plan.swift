@@ -38,6 +38,8 @@ package struct Plan: Sendable {
   package let parameters: [ParameterDescription]
   /// What the run was asked for by name; empty if it is of all steps.
   package let named: Set<OperationID>
+  /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
+  package let outputs: LateStep?
 
   package init(
     name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
@@ -45,8 +47,10 @@ package struct Plan: Sendable {
     pools: [PoolSpec], failurePolicy: FailurePolicy, timeout: Nanoseconds?, settings: StepSettings,
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
     remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
-    parameters: [ParameterDescription] = [], named: Set<OperationID> = []
+    parameters: [ParameterDescription] = [], named: Set<OperationID> = [],
+    outputs: LateStep? = nil
   ) {
+    self.outputs = outputs
     self.name = name
     self.description = description
     self.named = named

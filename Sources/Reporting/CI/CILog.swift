@@ -18,7 +18,7 @@ package struct CIOptions {
 
   package init(_ runner: CIRunner) { self.runner = runner }
 
-  private static func randomWord() -> String {
+  package static func randomWord() -> String {
     (0..<2).map { _ in
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
       return String(repeating: "0", count: 16 - digits.utf8.count) + digits

@@ -33,7 +33,7 @@ struct Command: Sendable {
       Options.failFast, Options.failurePolicy,
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
       Options.junit, Options.report, Options.summary, Options.trace,
-      Options.ci, Options.color, Options.ascii, Options.stateDirectory,
+      Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
     ])
 
   static let graph = Command(

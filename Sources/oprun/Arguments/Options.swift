@@ -54,6 +54,11 @@ enum Options {
   static let ci = Option(
     "ci", nil, .choice(CIChoice.allCases.map(\.rawValue)),
     summary: "which CI runner reads the output; found out by default")
+  static let outputs = Option(
+    "outputs", nil, .text("FILE", wanted: "a file"),
+    // OPRUN_OUTPUT is the file for the outputs of a step.
+    variable: "OPRUN_OUTPUTS_FILE",
+    summary: "append the outputs of the pipeline to FILE, such as \"$GITHUB_OUTPUT\"")
   static let color = Option(
     "color", nil, .choice(ColorChoice.allCases.map(\.rawValue)),
     summary: "whether to use colour; auto by default")

@@ -10,10 +10,12 @@ import Reporting
 struct RunRecorders {
   private let events: [EventStream]
   private let reports: ReportFiles?
+  private let outputs: OutputsFile?
 
   /// Each option that names a file to write.
   private static let options = [
     Options.events, Options.junit, Options.report, Options.summary, Options.trace,
+    Options.outputs,
   ]
 
   /// Must be called before anything else is opened. An oprun that a step starts does not overwrite
@@ -39,6 +41,7 @@ struct RunRecorders {
           masker: masker))
     }
     self.events = events
+    outputs = invocation.text(Options.outputs).map { OutputsFile($0) }
     let targets = Self.targets(invocation)
     reports =
       targets.isEmpty
@@ -72,11 +75,12 @@ struct RunRecorders {
 
   /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
-    events + (reports.map { [$0] } ?? [])
+    let files: [(any RunObserver)?] = [reports, outputs]
+    return events + files.compactMap { $0 }
   }
 
   var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
   /// The warnings to show when the run has ended.
-  var warnings: [String] { reports?.warnings ?? [] }
+  var warnings: [String] { (reports?.warnings ?? []) + (outputs?.warnings ?? []) }
 }

@@ -2,6 +2,7 @@
 
 import Glibc
 import Plans
+import Reporting
 
 extension TraceContext {
   /// Nil if nobody could see the spans: the run is not part of a trace, nothing collects spans, and no
@@ -11,6 +12,7 @@ extension TraceContext {
     let parent = TraceParent(text)
     let isWanted =
       !text.isEmpty || invocation.text(Options.events) != nil
+      || invocation.text(Options.output) == OutputMode.json.rawValue
       || collectors.contains { environmentValue($0)?.isEmpty == false }
     guard isWanted else { return nil }
     // It says nothing without the trace that it was made for.

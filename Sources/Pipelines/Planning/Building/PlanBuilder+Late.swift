@@ -81,6 +81,20 @@ extension PlanBuilder {
     return parts
   }
 
+  /// The outputs of the pipeline that is run. Nil if there are none.
+  mutating func rootOutputs() -> LateStep? {
+    let root = planner.pipelines[0]
+    guard !root.model.outputs.isEmpty, isWhole(root) else { return nil }
+    var parts = LateParts()
+    do throws(EvaluationFailure) {
+      parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: 0, step: 0))
+        .fold(root.model.outputs.map(\.member))
+    } catch {
+      return nil
+    }
+    return LateStep(parts, in: pipelineScope(0))
+  }
+
   /// Whether all of its steps are in the plan that run when none is named.
   private func isWhole(_ pipeline: PipelineUse) -> Bool {
     pipeline.usualSteps.allSatisfy { numbers[pipeline.operation(of: $0)] != nil }

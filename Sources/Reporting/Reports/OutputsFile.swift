@@ -1,0 +1,65 @@
+// The outputs of a pipeline for whoever started the run, in the format of the file that GITHUB_OUTPUT names:
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#environment-files
+
+import Diagnostics
+import Expressions
+import Glibc
+package import Plans
+import Scheduling
+
+/// Appends the outputs of the pipeline to a file when the run has ended.
+package final class OutputsFile: RunObserver {
+  private let path: String
+  private let makeWord: () -> String
+  private var outputs: [PublishedOutput] = []
+  /// Messages about outputs that are not written.
+  package private(set) var warnings: [String] = []
+
+  /// `makeWord` makes a word that nobody can guess.
+  package init(_ path: String, makeWord: @escaping () -> String = CIOptions.randomWord) {
+    self.path = path
+    self.makeWord = makeWord
+  }
+
+  package func observe(_ event: RunEvent) throws(ObserverFailure) {
+    switch event.kind {
+    case .published(let operation, let outputs) where operation.rawValue < 0: self.outputs = outputs
+    case .finished: try write()
+    case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .ended, .appended,
+      .resolved, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+      .settled, .stopping, .notice:
+      break
+    }
+  }
+
+  private func write() throws(ObserverFailure) {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+    guard descriptor >= 0 else { throw failure(errno) }
+    let sink = ByteSink(descriptor: descriptor)
+    for output in outputs {
+      if output.isMasked {
+        warnings.append("the output \(quoted(output.name)) contains a secret, and is not written")
+      } else {
+        sink.write(lines(of: output))
+      }
+    }
+    sink.flush()
+    close(descriptor)
+    if sink.hasFailed { throw failure(sink.errorNumber) }
+  }
+
+  private func failure(_ error: Int32) -> ObserverFailure {
+    ObserverFailure("cannot write \(quoted(path)): \(SystemError.reason(error))")
+  }
+
+  /// A value of several lines stands between words that it cannot hold.
+  private func lines(of output: PublishedOutput) -> String {
+    var text = output.json
+    if case .string(let value)? = try? JSONReader.value(of: output.json) { text = value }
+    guard text.unicodeScalars.contains(where: { $0 == "\n" || $0 == "\r" }) else {
+      return "\(output.name)=\(text)\n"
+    }
+    let word = "end_" + makeWord()
+    return "\(output.name)<<\(word)\n\(text)\n\(word)\n"
+  }
+}
