@@ -66,12 +66,29 @@ package struct RunBeginning: Hashable, Sendable {
   package let host: RunHost
   /// The process id of oprun.
   package let processID: Int32
+  package let traces: RunTraces
 
-  package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
+  package init(
+    runID: String, clock: RunClock, host: RunHost, processID: Int32, traces: RunTraces = RunTraces()
+  ) {
     self.runID = runID
     self.clock = clock
     self.host = host
     self.processID = processID
+    self.traces = traces
+  }
+}
+
+/// By what another process recognises the processes of a run whose oprun has died.
+package struct RunTraces: Hashable, Sendable {
+  /// The beginning of a variable in their environment; empty if there are no such processes.
+  package let cookie: String
+  /// The limit that they carry; nil if the run set none.
+  package let mark: String?
+
+  package init(cookie: String = "", mark: String? = nil) {
+    self.cookie = cookie
+    self.mark = mark
   }
 }
 

@@ -156,9 +156,15 @@ private let noFile =
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
     ),
-    ("resume", "'oprun resume' is not supported yet"),
-    ("history --json", "'oprun history' is not supported yet"),
-    ("help resume", "'oprun resume' is not supported yet"),
+    ("watch", "'oprun watch' is not supported yet"),
+    ("status --json", "'oprun status' is not supported yet"),
+    ("help watch", "'oprun watch' is not supported yet"),
+    ("history a.yml", "'oprun history' takes no arguments, but found 'a.yml' [history]"),
+    (
+      "resume --from a --only b",
+      "'--from' and '--only' cannot be given together; leave one of them out [resume]"
+    ),
+    ("prune --keep few", "'--keep' wants a whole number of at least 0, found 'few' [prune]"),
     ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
     (
       "rnu a.yml",

@@ -16,6 +16,8 @@ package struct ScreenOptions {
   package var unfoldsInstances = false
   /// For everything that is written.
   package var masker: Masker?
+  /// What resumes the run; nil if nothing does.
+  package var resumeCommand: String?
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
@@ -41,6 +43,7 @@ package final class Screen {
   let unfoldsInstances: Bool
   /// What a CI runner is told; nil if people, files or programs read.
   let ci: CILog?
+  let resumeCommand: String?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -82,6 +85,7 @@ package final class Screen {
     unfoldsInstances = options.unfoldsInstances
     clipsMessages = ci == nil && Terminal.width(of: messages) != nil
     self.messages.guardRules = ci?.dialect.rules
+    resumeCommand = options.resumeCommand
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }

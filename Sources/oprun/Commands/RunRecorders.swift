@@ -6,8 +6,10 @@ import Execution
 import Glibc
 import Plans
 import Reporting
+import State
 
 struct RunRecorders {
+  private let recorder: RunRecorder
   private let events: EventStream?
   private let reports: ReportFiles?
 
@@ -28,7 +30,10 @@ struct RunRecorders {
     throw .eventsAmongOutput(mode)
   }
 
-  init(_ invocation: Invocation, _ plan: Plan, _ options: RunOptions) throws(SystemError) {
+  init(
+    _ invocation: Invocation, _ plan: Plan, _ options: RunOptions, _ recorder: RunRecorder
+  ) throws(SystemError) {
+    self.recorder = recorder
     let masker = options.secrets.masker
     if let words = invocation.text(Options.events) {
       let target = try EventTarget(words)
@@ -61,12 +66,15 @@ struct RunRecorders {
 
   /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
-    let all: [(any RunObserver)?] = [events, reports]
+    let all: [(any RunObserver)?] = [recorder, events, reports]
     return all.compactMap { $0 }
   }
 
   var outlets: [any RunOutlet] { events?.outlet.map { [$0] } ?? [] }
 
-  /// The warnings to show when the run has ended.
-  var warnings: [String] { reports?.warnings ?? [] }
+  /// Does what is left to do when the run has ended, and returns the warnings to show.
+  func conclude() -> [String] {
+    let pruned = recorder.prune(.automatic).map { [$0] } ?? []
+    return recorder.notices + pruned + (reports?.warnings ?? [])
+  }
 }
