@@ -72,8 +72,8 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans", "Pipelines",
-        "RunFiles", "Execution", "State", "Reporting",
+        "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
+        "Pipelines", "RunFiles", "Execution", "State", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -109,7 +109,7 @@ let package = Package(
       "ExecutionTests",
       [
         "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking", "TestSupport",
+        "Diagnostics", "Masking", "CLinux", "TestSupport",
       ]),
     tests(
       "ReportingTests",

@@ -43,14 +43,14 @@ protocol Executor: AnyObject {
   func takeNews() -> [CommandNews]
 
   /// By what another process finds what this run leaves behind on this machine.
-  var traces: RunTraces { get }
+  var marks: RunMarks { get }
 
   /// Called when the run is over and nothing is waited for: whatever must not live on is ended.
   func close()
 }
 
 extension Executor {
-  var traces: RunTraces { RunTraces() }
+  var marks: RunMarks { RunMarks() }
 }
 
 /// News about commands, or about the executor.

@@ -7,10 +7,10 @@ import Processors
 /// Ends everything that a dead run has left behind on this machine, and returns when nothing is
 /// left that may be signalled. `process` was its oprun: if that is still there, nothing is ended,
 /// because what is resumed is a copy of its directory.
-package func endLeftovers(of traces: RunTraces, process: Int32) {
-  guard !traces.cookie.isEmpty, !isOprun(process) else { return }
-  let mark = traces.mark.flatMap { UInt64($0) }.map { DescentMark(value: $0) }
-  let cookie = Cookie(prefix: traces.cookie, name: "")
+package func endLeftovers(of marks: RunMarks, process: Int32) {
+  guard !marks.cookie.isEmpty, !isOprun(process) else { return }
+  let mark = marks.mark.flatMap { UInt64($0) }.map { DescentMark(value: $0) }
+  let cookie = Cookie(prefix: marks.cookie, name: "")
   Sweep(cookie: cookie, mark: mark, controlGroup: nil, outputFolder: nil)
     .run(sparing: [], groups: [])
 }

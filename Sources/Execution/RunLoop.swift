@@ -26,6 +26,8 @@ package struct RunOptions {
   package var environment: [EnvironmentVariable] = []
   /// Remembers steps of earlier runs; nil if nothing does.
   package var memory: (any RunMemory)?
+  /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
+  package var trace: TraceContext?
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 
@@ -82,6 +84,8 @@ final class RunLoop {
   var outputs = OutputStore()
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
+  /// The values of `vars` that were computed while running.
+  var keptVars: [LateVarNumber: Value] = [:]
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
@@ -134,7 +138,7 @@ final class RunLoop {
   private var beginning: RunBeginning {
     RunBeginning(
       runID: options.runID, clock: waiting.clock,
-      host: options.host, processID: getpid(), traces: executor.traces)
+      host: options.host, processID: getpid(), marks: executor.marks, trace: options.trace)
   }
 
   /// Waits for news and passes it on.
@@ -156,6 +160,7 @@ final class RunLoop {
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
+    case .jobControl: obey(Int32(item.number))
     }
   }
 

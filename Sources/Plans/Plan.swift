@@ -215,6 +215,8 @@ package final class StepSettings: Sendable {
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
   package let outputs: [OutputDeclaration]?
+  /// What the command prints is its one output: `value`.
+  package let capturesOutput: Bool
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -223,7 +225,7 @@ package final class StepSettings: Sendable {
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
-    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
+    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil, capturesOutput: Bool = false
   ) {
     self.name = name
     self.environment = environment
@@ -241,6 +243,7 @@ package final class StepSettings: Sendable {
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs
+    self.capturesOutput = capturesOutput
   }
 
   /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.

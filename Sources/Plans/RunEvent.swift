@@ -66,21 +66,25 @@ package struct RunBeginning: Hashable, Sendable {
   package let host: RunHost
   /// The process id of oprun.
   package let processID: Int32
-  package let traces: RunTraces
+  package let marks: RunMarks
+  /// The spans of the run and of its commands; nil if nobody asked for them.
+  package let trace: TraceContext?
 
   package init(
-    runID: String, clock: RunClock, host: RunHost, processID: Int32, traces: RunTraces = RunTraces()
+    runID: String, clock: RunClock, host: RunHost, processID: Int32, marks: RunMarks = RunMarks(),
+    trace: TraceContext? = nil
   ) {
     self.runID = runID
     self.clock = clock
     self.host = host
     self.processID = processID
-    self.traces = traces
+    self.marks = marks
+    self.trace = trace
   }
 }
 
 /// By what another process recognises the processes of a run whose oprun has died.
-package struct RunTraces: Hashable, Sendable {
+package struct RunMarks: Hashable, Sendable {
   /// The beginning of a variable in their environment; empty if there are no such processes.
   package let cookie: String
   /// The limit that they carry; nil if the run set none.
@@ -278,9 +282,15 @@ package protocol RunObserver: AnyObject {
   /// The time at which a turn ends, whatever happens; nil if events are enough. It is read after
   /// each turn. One that is not later than the end of the turn is ignored.
   var deadline: Nanoseconds? { get }
+  /// Called before oprun is stopped by job control (Ctrl-Z): a terminal is left as others expect it.
+  func suspend() throws(ObserverFailure)
+  /// Called when oprun goes on. It may have been stopped without a call of `suspend`.
+  func resume() throws(ObserverFailure)
 }
 
 extension RunObserver {
+  package func suspend() {}
+  package func resume() {}
   package func commit() {}
   package func endTurn(at time: Nanoseconds) {}
   package var deadline: Nanoseconds? { nil }

@@ -31,7 +31,7 @@ package struct EarlierRun {
   package let name: String
   let number: Int
   package let request: RunRequest
-  package let traces: RunTraces
+  package let marks: RunMarks
   /// The process id of its oprun.
   package let process: Int32
   /// Its exit status; nil if oprun died before its end.
@@ -50,7 +50,7 @@ extension StateStore {
       return EarlierRun(
         name: name, number: number,
         request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
-        traces: RunTraces(cookie: run.text(3) ?? "", mark: run.text(4)),
+        marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
         process: Int32(clamping: run.number(6) ?? 0),
         exitStatus: run.number(5).map { Int32($0) }, steps: try steps(of: number, database))
     }

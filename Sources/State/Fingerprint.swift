@@ -109,7 +109,7 @@ struct Fingerprints {
     digest.add(settings.shell)
     digest.add(settings.workingDirectory.map(mask) ?? "")
     digest.add(settings.standardInput.map(mask) ?? "")
-    digest.add(settings.usesTerminal ? 1 : 0)
+    digest.add((settings.usesTerminal ? 1 : 0) + (settings.capturesOutput ? 2 : 0))
     digest.add(settings.outputs?.map { "\($0.name):\($0.type)" } ?? ["any"])
     for kind in HookKind.allCases {
       digest.add(settings.hooks[kind].map { mask($0.work.shown?.text ?? "") })

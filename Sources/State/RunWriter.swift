@@ -85,8 +85,8 @@ final class RunWriter {
     .bind(4, run.request.json { text in masker?.finds(in: text) ?? false })
     .bind(5, run.resumption?.runNumber).bind(6, Int(beginning.clock.wallTime / 1000))
     .bind(7, beginning.host.name).bind(8, beginning.host.processorCount)
-    .bind(9, Int(beginning.processID)).bind(10, beginning.traces.cookie)
-    .bind(11, beginning.traces.mark).bind(12, run.plan.steps.count - run.plan.groups.count).run()
+    .bind(9, Int(beginning.processID)).bind(10, beginning.marks.cookie)
+    .bind(11, beginning.marks.mark).bind(12, run.plan.steps.count - run.plan.groups.count).run()
     number = database.lastRow
     if let earlier = run.resumption?.runNumber { try adopt(earlier) }
   }

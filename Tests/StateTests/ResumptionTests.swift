@@ -49,7 +49,7 @@ struct ResumptionTests {
     }
     return EarlierRun(
       name: "20260402-101502-k3", number: 7,
-      request: RunRequest(file: "test.yml", parameters: [], steps: []), traces: RunTraces(),
+      request: RunRequest(file: "test.yml", parameters: [], steps: []), marks: RunMarks(),
       process: 0, exitStatus: 1, steps: steps)
   }
 
@@ -124,7 +124,7 @@ struct ResumptionTests {
     var steps = record.steps
     steps["a"]?.hasSecretOutput = true
     record = EarlierRun(
-      name: record.name, number: 7, request: record.request, traces: record.traces, process: 0,
+      name: record.name, number: 7, request: record.request, marks: record.marks, process: 0,
       exitStatus: nil, steps: steps)
     let resumption = Resumption(record, plan, ResumeSelection())
     #expect(resumption.names(of: resumption.foreseen.secretGivers) == "a")

@@ -10,8 +10,8 @@ extension LocalProcesses: Executor {
   /// The number, in addition to those of pipes, under which ends of children are reported.
   static let children = Int(UInt32.max)
 
-  var traces: RunTraces {
-    RunTraces(cookie: cookie.prefix, mark: mark.map { String($0.value) })
+  var marks: RunMarks {
+    RunMarks(cookie: cookie.prefix, mark: mark.map { String($0.value) })
   }
 
   var commandLimit: Int { limits.commandCount }

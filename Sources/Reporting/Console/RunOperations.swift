@@ -57,8 +57,12 @@ final class RunOperations {
 
   var count: Int { plan.steps.count + instances.count }
 
+  /// As people count them now: a group counts as its members, if it has any.
+  private(set) lazy var stepCount = plan.stepCount
+
   func append(_ operation: OperationID, id: String, to group: OperationID) {
     precondition(operation.index == count, "numbers of new operations follow those of all others")
+    if standsForOthers(group) { stepCount += 1 }
     instances.append(Instance(id: id, group: group))
     instancesOfGroup[group, default: []].append(operation)
   }
@@ -67,6 +71,18 @@ final class RunOperations {
   func expandedGroup(of operation: OperationID) -> OperationID? {
     let number = operation.index - plan.steps.count
     return instances.indices.contains(number) ? instances[number].group : nil
+  }
+
+  /// The operation itself, or the step of the plan that was expanded to it.
+  func planned(_ operation: OperationID) -> OperationID {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return step
+  }
+
+  /// The number of instances of a step, as far as they are known.
+  func instanceCount(of group: OperationID) -> Int {
+    instancesOfGroup[group]?.count ?? plan.groups[group]?.members.count ?? 0
   }
 
   /// It goes on beside the steps that need it.
@@ -110,12 +126,19 @@ extension RunOperations {
       settings: step.settings, late: step.late)
   }
 
+  /// The settings of a step, without copying the rest of it.
+  private func settings(of operation: OperationID) -> StepSettings {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return plan.steps[step.index].settings
+  }
+
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
-    let settings = operation.rawValue < 0 ? plan.settings : step(operation).settings
+    let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
     guard case .hook(let kind, let index) = role else { return settings.timeout }
     let hooks = settings.hooks[kind]
     guard hooks.indices.contains(index - 1) else { return nil }
@@ -179,7 +202,7 @@ extension RunOperations {
 
   /// The name for people, if there is one and it is known.
   func label(of operation: OperationID) -> [Piece] {
-    guard let id = id(operation), let name = step(operation).settings.name, name != id,
+    guard let id = id(operation), let name = settings(of: operation).name, name != id,
       !name.contains("${{")
     else { return [] }
     return [Piece("(\(shortName(name)))", .faint, gap: 1)]
@@ -197,9 +220,7 @@ extension RunOperations {
   /// Calls `body` for each dependency. An instance waited for what its step waited for; a step that
   /// was expanded also for its instances.
   func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
-    var step = operation
-    while let group = expandedGroup(of: step) { step = group }
-    plan.graph.forEachDependency(of: step) { body($0.from) }
+    plan.graph.forEachDependency(of: planned(operation)) { body($0.from) }
     if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
   }
 }

@@ -147,6 +147,8 @@ struct RunLedger {
     return true
   }
 
+  func hasEnded(_ operation: OperationID) -> Bool { outcome(of: operation) != nil }
+
   private func outcome(of operation: OperationID) -> Outcome? {
     outcomes.indices.contains(operation.index) ? outcomes[operation.index] : nil
   }

@@ -95,7 +95,7 @@ extension Tool {
       return ExitStatus.inUse
     }
     if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
-      endLeftovers(of: earlier.traces, process: earlier.process)
+      endLeftovers(of: earlier.marks, process: earlier.process)
     }
     let given = Set(invocation.assignments(Options.param).map(\.name))
     if let name = earlier.request.secretParameters.first(where: { !given.contains($0) }) {

@@ -10,7 +10,7 @@ import State
 
 struct RunRecorders {
   private let recorder: RunRecorder
-  private let events: EventStream?
+  private let events: [EventStream]
   private let reports: ReportFiles?
 
   /// Each option that names a file to write.
@@ -25,7 +25,7 @@ struct RunRecorders {
     guard let words = invocation.text(Options.events) else { return }
     try EventTarget.check(words)
     guard EventTarget.isStandardOutput(words), let mode = invocation.text(Options.output),
-      mode != OutputMode.quiet.rawValue
+      mode != OutputMode.quiet.rawValue, mode != OutputMode.json.rawValue
     else { return }
     throw .eventsAmongOutput(mode)
   }
@@ -35,18 +35,29 @@ struct RunRecorders {
   ) throws(SystemError) {
     self.recorder = recorder
     let masker = options.secrets.masker
-    if let words = invocation.text(Options.events) {
+    var events: [EventStream] = []
+    for words in Self.eventTargets(invocation) {
       let target = try EventTarget(words)
-      events = EventStream(
-        target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
-        masker: masker)
-    } else {
-      events = nil
+      events.append(
+        EventStream(
+          target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
+          masker: masker))
     }
+    self.events = events
     let targets = Self.targets(invocation)
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
+  }
+
+  /// `--output json` is `--events -`, and more events may go elsewhere.
+  private static func eventTargets(_ invocation: Invocation) -> [String] {
+    let chosen = invocation.text(Options.events)
+    let isJSON = invocation.text(Options.output) == OutputMode.json.rawValue
+    guard isJSON, !(chosen.map(EventTarget.isStandardOutput) ?? false) else {
+      return chosen.map { [$0] } ?? []
+    }
+    return ["-"] + (chosen.map { [$0] } ?? [])
   }
 
   private static func targets(_ invocation: Invocation) -> [ReportTarget] {
@@ -66,11 +77,13 @@ struct RunRecorders {
 
   /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
-    let all: [(any RunObserver)?] = [recorder, events, reports]
-    return all.compactMap { $0 }
+    var all: [any RunObserver] = [recorder]
+    all += events
+    if let reports { all.append(reports) }
+    return all
   }
 
-  var outlets: [any RunOutlet] { events?.outlet.map { [$0] } ?? [] }
+  var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
   /// Does what is left to do when the run has ended, and returns the warnings to show.
   func conclude() -> [String] {

@@ -122,12 +122,15 @@ struct KnownValues: ExpressionBindings {
     case .env: return variable(name)
     case .matrix: return matrix == nil ? .later : .known(matrix?[name] ?? .null)
     case .host: return member(name, of: pipeline.host)
+    case .vars: return pipeline.inputs.derived?.member(name) ?? .missing
     case .steps, .run, .secrets: return .later
     }
   }
 
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
-    root == .matrix && writtenNames.contains(name)
+    root == .vars
+      ? pipeline.inputs.derived?.isWritten(name) == true
+      : root == .matrix && writtenNames.contains(name)
   }
 
   func value(of root: ContextRoot) -> Resolution {
@@ -138,7 +141,7 @@ struct KnownValues: ExpressionBindings {
       return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
     case .matrix: return matrix.map { .known(.map($0)) } ?? .later
     case .host: return .known(pipeline.host)
-    case .env, .steps, .run, .secrets: return .later
+    case .env, .steps, .run, .secrets, .vars: return .later
     }
   }
 

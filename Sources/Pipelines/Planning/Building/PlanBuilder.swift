@@ -14,6 +14,8 @@ struct PlanBuilder {
   var sharedSettings: [SharedSettings]
   /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
+  /// The late `vars` by the number of the pipeline use that has them.
+  var varsOfPipelines: [Int: LateVars] = [:]
   /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
   /// The condition that was decided last, and whether it is known to be true.
@@ -61,7 +63,7 @@ struct PlanBuilder {
       }
     }
     for pipeline in planner.pipelines where pipeline.leavesOut {
-      for step in pipeline.model.steps.indices where pipeline.isManual(step) {
+      for step in pipeline.model.writtenSteps where pipeline.isManual(step) {
         guard let operation = numbers[pipeline.operation(of: step)] else { continue }
         remarks[operation, default: StepRemark()].isManual = true
       }
@@ -75,7 +77,7 @@ struct PlanBuilder {
   }
 
   private func leftOut(of root: PipelineUse) -> [String] {
-    root.model.steps.indices
+    root.model.writtenSteps
       .filter { numbers[root.operation(of: $0)] == nil }
       .map { root.id(of: $0, planner.text) }
   }
@@ -93,8 +95,8 @@ struct PlanBuilder {
       var parts = LateParts()
       parts.settings = planned.late
       if parts.isEmpty { return (planned.settings, nil) }
-      let scope = planned.late?.hooks.isEmpty == false ? pipelineScope(0) : LateScope()
-      return (planned.settings, LateStep(parts, in: scope))
+      let needsSteps = planned.late?.hooks.isEmpty == false || root.inputs.derived?.hasLate == true
+      return (planned.settings, LateStep(parts, in: needsSteps ? pipelineScope(0) : LateScope()))
     } catch {
       log.report(error.diagnostic(in: planner.text))
       return (StepSettings(), nil)

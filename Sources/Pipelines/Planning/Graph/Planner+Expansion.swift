@@ -131,7 +131,7 @@ extension Planner {
     // The file's own variables and defaults are nearer to its steps.
     surroundings.environment = []
     give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
-    inputs.addVariables(of: model, options: options, log: &log)
+    inputs.addVariables(of: model, number: pipelines.count, options: options, log: &log)
     return inputs
   }
 

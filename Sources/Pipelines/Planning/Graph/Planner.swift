@@ -112,6 +112,7 @@ struct Planner {
       outer.inner[parent.step] = outer.inner[parent.step] ?? use
     }
     pipelineValues.append(values)
+    if !models[model].vars.isEmpty { checkDerivedValues(of: use) }
     return pipelines.count - 1
   }
 
