@@ -33,6 +33,8 @@ let package = Package(
     .systemLibrary(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     // CLate loads libvips, libcurl and libcrypto when they are needed. Naming their packages would
     // also link them, so this is only the package whose headers have their own directory.
@@ -53,6 +55,12 @@ let package = Package(
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(
+      "State",
+      [
+        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CSQLite",
+        "CCrypto",
+      ]),
+    module(
       "Execution",
       [
         "Running", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
@@ -65,7 +73,7 @@ let package = Package(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
-        "Pipelines", "RunFiles", "Execution", "Reporting",
+        "Pipelines", "RunFiles", "Execution", "State", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -93,6 +101,9 @@ let package = Package(
         "Scheduling", "TestSupport",
       ]),
     tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
+    tests(
+      "StateTests",
+      ["State", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "TestSupport"]),
     tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",

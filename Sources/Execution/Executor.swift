@@ -42,8 +42,15 @@ protocol Executor: AnyObject {
   /// removes it when the end of the command has been shown.
   func takeNews() -> [CommandNews]
 
+  /// By what another process finds what this run leaves behind on this machine.
+  var marks: RunMarks { get }
+
   /// Called when the run is over and nothing is waited for: whatever must not live on is ended.
   func close()
+}
+
+extension Executor {
+  var marks: RunMarks { RunMarks() }
 }
 
 /// News about commands, or about the executor.

@@ -14,7 +14,8 @@ extension RunLoop {
   func decision(about operation: OperationID, _ question: Question) -> Decision? {
     hashing.begin(operation)
     valueBudget = ValueBudget()
-    let decision = decisionNow(about: operation, question)
+    let decision =
+      question == .entry ? entryDecision(about: operation) : decisionNow(about: operation, question)
     if hashing.isAwaited(by: operation) {
       refusals[operation] = nil
       return nil
@@ -23,7 +24,7 @@ extension RunLoop {
     return decision
   }
 
-  private func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
+  func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
     let step = machine.steps[operation]
     guard let late = step.late else { return question == .join ? .join : .run(ReadyStep(step)) }
     do throws(EvaluationFailure) {
@@ -126,7 +127,8 @@ extension RunLoop {
 extension RunLoop: RunFacts {
   /// A service that is running has succeeded, for those who use it.
   func ending(of operation: OperationID) -> Ending? {
-    machine.ending(of: operation) ?? (machine.isReady(operation) ? Ending(.succeeded) : nil)
+    if let ending = machine.ending(of: operation) { return asItWas(ending) }
+    return machine.isReady(operation) ? Ending(.succeeded) : nil
   }
 
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }

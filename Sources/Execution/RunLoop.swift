@@ -24,6 +24,8 @@ package struct RunOptions {
   package var canBeChangedFromOutside = false
   /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
+  /// Remembers steps of earlier runs; nil if nothing does.
+  package var memory: (any RunMemory)?
   /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
   package var trace: TraceContext?
   /// The secrets, which are masked in logs, in file names and in events.
@@ -111,7 +113,8 @@ final class RunLoop {
     outputFiles = OutputFiles(in: options.directory)
     builder = CommandBuilder(workspace: parts.workspace, options: options)
     machine = RunMachine(
-      plan: plan, isStrict: options.isStrict, commandLimit: executor.commandLimit,
+      plan: plan, isStrict: options.isStrict,
+      gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed)
     machine.canBeChangedFromOutside = options.canBeChangedFromOutside
   }
@@ -135,7 +138,7 @@ final class RunLoop {
   private var beginning: RunBeginning {
     RunBeginning(
       runID: options.runID, clock: waiting.clock,
-      host: options.host, processID: getpid(), trace: options.trace)
+      host: options.host, processID: getpid(), marks: executor.marks, trace: options.trace)
   }
 
   /// Waits for news and passes it on.

@@ -14,6 +14,14 @@ package struct StateDirectory: Sendable {
 
   package init(path: String) { self.path = withoutSlashes(path) }
 
+  /// Opens the directory, and makes it if there is none.
+  package func make() throws(StateFailure) -> StateFolder {
+    let callersMask = umask(0o077)
+    defer { umask(callersMask) }
+    openStandardStreams()
+    return StateFolder(owning: try stateFolder(path, in: AT_FDCWD).release(), path: path)
+  }
+
   /// Makes the directory of a new run, named by the time in UTC and two characters that distinguish
   /// runs that started in the same second: `20260402-101502-k3`.
   package func makeRun() throws(StateFailure) -> (id: String, directory: RunDirectory) {
@@ -29,17 +37,31 @@ package struct StateDirectory: Sendable {
     callersMask: UInt32
   ) throws(StateFailure) -> (id: String, directory: RunDirectory) {
     openStandardStreams()
-    let state = try stateFolder(path, in: AT_FDCWD)
-    let runs = try folder("runs", in: state.number)
+    let state = StateFolder(owning: try stateFolder(path, in: AT_FDCWD).release(), path: path)
+    let runs = try folder("runs", in: state.descriptor)
     while true {
       let id = "\(StateDirectory.timeStamp())-\(StateDirectory.suffix())"
       let name = shown("runs/\(id)")
       if mkdirat(runs.number, id, 0o700) == 0 {
         let run = try open(id, in: runs.number, shownAs: name)
-        return (id, RunDirectory(owning: run.release(), path: name, umask: callersMask))
+        let directory = RunDirectory(
+          owning: run.release(), path: name, umask: callersMask, state: state)
+        _ = directory.lock()
+        return (id, directory)
       }
       guard errno == EEXIST else { throw StateFailure(.last("cannot make \(quoted(name))")) }
     }
+  }
+
+  /// Opens the directory as it is; nil if there is none.
+  package func open() throws(StateFailure) -> StateFolder? {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT { return nil }
+      throw StateFailure(.last("cannot open \(quoted(path))"))
+    }
+    openStandardStreams()
+    return StateFolder(owning: try stateFolder(path, in: AT_FDCWD).release(), path: path)
   }
 
   /// Opens the state directory. Links above it are followed, and one in its place if it belongs to

@@ -14,7 +14,9 @@ package struct Plan: Sendable {
   package let sources: SourceMap
   package let steps: [PlannedStep]
   /// Edges, queues, priorities, claims: everything that the scheduler needs.
-  package let graph: Graph
+  package private(set) var graph: Graph
+  /// True if durations are those of earlier runs, where these are known.
+  package private(set) var knowsEarlierRuns = false
   /// The queues; `queues[0]` is the default queue.
   package let queues: [QueueSpec]
   /// The pools: resources in file order, then mutexes.
@@ -68,6 +70,20 @@ package struct Plan: Sendable {
     self.remarks = remarks
     self.leftOut = leftOut
     self.parameters = parameters
+  }
+}
+
+extension Plan {
+  /// The same plan with the durations that steps had in earlier runs, by id.
+  package func expecting(_ durations: [String: Nanoseconds]) -> Plan {
+    if durations.isEmpty { return self }
+    var plan = self
+    for index in steps.indices {
+      guard let duration = durations[steps[index].id] else { continue }
+      plan.graph.setExpected(duration, of: OperationID(index))
+      plan.knowsEarlierRuns = true
+    }
+    return plan
   }
 }
 

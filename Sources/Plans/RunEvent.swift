@@ -66,17 +66,33 @@ package struct RunBeginning: Hashable, Sendable {
   package let host: RunHost
   /// The process id of oprun.
   package let processID: Int32
+  package let marks: RunMarks
   /// The spans of the run and of its commands; nil if nobody asked for them.
   package let trace: TraceContext?
 
   package init(
-    runID: String, clock: RunClock, host: RunHost, processID: Int32, trace: TraceContext? = nil
+    runID: String, clock: RunClock, host: RunHost, processID: Int32, marks: RunMarks = RunMarks(),
+    trace: TraceContext? = nil
   ) {
     self.runID = runID
     self.clock = clock
     self.host = host
     self.processID = processID
+    self.marks = marks
     self.trace = trace
+  }
+}
+
+/// By what another process recognises the processes of a run whose oprun has died.
+package struct RunMarks: Hashable, Sendable {
+  /// The beginning of a variable in their environment; empty if there are no such processes.
+  package let cookie: String
+  /// The limit that they carry; nil if the run set none.
+  package let mark: String?
+
+  package init(cookie: String = "", mark: String? = nil) {
+    self.cookie = cookie
+    self.mark = mark
   }
 }
 

@@ -18,12 +18,17 @@ package final class RunDirectory {
   /// True if files are created with a mode that prevents even their owner from using them: `umask
   /// 0777`.
   package let mendsModes: Bool
+  /// The state directory that it is in; nil in tests that need none.
+  package let state: StateFolder?
   private let descriptor: Int32
 
   /// Takes ownership of the descriptor. `umask` is the mask with which files are created.
-  package init(owning descriptor: Int32, path: String, umask: mode_t = 0) {
+  package init(
+    owning descriptor: Int32, path: String, umask: mode_t = 0, state: StateFolder? = nil
+  ) {
     self.path = path
     self.descriptor = descriptor
+    self.state = state
     mendsModes = umask & 0o600 != 0
   }
 
@@ -78,6 +83,26 @@ package final class RunDirectory {
       return errno != ENOENT
     }
     return FileIdentity(status) == log.identity
+  }
+
+  /// Its last name, which is that of the run.
+  package var name: String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.index(after: $0)...]) }
+      ?? path
+  }
+
+  /// The names of its files.
+  package var names: [String] { state?.names(in: "runs/\(name)") ?? [] }
+
+  /// Marks it as that of a run in progress, until the descriptor is closed: by this process, or by
+  /// the kernel at its end. False if another process has marked it.
+  package func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK }
+
+  /// Whether a process is running the run now.
+  package var isInUse: Bool {
+    guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+    flock(descriptor, LOCK_UN)
+    return false
   }
 
   /// When the last file was created or removed, and whether the directory itself was removed; nil

@@ -73,6 +73,8 @@ package enum Decision: Sendable {
   case skipGroup(OperationID, String)
   /// Instances take its place; there may be none.
   case expand([NewOperation])
+  /// It does not run, because it did in an earlier run, and ended like this.
+  case keep(Ending)
   /// All members of the group have ended.
   case join
   /// It waits for these conditions, one after the other, and runs this step; then the next question

@@ -43,6 +43,7 @@ extension RunMachine {
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
     case .expand(let operations): expand(operation, to: operations)
+    case .keep(let ending): end(operation, as: ending, .itself, at: now)
     case .join: join(operation, at: now)
     case .wait(let probes, let step):
       if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
@@ -64,7 +65,9 @@ extension RunMachine {
   private mutating func expand(_ group: OperationID, to operations: [NewOperation]) {
     var members: [OperationID] = []
     for operation in operations {
-      let id = scheduler.append(operation.spec)
+      var spec = operation.spec
+      spec.isGated = spec.isGated || gatesAll
+      let id = scheduler.append(spec)
       steps.append(operation.step, as: id)
       members.append(id)
       if !services.isEmpty { services.add(member: id, of: group) }

@@ -28,6 +28,8 @@ package struct RunMachine {
   /// The steps; their number grows when steps are expanded.
   package internal(set) var steps: RunSteps
   let isStrict: Bool
+  /// True if every operation is asked about before it is ready.
+  let gatesAll: Bool
   /// The number of commands that may run at the same time, whatever the queues allow.
   let commandLimit: Int
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
@@ -72,13 +74,17 @@ package struct RunMachine {
   package static let hookLimit: Nanoseconds = 30_000_000_000
 
   package init(
-    plan: Plan, isStrict: Bool = false, commandLimit: Int = .max, seed: UInt64 = 1
+    plan: Plan, isStrict: Bool = false, gatesAll: Bool = false, commandLimit: Int = .max,
+    seed: UInt64 = 1
   ) {
     self.plan = plan
     steps = RunSteps(plan)
     self.isStrict = isStrict
+    self.gatesAll = gatesAll
     self.commandLimit = commandLimit
-    scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
+    var graph = plan.graph
+    if gatesAll { for index in 0..<graph.count { graph.setGated(OperationID(index)) } }
+    scheduler = Scheduler(graph: graph, queues: plan.queues, pools: plan.pools)
     groups = Groups(plan)
     unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
     services = Services(plan, groups)

@@ -7,6 +7,8 @@ enum ExitStatus {
   static let usage: Int32 = 2
   static let invalidPipeline: Int32 = 3
   static let emptySelection: Int32 = 4
+  /// Another process runs the run that is to be resumed, or holds the lock.
+  static let inUse: Int32 = 5
   static let internalError: Int32 = 70
   /// The state directory or standard output could not be written.
   static let cannotWrite: Int32 = 74
@@ -24,6 +26,10 @@ enum ExitStatus {
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
     ("4", "no step is named, and all are manual; nothing ran"),
+    (
+      "5",
+      "the run that is to be resumed is still running, or another run holds the lock (`--no-wait`)"
+    ),
     ("70", "internal error, or the system refused something that a run needs"),
     ("74", "the state directory or standard output cannot be written"),
     ("124", "the run's time limit"),

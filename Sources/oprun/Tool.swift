@@ -53,6 +53,11 @@ struct Tool {
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)
     case Command.schema.name: writeSchema()
+    case Command.resume.name: try resume(invocation)
+    case Command.history.name: try history(invocation)
+    case Command.show.name: try show(invocation)
+    case Command.logs.name: try logs(invocation)
+    case Command.prune.name: try prune(invocation)
     default: ExitStatus.internalError
     }
   }

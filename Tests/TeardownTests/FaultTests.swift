@@ -132,7 +132,7 @@ struct `Faults of the machine` {
     let status = oprun.content(of: "status")
     let said = oprun.content(of: "err") + oprun.content(of: "out")
     if status == "70\n" {
-      #expect(limit < (output == "two pipes" ? 18 : 17), "\(said)")
+      #expect(limit < (output == "two pipes" ? 22 : 21), "\(said)")
       #expect(
         eventually { oprun.content(of: "err").contains("oprun: a run needs at least ") }, "\(said)")
       #expect(!oprun.exists("hooks"))

@@ -151,10 +151,18 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun graph' and 'oprun list' [validate]"
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun graph' "
+        + "and 'oprun list' [validate]"
     ),
-    ("graph -j3 a.yml", "unknown option '-j'; it is an option of 'oprun run' [graph]"),
-    ("list --dry-run a.yml", "unknown option '--dry-run'; it is an option of 'oprun run' [list]"),
+    (
+      "graph -j3 a.yml",
+      "unknown option '-j'; it is an option of 'oprun run' and 'oprun resume' [graph]"
+    ),
+    (
+      "list --dry-run a.yml",
+      "unknown option '--dry-run'; it is an option of 'oprun run', 'oprun resume' and 'oprun prune' "
+        + "[list]"
+    ),
     ("--dry a.yml", "unknown option '--dry'; did you mean '--dry-run'? [run]"),
     ("-dry-run a.yml", "unknown option '-dry-run'; did you mean '--dry-run'? [run]"),
     ("-jobs=3 a.yml", "unknown option '-jobs=3'; did you mean '--jobs=3'? [run]"),
@@ -171,9 +179,15 @@ private let noFile =
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
     ),
-    ("resume", "'oprun resume' is not supported yet"),
-    ("history --json", "'oprun history' is not supported yet"),
-    ("help resume", "'oprun resume' is not supported yet"),
+    ("watch", "'oprun watch' is not supported yet"),
+    ("status --json", "'oprun status' is not supported yet"),
+    ("help watch", "'oprun watch' is not supported yet"),
+    ("history a.yml", "'oprun history' takes no arguments, but found 'a.yml' [history]"),
+    (
+      "resume --from a --only b",
+      "'--from' and '--only' cannot be given together; leave one of them out [resume]"
+    ),
+    ("prune --keep few", "'--keep' wants a whole number of at least 0, found 'few' [prune]"),
     ("help rnu", "unknown command 'rnu'; did you mean 'oprun help run'?"),
     (
       "rnu a.yml",

@@ -10,6 +10,10 @@ extension LocalProcesses: Executor {
   /// The number, in addition to those of pipes, under which ends of children are reported.
   static let children = Int(UInt32.max)
 
+  var marks: RunMarks {
+    RunMarks(cookie: cookie.prefix, mark: mark.map { String($0.value) })
+  }
+
   var commandLimit: Int { limits.commandCount }
 
   func start(_ command: Command, at now: Nanoseconds) {

@@ -23,9 +23,9 @@ struct DescriptorLimits {
   /// The descriptors of a command: a pipe's two ends and a log.
   static let perCommand = 3
   /// The descriptors that are always needed: the input of commands, the pipe of the guardians, the
-  /// log that is shown while it grows; and two that are closed in the same turn: a script, the
-  /// input of a command, a file of outputs or of /proc.
-  private static let always = 5
+  /// log that is shown while it grows, the three files of the state database; and two that are closed
+  /// in the same turn: a script, the input of a command, a file of outputs or of /proc.
+  private static let always = 8
   /// The descriptors that are kept for speed: the list of our children.
   private static let forSpeed = 1
   private static let forControlGroup = 3

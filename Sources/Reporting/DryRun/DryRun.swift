@@ -150,10 +150,11 @@ extension DryRun {
     } else {
       sink.write("estimate ")
       sink.write(elapsed: forecast.makespan)
+      if plan.knowsEarlierRuns { sink.write(" from history") }
       if forecast.unknownCount > 0 {
         sink.write(", guessing ")
         sink.write(forecast.unknownCount, "step")
-        sink.write(" without 'expected'")
+        sink.write(plan.knowsEarlierRuns ? " that never succeeded" : " without 'expected'")
       }
     }
     sink.writeNewline()

@@ -4,7 +4,7 @@ import Diagnostics
 
 extension ByteSink {
   /// Writes a string literal as `jsonString` makes it.
-  func write(json text: String) {
+  package func write(json text: String) {
     var text = text
     let isPlain = text.withUTF8 { bytes in
       guard bytes.allSatisfy(isPlainInQuotes) else { return false }
@@ -17,7 +17,7 @@ extension ByteSink {
   }
 
   /// Writes `"name":`, after a comma unless it is the first of its object.
-  func write(field name: StaticString, isFirst: Bool = false) {
+  package func write(field name: StaticString, isFirst: Bool = false) {
     if !isFirst { write(",") }
     write("\"")
     write(name)
@@ -25,8 +25,9 @@ extension ByteSink {
   }
 
   /// Writes a list of elements, each written by the closure.
-  func write<Element>(jsonList elements: some Sequence<Element>, _ writeElement: (Element) -> Void)
-  {
+  package func write<Element>(
+    jsonList elements: some Sequence<Element>, _ writeElement: (Element) -> Void
+  ) {
     var isFirst = true
     write("[")
     for element in elements {

@@ -18,6 +18,8 @@ package struct ScreenOptions {
   package var isLive = false
   /// For everything that is written.
   package var masker: Masker?
+  /// What resumes the run; nil if nothing does.
+  package var resumeCommand: String?
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
   /// nil means that oprun waits for them.
   package var backlogFolder: RunDirectory?
@@ -46,6 +48,7 @@ package final class Screen {
   let pane: Pane?
   /// What a CI runner is told; nil if people, files or programs read.
   let ci: CILog?
+  let resumeCommand: String?
   /// Whether steps may colour what they print.
   package var hasColoredOutput: Bool { colorsOutput }
   /// Columns that a line of a message should take.
@@ -92,6 +95,7 @@ package final class Screen {
     usesASCII = options.usesASCII
     unfoldsInstances = options.unfoldsInstances
     self.messages.guardRules = ci?.dialect.rules
+    resumeCommand = options.resumeCommand
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
   }

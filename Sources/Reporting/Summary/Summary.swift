@@ -31,9 +31,20 @@ struct Summary {
         failure, blocked: ledger.blocked(by: failure),
         lineLimit: index == 0 ? Self.linesOfFirst : Self.linesOfOthers)
     }
-    if !ledger.failures.isEmpty { sink.writeNewline() }
+    if !ledger.failures.isEmpty {
+      writeResumeCommand()
+      sink.writeNewline()
+    }
     if ledger.otherFailures.count > 0 { writeOtherFailures() }
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
+  }
+
+  /// `  try  oprun resume   run what failed or did not run`.
+  private func writeResumeCommand() {
+    guard let command = screen.resumeCommand else { return }
+    sink.write("  ")
+    let purpose = Piece("run what failed or did not run", .faint, gap: 3)
+    screen.write([Piece("try"), Piece(command, cut: .nothing), purpose], at: 2)
   }
 
   /// `✗ 7 more failed: a, b and 5 more`.
@@ -183,7 +194,7 @@ extension RunOperations {
 
 extension ByteSink {
   /// Writes a size: `81.4 MB`.
-  func write(byteCount: Int) {
+  package func write(byteCount: Int) {
     let units: [(size: Int, name: StaticString)] = [
       (1_000_000_000, " GB"), (1_000_000, " MB"), (1000, " kB"),
     ]

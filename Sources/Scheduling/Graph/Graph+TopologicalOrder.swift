@@ -28,7 +28,7 @@ extension Graph {
   }
 
   /// Dependencies first, in no particular order; shorter than `count` if there is a cycle. Linear.
-  func dependenciesFirst() -> [Int32] {
+  package func dependenciesFirst() -> [Int32] {
     if isInFileOrder { return (0..<Int32(count)).map { $0 } }
     var unmet = dependencyCounts()
     var order = (0..<Int32(count)).filter { unmet[Int($0)] == 0 }

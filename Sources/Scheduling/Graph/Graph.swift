@@ -138,6 +138,11 @@ package struct Graph: Sendable {
   /// Makes an operation gated. Call it only before the graph runs.
   package mutating func setGated(_ id: OperationID) { nodes[id.index].isGated = true }
 
+  /// Sets how long an operation usually takes. Call it only before the graph runs.
+  package mutating func setExpected(_ duration: Nanoseconds, of id: OperationID) {
+    nodes[id.index].duration = max(duration, 0)
+  }
+
   mutating func setPriority(_ priority: Int16, of id: OperationID) {
     nodes[id.index].priority = priority
   }

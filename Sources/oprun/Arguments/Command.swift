@@ -34,6 +34,54 @@ struct Command: Sendable {
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
+      Options.durable, Options.lock, Options.noWait, Options.resume,
+    ])
+
+  static let resume = Command(
+    name: "resume", operands: "[RUN]", operandCount: 0...1,
+    summary: "run what failed or did not run in an earlier run, and keep what succeeded",
+    details: """
+      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      A step is kept, with its outputs, if it succeeded, is unchanged in the file, and nothing that
+      it depends on runs again. What is kept and what runs is said first. Parameters and named steps
+      are those of the run; --param changes parameters.
+      After a complete success nothing runs.
+      """,
+    options: [
+      Options.from, Options.only, Options.until, Options.skip, Options.failed,
+    ] + run.options.filter { $0.name != Options.resume.name })
+
+  static let history = Command(
+    name: "history", operands: "", operandCount: 0...0,
+    summary: "list runs, the newest first",
+    details: "",
+    options: [Options.limit, Options.json, Options.stateDirectory])
+
+  static let show = Command(
+    name: "show", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
+    summary: "show how a run went, or some of its steps with their attempts and outputs",
+    details: "RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.",
+    options: [Options.json, Options.stateDirectory])
+
+  static let logs = Command(
+    name: "logs", operands: "[RUN] [STEP…]", operandCount: 0...Int.max,
+    summary: "print what the steps of a run, or some of them, have printed",
+    details: """
+      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last'.
+      With --json, the files are listed instead.
+      """,
+    options: [Options.follow, Options.json, Options.stateDirectory])
+
+  static let prune = Command(
+    name: "prune", operands: "", operandCount: 0...0,
+    summary: "remove old runs, with their logs",
+    details: """
+      Without an option that says what to keep, these are 1,000 runs, 90 days and 5 GiB of logs. Runs
+      keep to that by themselves; now and then one of them looks. A run in progress stays.
+      """,
+    options: [
+      Options.keep, Options.olderThan, Options.maxSize, Options.trial, Options.json,
+      Options.stateDirectory,
     ])
 
   static let graph = Command(
@@ -68,12 +116,13 @@ struct Command: Sendable {
     summary: "show the help of oprun or of one of its commands",
     details: "", options: [])
 
-  static let all = [run, graph, validate, list, schema, help]
+  static let all = [
+    run, resume, history, show, logs, prune, graph, validate, list, schema, help,
+  ]
 
   /// Commands that are known by name but do not exist yet.
   static let later = [
-    "resume", "watch", "history", "show", "logs", "status", "pause", "continue", "cancel", "set",
-    "prune", "why", "report", "init", "completions",
+    "watch", "status", "pause", "continue", "cancel", "set", "why", "report", "init", "completions",
   ]
 
   var takesFile: Bool { operands.hasPrefix("[FILE") }

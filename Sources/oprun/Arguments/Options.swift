@@ -67,6 +67,44 @@ enum Options {
   static let stateDirectory = Option(
     "state-dir", nil, .text("DIR", wanted: "a directory"),
     summary: "where to keep runs and logs; .oprun by default")
+  static let durable = Option(
+    "durable", summary: "wait for the disk whenever a success is recorded, for power failures")
+  static let lock = Option(
+    "lock", summary: "wait until no other run with --lock of this pipeline is going on")
+  static let noWait = Option(
+    "no-wait", needs: lock.flag, summary: "with --lock, exit with status 5 instead of waiting")
+  static let resume = Option(
+    "resume",
+    summary: "resume the last run of this file, unless it succeeded")
+  static let from = Option(
+    "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
+    excludes: "--only", summary: "run this step again, and everything that depends on it")
+  static let only = Option(
+    "only", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_ONLY",
+    summary: "run this step again, and nothing else")
+  static let until = Option(
+    "until", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_UNTIL",
+    summary: "run nothing but this step and what it needs")
+  static let skip = Option(
+    "skip", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_SKIP",
+    summary: "leave this step out, as if its condition were false")
+  static let failed = Option(
+    "failed", variable: "OPRUN_RESUME_FAILED", summary: "run only what failed, and what that needs")
+  static let limit = Option(
+    "limit", nil, .count, variable: "OPRUN_HISTORY_LIMIT",
+    summary: "list at most N runs; 20 by default, 0 for all")
+  static let follow = Option(
+    "follow", "f", variable: "OPRUN_LOGS_FOLLOW", summary: "go on until the run ends")
+  static let keep = Option(
+    "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
+  static let olderThan = Option(
+    "older-than", nil, .duration, variable: "OPRUN_PRUNE_OLDER_THAN",
+    summary: "remove runs that started longer ago, such as 720h")
+  static let maxSize = Option(
+    "max-size", nil, .text("SIZE", wanted: "a size such as 500M or 2G"),
+    variable: "OPRUN_PRUNE_MAX_SIZE", summary: "keep the newest runs, up to this size of all logs")
+  static let trial = Option(
+    "dry-run", "n", summary: "show what would be removed; remove nothing")
   static let graphFormat = Option(
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_GRAPH_FORMAT", summary: "format of the graph; tree by default")

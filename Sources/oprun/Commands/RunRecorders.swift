@@ -6,8 +6,10 @@ import Execution
 import Glibc
 import Plans
 import Reporting
+import State
 
 struct RunRecorders {
+  private let recorder: RunRecorder
   private let events: [EventStream]
   private let reports: ReportFiles?
   private let outputs: OutputsFile?
@@ -30,7 +32,10 @@ struct RunRecorders {
     throw .eventsAmongOutput(mode)
   }
 
-  init(_ invocation: Invocation, _ plan: Plan, _ options: RunOptions) throws(SystemError) {
+  init(
+    _ invocation: Invocation, _ plan: Plan, _ options: RunOptions, _ recorder: RunRecorder
+  ) throws(SystemError) {
+    self.recorder = recorder
     let masker = options.secrets.masker
     var events: [EventStream] = []
     for words in Self.eventTargets(invocation) {
@@ -76,11 +81,14 @@ struct RunRecorders {
   /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
     let files: [(any RunObserver)?] = [reports, outputs]
-    return events + files.compactMap { $0 }
+    return [recorder] + events + files.compactMap { $0 }
   }
 
   var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
-  /// The warnings to show when the run has ended.
-  var warnings: [String] { (reports?.warnings ?? []) + (outputs?.warnings ?? []) }
+  /// Does what is left to do when the run has ended, and returns the warnings to show.
+  func conclude() -> [String] {
+    let pruned = recorder.prune(.automatic).map { [$0] } ?? []
+    return recorder.notices + pruned + (reports?.warnings ?? []) + (outputs?.warnings ?? [])
+  }
 }

@@ -7,12 +7,21 @@ import Pipelines
 import Plans
 import Processors
 import Reporting
+import RunFiles
 import Scheduling
+import State
 
 extension Tool {
   func run(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    guard invocation.isOn(Options.resume) else { return try run(invocation, resuming: nil) }
+    return try runResuming(invocation)
+  }
+
+  func run(
+    _ invocation: Invocation, resuming resumed: ResumedRun?
+  ) throws(UsageFailure) -> Int32 {
     try RunRecorders.check(invocation)
-    let options = planningOptions(invocation)
+    let options = planningOptions(invocation, resumed)
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
     }
@@ -23,11 +32,16 @@ extension Tool {
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
+      try resumed?.check(plan)
+      if let resumed, invocation.isOn(Options.dryRun) {
+        return showForesight(of: resumed, plan, reading.secrets)
+      }
       guard !invocation.isOn(Options.dryRun) else {
+        let plan = expecting(plan, invocation)
         keepUntilExit((pipeline, plan))
         return dryRun(plan, invocation)
       }
-      return complete(reading).map { run(plan, invocation, $0) } ?? ExitStatus.usage
+      return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
     }
   }
 
@@ -39,7 +53,9 @@ extension Tool {
     if plan.groups[operation] != nil { throw .severalStatuses(id, for: Options.exitCodeFrom) }
   }
 
-  private func planningOptions(_ invocation: Invocation) -> PlanningOptions {
+  private func planningOptions(
+    _ invocation: Invocation, _ resumed: ResumedRun?
+  ) -> PlanningOptions {
     var options = PlanningOptions(
       processorCount: availableProcessorCount,
       maxParallel: invocation.count(Options.jobs),
@@ -47,6 +63,7 @@ extension Tool {
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
     setParameters(of: &options, invocation)
+    if let resumed { options.parameters = resumed.parameters(with: options.parameters) }
     return options
   }
 
@@ -78,32 +95,73 @@ extension Tool {
   }
 
   /// The state directory. A path on the command line is relative to where oprun was started.
-  private func stateDirectory(_ invocation: Invocation) -> String {
+  func stateDirectory(_ invocation: Invocation) -> String {
     guard let path = invocation.text(Options.stateDirectory) else { return ".oprun" }
     guard !path.hasPrefix("/"), let start = invocation.startDirectory else { return path }
     return start + "/" + path
   }
 
-  private func run(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+  private func run(
+    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ resumed: ResumedRun?
+  ) -> Int32 {
     let state = StateDirectory(path: stateDirectory(invocation))
+    let lock: StateLock?
+    do throws(ReportedFailure) {
+      lock = try takeLock(invocation, state)
+    } catch {
+      return error.status
+    }
+    defer { withExtendedLifetime(lock) {} }
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
+      if resumed == nil, let refusal = directory.state.flatMap(StateStore.refusal) {
+        _ = directory.state?.removeRun(id)
+        say(refusal.message, help: refusal.help)
+        return ExitStatus.cannotWrite
+      }
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
+      let store = directory.state.flatMap { state in
+        plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
+      }
+      let plan = expecting(plan, store, invocation)
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
       options.trace = .ofRun(id, invocation)
-      return run(plan, invocation, options)
+      var run = RecordedRun(plan: plan, directory: directory, request: request(invocation, plan))
+      run.masker = secrets.masker
+      run.store = store
+      run.isDurable = invocation.isOn(Options.durable)
+      run.resumption = resumed.map { $0.resumption(for: plan, secrets) }
+      if let resumption = run.resumption { announce(resumption) }
+      let recorder = RunRecorder(run)
+      options.memory = recorder
+      return self.run(plan, invocation, options, recorder)
     } catch {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
     }
   }
 
-  private func run(_ plan: Plan, _ invocation: Invocation, _ options: RunOptions) -> Int32 {
+  /// The plan with the durations of earlier runs. A dry run changes nothing to learn them.
+  private func expecting(_ plan: Plan, _ invocation: Invocation) -> Plan {
+    let state = try? StateDirectory(path: stateDirectory(invocation)).open()
+    return expecting(plan, state.flatMap(StateStore.look), invocation)
+  }
+
+  private func expecting(_ plan: Plan, _ store: StateStore?, _ invocation: Invocation) -> Plan {
+    guard let store, let file = invocation.operands.first, file != "-",
+      let durations = try? store.durations(of: recordedPath(file))
+    else { return plan }
+    return plan.expecting(durations)
+  }
+
+  private func run(
+    _ plan: Plan, _ invocation: Invocation, _ options: RunOptions, _ recorder: RunRecorder
+  ) -> Int32 {
     let recorders: RunRecorders
     do throws(SystemError) {
-      recorders = try RunRecorders(invocation, plan, options)
+      recorders = try RunRecorders(invocation, plan, options, recorder)
     } catch {
       say(error.message)
       return ExitStatus.cannotWrite
@@ -114,6 +172,7 @@ extension Tool {
     screenOptions.unfoldsInstances = invocation.isOn(Options.verbose)
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
+    screenOptions.resumeCommand = resumeCommand(invocation)
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
     let isOutputTaken = isForEvents || invocation.text(Options.output) == OutputMode.json.rawValue
     let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
@@ -134,7 +193,7 @@ extension Tool {
       let end = try Execution.run(
         plan, options, observers: [watch] + recorders.observers + [console],
         outlets: recorders.outlets + screen.outlets)
-      for warning in recorders.warnings { say(warning) }
+      for warning in recorders.conclude() { say(warning) }
       return watch.status ?? end.exitStatus
     } catch {
       say(error.message)

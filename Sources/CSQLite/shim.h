@@ -1,0 +1,27 @@
+#include <sqlite3.h>
+
+// What is bound is copied: SQLITE_TRANSIENT is a cast that Swift does not import.
+static inline int csqlite_bind_text(
+    sqlite3_stmt *statement, int place, const char *text, int count) {
+  return sqlite3_bind_text(statement, place, text, count, SQLITE_TRANSIENT);
+}
+
+// The last connection to a database would otherwise copy the log back, and wait for the disk twice.
+static inline int csqlite_keep_log_on_close(sqlite3 *database) {
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, (int *)0);
+}
+
+// A file that was damaged on purpose must not run anything that its schema contains.
+static inline int csqlite_distrust_schema(sqlite3 *database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+  return sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+}
+
+#include <sys/vfs.h>
+
+// The kind of the file system of an open file; 0 if the kernel does not say. A log that is shared
+// through memory needs all its users on one machine.
+static inline long csqlite_file_system(int descriptor) {
+  struct statfs status;
+  return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
+}

@@ -1,0 +1,49 @@
+// Steps that need not run, because they did in the run that this one resumes. The loop asks when it
+// decides about a step at its gate, and restores outputs; it knows no database.
+
+import Diagnostics
+import Expressions
+import Plans
+import Running
+import Scheduling
+
+extension RunLoop {
+  /// The decision about whether an operation runs, after what is remembered of it.
+  func entryDecision(about operation: OperationID) -> Decision {
+    guard let memory = options.memory else { return decisionNow(about: operation, .entry) }
+    if memory.isOfEarlierRun, let reason = memory.reasonToLeaveOut(operation) {
+      return .skip(reason)
+    }
+    let decision = decisionNow(about: operation, .entry)
+    let ready: ReadyStep
+    switch decision {
+    case .run(let step), .wait(_, let step): ready = step
+    case .fail, .skip, .skipGroup, .expand, .keep, .join: return decision
+    }
+    if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
+    let step = machine.steps[operation]
+    let kept = memory.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
+    guard let kept, restore(kept.outputs, of: operation) else { return decision }
+    return .keep(kept.ending)
+  }
+
+  /// The ending as expressions see it: a step that is kept has succeeded, as it had for those that
+  /// ran after it, or their values would differ.
+  func asItWas(_ ending: Ending) -> Ending {
+    guard ending.outcome == .cached, options.memory?.isOfEarlierRun == true else { return ending }
+    return Ending(.succeeded)
+  }
+
+  /// Makes the outputs those of the operation; false if one of them cannot be read.
+  private func restore(_ published: [PublishedOutput], of operation: OperationID) -> Bool {
+    if published.isEmpty { return true }
+    var values = ValueMap()
+    for output in published {
+      guard let value = try? JSONReader.value(of: output.json) else { return false }
+      values[output.name] = value
+    }
+    outputs.publish(values, of: operation)
+    tell(.published(operation, published), at: now)
+    return true
+  }
+}

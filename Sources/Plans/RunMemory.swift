@@ -1,0 +1,31 @@
+// What a run knows of the one that it resumes, as the loop asks for it. Who remembers, and where,
+// is no concern of those who run.
+
+package import Scheduling
+
+/// A step that need not run, because it did before.
+package struct KeptStep: Hashable, Sendable {
+  /// Succeeded before: cached. Failed before, which was allowed: the same again.
+  package let ending: Ending
+  package let outputs: [PublishedOutput]
+
+  package init(_ ending: Ending, outputs: [PublishedOutput]) {
+    self.ending = ending
+    self.outputs = outputs
+  }
+}
+
+/// Remembers what steps were when they ran.
+package protocol RunMemory: AnyObject {
+  /// True if another run is resumed: every step is asked about before it runs. Otherwise only those
+  /// are told of that become known while running.
+  var isOfEarlierRun: Bool { get }
+
+  /// Why the step does not run, although nothing is known to be wrong with it; asked before its
+  /// conditions are looked at.
+  func reasonToLeaveOut(_ operation: OperationID) -> String?
+
+  /// What became of the step before, if it is still what it was; nil if it must run. Asked when
+  /// everything that it depends on has ended.
+  func kept(_ operation: OperationID, id: String, as step: ReadyStep, isLate: Bool) -> KeptStep?
+}

@@ -1,0 +1,103 @@
+// The open state directory, `.oprun`. Everything in it is reached through the descriptor, as the
+// files of a run are through that of its own directory.
+
+import Diagnostics
+import Glibc
+
+/// The state directory, opened once and closed when nothing uses it any more.
+package final class StateFolder {
+  /// The path for people.
+  package let path: String
+  package let descriptor: Int32
+
+  /// Takes ownership of the descriptor.
+  package init(owning descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// The path of something in it, for people.
+  package func shown(_ name: String) -> String { path == "/" ? "/\(name)" : "\(path)/\(name)" }
+
+  /// A path for programs that want one: it leads here, whatever has the folder's name by now.
+  package func path(of name: String) -> String {
+    let own = "/proc/self/fd/\(descriptor)/"
+    return access(own, F_OK) == 0 ? own + name : shown(name)
+  }
+
+  /// The directory of a run; nil if there is none. Its path is `runs/<run>` in the state directory.
+  package func run(named name: String) -> RunDirectory? {
+    guard Self.isRunName(name) else { return nil }
+    let folder = openat(
+      descriptor, "runs/\(name)", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else { return nil }
+    return RunDirectory(owning: folder, path: shown("runs/\(name)"), state: self)
+  }
+
+  /// The names in a folder within the state directory.
+  package func names(in folder: String) -> [String] {
+    let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    return number >= 0 ? namesOfFiles(owning: number) : []
+  }
+
+  /// Removes a file; false, with `errno`, if it is still there.
+  @discardableResult
+  package func remove(_ name: String) -> Bool {
+    unlinkat(descriptor, name, 0) == 0 || errno == ENOENT
+  }
+
+  /// Gives a file another name.
+  package func rename(_ name: String, to other: String) -> Bool {
+    renameat(descriptor, name, descriptor, other) == 0
+  }
+
+  /// Removes the directory of a run and all files in it; false, with `errno`, if it is still there.
+  package func removeRun(_ name: String) -> Bool {
+    guard Self.isRunName(name) else { return false }
+    return removeTree("runs/\(name)", in: descriptor)
+  }
+
+  /// The form of a run's name: `20260402-101502-k3`.
+  package static func isRunName(_ name: String) -> Bool {
+    let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].count >= 8, parts[1].count == 6, !parts[2].isEmpty else {
+      return false
+    }
+    let isNumeric = parts[..<2].allSatisfy { $0.allSatisfy { (0x30...0x39).contains($0) } }
+    return isNumeric
+      && parts[2].allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7a).contains($0) }
+  }
+}
+
+/// The names in an open folder, which is closed.
+private func namesOfFiles(owning folder: Int32) -> [String] {
+  guard let list = fdopendir(folder) else {
+    close(folder)
+    return []
+  }
+  defer { closedir(list) }
+  var names: [String] = []
+  while let entry = readdir(list) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+      field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name != ".", name != ".." { names.append(name) }
+  }
+  return names
+}
+
+/// Removes a folder and what is in it, without following links. Steps may have made folders there;
+/// nesting is bounded by the descriptors that a process may open.
+private func removeTree(_ name: String, in parent: Int32) -> Bool {
+  let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+  guard folder >= 0 else { return errno == ENOENT }
+  let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
+  defer { close(folder) }
+  for entry in copy >= 0 ? namesOfFiles(owning: copy) : [] {
+    if unlinkat(folder, entry, 0) == 0 { continue }
+    guard errno == EISDIR || errno == EPERM, removeTree(entry, in: folder) else { return false }
+  }
+  return unlinkat(parent, name, AT_REMOVEDIR) == 0
+}

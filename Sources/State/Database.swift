@@ -1,0 +1,210 @@
+// The only owner of SQLite: a connection and its statements. It knows no table.
+
+import CSQLite
+import Diagnostics
+
+/// A failed call of SQLite.
+struct DatabaseFailure: Error, Hashable {
+  /// The kinds of failures that are handled differently.
+  enum Kind: Hashable {
+    /// Another process holds the lock.
+    case locked
+    /// The file is no database, or is damaged.
+    case damaged
+    case full
+    /// What the program does not expect: everything else.
+    case other
+  }
+
+  /// The failure for a file without tables.
+  static let noTables = DatabaseFailure(code: SQLITE_NOTADB, reason: "it has no tables")
+
+  let code: Int32
+  /// SQLite's own words, in lower case: `database or disk is full`.
+  let reason: String
+
+  var kind: Kind {
+    switch code & 0xff {
+    case SQLITE_BUSY, SQLITE_LOCKED: .locked
+    case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+    case SQLITE_FULL: .full
+    default: .other
+    }
+  }
+}
+
+/// The number of the file system of an open file, as in statfs(2); 0 if the kernel does not say.
+func fileSystemNumber(of descriptor: Int32) -> Int { csqlite_file_system(descriptor) }
+
+/// A connection to a database file.
+final class Database {
+  enum Mode {
+    /// Reading and writing; the file is made if it is missing.
+    case making
+    case writing
+    case reading
+  }
+
+  private let handle: OpaquePointer
+
+  /// Waits at most this long for another process that writes.
+  static let patience: Int32 = 10_000
+
+  init(_ path: String, _ mode: Mode) throws(DatabaseFailure) {
+    var opened: OpaquePointer?
+    let access =
+      switch mode {
+      case .making: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      case .writing: SQLITE_OPEN_READWRITE
+      case .reading: SQLITE_OPEN_READONLY
+      }
+    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX, nil)
+    guard code == SQLITE_OK, let opened else {
+      let failure = DatabaseFailure(code: code, reason: Self.words(opened, code))
+      sqlite3_close_v2(opened)
+      throw failure
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, Self.patience)
+    _ = csqlite_distrust_schema(handle)
+    _ = csqlite_keep_log_on_close(handle)
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// Whether a call waits for another process that writes.
+  func setPatience(_ isPatient: Bool) {
+    sqlite3_busy_timeout(handle, isPatient ? Self.patience : 0)
+  }
+
+  /// Runs statements that return nothing that is wanted.
+  func execute(_ text: String) throws(DatabaseFailure) {
+    let code = sqlite3_exec(handle, text, nil, nil, nil)
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  func prepare(_ text: String) throws(DatabaseFailure) -> Statement {
+    var statement: OpaquePointer?
+    let code = sqlite3_prepare_v2(handle, text, -1, &statement, nil)
+    guard code == SQLITE_OK, let statement else { throw failure(code) }
+    return Statement(statement, self)
+  }
+
+  /// The single number that a query gives; nil if it gives none.
+  func number(_ text: String) throws(DatabaseFailure) -> Int? {
+    let statement = try prepare(text)
+    return try statement.next() ? statement.number(0) : nil
+  }
+
+  /// The single text that a query gives.
+  func text(_ query: String) throws(DatabaseFailure) -> String? {
+    let statement = try prepare(query)
+    return try statement.next() ? statement.text(0) : nil
+  }
+
+  /// The number of the row that was inserted last.
+  var lastRow: Int { Int(sqlite3_last_insert_rowid(handle)) }
+
+  /// Does all of the body, or nothing.
+  func transaction(
+    _ body: () throws(DatabaseFailure) -> Void
+  ) throws(DatabaseFailure) {
+    try execute("BEGIN IMMEDIATE")
+    do throws(DatabaseFailure) {
+      try body()
+      try execute("COMMIT")
+    } catch {
+      sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+      throw error
+    }
+  }
+
+  fileprivate func failure(_ code: Int32) -> DatabaseFailure {
+    DatabaseFailure(code: sqlite3_extended_errcode(handle), reason: Self.words(handle, code))
+  }
+
+  private static func words(_ handle: OpaquePointer?, _ code: Int32) -> String {
+    guard let text = handle.map({ sqlite3_errmsg($0) }) ?? sqlite3_errstr(code) else {
+      return "error \(code)"
+    }
+    let words = String(cString: text)
+    return words.prefix(1).lowercased() + words.dropFirst()
+  }
+}
+
+/// A prepared statement. Places of values count from 1, columns from 0.
+final class Statement {
+  private let handle: OpaquePointer
+  private let database: Database
+
+  fileprivate init(_ handle: OpaquePointer, _ database: Database) {
+    self.handle = handle
+    self.database = database
+  }
+
+  deinit { sqlite3_finalize(handle) }
+
+  @discardableResult
+  func bind(_ place: Int32, _ number: Int?) -> Statement {
+    if let number {
+      sqlite3_bind_int64(handle, place, Int64(number))
+    } else {
+      sqlite3_bind_null(handle, place)
+    }
+    return self
+  }
+
+  @discardableResult
+  func bind(_ place: Int32, _ text: String?) -> Statement {
+    guard var text else {
+      sqlite3_bind_null(handle, place)
+      return self
+    }
+    text.withUTF8 { bytes in
+      bytes.withMemoryRebound(to: CChar.self) { characters in
+        // An empty text is not NULL.
+        _ = csqlite_bind_text(handle, place, characters.baseAddress, Int32(characters.count))
+        if characters.baseAddress == nil { _ = csqlite_bind_text(handle, place, "", 0) }
+      }
+    }
+    return self
+  }
+
+  /// Runs a statement that gives no rows, and makes it ready for the next time.
+  func run() throws(DatabaseFailure) {
+    let code = sqlite3_step(handle)
+    if code != SQLITE_DONE && code != SQLITE_ROW {
+      let failure = database.failure(code)
+      reset()
+      throw failure
+    }
+    reset()
+  }
+
+  /// Goes to the next row; false after the last one.
+  func next() throws(DatabaseFailure) -> Bool {
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    let failure = code == SQLITE_DONE ? nil : database.failure(code)
+    reset()
+    if let failure { throw failure }
+    return false
+  }
+
+  /// Makes it ready for the next time. Values that were bound are forgotten.
+  func reset() {
+    sqlite3_reset(handle)
+    sqlite3_clear_bindings(handle)
+  }
+
+  func number(_ column: Int32) -> Int? {
+    sqlite3_column_type(handle, column) == SQLITE_NULL
+      ? nil : Int(sqlite3_column_int64(handle, column))
+  }
+
+  func text(_ column: Int32) -> String? {
+    guard let text = sqlite3_column_text(handle, column) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
+  }
+}

@@ -1,0 +1,92 @@
+// A run as it was recorded, for the one that resumes it.
+
+import Diagnostics
+import Expressions
+package import Plans
+import Scheduling
+
+/// What is recorded of a step of an earlier run.
+struct EarlierStep: Hashable {
+  let outcome: RecordedOutcome
+  let written: Int
+  let resolved: Int
+  /// The number of the run in which it ran: that run, or one before that it resumed.
+  let origin: Int
+  var outputs: [PublishedOutput] = []
+  /// True if one of its outputs held a secret, and was not kept.
+  var hasSecretOutput = false
+
+  /// True if it does not run again as long as nothing has changed.
+  var isKeepable: Bool {
+    switch outcome.ending.outcome {
+    case .succeeded, .cached: true
+    case .failed, .timedOut: outcome.ending.isAllowed
+    case .cancelled, .skipped, .blocked: false
+    }
+  }
+}
+
+/// A run that can be resumed.
+package struct EarlierRun {
+  package let name: String
+  let number: Int
+  package let request: RunRequest
+  package let marks: RunMarks
+  /// The process id of its oprun.
+  package let process: Int32
+  /// Its exit status; nil if oprun died before its end.
+  package let exitStatus: Int32?
+  /// The steps that have an outcome, by id.
+  let steps: [String: EarlierStep]
+}
+
+extension StateStore {
+  /// A recorded run with all its steps; nil if there is none of that name.
+  package func earlierRun(named name: String) throws(StoreFailure) -> EarlierRun? {
+    try perform { database throws(DatabaseFailure) in
+      let run = try database.prepare(
+        "SELECT id, file, request, cookie, mark, exit_status, process FROM run WHERE name = ?")
+      guard try run.bind(1, name).next(), let number = run.number(0) else { return nil }
+      return EarlierRun(
+        name: name, number: number,
+        request: RunRequest(file: run.text(1), json: run.text(2) ?? ""),
+        marks: RunMarks(cookie: run.text(3) ?? "", mark: run.text(4)),
+        process: Int32(clamping: run.number(6) ?? 0),
+        exitStatus: run.number(5).map { Int32($0) }, steps: try steps(of: number, database))
+    }
+  }
+
+  private func steps(
+    of run: Int, _ database: Database
+  ) throws(DatabaseFailure) -> [String: EarlierStep] {
+    var steps: [String: EarlierStep] = [:]
+    let rows = try database.prepare(
+      """
+      SELECT name, outcome, written, resolved, origin FROM result JOIN step ON step.id = step
+      WHERE run = ? AND outcome IS NOT NULL
+      """)
+    rows.bind(1, run)
+    while try rows.next() {
+      guard let name = rows.text(0), let outcome = rows.number(1).flatMap(RecordedOutcome.init)
+      else { continue }
+      steps[name] = EarlierStep(
+        outcome: outcome, written: rows.number(2) ?? 0, resolved: rows.number(3) ?? 0,
+        origin: rows.number(4) ?? run)
+    }
+    let outputs = try database.prepare(
+      """
+      SELECT step.name, output.name, value FROM output JOIN step ON step.id = step
+      WHERE run = ?
+      """)
+    outputs.bind(1, run)
+    while try outputs.next() {
+      guard let step = outputs.text(0), let name = outputs.text(1) else { continue }
+      if let json = outputs.text(2) {
+        steps[step]?.outputs.append(PublishedOutput(name: name, json: json))
+      } else {
+        steps[step]?.hasSecretOutput = true
+      }
+    }
+    return steps
+  }
+}

@@ -1,0 +1,138 @@
+// What a step is, as a number: a step whose number has changed was edited. It covers what decides
+// about what is run, and not how often, when or under which name.
+
+import CCrypto
+import Expressions
+import Masking
+import Plans
+import Scheduling
+
+/// A digest of parts, each with its length.
+struct Digest {
+  private var context = SHA256_CTX()
+
+  init() { ccrypto_sha256_init(&context) }
+
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { add($0) }
+  }
+
+  mutating func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+    add(bytes.count)
+    ccrypto_sha256_update(&context, bytes.baseAddress, bytes.count)
+  }
+
+  mutating func add(_ number: Int) {
+    var number = number.littleEndian
+    ccrypto_sha256_update(&context, &number, MemoryLayout<Int>.size)
+  }
+
+  mutating func add(_ texts: [String]) {
+    add(texts.count)
+    for text in texts { add(text) }
+  }
+
+  /// 63 bits of it, never 0, which stands for none.
+  mutating func finish() -> Int {
+    var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+    ccrypto_sha256_final(&context, &bytes)
+    let number = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return max(1, Int(number >> 1))
+  }
+}
+
+/// The numbers of the steps of a plan.
+struct Fingerprints {
+  /// Those of settings, which steps share. Settings live as long as the plan.
+  private var settings: [ObjectIdentifier: Int] = [:]
+  /// Hides secrets in a text.
+  private let mask: (String) -> String
+
+  init(_ masker: Masker?) {
+    mask = masker.map { masker in { masker.mask($0) } } ?? { $0 }
+  }
+
+  /// The number of a step as it is written, with everything that is known before the run.
+  mutating func written(_ step: PlannedStep) -> Int {
+    var digest = Digest()
+    add(step.work, to: &digest)
+    digest.add(number(of: step.settings))
+    if let late = step.late { add(late, to: &digest) }
+    return digest.finish()
+  }
+
+  /// The number of a step of which everything is known.
+  func resolved(_ step: ReadyStep) -> Int {
+    var digest = Digest()
+    if let action = step.action { add(action, to: &digest) }
+    add(step.settings, to: &digest)
+    digest.add(step.readiness.map { mask($0.words) })
+    return digest.finish()
+  }
+
+  private mutating func number(of shared: StepSettings) -> Int {
+    if let known = settings[ObjectIdentifier(shared)] { return known }
+    var digest = Digest()
+    add(shared, to: &digest)
+    let number = digest.finish()
+    settings[ObjectIdentifier(shared)] = number
+    return number
+  }
+
+  private func add(_ work: Work, to digest: inout Digest) {
+    switch work {
+    case .known(let action): add(action, to: &digest)
+    case .late(let shown): digest.add(mask(shown.text))
+    case .none: digest.add(0)
+    }
+  }
+
+  private func add(_ action: Action, to digest: inout Digest) {
+    switch action {
+    case .script(let text): digest.add(mask(text.string))
+    case .arguments(let words):
+      digest.add(1)
+      digest.add(words.map(mask))
+    case .helper(let words):
+      digest.add(2)
+      digest.add(words.map(mask))
+    }
+  }
+
+  private func add(_ settings: StepSettings, to digest: inout Digest) {
+    digest.add(settings.environment.count)
+    for variable in settings.environment {
+      digest.add(variable.name)
+      digest.add(mask(variable.value))
+    }
+    digest.add(settings.shell)
+    digest.add(settings.workingDirectory.map(mask) ?? "")
+    digest.add(settings.standardInput.map(mask) ?? "")
+    digest.add((settings.usesTerminal ? 1 : 0) + (settings.capturesOutput ? 2 : 0))
+    digest.add(settings.outputs?.map { "\($0.name):\($0.type)" } ?? ["any"])
+    for kind in HookKind.allCases {
+      digest.add(settings.hooks[kind].map { mask($0.work.shown?.text ?? "") })
+    }
+  }
+
+  private func add(_ late: LateStep, to digest: inout Digest) {
+    let parts = late.parts.expansion?.parts ?? late.parts
+    digest.add(parts.conditions.map(\.written))
+    digest.add(late.probes)
+    digest.add(late.readiness)
+    digest.add(parts.input.map(\.description) ?? "")
+    digest.add(late.parts.outputs.map { "\($0.name)=\($0.value.shown)" })
+    if let settings = parts.settings {
+      digest.add(settings.environment.map { "\($0.name)=\($0.value.shown)" })
+      digest.add(settings.workingDirectory.map(\.text.shown))
+      digest.add(settings.standardInput.map(\.description) ?? "")
+      for kind in HookKind.allCases {
+        digest.add((settings.hooks[kind] ?? []).map { $0.work.shown?.text ?? "" })
+      }
+    }
+    guard let expansion = late.parts.expansion else { return }
+    digest.add(expansion.axes.map { "\($0.name)=\($0.values.shown)" })
+    digest.add([expansion.included?.shown ?? "", expansion.excluded?.shown ?? ""])
+  }
+}

@@ -1,0 +1,187 @@
+// What resuming a run will come to, as far as the plan and the record say: what people are told
+// first, and what a selection leaves out. A step with values that are known only while running may
+// still turn out otherwise.
+
+import Masking
+import Plans
+package import Scheduling
+
+package struct Foresight {
+  /// Steps that run again although nothing has changed.
+  package private(set) var forced: Set<OperationID> = []
+  /// Steps that do not run although they would, and why.
+  private(set) var leftOut: [OperationID: String] = [:]
+  /// Services that are needed again.
+  private(set) var neededServices: Set<OperationID> = []
+  package private(set) var keptCount = 0
+  package private(set) var runCount = 0
+  /// Steps that succeeded and were edited since.
+  package private(set) var edited: [OperationID] = []
+  /// Steps that succeeded and run again because of others.
+  package private(set) var downstream: [OperationID] = []
+  /// Steps that succeeded, and whose outputs held a secret.
+  package private(set) var secretGivers: [OperationID] = []
+  /// Operations that are kept, or were skipped and will be again.
+  private(set) var keptSteps: Set<OperationID> = []
+
+  private let plan: Plan
+  private let earlier: EarlierRun
+  private let masker: Masker?
+
+  init(
+    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, _ masker: Masker?
+  ) {
+    self.masker = masker
+    self.plan = plan
+    self.earlier = earlier
+    let core = core(of: selection)
+    if selection.from != nil || selection.only != nil { forced = core }
+    foresee()
+    apply(selection, core)
+    findServices()
+    count()
+  }
+
+  /// The operations of a step: its own, and everything inside it.
+  func operations(of id: String) -> Set<OperationID> {
+    guard let index = plan.steps.firstIndex(where: { $0.id == id }) else { return [] }
+    var found: Set<OperationID> = []
+    var open = [OperationID(index)]
+    while let operation = open.popLast() {
+      if found.insert(operation).inserted { open += plan.groups[operation]?.members ?? [] }
+    }
+    return found
+  }
+
+  /// What a selection is about; empty if there is none.
+  private func core(of selection: ResumeSelection) -> Set<OperationID> {
+    if let from = selection.from { return withDependents(operations(of: from)) }
+    if let only = selection.only { return operations(of: only) }
+    guard selection.isOfFailed else { return [] }
+    return Set(
+      plan.steps.indices.lazy.filter {
+        earlier.steps[plan.steps[$0].id]?.outcome.ending.outcome.isFailure == true
+      }.map { OperationID($0) })
+  }
+
+  private func withDependents(_ operations: Set<OperationID>) -> Set<OperationID> {
+    var found = operations
+    var open = Array(operations)
+    while let operation = open.popLast() {
+      plan.graph.forEachDependent(of: operation) { edge in
+        if found.insert(edge.to).inserted { open.append(edge.to) }
+      }
+    }
+    return found
+  }
+
+  /// Goes through the steps, dependencies first.
+  private mutating func foresee() {
+    var fingerprints = Fingerprints(masker)
+    for number in plan.graph.dependenciesFirst() {
+      let operation = OperationID(Int(number))
+      if let group = plan.groups[operation], !group.members.isEmpty {
+        if group.members.allSatisfy(keptSteps.contains) { keptSteps.insert(operation) }
+        continue
+      }
+      let step = plan.steps[operation.index]
+      guard let before = earlier.steps[step.id] else { continue }
+      let wasSkipped = before.outcome.ending.outcome == .skipped
+      guard before.isKeepable || wasSkipped else { continue }
+      let isUpstreamKept = plan.graph.dependencies(of: operation).allSatisfy {
+        keptSteps.contains($0.from) || !plan.graph.takesSlot($0.from)
+      }
+      if before.isKeepable, before.written != fingerprints.written(step) {
+        edited.append(operation)
+      } else if !isUpstreamKept {
+        if before.isKeepable, !forced.contains(operation) { downstream.append(operation) }
+      } else if before.hasSecretOutput {
+        secretGivers.append(operation)
+      } else if !forced.contains(operation) {
+        keptSteps.insert(operation)
+      }
+    }
+  }
+
+  private mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
+    for id in selection.skipped {
+      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
+    }
+    guard let words = selection.words else { return }
+    let needed = selection.only == nil ? withDependencies(core) : core
+    for index in plan.steps.indices {
+      let operation = OperationID(index)
+      if !needed.contains(operation), !keptSteps.contains(operation) { leftOut[operation] = words }
+    }
+  }
+
+  /// What is needed, as far as it is not kept.
+  private func withDependencies(_ operations: Set<OperationID>) -> Set<OperationID> {
+    var found = operations
+    var open = Array(operations)
+    while let operation = open.popLast() {
+      for edge in plan.graph.dependencies(of: operation) where !keptSteps.contains(edge.from) {
+        if found.insert(edge.from).inserted { open.append(edge.from) }
+      }
+    }
+    return found
+  }
+
+  /// A service starts again if anything that depends on it may run.
+  private mutating func findServices() {
+    for index in plan.steps.indices where !plan.graph.takesSlot(OperationID(index)) {
+      let service = OperationID(index)
+      var isNeeded = false
+      plan.graph.forEachDependent(of: service) { edge in
+        if plan.groups[edge.to]?.members.contains(service) == true { return }
+        if !isCertain(edge.to) { isNeeded = true }
+      }
+      if isNeeded { neededServices.insert(service) }
+    }
+    for (group, draft) in plan.groups where neededServices.contains(group) {
+      neededServices.formUnion(draft.members)
+    }
+  }
+
+  /// Whether the step will be kept, whatever conditions and late values turn out to be.
+  private func isCertain(_ operation: OperationID) -> Bool {
+    guard keptSteps.contains(operation) else { return false }
+    let members = plan.groups[operation]?.members ?? []
+    if !members.isEmpty { return members.allSatisfy(isCertain) }
+    return plan.steps[operation.index].late == nil
+      && earlier.steps[plan.steps[operation.index].id]?.isKeepable == true
+  }
+
+  /// What a selection of single steps needs, and is not kept; nil if nothing is missing.
+  package var missingUpstream: (needed: OperationID, by: OperationID)? {
+    for operation in forced.sorted() {
+      for edge in plan.graph.dependencies(of: operation)
+      where !forced.contains(edge.from) && !keptSteps.contains(edge.from) {
+        return (edge.from, operation)
+      }
+    }
+    return nil
+  }
+
+  private mutating func count() {
+    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
+    {
+      let operation = OperationID(index)
+      if leftOut[operation] != nil { continue }
+      if keptSteps.contains(operation), !neededServices.contains(operation) {
+        keptCount += 1
+      } else {
+        runCount += 1
+      }
+    }
+  }
+}
+
+extension ResumeSelection {
+  /// Why a step is left out; nil if the selection is all of it.
+  var words: String? {
+    if let from { return "not needed for --from \(from)" }
+    if let only { return "not in --only \(only)" }
+    return isOfFailed ? "did not fail (--failed)" : nil
+  }
+}

@@ -1,0 +1,121 @@
+// Removes old runs: their logs and their rows. Runs in progress stay.
+
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+package import Scheduling
+
+/// What is kept; a run that is beyond one of the limits is removed.
+package struct PruneLimits: Hashable, Sendable {
+  /// The number of runs.
+  package var count: Int?
+  /// The time since the start of a run.
+  package var age: Nanoseconds?
+  /// The size of all logs, in bytes.
+  package var size: Int?
+
+  package init(count: Int? = nil, age: Nanoseconds? = nil, size: Int? = nil) {
+    self.count = count
+    self.age = age
+    self.size = size
+  }
+
+  /// What every run keeps to without being asked: 1,000 runs, 90 days, 5 GiB.
+  package static let automatic = PruneLimits(
+    count: 1000, age: 90 * 86_400_000_000_000, size: 5 << 30)
+}
+
+/// What was removed.
+package struct Pruned: Hashable, Sendable {
+  package var runs: [String] = []
+  package var bytes = 0
+  /// Runs that could not be removed, and why.
+  package var failures: [String] = []
+}
+
+extension StateStore {
+  /// Runs look for old ones only every so often.
+  private static let interval = 16
+  /// As many rows go at once that others who write need not wait.
+  private static let batch = 50
+
+  /// Removes what is beyond the limits, if it is time to look; returns what to say about it, once in
+  /// the life of the database.
+  func pruneNowAndThen(_ limits: PruneLimits, after name: String) throws(StoreFailure) -> String? {
+    guard let number = try run(named: name)?.number, number % Self.interval == 0 else { return nil }
+    let pruned = try prune(limits, now: Nanoseconds(time(nil)) * 1_000_000_000)
+    guard !pruned.runs.isEmpty else { return nil }
+    let isNews = try perform("write") { database throws(DatabaseFailure) in
+      let known = try database.text("SELECT value FROM note WHERE name = 'pruned'")
+      if known != nil { return false }
+      try database.execute("INSERT INTO note VALUES('pruned', 'said')")
+      return true
+    }
+    guard isNews else { return nil }
+    let runs = pruned.runs.count == 1 ? "1 old run was" : "\(pruned.runs.count) old runs were"
+    return "\(runs) removed: 1,000 runs, 90 days and 5 GiB of logs are kept ('oprun prune --help')"
+  }
+
+  /// Removes what is beyond the limits. `now` is the time since 1970.
+  package func prune(
+    _ limits: PruneLimits, now: Nanoseconds, isTrial: Bool = false
+  ) throws(StoreFailure) -> Pruned {
+    var pruned = Pruned()
+    var gone: [Int] = []
+    var kept = (count: 0, bytes: 0)
+    for run in try runs() {
+      let isOver =
+        limits.count.map { kept.count >= $0 } == true
+        || limits.age.map { now - Nanoseconds(run.started) * 1000 > $0 } == true
+        || limits.size.map { kept.bytes + run.logBytes > $0 } == true
+      guard isOver, !isInUse(run.name) else {
+        kept.count += 1
+        kept.bytes += run.logBytes
+        continue
+      }
+      guard isTrial || folder.removeRun(run.name) else {
+        pruned.failures.append(
+          SystemError("cannot remove \(quoted(folder.shown("runs/\(run.name)")))", errno: errno)
+            .message)
+        continue
+      }
+      pruned.runs.append(run.name)
+      pruned.bytes += run.logBytes
+      gone.append(run.number)
+    }
+    if isTrial { return pruned }
+    while !gone.isEmpty {
+      try remove(Array(gone.suffix(Self.batch)))
+      gone.removeLast(min(Self.batch, gone.count))
+    }
+    if let age = limits.age { try removeUnrecorded(before: now - age, &pruned) }
+    return pruned
+  }
+
+  /// Directories without a record are of runs whose record was lost.
+  private func removeUnrecorded(
+    before time: Nanoseconds, _ pruned: inout Pruned
+  ) throws(StoreFailure) {
+    let limit = UTCTime(secondsSince1970: Int(time / 1_000_000_000)).compact
+    let known = Set(try runNames())
+    for name in folder.names(in: "runs")
+    where StateFolder.isRunName(name) && name < limit && !known.contains(name) && !isInUse(name) {
+      if folder.removeRun(name) { pruned.runs.append(name) }
+    }
+  }
+
+  package func isInUse(_ name: String) -> Bool { folder.run(named: name)?.isInUse ?? false }
+
+  private func remove(_ runs: [Int]) throws(StoreFailure) {
+    try perform("write") { database throws(DatabaseFailure) in
+      let list = runs.map(String.init).joined(separator: ", ")
+      try database.transaction { () throws(DatabaseFailure) in
+        for table in ["result", "command", "output"] {
+          try database.execute("DELETE FROM \(table) WHERE run IN (\(list))")
+        }
+        try database.execute("DELETE FROM run WHERE id IN (\(list))")
+      }
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Outcomes, causes and ends of commands as they are in the database.
+
+import Diagnostics
+import Plans
+import Scheduling
+
+/// The number of an outcome, with what else is known about it.
+struct RecordedOutcome: Hashable {
+  /// Bit 3: the failure was allowed. Bit 4: of a group.
+  private static let allowed = 8
+  private static let group = 16
+
+  let ending: Ending
+  let isOfGroup: Bool
+
+  init(_ ending: Ending, isOfGroup: Bool) {
+    self.ending = ending
+    self.isOfGroup = isOfGroup
+  }
+
+  init?(number: Int) {
+    guard let outcome = UInt8(exactly: number & 7).flatMap(Outcome.init(rawValue:)) else {
+      return nil
+    }
+    ending = Ending(outcome, isAllowed: number & Self.allowed != 0)
+    isOfGroup = number & Self.group != 0
+  }
+
+  var number: Int {
+    Int(ending.outcome.rawValue) | (ending.isAllowed ? Self.allowed : 0)
+      | (isOfGroup ? Self.group : 0)
+  }
+}
+
+extension CommandEnd {
+  /// The exit status, or the number of the signal below zero; nil if there is none.
+  var recordedStatus: Int? {
+    switch status {
+    case .exited(let status): Int(status)
+    case .signalled(let signal): -Int(signal)
+    case .notStarted(_, let status): Int(status)
+    case .outputsRefused: 0
+    case .abandoned, .lost: nil
+    }
+  }
+
+  /// What else there is to say about it.
+  var recordedDetail: String? {
+    switch status {
+    case .exited, .signalled: nil
+    case .notStarted(let reason, _): "not started: \(reason)"
+    case .outputsRefused(let reason): reason
+    case .abandoned: "could not be ended, given up"
+    case .lost(let reason): "lost: \(reason)"
+    }
+  }
+}
+
+extension Cause {
+  /// A word and what it is about; nil for the operation's own command.
+  func recorded(_ name: (OperationID) -> String) -> String? {
+    switch self {
+    case .itself: nil
+    case .dependency(let root): "dependency \(name(root))"
+    case .condition(let text): "condition \(text)"
+    case .wait(let text): "wait \(text)"
+    case .service(let text): "service \(text)"
+    case .notReady(let text): "not_ready \(text)"
+    case .hook(let kind): "hook \(kind.key)"
+    case .stopped(let reason): "stopped \(reason.recorded(name))"
+    }
+  }
+}
+
+extension StopReason {
+  func recorded(_ name: (OperationID) -> String) -> String {
+    switch self {
+    case .signal(let number): signalName(number)
+    case .failure(let operation): "'\(name(operation))' failed"
+    case .runTimeout: "the run's time limit"
+    case .groupTimeout(let group): "the time limit of '\(name(group))'"
+    case .noWidth: "max_parallel is 0"
+    case .suspended: "its queue is suspended"
+    case .stateFailure(let text): text
+    }
+  }
+}
+
+extension CommandRole {
+  /// `1`, `on_failure.2`.
+  var recorded: String {
+    switch self {
+    case .attempt(let number): String(number)
+    case .hook(let kind, let index): "\(kind.key).\(index)"
+    case .probe(let index): "wait_for.\(index)"
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// Which steps of an earlier run are kept. A step is kept if it succeeded, is still what it was, and
+// everything that it depends on is kept, too: decided for each step when its turn comes, and
+// foreseen for all of them before the run, as far as possible. docs/design-state.md.
+
+import Diagnostics
+package import Masking
+package import Plans
+package import Scheduling
+
+/// A step as it would run now.
+struct RememberedStep: Hashable {
+  let id: String
+  let written: Int
+  let resolved: Int
+}
+
+/// Part of a pipeline that is to run again.
+package struct ResumeSelection: Hashable, Sendable {
+  /// Runs again, with all that depends on it.
+  package var from: String?
+  /// Nothing else runs.
+  package var only: String?
+  package var skipped: [String] = []
+  /// Nothing runs but what failed.
+  package var isOfFailed = false
+
+  package init() {}
+}
+
+/// The memory of one run that resumes another one.
+package final class Resumption {
+  package let earlier: EarlierRun
+  let plan: Plan
+  package let foreseen: Foresight
+  /// What is known of the operations that have ended, by number.
+  private var freshness: [Freshness?]
+  private var members: [OperationID: [OperationID]] = [:]
+  private var keeping: Set<OperationID> = []
+
+  var runNumber: Int { earlier.number }
+
+  package init(
+    _ earlier: EarlierRun, _ plan: Plan, _ selection: ResumeSelection, masker: Masker? = nil
+  ) {
+    self.earlier = earlier
+    self.plan = plan
+    foreseen = Foresight(earlier, plan, selection, masker)
+    freshness = [Freshness?](repeating: nil, count: plan.steps.count)
+  }
+
+  /// Which execution stands behind the ending of an operation.
+  private enum Freshness {
+    /// It was skipped, or consists of nothing but what was.
+    case skipped
+    /// It ran in the run of this number.
+    case kept(origin: Int)
+    case ranNow
+  }
+
+  /// True from the moment when it was decided to keep the step.
+  func isKeeping(_ operation: OperationID) -> Bool { keeping.contains(operation) }
+
+  func reasonToLeaveOut(_ planned: OperationID) -> String? { foreseen.leftOut[planned] }
+
+  func kept(
+    _ operation: OperationID, of planned: OperationID, as step: RememberedStep
+  ) -> KeptStep? {
+    guard let before = earlier.steps[step.id], before.isKeepable, !before.hasSecretOutput,
+      before.written == step.written, before.resolved == step.resolved,
+      !foreseen.forced.contains(planned), !foreseen.neededServices.contains(planned),
+      isUpstreamUnchanged(of: planned, since: before.origin)
+    else { return nil }
+    keeping.insert(operation)
+    set(.kept(origin: before.origin), of: operation)
+    let ending = before.outcome.ending
+    return KeptStep(
+      ending.outcome == .succeeded ? Ending(.cached) : ending, outputs: before.outputs)
+  }
+
+  func appended(_ operation: OperationID, to group: OperationID) {
+    members[group, default: []].append(operation)
+  }
+
+  func settled(_ operation: OperationID, _ ending: Ending) {
+    if keeping.contains(operation) { return }
+    let members =
+      self.members[operation]
+      ?? (operation.index < plan.steps.count ? plan.groups[operation]?.members : nil) ?? []
+    if !members.isEmpty { return set(freshness(of: members), of: operation) }
+    set(ending.outcome == .skipped ? .skipped : .ranNow, of: operation)
+  }
+
+  private func freshness(of members: [OperationID]) -> Freshness {
+    var newest = 0
+    for member in members {
+      switch freshness.indices.contains(member.index) ? freshness[member.index] : nil {
+      case .ranNow, nil: return .ranNow
+      case .kept(let origin): newest = max(newest, origin)
+      case .skipped: break
+      }
+    }
+    return newest == 0 ? .skipped : .kept(origin: newest)
+  }
+
+  private func set(_ value: Freshness, of operation: OperationID) {
+    while freshness.count <= operation.index { freshness.append(nil) }
+    freshness[operation.index] = value
+  }
+
+  /// Whether nothing that the operation depends on ran since it did. Services are only company.
+  private func isUpstreamUnchanged(of planned: OperationID, since origin: Int) -> Bool {
+    plan.graph.dependencies(of: planned).allSatisfy { edge in
+      if !plan.graph.takesSlot(edge.from) { return true }
+      switch freshness[edge.from.index] {
+      case .kept(let newest): return newest <= origin
+      case .skipped:
+        guard let before = earlier.steps[plan.steps[edge.from.index].id] else { return true }
+        return before.outcome.ending.outcome == .skipped
+      case .ranNow, nil: return false
+      }
+    }
+  }
+}
+
+// For people.
+extension Resumption {
+  private static let shownCount = 8
+
+  /// The names of steps, without groups: the first few, and how many more there are.
+  package func names(of operations: [OperationID]) -> String {
+    let steps = operations.filter { plan.groups[$0]?.members.isEmpty != false }
+    let shown = steps.prefix(Self.shownCount).map { printable(plan.steps[$0.index].id) }
+    let others = steps.count - shown.count
+    return shown.joined(separator: ", ") + (others > 0 ? " and \(others) more" : "")
+  }
+
+  /// What each step comes to, in file order.
+  package var forecast: [(id: String, words: String)] {
+    plan.steps.indices.filter { plan.groups[OperationID($0)]?.members.isEmpty != false }.map {
+      let operation = OperationID($0)
+      let isKept =
+        foreseen.keptSteps.contains(operation) && !foreseen.neededServices.contains(operation)
+      return (
+        plan.steps[$0].id, foreseen.leftOut[operation] != nil ? "skip" : isKept ? "keep" : "run "
+      )
+    }
+  }
+}

@@ -1,0 +1,311 @@
+// Records a run in the state database. What one turn of the loop produced goes into one
+// transaction, and a success is there before any step starts that depends on it.
+// docs/design-state.md.
+
+import Diagnostics
+package import Masking
+package import Plans
+package import RunFiles
+package import Scheduling
+
+/// What a recorder must know about a run besides its events.
+package struct RecordedRun {
+  package let plan: Plan
+  package let directory: RunDirectory
+  package var request: RunRequest
+  package var masker: Masker?
+  /// True if commits wait for the disk.
+  package var isDurable = false
+  /// The run that is resumed.
+  package var resumption: Resumption?
+  /// The database, if it is open already.
+  package var store: StateStore?
+
+  package init(plan: Plan, directory: RunDirectory, request: RunRequest) {
+    self.plan = plan
+    self.directory = directory
+    self.request = request
+  }
+}
+
+/// An observer that records.
+///
+/// The database is opened while the first commands run, unless something must be kept before.
+package final class RunRecorder: RunObserver {
+  let run: RecordedRun
+  private var store: StateStore?
+  private var writer: RunWriter?
+  private var pending: [Record] = []
+  /// True if something is pending that must be kept before other commands start.
+  private var isPressing = false
+  /// What is known about steps that have not ended.
+  private var open: [OperationID: OpenStep] = [:]
+  private var names: [String] = []
+  private var groups: [OperationID] = []
+  private var tally = Tally()
+  private var fingerprints: Fingerprints
+  private var resolved: [OperationID: Int] = [:]
+  private var retryAt: Nanoseconds?
+  /// What a person should know, once.
+  package private(set) var notices: [String] = []
+
+  private static let retryDelay: Nanoseconds = 50_000_000
+
+  package init(_ run: RecordedRun) {
+    self.run = run
+    fingerprints = Fingerprints(run.masker)
+  }
+
+  package var deadline: Nanoseconds? { retryAt }
+
+  package func observe(_ event: RunEvent) {
+    switch event.kind {
+    case .began(let beginning): pending.append(.began(beginning))
+    case .started(let operation, let role): start(operation, role, at: event.time)
+    case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
+    case .appended(let operation, let id, let group):
+      names.append(id)
+      groups.append(group)
+      run.resumption?.appended(operation, to: group)
+    case .published(let operation, let outputs):
+      if run.resumption?.isKeeping(operation) == true { break }
+      pending.append(.published(name(of: operation), outputs))
+    case .retrying(let operation, _, _):
+      guard let last = open[operation]?.last else { break }
+      pending.append(.command(name(of: operation), last))
+    case .settled(let operation, let ending, let cause):
+      settle(operation, ending, cause, at: event.time)
+    case .finished(let end):
+      tally.stop = end.stopReason?.recorded(name(of:))
+      pending.append(.finished(end, at: event.time, tally))
+      isPressing = true
+    case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready, .heldUp,
+      .orphansFound, .outOfReach, .stopping, .notice:
+      break
+    }
+  }
+
+  package func commit() throws(ObserverFailure) {
+    if isPressing || writer != nil { try flush(isPatient: true) }
+  }
+
+  package func endTurn(at time: Nanoseconds) throws(ObserverFailure) {
+    retryAt = nil
+    guard !pending.isEmpty else { return }
+    if try !flush(isPatient: false) { retryAt = time + Self.retryDelay }
+  }
+
+  /// Writes what is pending. False if another process holds the lock, and this is no time to wait.
+  @discardableResult
+  private func flush(isPatient: Bool) throws(ObserverFailure) -> Bool {
+    if pending.isEmpty { return true }
+    do throws(StoreFailure) {
+      try write(isPatient: isPatient)
+      pending.removeAll(keepingCapacity: true)
+      isPressing = false
+      return true
+    } catch {
+      if error.isLocked, !isPatient { return false }
+      throw ObserverFailure("the run is not recorded: \(error.message)")
+    }
+  }
+
+  private func write(isPatient: Bool) throws(StoreFailure) {
+    if let writer { return try writer.write(pending, isPatient: isPatient) }
+    guard let folder = run.directory.state else {
+      preconditionFailure("a run that is recorded has a state directory")
+    }
+    do throws(StoreFailure) {
+      if let open = run.store {
+        try begin(with: open)
+      } else {
+        try begin(with: try StateStore.make(in: folder))
+      }
+      if run.isDurable { try store?.makeDurable() }
+    } catch {
+      // What is damaged may be found only when something is written.
+      guard error.isDamage, run.resumption == nil else { throw error }
+      store = nil
+      try begin(with: try StateStore.replace(folder))
+    }
+  }
+
+  /// Writes what is pending as the first records of the run.
+  private func begin(with store: StateStore) throws(StoreFailure) {
+    let writer = try makeWriter(store)
+    try writer.write(pending, isPatient: true)
+    self.store = store
+    self.writer = writer
+    notices += store.notices
+  }
+
+  private func makeWriter(_ store: StateStore) throws(StoreFailure) -> RunWriter {
+    try store.perform("open") { database throws(DatabaseFailure) in
+      try RunWriter(database, store.folder, run)
+    }
+  }
+
+  /// Removes runs beyond the limits, now that this one is over; returns what a person should know.
+  package func prune(_ limits: PruneLimits) -> String? {
+    guard let store else { return nil }
+    return try? store.pruneNowAndThen(limits, after: run.directory.name)
+  }
+}
+
+/// What is known about a step that runs.
+struct OpenStep {
+  /// Nil if nothing but hooks ran.
+  var key: StepKey?
+  let start: Nanoseconds
+  var attemptStart: Nanoseconds
+  var last: RecordedCommand?
+  var hookStart: Nanoseconds = 0
+}
+
+/// A command that has ended.
+struct RecordedCommand {
+  let role: CommandRole
+  let start: Nanoseconds
+  let end: CommandEnd
+}
+
+/// What is counted for the list of runs.
+struct Tally {
+  var ok = 0
+  var failed = 0
+  var allowed = 0
+  var kept = 0
+  var logBytes = 0
+  var stop: String?
+}
+
+/// One thing to write.
+enum Record {
+  case began(RunBeginning)
+  case started(StepKey, at: Nanoseconds)
+  case command(String, RecordedCommand)
+  case published(String, [PublishedOutput])
+  case settled(StepKey, Settled)
+  case finished(RunEnd, at: Nanoseconds, Tally)
+}
+
+/// Which step, and what it was when it ran.
+struct StepKey {
+  let name: String
+  let place: Int
+  let written: Int
+}
+
+/// How a step ended.
+struct Settled {
+  let outcome: RecordedOutcome
+  let cause: String?
+  let start: Nanoseconds?
+  let end: Nanoseconds
+  let last: RecordedCommand?
+  let resolved: Int
+  /// True if it ran in an earlier run, whose record is kept.
+  let isKept: Bool
+}
+
+// What happens to steps.
+extension RunRecorder {
+  func name(of operation: OperationID) -> String {
+    if operation.rawValue < 0 { return RunDirectory.runHookName }
+    let count = run.plan.steps.count
+    let id =
+      operation.index < count ? run.plan.steps[operation.index].id : names[operation.index - count]
+    return run.masker?.name(id, number: operation.index) ?? id
+  }
+
+  /// The operation of the plan that it was made from.
+  private func planned(_ operation: OperationID) -> OperationID {
+    operation.index < run.plan.steps.count
+      ? operation : planned(groups[operation.index - run.plan.steps.count])
+  }
+
+  private func key(of operation: OperationID) -> StepKey {
+    StepKey(
+      name: name(of: operation), place: operation.index,
+      written: fingerprints.written(run.plan.steps[planned(operation).index]))
+  }
+
+  private func start(_ operation: OperationID, _ role: CommandRole, at time: Nanoseconds) {
+    guard case .attempt = role else {
+      open[operation, default: OpenStep(start: time, attemptStart: time)].hookStart = time
+      return
+    }
+    if open[operation] != nil {
+      open[operation]?.attemptStart = time
+    } else {
+      let key = key(of: operation)
+      open[operation] = OpenStep(key: key, start: time, attemptStart: time)
+      pending.append(.started(key, at: time))
+    }
+  }
+
+  private func finish(
+    _ operation: OperationID, _ role: CommandRole, _ end: CommandEnd, at time: Nanoseconds
+  ) {
+    tally.logBytes += end.outputByteCount
+    let step = open[operation] ?? OpenStep(start: time, attemptStart: time)
+    if case .attempt = role {
+      open[operation, default: step].last = RecordedCommand(
+        role: role, start: step.attemptStart, end: end)
+    } else {
+      let command = RecordedCommand(role: role, start: step.hookStart, end: end)
+      pending.append(.command(name(of: operation), command))
+    }
+  }
+
+  private func settle(
+    _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
+  ) {
+    let step = open.removeValue(forKey: operation)
+    let isGroup =
+      run.plan.groups[planned(operation)] != nil && operation.index < run.plan.steps.count
+    let isKept = run.resumption?.isKeeping(operation) ?? false
+    run.resumption?.settled(operation, ending)
+    if !isGroup { tally.count(ending, isKept: isKept) }
+    pending.append(
+      .settled(
+        step?.key ?? key(of: operation),
+        Settled(
+          outcome: RecordedOutcome(ending, isOfGroup: isGroup),
+          cause: cause.recorded(name(of:)), start: step?.start, end: time, last: step?.last,
+          resolved: resolved.removeValue(forKey: operation) ?? 0, isKept: isKept)))
+    isPressing = true
+  }
+}
+
+extension Tally {
+  mutating func count(_ ending: Ending, isKept: Bool) {
+    if isKept { kept += 1 }
+    switch ending.outcome {
+    case .succeeded, .cached: ok += 1
+    case .failed, .timedOut: if ending.isAllowed { allowed += 1 } else { failed += 1 }
+    case .cancelled, .skipped, .blocked: break
+    }
+  }
+}
+
+extension RunRecorder: RunMemory {
+  package var isOfEarlierRun: Bool { run.resumption != nil }
+
+  package func reasonToLeaveOut(_ operation: OperationID) -> String? {
+    run.resumption?.reasonToLeaveOut(planned(operation))
+  }
+
+  package func kept(
+    _ operation: OperationID, id: String, as step: ReadyStep, isLate: Bool
+  ) -> KeptStep? {
+    let number = isLate ? fingerprints.resolved(step) : 0
+    if isLate { resolved[operation] = number }
+    guard let resumption = run.resumption else { return nil }
+    let base = planned(operation)
+    let written = fingerprints.written(run.plan.steps[base.index])
+    return resumption.kept(
+      operation, of: base,
+      as: RememberedStep(id: name(of: operation), written: written, resolved: number))
+  }
+}

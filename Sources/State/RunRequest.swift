@@ -1,0 +1,45 @@
+// What a run was asked to do: enough to ask for the same again.
+
+import Diagnostics
+import Expressions
+package import Plans
+
+/// A run as it was asked for.
+package struct RunRequest: Hashable, Sendable {
+  /// The pipeline file as it was named; nil for standard input.
+  package var file: String?
+  package var parameters: [ParameterArgument]
+  /// The parameters whose values held a secret, and were not kept.
+  package var secretParameters: [String] = []
+  /// The steps that were named.
+  package var steps: [String]
+
+  package init(file: String?, parameters: [ParameterArgument], steps: [String]) {
+    self.file = file
+    self.parameters = parameters
+    self.steps = steps
+  }
+
+  /// The request as JSON; `isSecret` says which values must not be kept.
+  func json(_ isSecret: (String) -> Bool) -> String {
+    let given = parameters.map { parameter in
+      (parameter.name, isSecret(parameter.value) ? Value.null : .string(parameter.value))
+    }
+    let steps = Value.list(steps.map { .string($0) })
+    return Value.map(ValueMap([("params", .map(ValueMap(given))), ("steps", steps)])).json
+  }
+
+  init(file: String?, json: String) {
+    self.init(file: file, parameters: [], steps: [])
+    guard case .map(let map)? = try? JSONReader.value(of: json) else { return }
+    if case .list(let names)? = map["steps"] { steps = names.compactMap(\.text) }
+    guard case .map(let given)? = map["params"] else { return }
+    for (name, value) in zip(given.names, given.values) {
+      if let text = value.text {
+        parameters.append(ParameterArgument(name: name, value: text))
+      } else {
+        secretParameters.append(name)
+      }
+    }
+  }
+}

@@ -1,0 +1,201 @@
+// Writes the records of one run: the statements, and what goes into each column.
+
+import Diagnostics
+import Expressions
+import Masking
+import Plans
+import RunFiles
+import Scheduling
+
+/// Writes to an open database.
+final class RunWriter {
+  private let database: Database
+  private let folder: StateFolder
+  private let run: RecordedRun
+  /// The number of the run; 0 until its beginning is written.
+  private var number = 0
+  /// The numbers of steps that have not ended.
+  private var steps: [String: Int] = [:]
+  private let begin: Statement
+  private let commit: Statement
+  private let findStep: Statement
+  private let addStep: Statement
+  private let result: Statement
+  private var statements: [String: Statement] = [:]
+
+  init(_ database: Database, _ folder: StateFolder, _ run: RecordedRun) throws(DatabaseFailure) {
+    self.database = database
+    self.folder = folder
+    self.run = run
+    begin = try database.prepare("BEGIN IMMEDIATE")
+    commit = try database.prepare("COMMIT")
+    findStep = try database.prepare("SELECT id FROM step WHERE name = ?")
+    addStep = try database.prepare("INSERT INTO step(name) VALUES(?)")
+    result = try database.prepare(
+      """
+      INSERT OR REPLACE INTO result(run, step, place, outcome, cause, started, duration, attempts,
+        status, detail, processor, memory, output, written, resolved)
+      VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+  }
+
+  /// Writes all of it, or nothing.
+  func write(_ records: [Record], isPatient: Bool) throws(StoreFailure) {
+    let numberBefore = number
+    database.setPatience(isPatient || number == 0)
+    do throws(DatabaseFailure) {
+      try begin.run()
+      do throws(DatabaseFailure) {
+        for record in records { try write(record) }
+        try commit.run()
+      } catch {
+        try? database.execute("ROLLBACK")
+        number = numberBefore
+        // Steps that were added in this transaction are gone.
+        steps = [:]
+        throw error
+      }
+    } catch {
+      throw StoreFailure(error, "write", folder)
+    }
+  }
+
+  private func write(_ record: Record) throws(DatabaseFailure) {
+    switch record {
+    case .began(let beginning): try write(beginning)
+    case .started(let key, let time): try write(key, startedAt: time)
+    case .command(let step, let command): try write(command, of: try stepNumber(of: step))
+    case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
+    case .settled(let key, let settled):
+      if settled.isKept { try confirm(key) } else { try write(key, settled) }
+    case .finished(let end, let time, let tally): try write(end, at: time, tally)
+    }
+  }
+
+  private func write(_ beginning: RunBeginning) throws(DatabaseFailure) {
+    let masker = run.masker
+    try statement(
+      """
+      INSERT INTO run(name, pipeline, file, request, resumed, started, host, processors, process,
+        cookie, mark, steps) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    )
+    .bind(1, beginning.runID).bind(2, masker?.mask(run.plan.name) ?? run.plan.name)
+    .bind(3, run.request.file)
+    .bind(4, run.request.json { text in masker?.finds(in: text) ?? false })
+    .bind(5, run.resumption?.runNumber).bind(6, Int(beginning.clock.wallTime / 1000))
+    .bind(7, beginning.host.name).bind(8, beginning.host.processorCount)
+    .bind(9, Int(beginning.processID)).bind(10, beginning.marks.cookie)
+    .bind(11, beginning.marks.mark).bind(12, run.plan.steps.count - run.plan.groups.count).run()
+    number = database.lastRow
+    if let earlier = run.resumption?.runNumber { try adopt(earlier) }
+  }
+
+  /// Takes over what succeeded in the run that is resumed: so the record of this one stands for
+  /// itself, wherever it ends. Until a step's turn comes its place is below zero.
+  private func adopt(_ earlier: Int) throws(DatabaseFailure) {
+    let isKeepable = "outcome IN (0, 1, 10, 11) OR outcome & 16"
+    try database.execute(
+      """
+      INSERT INTO result SELECT \(number), step, -1 - abs(place), outcome, cause, started, duration,
+        attempts, status, detail, processor, memory, output, written, resolved, ifnull(origin, run)
+        FROM result WHERE run = \(earlier) AND (\(isKeepable));
+      INSERT INTO output SELECT \(number), step, name, value FROM output
+        WHERE run = \(earlier) AND step IN (SELECT step FROM result WHERE run = \(number));
+      """)
+  }
+
+  private func confirm(_ key: StepKey) throws(DatabaseFailure) {
+    try statement("UPDATE result SET place = ? WHERE run = ? AND step = ?")
+      .bind(1, key.place).bind(2, number).bind(3, try stepNumber(of: key.name)).run()
+  }
+
+  private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {
+    let step = try stepNumber(of: key.name)
+    if run.resumption != nil {
+      try statement("DELETE FROM output WHERE run = ? AND step = ?")
+        .bind(1, number).bind(2, step).run()
+    }
+    try result.bind(1, number).bind(2, step).bind(3, key.place).bind(6, Int(time / 1000))
+      .bind(14, key.written).run()
+  }
+
+  private func write(_ key: StepKey, _ settled: Settled) throws(DatabaseFailure) {
+    let last = settled.last
+    var attempts: Int?
+    if case .attempt(let number)? = last?.role { attempts = number }
+    result.bind(1, number).bind(2, try stepNumber(of: key.name)).bind(3, key.place)
+      .bind(4, settled.outcome.number).bind(5, settled.cause)
+      .bind(6, settled.start.map { Int($0 / 1000) })
+      .bind(7, settled.start.map { Int((settled.end - $0) / 1000) }).bind(8, attempts)
+      .bind(14, key.written).bind(15, settled.resolved == 0 ? nil : settled.resolved)
+    if let end = last?.end {
+      result.bind(9, end.recordedStatus).bind(10, end.recordedDetail)
+        .bind(11, Int(end.processorTime / 1000)).bind(12, Int(end.peakMemory >> 10))
+        .bind(13, end.outputByteCount)
+    }
+    try result.run()
+    steps[key.name] = nil
+  }
+
+  private func write(_ command: RecordedCommand, of step: Int) throws(DatabaseFailure) {
+    let end = command.end
+    try statement(
+      """
+      INSERT OR REPLACE INTO command(run, step, role, started, duration, status, detail, processor,
+        memory, output) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """
+    )
+    .bind(1, number).bind(2, step).bind(3, command.role.recorded)
+    .bind(4, Int(command.start / 1000)).bind(5, Int(end.duration / 1000))
+    .bind(6, end.recordedStatus).bind(7, end.recordedDetail)
+    .bind(8, Int(end.processorTime / 1000)).bind(9, Int(end.peakMemory >> 10))
+    .bind(10, end.outputByteCount).run()
+  }
+
+  /// Values that hold a secret are not kept, only that there are such values.
+  private func write(_ outputs: [PublishedOutput], of step: Int) throws(DatabaseFailure) {
+    let statement = try statement(
+      "INSERT OR REPLACE INTO output(run, step, name, value) VALUES(?, ?, ?, ?)")
+    for output in outputs {
+      try statement.bind(1, number).bind(2, step).bind(3, output.name)
+        .bind(4, output.isMasked ? nil : output.json).run()
+    }
+  }
+
+  private func write(
+    _ end: RunEnd, at time: Nanoseconds, _ tally: Tally
+  ) throws(DatabaseFailure) {
+    try statement(
+      """
+      UPDATE run SET duration = ?, exit_status = ?, stop = ?, ok = ?, failed = ?, allowed = ?,
+        kept = ?, log_bytes = ? WHERE id = ?
+      """
+    )
+    .bind(1, Int(time / 1000)).bind(2, Int(end.exitStatus)).bind(3, tally.stop).bind(4, tally.ok)
+    .bind(5, tally.failed).bind(6, tally.allowed).bind(7, tally.kept).bind(8, tally.logBytes)
+    .bind(9, number).run()
+    // What was adopted for steps that are gone is of no use any more.
+    if end.exitStatus == 0, run.resumption != nil {
+      try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")
+    }
+  }
+
+  private func stepNumber(of name: String) throws(DatabaseFailure) -> Int {
+    if let known = steps[name] { return known }
+    let isKnown = try findStep.bind(1, name).next()
+    let found = isKnown ? findStep.number(0) : nil
+    findStep.reset()
+    if found == nil { try addStep.bind(1, name).run() }
+    let number = found ?? database.lastRow
+    steps[name] = number
+    return number
+  }
+
+  private func statement(_ text: String) throws(DatabaseFailure) -> Statement {
+    if let known = statements[text] { return known }
+    let statement = try database.prepare(text)
+    statements[text] = statement
+    return statement
+  }
+}

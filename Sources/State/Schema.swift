@@ -1,0 +1,59 @@
+// The tables, and how older databases become newer ones. docs/state.md describes the tables for
+// people who query them.
+
+import Diagnostics
+
+enum Schema {
+  /// The version that this program writes, in `PRAGMA user_version`.
+  static let version = 1
+
+  /// What makes a database of version 1.
+  private static let first = """
+    CREATE TABLE run(
+      id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, pipeline TEXT NOT NULL, file TEXT,
+      request TEXT NOT NULL, resumed INTEGER, started INTEGER NOT NULL, duration INTEGER,
+      exit_status INTEGER, stop TEXT, host TEXT NOT NULL, processors INTEGER NOT NULL,
+      process INTEGER NOT NULL, cookie TEXT NOT NULL, mark TEXT, steps INTEGER NOT NULL,
+      ok INTEGER, failed INTEGER, allowed INTEGER, kept INTEGER, log_bytes INTEGER);
+    CREATE TABLE step(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+    CREATE TABLE result(
+      run INTEGER NOT NULL, step INTEGER NOT NULL, place INTEGER NOT NULL, outcome INTEGER,
+      cause TEXT, started INTEGER, duration INTEGER, attempts INTEGER, status INTEGER, detail TEXT,
+      processor INTEGER, memory INTEGER, output INTEGER, written INTEGER, resolved INTEGER,
+      origin INTEGER, PRIMARY KEY(run, step)) WITHOUT ROWID;
+    CREATE TABLE command(
+      run INTEGER NOT NULL, step INTEGER NOT NULL, role TEXT NOT NULL, started INTEGER,
+      duration INTEGER, status INTEGER, detail TEXT, processor INTEGER, memory INTEGER,
+      output INTEGER, PRIMARY KEY(run, step, role)) WITHOUT ROWID;
+    CREATE TABLE output(
+      run INTEGER NOT NULL, step INTEGER NOT NULL, name TEXT NOT NULL, value TEXT,
+      PRIMARY KEY(run, step, name)) WITHOUT ROWID;
+    CREATE TABLE note(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+    PRAGMA user_version = 1;
+    """
+
+  /// The statements that lead from each version to the next one, the first of them from version 1
+  /// to 2.
+  static let migrations: [String] = []
+
+  /// Makes the tables in an empty file. Programs take `EmptyDatabase` instead, which is what this
+  /// makes.
+  static func make(in database: Database) throws(DatabaseFailure) {
+    try database.execute("PRAGMA page_size = 1024; PRAGMA journal_mode = OFF")
+    try database.execute("BEGIN; \(first) COMMIT; PRAGMA journal_mode = WAL")
+  }
+
+  /// Brings a database to the newest version, in one transaction.
+  static func migrate(
+    _ database: Database, from version: Int, by migrations: [String]
+  ) throws(DatabaseFailure) {
+    try database.transaction { () throws(DatabaseFailure) in
+      // Another oprun may have done it meanwhile.
+      let found = try database.number("PRAGMA user_version") ?? version
+      for (index, text) in migrations.enumerated() where index + 1 >= found {
+        try database.execute(text)
+      }
+      try database.execute("PRAGMA user_version = \(migrations.count + 1)")
+    }
+  }
+}

@@ -1,0 +1,217 @@
+// The state database of a project, `.oprun/state.db`: opened, made, migrated, replaced if it is
+// damaged. It knows versions, and no row.
+
+import Diagnostics
+import Glibc
+package import RunFiles
+
+/// An open state database.
+package final class StateStore {
+  package static let fileName = "state.db"
+
+  let database: Database
+  package let folder: StateFolder
+  /// What a person should know about how it was opened.
+  package private(set) var notices: [String] = []
+
+  private init(_ database: Database, in folder: StateFolder) {
+    self.database = database
+    self.folder = folder
+  }
+
+  /// Opens the database of a state directory to look at it; nil if nothing was recorded there.
+  package static func find(in folder: StateFolder) throws(StoreFailure) -> StateStore? {
+    try refuseNetwork(folder)
+    // An empty file is what a power failure leaves of a new one.
+    var status = stat()
+    guard fstatat(folder.descriptor, fileName, &status, 0) == 0, status.st_size > 0 else {
+      return nil
+    }
+    return try connect(folder, Schema.migrations)
+  }
+
+  /// Opens the database without changing anything in the directory; nil if there is none, or if it
+  /// cannot be read like that.
+  package static func look(in folder: StateFolder) -> StateStore? {
+    guard refusal(in: folder) == nil,
+      faccessat(folder.descriptor, "\(fileName)-wal", F_OK, 0) != 0
+        || faccessat(folder.descriptor, "\(fileName)-shm", F_OK, 0) == 0,
+      let database = try? Database(folder.path(of: fileName), .reading),
+      (try? database.number("PRAGMA user_version")) == Schema.version
+    else { return nil }
+    return StateStore(database, in: folder)
+  }
+
+  /// Opens the database to record a run, and makes it if there is none. One that is damaged is put
+  /// aside.
+  package static func make(in folder: StateFolder) throws(StoreFailure) -> StateStore {
+    try make(in: folder, migrations: Schema.migrations)
+  }
+
+  static func make(
+    in folder: StateFolder, migrations: [String]
+  ) throws(StoreFailure) -> StateStore {
+    try refuseNetwork(folder)
+    do throws(StoreFailure) {
+      if faccessat(folder.descriptor, fileName, F_OK, 0) != 0 { try makeFile(in: folder) }
+      return try connect(folder, migrations)
+    } catch {
+      guard error.isDamage else { throw error }
+      return try replace(folder)
+    }
+  }
+
+  /// Lets every commit wait for the disk from now on.
+  func makeDurable() throws(StoreFailure) {
+    try perform("open") { database throws(DatabaseFailure) in
+      try database.execute("PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)")
+    }
+  }
+
+  /// Puts a damaged database aside, and makes a new one.
+  static func replace(_ folder: StateFolder) throws(StoreFailure) -> StateStore {
+    var status = stat()
+    let isEmpty = fstatat(folder.descriptor, fileName, &status, 0) == 0 && status.st_size == 0
+    let other = "\(fileName).damaged-\(time(nil))"
+    guard folder.rename(fileName, to: other) else {
+      throw StoreFailure(
+        SystemError(
+          "cannot put the damaged \(quoted(folder.shown(fileName))) aside", errno: errno
+        ).message)
+    }
+    // They belong to the damaged file, and would be applied to the new one.
+    _ = folder.rename("\(fileName)-wal", to: "\(other)-wal")
+    folder.remove("\(fileName)-shm")
+    try makeFile(in: folder)
+    let store = try connect(folder, Schema.migrations)
+    if isEmpty {
+      folder.remove(other)
+    } else {
+      store.notices.append(
+        "\(folder.shown(fileName)) was damaged: it is now \(folder.shown(other)), and history begins anew"
+      )
+    }
+    return store
+  }
+
+  private static func connect(
+    _ folder: StateFolder, _ migrations: [String]
+  ) throws(StoreFailure) -> StateStore {
+    let newest = migrations.count + 1
+    var version = newest
+    do throws(DatabaseFailure) {
+      let database = try Database(folder.path(of: fileName), .writing)
+      version = try database.number("PRAGMA user_version") ?? 0
+      if version < 1 { throw DatabaseFailure.noTables }
+      if version <= newest {
+        let store = StateStore(database, in: folder)
+        if version < newest { try store.migrate(from: version, by: migrations) }
+        try database.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")
+        return store
+      }
+    } catch {
+      throw StoreFailure(error, "open", folder)
+    }
+    throw .newer(version, than: newest, folder)
+  }
+
+  private func migrate(from version: Int, by migrations: [String]) throws(DatabaseFailure) {
+    let backup = "\(Self.fileName).v\(version)"
+    folder.remove(backup)
+    let path = folder.path(of: backup).split(separator: "'", omittingEmptySubsequences: false)
+    try database.execute("VACUUM INTO '\(path.joined(separator: "''"))'")
+    try Schema.migrate(database, from: version, by: migrations)
+    // An older oprun looks for the version in the file.
+    try database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    notices.append(
+      "\(folder.shown(Self.fileName)) now has the format of this oprun (version \(migrations.count + 1)); "
+        + "\(folder.shown(backup)) is as it was")
+  }
+
+  /// Makes the file with its tables under another name, so that nobody finds half of it.
+  private static func makeFile(in folder: StateFolder) throws(StoreFailure) {
+    let name = "\(fileName).\(getpid()).new"
+    folder.remove(name)
+    defer { folder.remove(name) }
+    let file = openat(
+      folder.descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+    }
+    fchmod(file, 0o600)
+    let bytes = EmptyDatabase.bytes
+    let isWhole = write(file, bytes, bytes.count) == bytes.count
+    let error = isWhole ? 0 : errno
+    close(file)
+    guard isWhole else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: error).message)
+    }
+    // Another oprun may have made one meanwhile: that one is as good.
+    guard linkat(folder.descriptor, name, folder.descriptor, fileName, 0) == 0 || errno == EEXIST
+    else {
+      throw StoreFailure(
+        SystemError("cannot make \(quoted(folder.shown(fileName)))", errno: errno).message)
+    }
+  }
+
+  /// Does something with the database; failures are in words.
+  func perform<Result>(
+    _ action: String = "read", _ body: (Database) throws(DatabaseFailure) -> Result
+  ) throws(StoreFailure) -> Result {
+    do throws(DatabaseFailure) {
+      return try body(database)
+    } catch {
+      throw StoreFailure(error, action, folder)
+    }
+  }
+
+  /// Why no run can be recorded in a state directory, if that can be told without opening the
+  /// database: it is opened only when something already runs. Not to be called while this process
+  /// has the database open: closing any descriptor of it would give up SQLite's locks.
+  package static func refusal(in folder: StateFolder) -> StoreFailure? {
+    do throws(StoreFailure) {
+      try refuseNetwork(folder)
+    } catch {
+      return error
+    }
+    let file = openat(folder.descriptor, fileName, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard file >= 0 else {
+      return errno == ELOOP
+        ? StoreFailure("\(quoted(folder.shown(fileName))) is a link, wanted a file") : nil
+    }
+    defer { close(file) }
+    // The version is a big-endian number at byte 60 of the file.
+    var bytes = [UInt8](repeating: 0, count: 64)
+    guard pread(file, &bytes, 64, 0) == 64, bytes.starts(with: "SQLite format 3".utf8) else {
+      return nil
+    }
+    let version = bytes[60...].reduce(0) { $0 << 8 | Int($1) }
+    guard version > Schema.version else { return nil }
+    return .newer(version, than: Schema.version, folder)
+  }
+
+  private static func refuseNetwork(_ folder: StateFolder) throws(StoreFailure) {
+    if let kind = networkFileSystem(fileSystemNumber(of: folder.descriptor)) {
+      throw .onNetwork(kind, folder)
+    }
+  }
+}
+
+/// The name of a file system that several machines may use at once, by its number in statfs(2).
+func networkFileSystem(_ number: Int) -> String? {
+  switch number {
+  case 0x6969: "NFS"
+  case 0x517B, 0xFF53_4D42, 0xFE53_4D42: "SMB"
+  case 0x0102_1997: "9P"
+  case 0x5346_414F: "AFS"
+  case 0x00C3_6400: "Ceph"
+  case 0x0BD0_0BD0: "Lustre"
+  case 0x4750_4653: "GPFS"
+  case 0x1983_0326: "BeeGFS"
+  case 0x0116_1970: "GFS2"
+  case 0x7461_636F: "OCFS2"
+  default: nil
+  }
+}

@@ -1,0 +1,57 @@
+// The messages about runs that were recorded.
+
+import Diagnostics
+
+extension UsageFailure {
+  static func noRuns(_ command: Command) -> UsageFailure {
+    UsageFailure("no run was recorded", command: command.name)
+  }
+
+  static func unknownRun(_ word: String, among names: [String], _ command: Command) -> UsageFailure
+  {
+    let close = suggestion(for: word, among: names.prefix(1000))
+    return UsageFailure(
+      "there is no run \(quoted(word))",
+      help: close.map { "did you mean '\($0)'?" } ?? "'oprun history' lists the runs",
+      command: command.name)
+  }
+
+  static func severalRuns(_ word: String, _ names: [String], _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) is the end of \(names.count) names",
+      help: "write one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+  }
+
+  static func unknownStep(
+    _ id: String, of run: String, among ids: some Sequence<String>, _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "there is no step \(quoted(id)) in the run \(run)",
+      help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
+  }
+
+  static func notResumable(_ run: String) -> UsageFailure {
+    UsageFailure(
+      "the pipeline of \(run) was read from standard input, and is not kept",
+      help: "put it in a file", command: Command.resume.name)
+  }
+
+  static func secretParameter(_ name: String) -> UsageFailure {
+    UsageFailure(
+      "the parameter \(quoted(name)) held a secret, and was not kept",
+      help: "give it again with --param", command: Command.resume.name)
+  }
+
+  static func missingUpstream(_ needed: String, of step: String) -> UsageFailure {
+    UsageFailure(
+      "'--only' runs nothing else, but \(quoted(step)) needs \(quoted(needed)), which must run again",
+      help: "leave '--only' out, or run '--until \(printable(step))' instead",
+      command: Command.resume.name)
+  }
+
+  static func wrongSize(_ text: String, for option: Option, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' wants a size such as 500M or 2G, found \(quoted(text))",
+      command: command.name)
+  }
+}

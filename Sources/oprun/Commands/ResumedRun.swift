@@ -1,0 +1,213 @@
+// The run that is resumed: which one, which part of it, and what is said about it first.
+
+import Diagnostics
+import Execution
+import Glibc
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+import State
+
+/// A run that is resumed, as it was asked for on the command line.
+struct ResumedRun {
+  let earlier: EarlierRun
+  let selection: ResumeSelection
+  /// Held until the end, so that no other process resumes it at the same time.
+  let directory: RunDirectory?
+
+  /// The parameters of the run; those on the command line win.
+  func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
+    let names = Set(given.map(\.name))
+    return earlier.request.parameters.filter { !names.contains($0.name) } + given
+  }
+
+  func resumption(for plan: Plan, _ secrets: Secrets = .none) -> Resumption {
+    Resumption(earlier, plan, selection, masker: secrets.masker)
+  }
+
+  /// Throws if a step that is selected does not exist.
+  func check(_ plan: Plan) throws(UsageFailure) {
+    let named: [(Option, String?)] = [
+      (Options.from, selection.from), (Options.only, selection.only),
+      (Options.skip, selection.skipped.first),
+    ]
+    for case (let option, let id?) in named
+    where !plan.steps.contains(where: { $0.id == id }) {
+      var failure = UsageFailure.unknownStep(id, for: option, among: plan.steps.lazy.map(\.id))
+      failure.command = Command.resume.name
+      throw failure
+    }
+    if selection.only != nil, let missing = resumption(for: plan).foreseen.missingUpstream {
+      throw .missingUpstream(
+        plan.steps[missing.needed.index].id, of: plan.steps[missing.by.index].id)
+    }
+  }
+}
+
+extension Tool {
+  /// `oprun resume`.
+  func resume(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let state = try openState(&invocation, entersDirectory: true) else {
+      return ExitStatus.usage
+    }
+    return try withStore(state) { store throws(UsageFailure) in
+      let name = try runName(invocation.operands.first, in: store, .resume)
+      return try resume(name, store, &invocation)
+    }
+  }
+
+  /// `oprun run FILE --resume`.
+  func runResuming(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    let path = invocation.operands[0]
+    guard path != "-", let state = try? StateDirectory(path: stateDirectory(invocation)).open()
+    else { return try run(invocation, resuming: nil) }
+    return try withStore(
+      state,
+      orElse: { () throws(UsageFailure) in
+        try self.run(invocation, resuming: nil)
+      }
+    ) { store throws(UsageFailure) in
+      guard let name = try? store.newestRun(of: recordedPath(path)) else {
+        return try run(invocation, resuming: nil)
+      }
+      return try resume(name, store, &invocation)
+    }
+  }
+
+  private func resume(
+    _ name: String, _ store: StateStore, _ invocation: inout Invocation
+  ) throws(UsageFailure) -> Int32 {
+    let selection = try selection(invocation)
+    guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
+    guard let file = earlier.request.file else { throw .notResumable(name) }
+    if earlier.exitStatus == 0, selection == ResumeSelection(),
+      invocation.text(Options.until) == nil
+    {
+      say("\(name) succeeded: there is nothing to resume")
+      return ExitStatus.success
+    }
+    let directory = store.folder.run(named: name)
+    guard directory.map(lock) != false else {
+      say("\(name) is still running", help: "wait for its end, or end it")
+      return ExitStatus.inUse
+    }
+    if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
+      endLeftovers(of: earlier.marks, process: earlier.process)
+    }
+    let given = Set(invocation.assignments(Options.param).map(\.name))
+    if let name = earlier.request.secretParameters.first(where: { !given.contains($0) }) {
+      throw .secretParameter(name)
+    }
+    if invocation.command.name == Command.resume.name {
+      let steps = invocation.text(Options.until).map { [$0] } ?? earlier.request.steps
+      invocation.operands = [file] + steps
+    }
+    let resumed = ResumedRun(earlier: earlier, selection: selection, directory: directory)
+    return try run(invocation, resuming: resumed)
+  }
+
+  private func earlierRun(_ name: String, _ store: StateStore) -> EarlierRun? {
+    do throws(StoreFailure) {
+      return try store.earlierRun(named: name)
+    } catch {
+      say(error.message, help: error.help)
+      return nil
+    }
+  }
+
+  private func selection(_ invocation: Invocation) throws(UsageFailure) -> ResumeSelection {
+    var selection = ResumeSelection()
+    selection.from = invocation.text(Options.from)
+    selection.only = invocation.text(Options.only)
+    selection.skipped = invocation.text(Options.skip).map { [$0] } ?? []
+    selection.isOfFailed = invocation.isOn(Options.failed)
+    return selection
+  }
+
+  /// Takes the lock of a run. A child of its oprun that had not loaded its program when that died
+  /// still holds it, for a moment.
+  private func lock(_ directory: RunDirectory) -> Bool {
+    for _ in 0..<200 {
+      if directory.lock() { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+}
+
+// What is said.
+extension Tool {
+  /// Says what is kept and what runs again, and why.
+  func announce(_ resumption: Resumption) {
+    let foreseen = resumption.foreseen
+    let kept = "\(foreseen.keptCount) \(foreseen.keptCount == 1 ? "step is" : "steps are") kept"
+    say("resuming \(resumption.earlier.name): \(kept), \(foreseen.runCount) to run")
+    let names = { (operations: [OperationID]) in resumption.names(of: operations) }
+    if !foreseen.edited.isEmpty {
+      say("edited since then, so run again: \(names(foreseen.edited))")
+    }
+    if !foreseen.secretGivers.isEmpty {
+      say("gave an output with a secret, so run again: \(names(foreseen.secretGivers))")
+    }
+    if !foreseen.downstream.isEmpty {
+      say("depend on what runs again, so run again: \(names(foreseen.downstream))")
+    }
+    errors.flush()
+  }
+
+  /// Shows what resuming would come to.
+  func showForesight(of resumed: ResumedRun, _ plan: Plan, _ secrets: Secrets) -> Int32 {
+    let resumption = resumed.resumption(for: plan, secrets)
+    announce(resumption)
+    for (id, words) in resumption.forecast {
+      output.write("  \(words)  ")
+      output.write(printable(id))
+      output.writeNewline()
+    }
+    return ExitStatus.success
+  }
+
+  /// What resumes a run that was asked for like this; nil if nothing does.
+  func resumeCommand(_ invocation: Invocation) -> String? {
+    guard invocation.operands.first != "-" else { return nil }
+    guard let directory = invocation.text(Options.stateDirectory),
+      environmentValue(Options.stateDirectory.variable) != directory
+    else { return "oprun resume" }
+    return "oprun resume --state-dir \(wordForHelp(directory) ?? "DIR")"
+  }
+
+  /// What a run was asked for, to be recorded.
+  func request(_ invocation: Invocation, _ plan: Plan) -> RunRequest {
+    let path = invocation.operands[0]
+    var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
+      ParameterArgument(name: $0.name, value: $0.value)
+    }
+    let given = Set(parameters.map(\.name))
+    for parameter in plan.parameters where !given.contains(parameter.name) {
+      if let value = environmentValue(parameterVariable(parameter.name)) {
+        parameters.append(ParameterArgument(name: parameter.name, value: value))
+      }
+    }
+    return RunRequest(
+      file: path == "-" ? nil : recordedPath(path), parameters: parameters,
+      steps: Array(invocation.operands.dropFirst()))
+  }
+
+  /// The path of a pipeline by which its runs are found again: relative if it is below here.
+  func recordedPath(_ path: String) -> String {
+    guard let whole = realpath(path, nil) else { return path }
+    defer { free(whole) }
+    guard let here = realpath(".", nil) else { return String(cString: whole) }
+    defer { free(here) }
+    let folder = String(cString: here) + "/"
+    let file = String(cString: whole)
+    return file.hasPrefix(folder) ? String(file.dropFirst(folder.count)) : file
+  }
+}
+
+private func parameterVariable(_ name: String) -> String {
+  "OPRUN_PARAM_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
+}

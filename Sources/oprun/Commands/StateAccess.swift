@@ -1,0 +1,108 @@
+// How commands find the state directory, its database and a run in it.
+
+import Diagnostics
+import Execution
+import Glibc
+import RunFiles
+import State
+
+extension Tool {
+  /// Opens the state directory that is meant: the one named, or the one here, or the one beside the
+  /// pipeline that would be run here. Nil if there is none, which has been reported.
+  func openState(
+    _ invocation: inout Invocation, entersDirectory: Bool = false
+  ) throws(UsageFailure) -> StateFolder? {
+    var path = stateDirectory(invocation)
+    if invocation.text(Options.stateDirectory) == nil, access(path, F_OK) != 0,
+      let file = try PipelineSearch.system.usualFile(), let slash = file.lastIndex(of: "/")
+    {
+      let directory = String(file[..<slash])
+      if entersDirectory {
+        invocation.directory = directory
+        invocation.operands.insert(String(file[file.index(after: slash)...]), at: 0)
+        defer { invocation.operands.removeFirst() }
+        guard enter(&invocation) else { return nil }
+      } else {
+        path = "\(directory)/\(path)"
+      }
+    }
+    do throws(StateFailure) {
+      if let folder = try StateDirectory(path: path).open() { return folder }
+      say("no run was recorded: there is no directory \(quoted(path))")
+    } catch {
+      say(error.message, help: error.help)
+    }
+    return nil
+  }
+
+  /// Does something with the database of a state directory; returns the exit status.
+  func withStore(
+    _ folder: StateFolder, orElse: () throws(UsageFailure) -> Int32 = { ExitStatus.usage },
+    _ body: (StateStore) throws(UsageFailure) -> Int32
+  ) throws(UsageFailure) -> Int32 {
+    let store: StateStore?
+    do throws(StoreFailure) {
+      store = try StateStore.find(in: folder)
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
+    }
+    guard let store else { return try orElse() }
+    return try body(store)
+  }
+
+  /// The name of the run that a word means: `last`, a name, or the end of one. No word means the
+  /// newest run.
+  func runName(
+    _ word: String?, in store: StateStore, _ command: Command
+  ) throws(UsageFailure) -> String {
+    let names = (try? store.runNames()) ?? []
+    guard let newest = names.first else { throw .noRuns(command) }
+    guard let word, word != "last" else { return newest }
+    if names.contains(word) { return word }
+    let meant = names.filter { $0.hasSuffix("-" + word) }
+    if meant.count > 1 { throw .severalRuns(word, meant, command) }
+    guard let name = meant.first else { throw .unknownRun(word, among: names, command) }
+    return name
+  }
+
+  /// The run and the steps that operands mean: the first may be left out if it is a step.
+  func runAndSteps(
+    _ operands: [String], in store: StateStore, _ command: Command
+  ) throws(UsageFailure) -> (run: RecordedRunSummary, words: [String]) {
+    var words = operands
+    let name: String
+    do throws(UsageFailure) {
+      name = try runName(words.first, in: store, command)
+      words = Array(words.dropFirst())
+    } catch {
+      let newest = try runName(nil, in: store, command)
+      guard let first = words.first, let run = try? store.run(named: newest),
+        let steps = try? store.steps(of: run), steps.contains(where: { $0.isMeant(by: first) })
+      else { throw error }
+      name = newest
+    }
+    guard let run = try? store.run(named: name) else { throw .noRuns(command) }
+    return (run, words)
+  }
+
+  /// The steps that words mean; all of them if there are no words.
+  func steps(
+    _ words: [String], among steps: [RecordedStep], of run: String, _ command: Command
+  ) throws(UsageFailure) -> [RecordedStep] {
+    for word in words where !steps.contains(where: { $0.isMeant(by: word) }) {
+      throw .unknownStep(word, of: run, among: steps.lazy.map(\.name), command)
+    }
+    if words.isEmpty { return steps.filter { !$0.isGroup } }
+    return steps.filter { step in
+      words.contains { step.isMeant(by: $0) } && (!step.isGroup || words.contains(step.name))
+    }
+  }
+}
+
+extension RecordedStep {
+  /// Whether a word names the step, or a step that it is an instance or a member of.
+  func isMeant(by word: String) -> Bool {
+    name == word || name.hasPrefix(word + "[") || name.hasPrefix(word + "/")
+  }
+}

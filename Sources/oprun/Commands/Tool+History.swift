@@ -1,0 +1,138 @@
+// `oprun history` and `oprun prune`: the runs that were recorded, and how to be rid of them.
+
+import BuiltinSteps
+import Diagnostics
+import Glibc
+import Plans
+import Reporting
+import State
+
+extension Tool {
+  func history(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
+    let limit = invocation.count(Options.limit) ?? 20
+    return try withStore(folder) { store throws(UsageFailure) in
+      do throws(StoreFailure) {
+        let runs = try store.runs(limit: limit == 0 ? .max : limit)
+        if invocation.isOn(Options.json) {
+          output.write(jsonList: runs) { run in
+            output.writeNewline()
+            write(json: run, store)
+          }
+          output.writeNewline()
+        } else {
+          clipOutput()
+          for run in runs { write(run, store) }
+        }
+        return ExitStatus.success
+      } catch {
+        say(error.message, help: error.help)
+        return ExitStatus.cannotWrite
+      }
+    }
+  }
+
+  /// `20260402-101502-k3  failed     9.8s  5 of 9 ok, 1 failed  gallery.yml`.
+  private func write(_ run: RecordedRunSummary, _ store: StateStore) {
+    output.write(run.name)
+    output.write("  ")
+    let state = run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name))
+    output.write(state)
+    output.write(spaces: max(1, 10 - state.utf8.count))
+    let duration = run.duration.map { elapsedText(Int64($0) * 1000) } ?? "–"
+    output.write(spaces: max(0, 7 - duration.unicodeScalars.count))
+    output.write(duration)
+    output.write("  ")
+    output.write(run.counts)
+    output.write("  ")
+    output.write(oneLine(run.pipeline))
+    if let stop = run.stop { output.write("  stopped: \(oneLine(stop))") }
+    output.writeNewline()
+  }
+
+  func prune(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    var limits = PruneLimits(
+      count: invocation.count(Options.keep), age: invocation.duration(Options.olderThan))
+    if let text = invocation.text(Options.maxSize) {
+      guard let size = byteCount(text) else {
+        throw .wrongSize(text, for: Options.maxSize, invocation.command)
+      }
+      limits.size = size
+    }
+    if limits == PruneLimits() { limits = .automatic }
+    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
+    return try withStore(folder) { store throws(UsageFailure) in
+      do throws(StoreFailure) {
+        let isTrial = invocation.isOn(Options.trial)
+        var clock = timespec()
+        clock_gettime(CLOCK_REALTIME, &clock)
+        let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
+        let pruned = try store.prune(limits, now: now, isTrial: isTrial)
+        for failure in pruned.failures { say(failure) }
+        if invocation.isOn(Options.json) {
+          writeJSON(pruned)
+        } else {
+          write(pruned, isTrial)
+        }
+        return pruned.failures.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+      } catch {
+        say(error.message, help: error.help)
+        return ExitStatus.cannotWrite
+      }
+    }
+  }
+
+  private func write(_ pruned: Pruned, _ isTrial: Bool) {
+    for name in pruned.runs { output.write("  \(name)\n") }
+    output.write(pruned.runs.count, "run")
+    output.write(isTrial ? " would be removed" : " removed")
+    if pruned.bytes > 0 {
+      output.write(", ")
+      output.write(byteCount: pruned.bytes)
+      output.write(" of logs")
+    }
+    output.writeNewline()
+  }
+
+  private func writeJSON(_ pruned: Pruned) {
+    output.write("{\"removed\":")
+    output.write(jsonList: pruned.runs) { output.write(json: $0) }
+    output.write(",\"bytes\":")
+    output.write(decimal: pruned.bytes)
+    output.write("}\n")
+  }
+}
+
+extension RecordedRunSummary {
+  /// How the run stands, in one word.
+  func state(isInUse: Bool) -> String {
+    guard let exitStatus else { return isInUse ? "running" : "died" }
+    if exitStatus == 0 { return "succeeded" }
+    return stop != nil && exitStatus != 1 ? "stopped" : "failed"
+  }
+
+  /// `5 of 9 ok, 1 failed, 3 kept`.
+  var counts: String {
+    var words = "\(ok) of \(steps) ok"
+    if failed > 0 { words += ", \(failed) failed" }
+    if allowed > 0 { words += ", \(allowed) failed but allowed" }
+    if kept > 0 { words += ", \(kept) kept" }
+    return words
+  }
+}
+
+/// A measured time for people: `3.4s`.
+func elapsedText(_ time: Int64) -> String {
+  let milliseconds = max(time > 0 ? 1 : 0, (time + 500_000) / 1_000_000)
+  if milliseconds < 95 { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
+  if milliseconds < 59_950 {
+    let tenths = (milliseconds + 50) / 100
+    return "\(tenths / 10).\(tenths % 10)s"
+  }
+  let seconds = (milliseconds + 500) / 1000
+  let pad = { (number: Int64) in number < 10 ? "0\(number)" : "\(number)" }
+  return seconds < 3600
+    ? "\(seconds / 60)m\(pad(seconds % 60))s" : "\(seconds / 3600)h\(pad(seconds / 60 % 60))m"
+}

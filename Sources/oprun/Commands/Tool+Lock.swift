@@ -1,0 +1,47 @@
+// `--lock`: runs of one pipeline that do not overlap.
+
+import Diagnostics
+import Execution
+import Glibc
+import Reporting
+import RunFiles
+
+extension Tool {
+  /// The lock of the pipeline, if the run is to have it. Throws the exit status if it cannot have it,
+  /// which has been reported.
+  func takeLock(
+    _ invocation: Invocation, _ state: StateDirectory
+  ) throws(ReportedFailure) -> StateLock? {
+    guard invocation.isOn(Options.lock), let file = invocation.operands.first else { return nil }
+    let folder: StateFolder
+    do throws(StateFailure) {
+      folder = try state.make()
+    } catch {
+      say(error.message, help: error.help)
+      throw ReportedFailure(status: ExitStatus.cannotWrite)
+    }
+    let path = file == "-" ? file : recordedPath(file)
+    let lock: StateLock
+    do throws(SystemError) {
+      lock = try StateLock(of: path, in: folder)
+    } catch {
+      say(error.message)
+      throw ReportedFailure(status: ExitStatus.cannotWrite)
+    }
+    if lock.take() { return lock }
+    if invocation.isOn(Options.noWait) {
+      // A child of an oprun that has just died holds it until its program is loaded.
+      for _ in 0..<20 {
+        usleep(10_000)
+        if lock.take() { return lock }
+      }
+      say("another run of \(quoted(path)) holds the lock")
+      throw ReportedFailure(status: ExitStatus.inUse)
+    }
+    say("waiting for another run of \(quoted(path)), which holds the lock")
+    errors.flush()
+    if lock.waitAndTake() { return lock }
+    say("cannot wait for the lock: \(SystemError.reason(errno))")
+    throw ReportedFailure(status: ExitStatus.cannotWrite)
+  }
+}

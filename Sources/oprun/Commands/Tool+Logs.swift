@@ -1,0 +1,128 @@
+// `oprun logs`: what the steps of a run have printed, also while it is running.
+
+import Diagnostics
+import Glibc
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+import State
+
+extension Tool {
+  func logs(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let folder = try openState(&invocation) else { return ExitStatus.usage }
+    return try withStore(folder) { store throws(UsageFailure) in
+      let (run, words) = try runAndSteps(invocation.operands, in: store, .logs)
+      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+      let chosen = try steps(words, among: shown.steps, of: run.name, .logs)
+      if invocation.isOn(Options.follow) { return try follow(run, words, store) }
+      let logs = chosen.flatMap { shown.logs(of: $0) }
+      if invocation.isOn(Options.json) {
+        writeJSON(logs)
+        return ExitStatus.success
+      }
+      let missing = logs.filter { !write($0, hasHeading: logs.count > 1, from: 0, store).isThere }
+      for log in missing { say("\(quoted(log.path)) is not there any more") }
+      return missing.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
+    }
+  }
+
+  /// Writes what comes until the run is over.
+  private func follow(
+    _ run: RecordedRunSummary, _ words: [String], _ store: StateStore
+  ) throws(UsageFailure) -> Int32 {
+    var written: [String: Int] = [:]
+    var last: String?
+    while true {
+      let isOver = !store.isInUse(run.name)
+      guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
+      let chosen =
+        words.isEmpty ? shown.steps : try steps(words, among: shown.steps, of: run.name, .logs)
+      for log in chosen.flatMap({ shown.logs(of: $0, isOpen: true) }) {
+        let before = written[log.path] ?? 0
+        let end = write(log, hasHeading: last != log.path, from: before, store)
+        if end.position > before { last = log.path }
+        written[log.path] = end.position
+      }
+      output.flush()
+      if isOver || output.hasFailed { return ExitStatus.success }
+      usleep(100_000)
+    }
+  }
+
+  /// Writes a log from a position on; returns where it ended.
+  private func write(
+    _ log: ShownLog, hasHeading: Bool, from start: Int, _ store: StateStore
+  ) -> (isThere: Bool, position: Int) {
+    guard let directory = store.folder.run(named: log.run) else { return (false, start) }
+    let descriptor = directory.open(log.name)
+    guard descriptor >= 0 else { return (false, start) }
+    let file = LogFile(owning: descriptor)
+    guard file.identity != nil else { return (false, start) }
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+    defer { piece.deallocate() }
+    var position = start
+    while true {
+      let count = file.read(at: position, into: piece)
+      if count == 0 { break }
+      if position == start, hasHeading { output.write("> \(printable(log.title))\n") }
+      output.write(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+      position += count
+      if count < piece.count, hasHeading, piece[count - 1] != UInt8(ascii: "\n") {
+        output.writeNewline()
+      }
+    }
+    return (true, position)
+  }
+
+  private func writeJSON(_ logs: [ShownLog]) {
+    output.write(jsonList: logs) { log in
+      output.write("\n{\"step\":")
+      output.write(json: log.step)
+      output.write(",\"role\":")
+      output.write(json: log.role)
+      output.write(",\"file\":")
+      output.write(json: log.path)
+      output.write("}")
+    }
+    output.writeNewline()
+  }
+}
+
+/// A log of a step.
+struct ShownLog {
+  let step: String
+  let role: String
+  let run: String
+  let name: String
+  let path: String
+
+  /// `unit`, `unit (attempt 2)`.
+  var title: String {
+    if role == "1" { return step }
+    return Int(role).map { "\(step) (attempt \($0))" } ?? "\(step) (\(role.prefix { $0 != "." }))"
+  }
+}
+
+extension ShownRun {
+  /// The logs of a step, the first attempt first. `isOpen` includes those of which nothing is
+  /// recorded yet.
+  func logs(of step: RecordedStep, isOpen: Bool = false) -> [ShownLog] {
+    var roles = commands.lazy.filter { $0.step == step.name && $0.output ?? 0 > 0 }.map(\.role)
+      .sorted { (Int($0) ?? .max, $0) < (Int($1) ?? .max, $1) }
+    let last =
+      step.attempts ?? (isOpen && step.ending == nil ? roles.count { Int($0) != nil } + 1 : 0)
+    if last > 0, isOpen || step.output ?? 0 > 0 {
+      roles.insert(String(last), at: roles.firstIndex { Int($0) == nil } ?? roles.count)
+    }
+    return roles.compactMap { role in
+      guard let kind = CommandRole(recorded: role) else { return nil }
+      let run = step.origin ?? run.name
+      let name = RunDirectory.logName(of: step.name, kind)
+      return ShownLog(
+        step: step.name, role: role, run: run, name: name, path: folder.shown("runs/\(run)/\(name)")
+      )
+    }
+  }
+}

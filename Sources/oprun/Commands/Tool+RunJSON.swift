@@ -1,0 +1,114 @@
+// Recorded runs as JSON. The fields are documented in docs/state.md.
+
+import Plans
+import Reporting
+import Scheduling
+import State
+
+extension Tool {
+  /// Writes a run as an object; `more` adds fields.
+  func write(json run: RecordedRunSummary, _ store: StateStore, more: () -> Void = {}) {
+    output.write("{\"run\":")
+    output.write(json: run.name)
+    write("state", run.state(isInUse: run.exitStatus == nil && store.isInUse(run.name)))
+    write("pipeline", run.pipeline)
+    write("file", run.file)
+    write("started", UTCTime(secondsSince1970: run.started / 1_000_000).text + "Z")
+    write("duration_ms", milliseconds: run.duration)
+    write("exit_status", run.exitStatus)
+    write("stop", run.stop)
+    write("host", run.host)
+    write("resumes", run.resumed)
+    for (name, count) in [
+      ("steps" as StaticString, run.steps), ("ok", run.ok), ("failed", run.failed),
+      ("allowed", run.allowed), ("kept", run.kept), ("log_bytes", run.logBytes),
+    ] { write(name, count) }
+    more()
+    output.write("}")
+  }
+
+  func writeFields(of steps: [RecordedStep], _ shown: ShownRun) {
+    output.write(field: "results")
+    output.write(jsonList: steps) { step in
+      output.write("\n{\"step\":")
+      output.write(json: step.name)
+      write("outcome", step.ending?.outcome.word)
+      write("allowed", step.ending?.isAllowed)
+      write("cause", step.cause)
+      write("kept_from", step.origin)
+      write("started_ms", milliseconds: step.started)
+      write("duration_ms", milliseconds: step.duration)
+      write("attempt", step.attempts)
+      write(step.status, step.detail)
+      write("processor_ms", milliseconds: step.processor)
+      write("peak_memory", step.memory.map { $0 << 10 })
+      write("output_bytes", step.output)
+      if let attempt = step.attempts {
+        write("log", shown.logPath(of: step, String(attempt), step.output))
+      }
+      writeOutputs(of: step, shown)
+      writeCommands(of: step, shown)
+      output.write("}")
+    }
+  }
+
+  private func write(_ status: Int?, _ detail: String?) {
+    if let status, status < 0 { write("signal", -status) } else { write("exit_code", status) }
+    write("detail", detail)
+  }
+
+  private func writeOutputs(of step: RecordedStep, _ shown: ShownRun) {
+    let outputs = shown.outputs.filter { $0.step == step.name }
+    if outputs.isEmpty { return }
+    output.write(field: "outputs")
+    output.write("{")
+    for (index, entry) in outputs.enumerated() {
+      if index > 0 { output.write(",") }
+      output.write(json: entry.name)
+      output.write(":")
+      output.write(entry.json ?? "null")
+    }
+    output.write("}")
+  }
+
+  private func writeCommands(of step: RecordedStep, _ shown: ShownRun) {
+    let commands = shown.commands.filter { $0.step == step.name }
+    if commands.isEmpty { return }
+    output.write(field: "commands")
+    output.write(jsonList: commands) { command in
+      output.write("{\"role\":")
+      output.write(json: command.role)
+      write("started_ms", milliseconds: command.started)
+      write("duration_ms", milliseconds: command.duration)
+      write(command.status, command.detail)
+      write("output_bytes", command.output)
+      write("log", shown.logPath(of: step, command.role, command.output))
+      output.write("}")
+    }
+  }
+}
+
+// Fields. One without a value is left out.
+extension Tool {
+  private func write(_ field: StaticString, _ text: String?) {
+    guard let text else { return }
+    output.write(field: field)
+    output.write(json: text)
+  }
+
+  private func write(_ field: StaticString, _ number: Int?) {
+    guard let number else { return }
+    output.write(field: field)
+    output.write(decimal: number)
+  }
+
+  private func write(_ field: StaticString, _ isTrue: Bool?) {
+    guard let isTrue else { return }
+    output.write(field: field)
+    output.write(isTrue ? "true" : "false")
+  }
+
+  private func write(_ field: StaticString, milliseconds microseconds: Int?) {
+    write(field, microseconds.map { ($0 + 500) / 1000 })
+  }
+}

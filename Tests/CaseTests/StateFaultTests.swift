@@ -1,0 +1,148 @@
+// What is recorded survives whatever happens to the program, the disk and the database.
+
+import Foundation
+import TestSupport
+import Testing
+
+struct `What is recorded` {
+  /// A chain with a side line: each step notes that it ran.
+  private func chain(_ count: Int, sleep: String = "0") -> String {
+    let steps = (0..<count).map { number in
+      """
+        - id: s\(number)
+          depends_on: [\(number == 0 ? "" : "s\(number - 1)")]
+          run: echo s\(number) >>"$RAN"; sleep \(sleep); echo "n=\(number)" >>"$OPRUN_OUTPUT"
+
+      """
+    }
+    return "steps:\n" + steps.joined()
+  }
+
+  private func workspace(_ pipeline: String) throws -> Workspace {
+    let place = try Workspace(named: "state", holding: [])
+    try place.write(pipeline, to: "pipeline.yml")
+    return place
+  }
+
+  /// Compares what ran before and after with what was recorded in between.
+  private static let check = """
+    recorded() { sqlite3 "$1" "SELECT step.name FROM result JOIN step ON step.id = step WHERE outcome = 0 AND run = 1" | sort; }
+    again() { sort "$1" | comm -12 - "$2" | head -n 5; }
+    """
+
+  @Test func `is not run again after a copy that was taken at any moment`() throws {
+    let place = try workspace(chain(40, sleep: "0.01"))
+    let end = try place.run(
+      """
+      \(Self.check)
+      RAN=$PWD/ran oprun pipeline.yml --output quiet & run=$!
+      for copy in 5 20 35; do
+        until test -e ran && test $(wc -l <ran) -ge $copy; do sleep 0.01; done
+        mkdir ../copy$copy; cp -r . ../copy$copy/
+      done
+      wait $run; echo "original $?"
+      for copy in 5 20 35; do
+        cd ../copy$copy; recorded .oprun/state.db >recorded
+        RAN=$PWD/again oprun resume --output quiet 2>/dev/null; echo "$copy: $?"
+        again again recorded
+        sort recorded again | uniq | wc -l
+        sqlite3 .oprun/state.db 'PRAGMA integrity_check'
+      done
+      """)
+    #expect(
+      end.output == "original 0\n" + [5, 20, 35].map { "\($0): 0\n40\nok\n" }.joined(),
+      "\(end.errors)")
+  }
+
+  @Test func `stays when the disk is full, and the rest runs later`() throws {
+    let place = try workspace(
+      "steps:\n"
+        + (0..<400).map { number in
+          let before = number == 0 ? "" : "s\(number - 1)"
+          return
+            "  - {id: s\(number), depends_on: [\(before)], run: 'echo s\(number) >>ran; echo n=\(String(repeating: "x", count: 3000)) >>$OPRUN_OUTPUT'}\n"
+        }.joined())
+    let end = try place.run(
+      """
+      mkdir state; exec unshare -rm sh -c '
+        mount -t tmpfs -o size=1m none state
+        oprun pipeline.yml --state-dir state/.oprun --output quiet 2>errors; echo $?
+        grep -c "no space left\\|disk is full\\|disk I/O error" errors
+        mount -o remount,size=16m state
+        cp ran before; sqlite3 state/.oprun/state.db "PRAGMA integrity_check"
+        sqlite3 state/.oprun/state.db "SELECT name FROM result JOIN step ON id = step WHERE outcome = 0" | sort >recorded
+        test $(wc -l <recorded) -gt 5 && echo many
+        : >ran; oprun resume --state-dir state/.oprun --output quiet 2>errors; echo $?
+        sort ran | comm -12 - recorded; sort ran recorded | uniq | wc -l
+        sqlite3 state/.oprun/state.db "PRAGMA integrity_check"'
+      """)
+    #expect(end.output == "74\n1\nok\nmany\n0\n400\nok\n", "\(end.errors)")
+  }
+
+  @Test func `waits for another program that has locked the database`() throws {
+    let place = try workspace(chain(5))
+    let end = try place.run(
+      """
+      export RAN=$PWD/ran; oprun pipeline.yml --output quiet
+      mkfifo hold; sqlite3 .oprun/state.db <hold & exec 3>hold
+      echo 'BEGIN IMMEDIATE;' >&3; (sleep 0.5; echo 'COMMIT;' >&3) &
+      oprun pipeline.yml --output quiet; echo $?; exec 3>&-; wait
+      sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run'
+      """)
+    #expect(end.output == "0\n1|5\n2|5\n", "\(end.errors)")
+  }
+
+  @Test func `cannot be added to in a read-only database, which ends the run with 74`() throws {
+    let place = try workspace(chain(5))
+    let end = try place.run(
+      """
+      export RAN=$PWD/ran; oprun pipeline.yml --output quiet; rm ran
+      exec unshare -rm sh -c '
+        mount --bind .oprun/state.db .oprun/state.db; mount -o remount,bind,ro .oprun/state.db
+        oprun pipeline.yml --output quiet; echo $?; touch ran; test $(wc -l <ran) -lt 5 && echo stopped'
+      """)
+    #expect(end.output == "74\nstopped\n", "\(end.errors)")
+    #expect(end.errors.contains("the run is not recorded: cannot "), "\(end.errors)")
+  }
+
+  @Test func `is whole when two runs are recorded at once`() throws {
+    let place = try workspace(chain(100))
+    let end = try place.run(
+      """
+      export RAN=$PWD/ran; oprun pipeline.yml --output quiet & oprun pipeline.yml --output quiet; echo $?
+      wait $!; echo $?
+      sqlite3 .oprun/state.db 'SELECT run, count(*) FROM result WHERE outcome = 0 GROUP BY run; PRAGMA integrity_check'
+      """)
+    #expect(end.output == "0\n0\n1|100\n2|100\nok\n", "\(end.errors)")
+  }
+
+  @Test func `is enough after a kill at any moment`() throws {
+    for moment in [1, 6, 11, 16] {
+      let place = try workspace(chain(20, sleep: "0.005"))
+      let end = try place.run(
+        """
+        \(Self.check)
+        export RAN=$PWD/ran; oprun pipeline.yml --output quiet & run=$!
+        until test -e ran && test $(wc -l <ran) -ge \(moment); do sleep 0.005; done
+        kill -9 $run; wait $run; test ! -e .oprun/state.db || recorded .oprun/state.db >recorded; touch recorded
+        export RAN=$PWD/again; oprun run pipeline.yml --resume --output quiet 2>/dev/null; echo $?
+        again again recorded; sort recorded again | uniq | wc -l
+        sqlite3 .oprun/state.db 'PRAGMA integrity_check'
+        """)
+      #expect(end.output == "0\n20\nok\n", "\(moment): \(end.errors)")
+    }
+  }
+
+  @Test func `needs no more than 120 bytes for a step`() throws {
+    let place = try workspace(
+      "max_parallel: 8\nsteps:\n"
+        + (0..<2000).map { "  - {id: step-number-\($0), run: [\"true\"]}\n" }.joined())
+    let end = try place.run(
+      """
+      oprun pipeline.yml --output quiet; oprun pipeline.yml --output quiet
+      sqlite3 .oprun/state.db 'PRAGMA wal_checkpoint(TRUNCATE)' >/dev/null
+      first=$(stat -c %s .oprun/state.db); echo $first >&2; test $first -lt 480000 && echo small
+      """)
+    #expect(end.output == "small\n", "\(end.errors)")
+  }
+}

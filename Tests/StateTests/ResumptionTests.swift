@@ -1,0 +1,145 @@
+// Which steps are kept when a run is resumed, and what is foreseen about it.
+
+import Diagnostics
+import Plans
+import Scheduling
+import Testing
+
+@testable import State
+
+struct ResumptionTests {
+  /// Steps with what they depend on: "a; b: a".
+  private func plan(_ text: String, edited: String? = nil) -> Plan {
+    var graph = Graph()
+    var steps: [PlannedStep] = []
+    let words = text.split(separator: ";").map {
+      $0.split(separator: ":").map { $0.filter { $0 != " " } }
+    }
+    for word in words {
+      graph.append(OperationSpec())
+      let action = Action.script("run \(word[0])\(word[0] == edited ?? "" ? " better" : "")")
+      steps.append(
+        PlannedStep(
+          id: word[0], span: Span(start: 0, end: 0), work: .known(action),
+          settings: StepSettings()))
+    }
+    for (index, word) in words.enumerated() where word.count > 1 {
+      for name in word[1].split(separator: ",") {
+        let from = steps.firstIndex { $0.id == name } ?? -1
+        graph.addEdge(from: OperationID(from), to: OperationID(index), when: .ok)
+      }
+    }
+    return Plan(
+      name: "test", sources: SourceMap(), steps: steps, graph: graph,
+      queues: [QueueSpec(name: "default", width: 1)], pools: [], failurePolicy: .continue,
+      timeout: nil, settings: StepSettings())
+  }
+
+  /// A record of the plan's steps: how they ended, and in which run.
+  private func earlier(
+    _ plan: Plan, _ endings: [String: (Ending, origin: Int)]
+  ) -> EarlierRun {
+    var fingerprints = Fingerprints(nil)
+    var steps: [String: EarlierStep] = [:]
+    for step in plan.steps {
+      guard let (ending, origin) = endings[step.id] else { continue }
+      steps[step.id] = EarlierStep(
+        outcome: RecordedOutcome(ending, isOfGroup: false),
+        written: fingerprints.written(step), resolved: 0, origin: origin)
+    }
+    return EarlierRun(
+      name: "20260402-101502-k3", number: 7,
+      request: RunRequest(file: "test.yml", parameters: [], steps: []), marks: RunMarks(),
+      process: 0, exitStatus: 1, steps: steps)
+  }
+
+  /// Plays a run in file order: each step is kept, or runs and succeeds. Returns what ran.
+  private func ran(_ resumption: Resumption, skipping skipped: Set<String> = []) -> [String] {
+    var fingerprints = Fingerprints(nil)
+    var ran: [String] = []
+    for (index, step) in resumption.plan.steps.enumerated() {
+      let operation = OperationID(index)
+      if skipped.contains(step.id) {
+        resumption.settled(operation, Ending(.skipped))
+        continue
+      }
+      let now = RememberedStep(id: step.id, written: fingerprints.written(step), resolved: 0)
+      if resumption.kept(operation, of: operation, as: now) == nil {
+        ran.append(step.id)
+        resumption.settled(operation, Ending(.succeeded))
+      } else {
+        resumption.settled(operation, Ending(.cached))
+      }
+    }
+    return ran
+  }
+
+  private let ok = Ending(.succeeded)
+
+  @Test func `what succeeded is kept, what failed or did not run is run`() {
+    let plan = plan("a; b: a; c: b; d")
+    let record = earlier(plan, ["a": (ok, 7), "b": (Ending(.failed), 7), "d": (ok, 7)])
+    let resumption = Resumption(record, plan, ResumeSelection())
+    #expect(resumption.foreseen.keptCount == 2 && resumption.foreseen.runCount == 2)
+    #expect(ran(resumption) == ["b", "c"])
+  }
+
+  @Test func `an edited step runs, with everything downstream`() {
+    let old = plan("a; b: a; c: b; d: a")
+    let record = earlier(old, ["a": (ok, 7), "b": (ok, 7), "c": (ok, 7), "d": (ok, 7)])
+    let resumption = Resumption(record, plan("a; b: a; c: b; d: a", edited: "b"), ResumeSelection())
+    #expect(resumption.names(of: resumption.foreseen.edited) == "b")
+    #expect(resumption.names(of: resumption.foreseen.downstream) == "c")
+    #expect(ran(resumption) == ["b", "c"])
+  }
+
+  @Test func `a step is not kept if what it depends on ran again after it`() {
+    // In run 7, 'a' was run again, and oprun died before 'b' was.
+    let plan = plan("a; b: a; c: b")
+    let record = earlier(plan, ["a": (ok, 7), "b": (ok, 5), "c": (ok, 5)])
+    #expect(ran(Resumption(record, plan, ResumeSelection())) == ["b", "c"])
+    let whole = earlier(plan, ["a": (ok, 5), "b": (ok, 6), "c": (ok, 7)])
+    #expect(ran(Resumption(whole, plan, ResumeSelection())) == [])
+  }
+
+  @Test func `a dependency that is skipped now and was not then is a change`() {
+    let plan = plan("a; b: a")
+    let ranThen = earlier(plan, ["a": (ok, 7), "b": (ok, 7)])
+    #expect(ran(Resumption(ranThen, plan, ResumeSelection()), skipping: ["a"]) == ["b"])
+    let skippedThen = earlier(plan, ["a": (Ending(.skipped), 7), "b": (ok, 7)])
+    #expect(ran(Resumption(skippedThen, plan, ResumeSelection()), skipping: ["a"]) == [])
+  }
+
+  @Test func `an allowed failure is kept, and a new dependency is a change`() {
+    let old = plan("a; b: a; c")
+    let allowed = Ending(.failed, isAllowed: true)
+    let record = earlier(old, ["a": (allowed, 7), "b": (ok, 7)])
+    #expect(ran(Resumption(record, old, ResumeSelection())) == ["c"])
+    #expect(ran(Resumption(record, plan("a; c; b: a, c"), ResumeSelection())) == ["c", "b"])
+  }
+
+  @Test func `a step that gave a secret runs again`() {
+    let plan = plan("a; b: a")
+    var record = earlier(plan, ["a": (ok, 7), "b": (ok, 7)])
+    var steps = record.steps
+    steps["a"]?.hasSecretOutput = true
+    record = EarlierRun(
+      name: record.name, number: 7, request: record.request, marks: record.marks, process: 0,
+      exitStatus: nil, steps: steps)
+    let resumption = Resumption(record, plan, ResumeSelection())
+    #expect(resumption.names(of: resumption.foreseen.secretGivers) == "a")
+    #expect(ran(resumption) == ["a", "b"])
+  }
+
+  @Test func `outcomes are numbers and back`() {
+    for outcome in Outcome.allCases {
+      for isOfGroup in [false, true] {
+        for isAllowed in [false, outcome.isFailure] {
+          let recorded = RecordedOutcome(
+            Ending(outcome, isAllowed: isAllowed), isOfGroup: isOfGroup)
+          #expect(RecordedOutcome(number: recorded.number) == recorded)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// The database as a file: made, migrated, refused, replaced.
+
+import Foundation
+import RunFiles
+import Testing
+
+@testable import State
+
+struct StateStoreTests {
+  private let place = StatePlace()
+
+  @Test func `there is none until a run is recorded`() throws {
+    #expect(try StateStore.find(in: place.folder) == nil)
+    _ = try StateStore.make(in: place.folder)
+    #expect(try StateStore.find(in: place.folder)?.runNames() == [])
+    #expect(place.mode(of: "state.db") == 0o600)
+    #expect(place.files == ["state.db", "state.db-shm", "state.db-wal"])
+  }
+
+  @Test func `a database of a newer oprun is refused, and left as it is`() throws {
+    _ = try StateStore.make(in: place.folder)
+    try place.sql("PRAGMA user_version = 7")
+    let before = place.bytes(of: "state.db")
+    let refusal = StoreFailure(
+      "'\(place.path)/state.db' was written by a newer oprun: its format has version 7, "
+        + "this oprun knows version 1",
+      help: "use the newer oprun, or another directory with --state-dir")
+    #expect(throws: refusal) { try StateStore.find(in: place.folder) }
+    #expect(throws: refusal) { try StateStore.make(in: place.folder) }
+    #expect(place.bytes(of: "state.db") == before)
+  }
+
+  @Test func `a newer oprun migrates an older database, and keeps a copy of it`() throws {
+    _ = try StateStore.make(in: place.folder)
+    try place.sql("INSERT INTO step(name) VALUES('unit')")
+    let migrations = ["ALTER TABLE step ADD COLUMN colour TEXT DEFAULT 'red'"]
+    let store = try StateStore.make(in: place.folder, migrations: migrations)
+    #expect(try store.database.number("PRAGMA user_version") == 2)
+    #expect(try store.database.text("SELECT name || colour FROM step") == "unitred")
+    #expect(
+      store.notices == [
+        "\(place.path)/state.db now has the format of this oprun (version 2); "
+          + "\(place.path)/state.db.v1 is as it was"
+      ])
+    let copy = try Database("\(place.path)/state.db.v1", .reading)
+    #expect(try copy.number("PRAGMA user_version") == 1)
+    #expect(try copy.text("SELECT name FROM step") == "unit")
+    #expect(throws: StoreFailure.newer(2, than: 1, place.folder)) {
+      try StateStore.find(in: place.folder)
+    }
+  }
+
+  @Test func `a migration that fails changes nothing`() throws {
+    _ = try StateStore.make(in: place.folder)
+    let migrations = ["ALTER TABLE step ADD COLUMN colour TEXT", "no such statement"]
+    #expect(throws: StoreFailure.self) {
+      try StateStore.make(in: place.folder, migrations: migrations)
+    }
+    #expect(try StateStore.find(in: place.folder)?.database.number("PRAGMA user_version") == 1)
+  }
+
+  @Test(arguments: [
+    "no database at all, but long enough to be read as one", "SQLite format 3\0xyz",
+  ])
+  func `what is damaged is put aside, and a new one made`(content: String) throws {
+    try place.write(content + String(repeating: "#", count: 5000), to: "state.db")
+    try place.write("its log", to: "state.db-wal")
+    let store = try StateStore.make(in: place.folder)
+    #expect(try store.runNames() == [])
+    #expect(store.notices.count == 1)
+    let aside = try #require(place.files.first { $0.contains("damaged") && !$0.hasSuffix("wal") })
+    #expect(store.notices[0].hasSuffix("it is now \(place.path)/\(aside), and history begins anew"))
+    #expect(place.bytes(of: aside)?.starts(with: Array(content.utf8)) == true)
+  }
+
+  @Test func `a file that a power loss left empty is replaced without a word`() throws {
+    try place.write("", to: "state.db")
+    #expect(try StateStore.make(in: place.folder).notices == [])
+    #expect(place.files == ["state.db", "state.db-shm", "state.db-wal"])
+  }
+
+  @Test func `looking at what is damaged changes nothing`() throws {
+    try place.write(String(repeating: "#", count: 5000), to: "state.db")
+    #expect(throws: StoreFailure.self) { try StateStore.find(in: place.folder) }
+    #expect(place.files == ["state.db"])
+  }
+
+  @Test func `a new database is what the schema makes`() throws {
+    try place.write("", to: "model.db")
+    try Schema.make(in: try Database("\(place.path)/model.db", .writing))
+    let model = [UInt8](try #require(place.bytes(of: "model.db")))
+    if ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1" { try bless(model) }
+    let isCurrent = comparable(model) == comparable(EmptyDatabase.bytes)
+    #expect(isCurrent, "run the tests with OPRUN_BLESS=1")
+  }
+
+  /// The bytes without the number of changes and the version of SQLite.
+  private func comparable(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.enumerated().map { (24..<28).contains($0) || (92..<100).contains($0) ? 0 : $1 }
+  }
+
+  private func bless(_ bytes: [UInt8]) throws {
+    var lines = ""
+    for start in stride(from: 0, to: bytes.count, by: 40) {
+      let piece = bytes[start..<min(start + 40, bytes.count)]
+      guard let last = piece.lastIndex(where: { $0 != 0 }) else { continue }
+      let digits = piece[...last].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+      lines += "    (\(start), \"\(digits)\"),\n"
+    }
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Sources/State/EmptyDatabase.swift")
+    let text = try String(contentsOf: file, encoding: .utf8)
+    let head = try #require(text.range(of: "digits: StaticString)] = [\n"))
+    let tail = try #require(text.range(of: "  ]\n"))
+    try (text[..<head.upperBound] + lines + text[tail.lowerBound...])
+      .replacing(/byteCount = \d+/, with: "byteCount = \(bytes.count)")
+      .write(to: file, atomically: false, encoding: .utf8)
+  }
+
+  @Test func `network file systems are known by their numbers`() {
+    #expect(networkFileSystem(0x6969) == "NFS")
+    #expect(networkFileSystem(0xEF53) == nil)
+  }
+}
+
+/// A state directory of a test.
+final class StatePlace {
+  let path: String
+  let folder: StateFolder
+
+  init() {
+    path = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)").path
+    mkdir(path, 0o700)
+    mkdir("\(path)/runs", 0o700)
+    folder = StateFolder(owning: open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  /// The names of the files, sorted.
+  var files: [String] {
+    ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0 != "runs" }
+      .sorted()
+  }
+
+  func mode(of name: String) -> mode_t {
+    var status = stat()
+    return lstat("\(path)/\(name)", &status) == 0 ? status.st_mode & 0o7777 : 0
+  }
+
+  func bytes(of name: String) -> Data? { FileManager.default.contents(atPath: "\(path)/\(name)") }
+
+  func write(_ text: String, to name: String) throws {
+    try text.write(toFile: "\(path)/\(name)", atomically: false, encoding: .utf8)
+  }
+
+  func sql(_ text: String) throws { try Database("\(path)/state.db", .writing).execute(text) }
+
+  func makeRun(_ name: String) -> RunDirectory? {
+    mkdir("\(path)/runs/\(name)", 0o700)
+    return folder.run(named: name)
+  }
+}
