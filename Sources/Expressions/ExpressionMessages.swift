@@ -273,7 +273,7 @@ extension ExpressionMessage {
   static let tooMuchRead = UnlocatedFailure(
     "expressions search values of more than 512 MiB in all, which is the limit")
   static let tooMuchMatched = UnlocatedFailure(
-    "'matches' takes more than 50,000,000 steps in all, which is the limit",
+    "'matches' takes more than 10,000,000 steps in all, which is the limit",
     help: "a step is one character of a text for each place of the pattern that it may be at")
   static let resultTooLong = UnlocatedFailure(
     "the result is longer than 16 MiB, which is the limit")

@@ -153,6 +153,6 @@ enum EarlyMessage {
   }
 
   static func wrong(_ key: String, wanted: String, found: String) -> UnlocatedFailure {
-    UnlocatedFailure("'\(printable(key))' must be \(wanted), not \(found)")
+    UnlocatedFailure("the value of '\(printable(key))' must be \(wanted), not \(found)")
   }
 }

@@ -176,7 +176,7 @@ enum BeyondSchema {
     // What is inside of expressions.
     /unknown (?:name|step|parameter)/, /used here has no parameter/, /has no meaning/,
     #/(?:found '.*'|the expression ends too early), wanted /#, /is not a number/,
-    /the (?:condition|value) must be/, /secrets can be used only in/,
+    /the (?:condition|value|value of '.*') must be/, /secrets can be used only in/,
     /is a secret that is not required/, /may be null/,
     /is known only to the command/,
     /axis '.*' must be/,

@@ -10,7 +10,7 @@ package final class ValueBudget {
   /// The steps that patterns may still take.
   var matchSteps = ValueBudget.maxMatchSteps
 
-  static let maxMatchSteps = 50_000_000
+  static let maxMatchSteps = 10_000_000
 
   package init() {}
 

@@ -53,7 +53,12 @@ extension ValueType {
     case .either(let types): ["anyOf": .list(types.map { .object($0.schema) })]
     case .anything: [:]
     case .early(let type):
-      ["anyOf": [.object(type.schema), .object(ValueType.expression.schema)]]
+      // `$${{` begins no expression.
+      [
+        "anyOf": [
+          .object(type.schema), .object(["type": "string", "pattern": #"(^|[^\x24])\$\{\{"#]),
+        ]
+      ]
     }
   }
 
