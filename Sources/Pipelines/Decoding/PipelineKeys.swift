@@ -70,11 +70,10 @@ package enum PipelineKey: UInt8, ObjectKey {
   package var isOfSection: Bool {
     switch self {
     case .name, .description, .params, .env, .maxParallel, .defaults, .timeout, .shell, .workingDir,
-      .sequence, .steps, .outputs:
+      .sequence, .steps, .outputs, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete:
       true
-    case .version, .dotenv, .secrets, .queues, .resources, .failurePolicy, .include, .mutex,
-      .default, .schema,
-      .pipelines, .onSuccess, .onFailure, .onCancel, .onComplete:
+    case .version, .dotenv, .secrets, .queues, .resources, .include, .mutex, .default, .schema,
+      .pipelines:
       false
     }
   }

@@ -83,10 +83,10 @@ extension Planner {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
-        if hasServices, let pipeline = group.pipeline {
+        if hasServices, let pipeline = group.steps {
           addServices(toGroup: operation, inherited[pipeline])
         }
-        guard group.isExpanding else { continue }
+        guard group.isExpanding, group.pattern == nil else { continue }
       }
       gatherer.begin()
       gather(address, inherited: inherited[address.pipeline], &gatherer)
