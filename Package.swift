@@ -64,8 +64,8 @@ let package = Package(
     .executableTarget(
       name: "oprun",
       dependencies: [
-        "BuiltinSteps", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans", "Pipelines",
-        "RunFiles", "Execution", "Reporting",
+        "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
+        "Pipelines", "RunFiles", "Execution", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -98,7 +98,7 @@ let package = Package(
       "ExecutionTests",
       [
         "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking", "TestSupport",
+        "Diagnostics", "Masking", "CLinux", "TestSupport",
       ]),
     tests(
       "ReportingTests",

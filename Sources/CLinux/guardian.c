@@ -53,6 +53,10 @@ static int guard(void *context) {
   }
   for (int i = 0; i < guardian->group_count; i++)
     if (guardian->groups[i] > 0) call(SYS_kill, -guardian->groups[i], SIGKILL, 0, 0);
+  if (guardian->kill_file) {
+    long file = call(SYS_openat, AT_FDCWD, (long)guardian->kill_file, O_WRONLY | O_CLOEXEC, 0);
+    if (file >= 0) call(SYS_write, file, (long)"1", 1, 0);
+  }
   for (;;) call(SYS_exit, 1, 0, 0, 0);
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 uint64_t clinux_ignored_signals(void) {
@@ -28,4 +29,14 @@ int clinux_signal_descriptor(uint64_t signals) {
   int descriptor =
       (int)syscall(SYS_signalfd4, -1, &signals, sizeof signals, O_CLOEXEC | O_NONBLOCK);
   return descriptor < 0 ? -errno : descriptor;
+}
+
+void clinux_obey(int signal) {
+  uint64_t set = (uint64_t)1 << (signal - 1);
+  syscall(SYS_kill, syscall(SYS_getpid), signal);
+  syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, sizeof set);
+  syscall(SYS_rt_sigprocmask, SIG_BLOCK, &set, NULL, sizeof set);
+  uint64_t continuing = (uint64_t)1 << (SIGCONT - 1);
+  struct timespec none = {0, 0};
+  syscall(SYS_rt_sigtimedwait, &continuing, NULL, &none, sizeof continuing);
 }

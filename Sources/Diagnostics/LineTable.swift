@@ -19,14 +19,19 @@ struct LineTable {
     /// The number of scalars between the line's start and the checkpoint.
     var scalars = 0
 
-    mutating func advance(over bytes: some Sequence<UInt8>, from offset: Int) {
-      for (index, byte) in bytes.enumerated() {
-        if byte == UInt8(ascii: "\n") {
-          line += 1
-          lineStart = offset + index + 1
-          scalars = 0
-        } else if byte & 0xC0 != 0x80 {
-          scalars += 1
+    mutating func advance(over bytes: ArraySlice<UInt8>, from offset: Int) {
+      bytes.withUnsafeBytes { bytes in
+        var index = 0
+        while index < bytes.count {
+          let byte = bytes[index]
+          index += 1
+          if byte == UInt8(ascii: "\n") {
+            line += 1
+            lineStart = offset + index
+            scalars = 0
+          } else if byte & 0xC0 != 0x80 {
+            scalars += 1
+          }
         }
       }
     }

@@ -14,19 +14,6 @@ package func text(of bytes: UnsafePointer<CChar>) throws(TextDecodingFailure) ->
   throw TextDecodingFailure(shown: printable(all))
 }
 
-/// Whether there is a command line to read: Swift takes it from `/proc/self/cmdline`, and finds not
-/// even the program's name in it where `/proc` is not mounted.
-package var hasCommandLine: Bool { CommandLine.argc > 0 }
-
-/// The words of the command line, without the program's name.
-package func commandLineWords() throws(TextDecodingFailure) -> [String] {
-  var words: [String] = []
-  for index in 1..<max(1, Int(CommandLine.argc)) {
-    if let word = CommandLine.unsafeArgv[index] { words.append(try text(of: word)) }
-  }
-  return words
-}
-
 /// The bytes as a string, with `\xff` for each byte that is not valid UTF-8; at most 80 characters.
 func printable(_ bytes: [UInt8]) -> String {
   var rest = bytes[...].makeIterator()

@@ -1,5 +1,6 @@
 // From a step of the plan to a command as a plain value. It asks neither the machine nor the clock.
 
+import Expressions
 import Masking
 import Plans
 import RunFiles
@@ -15,6 +16,7 @@ struct CommandBuilder {
   private let added: [EnvironmentVariable]
   private let own: [EnvironmentVariable]
   private let masker: Masker?
+  private let trace: TraceContext?
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
@@ -25,6 +27,7 @@ struct CommandBuilder {
     folder = options.folder(from: workspace)
     added = options.environment
     masker = options.secrets.masker
+    trace = options.trace
     own = [
       EnvironmentVariable(.oprun, "1"), EnvironmentVariable(.runID, options.runID),
       EnvironmentVariable(.workspace, workspace),
@@ -39,6 +42,10 @@ struct CommandBuilder {
       EnvironmentVariable(.step, step), EnvironmentVariable(.attempt, String(command.attempt)),
       EnvironmentVariable(.output, "\(folder)/\(outputs)"),
     ]
+    if let trace, !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" }) {
+      let header = trace.header(of: key.operation, key.role)
+      variables.append(EnvironmentVariable(name: "TRACEPARENT", value: header))
+    }
     variables += command.variables
     let work = work(of: command.action, command.settings, &variables)
     return Command(
@@ -65,11 +72,20 @@ struct CommandBuilder {
     of action: Action, _ settings: StepSettings, _ variables: inout [EnvironmentVariable]
   ) -> Command.Work {
     switch action {
+    case .arguments(let words) where settings.capturesOutput: .words(Self.capturing + words)
+    case .script(let text) where settings.capturesOutput:
+      .words(Self.capturing + Interpreter.arguments(settings.shell, script: text.string))
     case .arguments(let words): .words(words)
     case .script(let text): .script(text.string, shell: settings.shell)
     case .helper(let words): .builtin(withoutSecrets(words, &variables))
     }
   }
+
+  /// The command before another one, so that what that one prints goes into the file of outputs. The
+  /// other one does not know the file: two writers would write over each other.
+  private static let capturing = [
+    "/bin/sh", "-c", #"exec >"$OPRUN_OUTPUT"; unset OPRUN_OUTPUT; exec "$@""#, "sh",
+  ]
 
   /// Passes inputs that contain a secret through variables, because everybody can see arguments.
   private func withoutSecrets(

@@ -38,6 +38,14 @@ struct Observers {
     forEach { observer throws(ObserverFailure) in try observer.endTurn(at: time) }
   }
 
+  mutating func suspend() {
+    forEach { observer throws(ObserverFailure) in try observer.suspend() }
+  }
+
+  mutating func resume() {
+    forEach { observer throws(ObserverFailure) in try observer.resume() }
+  }
+
   /// What went wrong since the last call, in words. An observer that has failed is no longer in the
   /// list.
   mutating func takeFailures() -> [String] {

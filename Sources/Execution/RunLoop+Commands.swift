@@ -70,7 +70,8 @@ extension RunLoop {
     }
     do throws(OutputFailure) {
       let taken = try outputFiles.take(
-        of: key.operation, from: outputsName(of: key), declared: settings.outputs)
+        of: key.operation, from: outputsName(of: key), declared: settings.outputs,
+        isCaptured: settings.capturesOutput)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time)

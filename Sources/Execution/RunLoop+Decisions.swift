@@ -147,6 +147,10 @@ extension RunLoop: RunFacts {
     if ending(of: group) != nil { lists[group] = list }
   }
 
+  func keptVar(_ number: LateVarNumber) -> Value? { keptVars[number] }
+
+  func keepVar(_ value: Value, _ number: LateVarNumber) { keptVars[number] = value }
+
   func runMember(_ name: String) -> String? {
     switch name {
     case "id": options.runID

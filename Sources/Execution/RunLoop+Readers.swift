@@ -48,6 +48,7 @@ extension RunLoop {
         // Processes that were allowed to live on still write.
         case .executor: executor.ready(item.number, at: now)
         case .signals: isAsked = true
+        case .jobControl: obey(Int32(item.number))
         case .hashing: break
         }
       }

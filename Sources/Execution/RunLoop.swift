@@ -24,6 +24,8 @@ package struct RunOptions {
   package var canBeChangedFromOutside = false
   /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
+  /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
+  package var trace: TraceContext?
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 
@@ -80,6 +82,8 @@ final class RunLoop {
   var outputs = OutputStore()
   /// The outputs of all instances of groups that have ended.
   var lists: [OperationID: Value] = [:]
+  /// The values of `vars` that were computed while running.
+  var keptVars: [LateVarNumber: Value] = [:]
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
@@ -131,7 +135,7 @@ final class RunLoop {
   private var beginning: RunBeginning {
     RunBeginning(
       runID: options.runID, clock: waiting.clock,
-      host: options.host, processID: getpid())
+      host: options.host, processID: getpid(), trace: options.trace)
   }
 
   /// Waits for news and passes it on.
@@ -153,6 +157,7 @@ final class RunLoop {
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
+    case .jobControl: obey(Int32(item.number))
     }
   }
 

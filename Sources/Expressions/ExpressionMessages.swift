@@ -135,7 +135,7 @@ extension ExpressionMessage {
       case .steps: "step"
       case .matrix: "matrix axis"
       case .secrets: "secret"
-      case .run, .host: "name in '\(root.name)':"
+      case .run, .host, .vars: "name in '\(root.name)':"
       }
     return UnlocatedFailure("unknown \(kind) \(quoted(name))", help: didYouMean(suggestion))
   }

@@ -17,6 +17,7 @@ struct PipelineModel {
   /// The variables from the files of `dotenv`, once they are read.
   var fileVariables: [VariableModel] = []
   var params: [ParamModel] = []
+  var vars: [VarModel] = []
   var environment: [VariableModel] = []
   var secrets: [SecretModel] = []
   /// The outputs that a pipeline which uses this one receives.
@@ -59,9 +60,40 @@ struct PipelineModel {
   var groups: [PipelineModel] = []
   /// Pipelines for `uses: '#name'`, until they are linked.
   var sections: [SectionModel] = []
+  /// The number of steps that nobody wrote, behind all others: commands of `vars`.
+  private(set) var varStepCount = 0
 
   static let maxStepCount = 1_000_000
   static let maxDependencyCount = 4_000_000
+  static let maxVarCount = 1000
+
+  /// The steps of the file.
+  var writtenSteps: Range<Int> { 0..<(steps.count - varStepCount) }
+
+  var hasVarSteps: Bool { varStepCount > 0 }
+
+  func isVarStep(_ step: Int) -> Bool { step >= steps.count - varStepCount }
+
+  /// Adds the steps that run the commands of `vars`, each only if it is needed. All files are merged
+  /// before.
+  mutating func addVarSteps() {
+    for index in vars.indices {
+      guard case .command(let command) = vars[index].source else { continue }
+      hasManualSteps = true
+      vars[index].step = steps.count
+      varStepCount += 1
+      settings.append([])
+      attributes.append(
+        AttributesModel(isManual: true, settings: Int32(truncatingIfNeeded: settings.count - 1)))
+      actions.append(command)
+      steps.append(
+        StepModel(
+          id: WrittenText(vars[index].span),
+          action: .kept(Int32(truncatingIfNeeded: actions.count - 1)),
+          firstDependency: Int32(truncatingIfNeeded: dependencies.count),
+          attributes: Int32(truncatingIfNeeded: attributes.count - 1)))
+    }
+  }
 
   static let unsaid: Int32 = -2
 
@@ -108,6 +140,28 @@ struct SectionModel: NamedModel {
   let name: String
   let span: Span
   var model: PipelineModel
+}
+
+/// A member of `vars`.
+struct VarModel: NamedModel {
+  enum Source {
+    case value(ValueModel)
+    /// The value is what the command prints.
+    case command(CommandModel)
+  }
+
+  let name: String
+  let span: Span
+  let source: Source
+  /// The number of the step that runs the command.
+  var step: Int?
+
+  var templates: [Template] {
+    switch source {
+    case .value(let value): value.templates
+    case .command(let command): command.templates
+    }
+  }
 }
 
 struct SecretModel: NamedModel {

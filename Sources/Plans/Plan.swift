@@ -209,6 +209,8 @@ package final class StepSettings: Sendable {
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
   package let outputs: [OutputDeclaration]?
+  /// What the command prints is its one output: `value`.
+  package let capturesOutput: Bool
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -217,7 +219,7 @@ package final class StepSettings: Sendable {
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
-    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil
+    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil, capturesOutput: Bool = false
   ) {
     self.name = name
     self.environment = environment
@@ -235,6 +237,7 @@ package final class StepSettings: Sendable {
     self.orphans = orphans
     self.hooks = hooks
     self.outputs = outputs
+    self.capturesOutput = capturesOutput
   }
 
   /// Those of a group whose hooks have these settings.

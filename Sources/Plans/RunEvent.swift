@@ -67,12 +67,17 @@ package struct RunBeginning: Hashable, Sendable {
   package let host: RunHost
   /// The process id of oprun.
   package let processID: Int32
+  /// The spans of the run and of its commands; nil if nobody asked for them.
+  package let trace: TraceContext?
 
-  package init(runID: String, clock: RunClock, host: RunHost, processID: Int32) {
+  package init(
+    runID: String, clock: RunClock, host: RunHost, processID: Int32, trace: TraceContext? = nil
+  ) {
     self.runID = runID
     self.clock = clock
     self.host = host
     self.processID = processID
+    self.trace = trace
   }
 }
 
@@ -262,9 +267,15 @@ package protocol RunObserver: AnyObject {
   /// The time at which a turn ends, whatever happens; nil if events are enough. It is read after
   /// each turn. One that is not later than the end of the turn is ignored.
   var deadline: Nanoseconds? { get }
+  /// Called before oprun is stopped by job control (Ctrl-Z): a terminal is left as others expect it.
+  func suspend() throws(ObserverFailure)
+  /// Called when oprun goes on. It may have been stopped without a call of `suspend`.
+  func resume() throws(ObserverFailure)
 }
 
 extension RunObserver {
+  package func suspend() {}
+  package func resume() {}
   package func commit() {}
   package func endTurn(at time: Nanoseconds) {}
   package var deadline: Nanoseconds? { nil }

@@ -25,9 +25,12 @@ package struct ScriptText: Sendable {
     byteCount = span.end - span.start
   }
 
-  package var string: String { withUTF8 { String(decoding: $0, as: UTF8.self) } }
+  package var string: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
-  package func withUTF8<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+  /// Not generic, because generic code is not specialised for other modules.
+  package func withUTF8(_ body: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool { withBytes(body) }
+
+  private func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
     bytes.withUnsafeBufferPointer { bytes in
       body(UnsafeBufferPointer(rebasing: bytes[Int(start)..<Int(start) + Int(byteCount)]))
     }
@@ -40,7 +43,7 @@ extension ScriptText: Hashable {
   }
 
   package func hash(into hasher: inout Hasher) {
-    withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 

@@ -1,16 +1,11 @@
 // The limit on processor time of control groups (version 2), as a number of processors. Pure: it
 // receives the contents of the kernel's files.
 
-/// The number of processors that the groups of a process grant it, the least of its own and of all
-/// enclosing ones. Nil if they limit nothing.
-///
-/// `membership` is the text of `/proc/self/cgroup`; `read` returns the bytes of a file, or nil.
+/// The number of processors that a group grants its processes, the least of its own and of all
+/// enclosing ones. Nil if they limit nothing. `read` returns the bytes of a file, or nil.
 package func grantedProcessorCount(
-  _ membership: [UInt8], read: (String) -> [UInt8]?
+  of group: OwnControlGroup, read: (String) -> [UInt8]?
 ) -> Int? {
-  guard let group = OwnControlGroup(membership: membership, exists: { read($0) != nil }) else {
-    return nil
-  }
   var names = group.names ?? []
   var granted: Int?
   while true {

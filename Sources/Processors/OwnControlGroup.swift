@@ -1,5 +1,11 @@
-// Which control group (version 2) a process is in. Pure: it receives the contents of the kernel's
-// files.
+// Which control group (version 2) a process is in.
+
+import Glibc
+
+/// The control group of this process at the first access; nil if there are none of version 2.
+package let ownControlGroup: OwnControlGroup? = readSmallFile("/proc/self/cgroup").flatMap {
+  OwnControlGroup(membership: $0) { access($0, F_OK) == 0 }
+}
 
 /// The control group of a process, and where control groups are mounted.
 package struct OwnControlGroup: Hashable {

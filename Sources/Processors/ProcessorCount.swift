@@ -9,7 +9,6 @@ import Glibc
 package let availableProcessorCount: Int = {
   let bound = Int(clinux_bound_processor_count())
   let count = bound > 0 ? bound : max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-  guard let membership = readSmallFile("/proc/self/cgroup") else { return count }
-  let granted = grantedProcessorCount(membership, read: readSmallFile)
+  let granted = ownControlGroup.flatMap { grantedProcessorCount(of: $0, read: readSmallFile) }
   return min(count, granted ?? count)
 }()

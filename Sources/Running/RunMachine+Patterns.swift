@@ -146,7 +146,8 @@ extension RunMachine {
     var pools: [PoolID: PoolID] = [:]
     for pool in pattern.pools { pools[pool] = scheduler.addPool(scheduler[pool]) }
     var copier = PatternCopier(
-      from: (group, steps[group]), to: instance.step, operations: operations, pools: pools)
+      from: (group, steps[group]), to: instance.step, operations: operations, pools: pools,
+      pipelines: pattern.pipelines)
     for operation in pattern.operations {
       if let plan = groupPlan(operation) {
         register(copier.copy(operation), copier.copy(plan), steps[operation])
@@ -163,7 +164,12 @@ extension RunMachine {
     let step = PlannedStep(
       id: instance.step.id, span: instance.step.span, work: .none,
       settings: instance.step.settings, late: instance.step.late.map { copier.copy($0) })
-    draft.append(step, instance.spec, plan.members.map { ($0, .done) }, from: group)
+    // Besides its members it waits for commands of `vars` that its outputs name.
+    let commands = scheduler.graph.dependencies(of: group).filter {
+      $0.condition == .done && !pattern.group.members.contains($0.from)
+    }
+    let dependencies = plan.members + commands.map { copier.copy($0.from) }
+    draft.append(step, instance.spec, dependencies.map { ($0, .done) }, from: group)
   }
 
   private mutating func register(

@@ -20,10 +20,10 @@ enum ExitStatus {
     ),
     (
       "2",
-      "the command line or a parameter is wrong, or a secret is missing or cannot be used; nothing ran"
+      "the command line or a parameter is wrong, a named step does not exist, or a secret is missing or cannot be used; nothing ran"
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
-    ("4", "a named step does not exist, or none is named and all are manual; nothing ran"),
+    ("4", "no step is named, and all are manual; nothing ran"),
     ("70", "internal error, or the system refused something that a run needs"),
     ("74", "the state directory or standard output cannot be written"),
     ("124", "the run's time limit"),

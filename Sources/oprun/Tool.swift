@@ -1,5 +1,6 @@
 // Performs the command that the words of a command line request.
 
+import CLinux
 import Diagnostics
 import Expressions
 import Glibc
@@ -22,13 +23,6 @@ struct Tool {
     }
     errors.flush()
     return isCut ? ExitStatus.cannotWrite : status
-  }
-
-  /// Without its words nothing can be done; not even a request for the version can be recognised.
-  func refuseUnreadableCommandLine() -> Int32 {
-    say("cannot read the command line: '/proc' is not mounted", help: "mount -t proc proc /proc")
-    errors.flush()
-    return ExitStatus.internalError
   }
 
   private func answer() -> Int32 {
@@ -65,7 +59,9 @@ struct Tool {
 
   private func words() throws(UsageFailure) -> [String] {
     do throws(TextDecodingFailure) {
-      return try commandLineWords()
+      return try commandLineWords().dropFirst().map { word throws(TextDecodingFailure) in
+        try text(of: word)
+      }
     } catch {
       throw .undecodable(error)
     }
@@ -120,6 +116,11 @@ private func environmentText(_ name: String) throws(UsageFailure) -> String? {
   } catch {
     throw .undecodable(error, of: name)
   }
+}
+
+/// The words of the command line, from the program's name on.
+func commandLineWords() -> [UnsafePointer<CChar>] {
+  (0..<clinux_word_count()).compactMap { clinux_word($0) }
 }
 
 func environmentValue(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }

@@ -6,6 +6,11 @@ int cvips_test_save(VipsImage *image, const char *suffix, void **memory, size_t 
   return vips_image_write_to_buffer(image, suffix, memory, size, NULL);
 }
 
+VipsImage *cvips_test_without_alpha(VipsImage *image) {
+  VipsImage *opaque = NULL;
+  return vips_extract_band(image, &opaque, 0, "n", 3, NULL) ? NULL : opaque;
+}
+
 VipsImage *cvips_test_open(const void *bytes, size_t size) {
   return vips_image_new_from_buffer(bytes, size, "", NULL);
 }

@@ -14,19 +14,15 @@ struct BrokenFormTests {
 
   /// The output of a line of `sh` that has the secret in `$T`.
   private func output(of line: String, _ secret: [UInt8]) throws -> [UInt8] {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-ec", line]
-    process.environment = [
-      "PATH": "/usr/local/bin:/usr/bin:/bin", "T": String(decoding: secret, as: UTF8.self),
-    ]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = [UInt8](pipe.fileHandleForReading.readDataToEndOfFile())
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(line)")
-    return output
+    let file = FileManager.default.temporaryDirectory.appending(path: "broken-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    let child = try Child(
+      script: "exec >'\(file.path)'; set -e\n\(line)",
+      environment: [
+        "PATH": "/usr/local/bin:/usr/bin:/bin", "T": String(decoding: secret, as: UTF8.self),
+      ])
+    try #require(child.wait() == 0, "\(line)")
+    return [UInt8](try Data(contentsOf: file))
   }
 
   /// The masked text, in pieces of random lengths and as a whole, which must be the same.

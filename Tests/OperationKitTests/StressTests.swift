@@ -224,7 +224,7 @@ extension StressTests {
   }
 
   @Test func `everything at once keeps its promises`() {
-    let count = setting("OPERATIONKIT_STRESS", 200_000)
+    let count = setting("OPERATIONKIT_STRESS", 50_000)
     let producers = 4
     let arena = Arena()
     DispatchQueue.concurrentPerform(iterations: producers) { number in

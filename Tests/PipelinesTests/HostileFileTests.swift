@@ -8,10 +8,7 @@ import Testing
 private let valid = "steps:\n  - {id: a, run: x}\n"
 
 private func repeated(_ text: String, _ count: Int) -> [UInt8] {
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(text.utf8.count * count)
-  for _ in 0..<count { bytes.append(contentsOf: text.utf8) }
-  return bytes
+  Array(String(repeating: text, count: count).utf8)
 }
 
 struct HostileFileTests {
@@ -98,10 +95,10 @@ struct HostileFileTests {
   }
 
   @Test func `reading ends after a thousand errors`() {
-    #expect(messages(Array("steps: [".utf8) + repeated("{},", 500_000)).count == 1000)
-    #expect(messages(repeated("unknown: 1\n", 100_000)).count == 1000)
+    #expect(messages(Array("steps: [".utf8) + repeated("{},", 20_000)).count == 1000)
+    #expect(messages(repeated("unknown: 1\n", 20_000)).count == 1000)
     #expect(
-      messages(Array("steps:\n".utf8) + repeated("- {id: a, run: x}\n", 100_000)).count == 1000)
+      messages(Array("steps:\n".utf8) + repeated("- {id: a, run: x}\n", 20_000)).count == 1000)
   }
 
   @Test func `variables of all steps together end at four million`() throws {
@@ -135,17 +132,17 @@ struct HostileFileTests {
   }
 }
 
-/// Each takes minutes if something is quadratic; the suite's own time shows it.
+/// Each takes longer than all other tests together if something is quadratic, and so shows it.
 struct QuadraticTrapTests {
-  @Test func `100,000 keys in one map`() throws {
-    let keys = (0..<100_000).map { "k\($0): v" }.joined(separator: ", ")
+  @Test func `20,000 keys in one map`() throws {
+    let keys = (0..<20_000).map { "k\($0): v" }.joined(separator: ", ")
     let settings = try plan("env: {\(keys)}\n" + valid).steps[0].settings
-    #expect(settings.environment.count == 100_000)
+    #expect(settings.environment.count == 20_000)
   }
 
-  @Test func `100,000 anchors, each used`() {
-    let anchors = (0..<100_000).map { "&a\($0) x" }.joined(separator: ", ")
-    let aliases = (0..<100_000).map { "*a\($0)" }.joined(separator: ", ")
+  @Test func `20,000 anchors, each used`() {
+    let anchors = (0..<20_000).map { "&a\($0) x" }.joined(separator: ", ")
+    let aliases = (0..<20_000).map { "*a\($0)" }.joined(separator: ", ")
     #expect(messages("x-a: [\(anchors)]\nx-b: [\(aliases)]\n" + valid) == [])
   }
 
@@ -157,22 +154,22 @@ struct QuadraticTrapTests {
       ])
   }
 
-  @Test func `one step that waits for 100,000 others, and 100,000 that wait for one`() throws {
-    let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
-    let names = (0..<100_000).map { "s\($0)" }.joined(separator: ", ")
+  @Test func `one step that waits for 20,000 others, and 20,000 that wait for one`() throws {
+    let steps = (0..<20_000).map { "  - {id: s\($0), run: x, depends_on: [first]}\n" }.joined()
+    let names = (0..<20_000).map { "s\($0)" }.joined(separator: ", ")
     let text =
       "steps:\n  - {id: first, run: x}\n" + steps
       + "  - {id: last, run: x, depends_on: [\(names)]}\n"
-    #expect(try plan(text).graph.edgeCount == 200_000)
+    #expect(try plan(text).graph.edgeCount == 40_000)
   }
 
-  @Test func `100,000 entries of exclude and of include`() throws {
+  @Test func `20,000 entries of exclude and of include`() throws {
     let axis = (0..<64).map(String.init).joined(separator: ", ")
-    let entries = (0..<100_000).map { "{x: \($0 % 63), y: \($0)}" }.joined(separator: ", ")
+    let entries = (0..<20_000).map { "{x: \($0 % 63), y: \($0)}" }.joined(separator: ", ")
     let step = "id: t, run: x, matrix: {x: [\(axis)], y: [\(axis)]"
     #expect(
       try plan("steps:\n  - {\(step), exclude: [\(entries)]}}\n").steps.count == 4096 - 64 + 1)
-    let known = (0..<100_000).map { "{x: \($0 % 63), y: \($0 % 64)}" }.joined(separator: ", ")
+    let known = (0..<20_000).map { "{x: \($0 % 63), y: \($0 % 64)}" }.joined(separator: ", ")
     #expect(try plan("steps:\n  - {\(step), include: [\(known)]}}\n").steps.count == 4096 + 1)
   }
 
@@ -185,15 +182,15 @@ struct QuadraticTrapTests {
       ])
   }
 
-  @Test func `30,000 axes and 30,000 secrets, each used`() {
+  @Test func `10,000 axes and 10,000 secrets, each used`() {
     func words(_ root: String) -> String {
-      (0..<30_000).map { "'${{ \(root).p\($0) }}'" }.joined(separator: ", ")
+      (0..<10_000).map { "'${{ \(root).p\($0) }}'" }.joined(separator: ", ")
     }
-    let axes = (0..<30_000).map { "p\($0): [x]" }.joined(separator: ", ")
+    let axes = (0..<10_000).map { "p\($0): [x]" }.joined(separator: ", ")
     #expect(
       messages("steps: [{id: a, matrix: {\(axes)}, run: [echo, \(words("matrix"))]}]\n") == [])
-    let secrets = (0..<30_000).map { "{name: p\($0)}" }.joined(separator: ", ")
-    let variables = (0..<30_000).map { "V\($0): '${{ secrets.p\($0) }}'" }
+    let secrets = (0..<10_000).map { "{name: p\($0)}" }.joined(separator: ", ")
+    let variables = (0..<10_000).map { "V\($0): '${{ secrets.p\($0) }}'" }
     #expect(
       messages(
         "secrets: [\(secrets)]\n"
@@ -224,15 +221,15 @@ struct QuadraticTrapTests {
       ])
   }
 
-  @Test func `100,000 parameters, each used`() throws {
-    let params = (0..<100_000).map { "p\($0): v" }.joined(separator: ", ")
-    let words = (0..<100_000).map { "'${{ params.p\($0) }}'" }.joined(separator: ", ")
+  @Test func `20,000 parameters, each used`() throws {
+    let params = (0..<20_000).map { "p\($0): v" }.joined(separator: ", ")
+    let words = (0..<20_000).map { "'${{ params.p\($0) }}'" }.joined(separator: ", ")
     let steps = "steps:\n  - {id: t, run: [echo, \(words)]}\n"
     #expect(messages("params: {\(params)}\n" + steps) == [])
   }
 
-  @Test func `50,000 outputs of one step and 50,000 dependencies, each used`() {
-    let names = (0..<50_000).map { "s\($0)" }
+  @Test func `10,000 outputs of one step and 10,000 dependencies, each used`() {
+    let names = (0..<10_000).map { "s\($0)" }
     let list = names.joined(separator: ", ")
     let steps = names.map { "  - {id: \($0), run: x}\n" }.joined()
     let declared = names.map { "\($0): string" }.joined(separator: ", ")
@@ -245,8 +242,8 @@ struct QuadraticTrapTests {
     #expect(messages(text) == [])
   }
 
-  @Test func `100,000 misspelt names among 100,000 steps`() {
-    let steps = (0..<100_000).map { "  - {id: s\($0), run: x, depends_on: [t\($0)]}\n" }.joined()
+  @Test func `20,000 misspelt names among 20,000 steps`() {
+    let steps = (0..<20_000).map { "  - {id: s\($0), run: x, depends_on: [t\($0)]}\n" }.joined()
     #expect(messages("steps:\n" + steps).count == 1000)
   }
 
@@ -276,9 +273,9 @@ struct QuadraticTrapTests {
       messages("params: {x: 1}\nsteps:\n  - id: a\n    run: |\n      \(script)\n") == [])
   }
 
-  @Test func `a cycle of 100,000 steps`() {
-    let steps = (0..<100_000).map {
-      "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 100_000)]}\n"
+  @Test func `a cycle of 20,000 steps`() {
+    let steps = (0..<20_000).map {
+      "  - {id: s\($0), run: x, depends_on: [s\(($0 + 1) % 20_000)]}\n"
     }.joined()
     #expect(
       messages("steps:\n" + steps) == [

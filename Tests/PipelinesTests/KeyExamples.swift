@@ -149,6 +149,17 @@ let topLevelExamples = TableExamples(
     "env": variables, "shell": shells, "working_dir": directories, "timeout": timeouts,
     "max_parallel": widths("max_parallel"),
     "sequence": booleans("sequence"),
+    "vars": KeyExamples(
+      [
+        "{a: b, c: [1, {d: e}], f: '${{ vars.a }}', g: }", "{}",
+        "{a: {run: pwd}, b: {run: [echo, x]}}",
+      ],
+      refused: [
+        ("[a]", "'vars' must be a map of names to anything, not a list"),
+        ("{1a: b}", "'1a' cannot be the name of a derived value"),
+        ("{a: b, a: c}", "key 'a' is written twice in 'vars'"),
+        ("{a: 1.50}", "as a number 1.50 is 1.5"),
+      ]),
     "default": KeyExamples(
       ["[z]", "[z, z]"],
       refused: [

@@ -21,7 +21,7 @@ func planned(_ bytes: [UInt8], _ options: PlanningOptions = PlanningOptions()) -
     switch error {
     case .invalid(let diagnostics, let sources):
       return .errors(render(diagnostics, in: sources))
-    case .emptySelection(let message, _):
+    case .unknownStep(let message), .emptySelection(let message, _):
       return .noSelection(message)
     case .badParameters(let faults):
       return .badParameters(faults.messages.map { $0 + "\n" }.joined())

@@ -51,8 +51,8 @@ private let unusual: StepSettings = {
     name: "name", environment: [EnvironmentVariable(name: "A", value: "1")],
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
     retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
-    usesTerminal: true, orphans: .warn,
-    hooks: hooks, outputs: [])
+    usesTerminal: true, hasUntrustedOutput: true, orphans: .warn,
+    hooks: hooks, outputs: [], capturesOutput: true)
 }()
 
 private func fields(of settings: StepSettings) -> [(name: String, value: String)] {

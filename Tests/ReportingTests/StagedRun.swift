@@ -18,6 +18,8 @@ final class StagedRun {
   private let messages: TemporaryFile?
   /// In place of the files.
   private let terminal: PseudoTerminal?
+  /// Sees what the terminal is given.
+  private let emulator: TerminalEmulator?
   private var sizes: [String: Int] = [:]
   private var attempts: [String: Int] = [:]
   private var appended: [String: OperationID] = [:]
@@ -36,10 +38,16 @@ final class StagedRun {
   /// Output and messages go to a terminal with so many columns, if any.
   init(
     _ plan: Plan, _ mode: OutputMode, _ options: ScreenOptions, together: Bool = true,
-    columns: Int? = nil
+    columns: Int? = nil, emulator: TerminalEmulator? = nil,
+    environment: [String: String] = [:]
   ) throws {
     self.plan = plan
-    terminal = try columns.map { try PseudoTerminal(columns: $0) }
+    self.emulator = emulator
+    if let size = emulator?.size {
+      terminal = try PseudoTerminal(columns: size.columns, rows: size.rows)
+    } else {
+      terminal = try columns.map { try PseudoTerminal(columns: $0) }
+    }
     folder = FileManager.default.temporaryDirectory.appending(path: "run-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     directory = RunDirectory(
@@ -49,7 +57,7 @@ final class StagedRun {
     let target = terminal?.device ?? output.descriptor
     let screen = Screen(
       output: target, messages: messages?.descriptor ?? target, options: options,
-      environment: { _ in nil })
+      environment: { environment[$0] })
     console = Console(
       plan: plan, directory: directory, screen: screen, mode: mode)
     tell(.sampleBeginning)
@@ -70,15 +78,50 @@ final class StagedRun {
     let event = RunEvent(at: Int64(time) * 1_000_000, kind)
     console.observe(event)
     console.endTurn(at: event.time)
-    _ = terminal?.shown()
+    look()
   }
 
-  /// Nothing happens until the console wants to be called, which must be at this time.
+  private func look() {
+    guard let terminal else { return }
+    let news = terminal.news()
+    emulator?.feed(news)
+  }
+
+  func resize(rows: Int, columns: Int) {
+    terminal?.resize(columns: columns, rows: rows)
+    emulator?.resize(rows: rows, columns: columns)
+  }
+
+  func suspend() {
+    console.suspend()
+    look()
+  }
+
+  func resume() { console.resume() }
+
+  /// Nothing happens, and the loop waits as long as the console lets it.
+  func pass(until milliseconds: Int) {
+    while let due = console.deadline, due <= Int64(milliseconds) * 1_000_000 { end(turnAt: due) }
+    time = milliseconds
+    end(turnAt: Int64(milliseconds) * 1_000_000)
+  }
+
+  private func end(turnAt time: Nanoseconds) {
+    console.endTurn(at: time)
+    look()
+  }
+
+  var deadline: Nanoseconds? { console.deadline }
+
+  /// Nothing happens until the console wants to be called, which must be at this time, or for nothing but a
+  /// heartbeat.
   func awaitDeadline(at milliseconds: Int?) {
-    #expect(console.deadline == milliseconds.map { Int64($0) * 1_000_000 })
+    let isOfHeartbeat = deadline.map { $0 % 30_000_000_000 == 0 } ?? false
+    let due = milliseconds == nil && isOfHeartbeat ? nil : deadline
+    #expect(due == milliseconds.map { Int64($0) * 1_000_000 })
     guard let milliseconds else { return }
     time = milliseconds
-    console.endTurn(at: Int64(time) * 1_000_000)
+    end(turnAt: Int64(time) * 1_000_000)
   }
 
   func operation(_ id: String) -> OperationID { appended[id] ?? plan.operation(id) }

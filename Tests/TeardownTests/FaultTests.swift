@@ -20,7 +20,7 @@ struct `Faults of the machine` {
       max_parallel: 2
       steps:
         - {id: loud, run: "while [ ! -e ready ]; do sleep 0.01; done; head -c 9000000 /dev/zero; touch full"}
-        - {id: other, run: "touch ready; setsid sleep \(mark) & sleep \(mark)"}
+        - {id: other, run: "touch ready; setsid sleep \(mark) & sleep \(mark)", stop: {grace: 300ms}}
         - {id: after, depends_on: [loud], run: touch after}
       """,
       arguments: "--state-dir state/.oprun --output quiet", prefix: mounted("size=512k"))

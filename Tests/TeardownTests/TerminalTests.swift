@@ -13,7 +13,7 @@ struct `A step with a terminal` {
   /// oprun in a session of its own, with this terminal.
   private func start(_ pipeline: String, arguments: String = "") throws -> OprunProcess {
     try OprunProcess(
-      pipeline, arguments: arguments,
+      pipeline, arguments: "--output grouped " + arguments,
       prefix: "exec <\(terminal.path) >\(terminal.path) 2>&1; exec setsid --ctty --wait")
   }
 

@@ -41,12 +41,20 @@ package final class PseudoTerminal {
 
   /// All that has arrived on the screen so far.
   package func shown() -> String {
+    _ = news()
+    return String(decoding: seen, as: UTF8.self)
+  }
+
+  /// What has arrived since the last call of this or `shown`.
+  package func news() -> [UInt8] {
+    var news: [UInt8] = []
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     while true {
       let count = read(screen, &bytes, bytes.count)
       guard count > 0 else { break }
-      seen.append(contentsOf: bytes[..<count])
+      news += bytes[..<count]
     }
-    return String(decoding: seen, as: UTF8.self)
+    seen.append(contentsOf: news)
+    return news
   }
 }

@@ -254,7 +254,7 @@ struct ResumeTests {
   }
 
   @Test func `a part survives the end of the program, kill -9 included`() throws {
-    let (workspace, server) = try killed()
+    let (workspace, server) = try Interrupted().killed()
     #expect(!workspace.exists("x"))
     let words = ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"]
     #expect(try workspace.run(words: words).errors == "")
@@ -263,35 +263,20 @@ struct ResumeTests {
     #expect(workspace.files == [".oprun-download.json", "x"])
   }
 
-  /// The leftovers of a run that is killed in the middle of a content.
-  private func killed() throws -> (Workspace, LoopbackServer) {
-    let server = try LoopbackServer { request, connection in
-      if request.headers["range"] != nil {
-        return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
-      }
-      if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
-      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
-      // The record next to a part is written once a second.
-      usleep(1_100_000)
-      connection.write("lo")
-      connection.waitForEnd()
+  /// The parts are received at the same time, because the record next to each takes a second.
+  @Test func `a part that was altered is not gone on with`() throws {
+    let ways = [
+      "content", "longer", "shorter", "writable", "second name", "record", "no record", "link",
+      "writable record",
+    ]
+    let parts = try ways.map { ($0, try Interrupted()) }
+    for (how, part) in parts {
+      let (workspace, server) = try part.killed()
+      try alter(how, in: workspace, server)
     }
-    let workspace = try Workspace()
-    let program = try workspace.start(
-      words: ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"])
-    while !workspace.exists("x.part.from") { usleep(1000) }
-    kill(program.processID, SIGKILL)
-    #expect(program.wait().status == 137)
-    #expect(workspace.content("x.part") == "hello")
-    return (workspace, server)
   }
 
-  @Test(arguments: [
-    "content", "longer", "shorter", "writable", "second name", "record", "no record", "link",
-    "writable record",
-  ])
-  func `a part that was altered is not gone on with`(how: String) throws {
-    let (workspace, server) = try killed()
+  private func alter(_ how: String, in workspace: Workspace, _ server: LoopbackServer) throws {
     let part = workspace.path("x.part")
     let files = FileManager.default
     var goesOn = false
@@ -315,9 +300,10 @@ struct ResumeTests {
       try files.createSymbolicLink(atPath: part + ".from", withDestinationPath: "y")
     }
     let end = try workspace.run("download", "--url=\(server.url)/x", "--to=x", "--allow-private")
-    #expect(end.errors == "")
-    #expect(workspace.content("x") == "helloworld")
-    #expect(server.requests.map { $0.headers["range"] } == [nil, goesOn ? "bytes=5-" : nil])
+    #expect(end.errors == "", "\(how)")
+    #expect(workspace.content("x") == "helloworld", "\(how)")
+    #expect(
+      server.requests.map { $0.headers["range"] } == [nil, goesOn ? "bytes=5-" : nil], "\(how)")
     if how == "second name" { #expect(workspace.content("y") == "hello") }
   }
 
@@ -341,4 +327,37 @@ private final class LogOfPaths: @unchecked Sendable {  // under a lock
 
   func append(_ path: String) { lock.withLock { paths.append(path) } }
   var all: [String] { lock.withLock { paths } }
+}
+
+/// A download that is in the middle of a content.
+private struct Interrupted {
+  private let workspace: Workspace
+  private let server: LoopbackServer
+  private let program: RunningProgram
+
+  init() throws {
+    server = try LoopbackServer { request, connection in
+      if request.headers["range"] != nil {
+        return connection.answer("206 Partial Content", ["Content-Range: bytes 5-9/10"], "world")
+      }
+      if request.number > 0 { return connection.answer("200 OK", [], "helloworld") }
+      connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\nETag: \"v1\"\r\n\r\nhel")
+      // The record next to a part is written once a second.
+      usleep(1_100_000)
+      connection.write("lo")
+      connection.waitForEnd()
+    }
+    workspace = try Workspace()
+    program = try workspace.start(
+      words: ["download", "--url=\(server.url)/x", "--to=x", "--allow-private"])
+  }
+
+  /// What is left of it when it is killed.
+  func killed() throws -> (Workspace, LoopbackServer) {
+    while !workspace.exists("x.part.from") { usleep(1000) }
+    kill(program.processID, SIGKILL)
+    #expect(program.wait().status == 137)
+    #expect(workspace.content("x.part") == "hello")
+    return (workspace, server)
+  }
 }

@@ -21,7 +21,8 @@ struct ProcessorCountTests {
   private static let root = "/sys/fs/cgroup"
 
   private func granted(_ membership: String, _ files: [String: String]) -> Int? {
-    grantedProcessorCount(Array(membership.utf8)) { path in files[path].map { Array($0.utf8) } }
+    OwnControlGroup(membership: Array(membership.utf8)) { files[$0] != nil }
+      .flatMap { grantedProcessorCount(of: $0) { path in files[path].map { Array($0.utf8) } } }
   }
 
   @Test func `the least of its own group and those around it counts`() {

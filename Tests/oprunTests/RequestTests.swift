@@ -139,9 +139,8 @@ private let noFile =
     ("--dry-run=1 a.yml", "'--dry-run' takes no value, found '1' [run]"),
     (
       "--output gruoped a.yml",
-      "'--output' wants grouped, prefixed or quiet, found 'gruoped'; did you mean 'grouped'? [run]"
+      "'--output' wants live, grouped, prefixed, quiet or json, found 'gruoped'; did you mean 'grouped'? [run]"
     ),
-    ("--output live a.yml", "'--output live' is not supported yet [run]"),
     ("--state-dir= a.yml", "'--state-dir' wants a directory, found '' [run]"),
     (
       "--param width a.yml",
@@ -150,7 +149,23 @@ private let noFile =
     ("--param =3 a.yml", "'--param' wants a name and a value, as in name=value, found '=3' [run]"),
     ("a.yml --param", "'--param' needs a value: a name and a value, as in name=value [run]"),
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
-    ("validate --param a=b a.yml", "unknown option '--param' [validate]"),
+    (
+      "validate --param a=b a.yml",
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun graph' and 'oprun list' [validate]"
+    ),
+    ("graph -j3 a.yml", "unknown option '-j'; it is an option of 'oprun run' [graph]"),
+    ("list --dry-run a.yml", "unknown option '--dry-run'; it is an option of 'oprun run' [list]"),
+    ("--dry a.yml", "unknown option '--dry'; did you mean '--dry-run'? [run]"),
+    ("-dry-run a.yml", "unknown option '-dry-run'; did you mean '--dry-run'? [run]"),
+    ("-jobs=3 a.yml", "unknown option '-jobs=3'; did you mean '--jobs=3'? [run]"),
+    ("-j --strict a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -n a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -- a.yml", "'--jobs' needs a value: a whole number of at least 0 [run]"),
+    ("-j -3 a.yml", "'--jobs' wants a whole number of at least 0, found '-3' [run]"),
+    (
+      "--junit --trace=x a.yml",
+      "'--junit' needs a value: a file; if '--trace=x' is the value, write '=' [run]"
+    ),
     ("list a.yml b.yml", "'oprun list' takes no more than [FILE], but found 'b.yml' [list]"),
     (
       "graph --format dto a.yml",
@@ -264,6 +279,10 @@ private let noFile =
     ("a.yml who=x", "'who=x' is not a step; a parameter is set with --param who=x [run]"),
     ("list a.yml who=", "'who=' is not a step; a parameter is set with --param who= [list]"),
     ("validate --who a.yml", "unknown option '--who' [validate]"),
+    (
+      "a.yml --format x",
+      "unknown option '--format'; it is an option of 'oprun graph' and 'oprun validate' [run]"
+    ),
   ])
   func `a parameter without its option gets the way it is given`(line: String, words: String) {
     #expect(mistake(line) == words)

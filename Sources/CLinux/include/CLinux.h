@@ -68,6 +68,10 @@ enum clinux_stage {
 // `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
 
+// The words of the command line, from the program's name on.
+int clinux_word_count(void);
+const char *clinux_word(int index);
+
 // What a guardian starts with. Everything in it must stay in place until `busy` is 0.
 struct clinux_guardian {
   const char *program;
@@ -80,6 +84,7 @@ struct clinux_guardian {
   pid_t parent;              // ours
   const volatile int32_t *groups;  // to be killed if the program cannot be loaded; 0 for none
   int group_count;
+  const char *kill_file;     // a file that kills a control group when 1 is written to it, or NULL
 
   volatile pid_t busy;  // not 0 while the guardian still uses our memory; written by the kernel
 };
@@ -97,6 +102,10 @@ uint64_t clinux_ignored_signals(void);
 
 // Blocks signals in addition to those that are already blocked.
 void clinux_block_signals(uint64_t signals);
+
+// Lets a blocked signal that stops the process happen now, and takes the SIGCONT that ended the stop. The
+// kernel ignores SIGTSTP in a process group that nobody could continue.
+void clinux_obey(int signal);
 
 // A descriptor to read signals from, close-on-exec, that does not block; -errno on failure.
 int clinux_signal_descriptor(uint64_t signals);

@@ -16,7 +16,7 @@ struct ControlGroup: ~Copyable {
 
   /// Makes a group below ours; nil if there is no writable cgroup v2.
   init?(name: String) {
-    guard let parent = ControlGroup.own() else { return nil }
+    guard let parent = ownControlGroup?.path else { return nil }
     let path = "\(parent)/\(name)"
     guard mkdir(path, 0o700) == 0 else { return nil }
     // cgroup.kill came with Linux 5.14; a group that cannot be killed at once is useless here.
@@ -47,13 +47,10 @@ struct ControlGroup: ~Copyable {
   }
 
   static func endAll(at path: String) {
-    guard case .success(let file) = Descriptor.open("\(path)/cgroup.kill", O_WRONLY) else { return }
+    guard case .success(let file) = Descriptor.open(killFile(of: path), O_WRONLY) else { return }
     write(file.number, "1", 1)
   }
 
-  /// The directory of the group that oprun was started in.
-  private static func own() -> String? {
-    guard let membership = readSmallFile("/proc/self/cgroup") else { return nil }
-    return OwnControlGroup(membership: membership) { access($0, F_OK) == 0 }?.path
-  }
+  /// The file that kills all members of a group when 1 is written to it.
+  static func killFile(of path: String) -> String { "\(path)/cgroup.kill" }
 }

@@ -24,7 +24,8 @@ struct Guardian: ~Copyable {
   /// shortest runs would feel the cost.
   private static let delay: Int32 = 20
 
-  /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends.
+  /// Starts a guardian; if its program cannot be loaded, it has none until oprun ends, and then ends
+  /// the groups and the control group of commands, but does not search for other processes.
   static func start(_ sweep: Sweep, needsProgram: Bool = true) throws(SystemError) -> Guardian {
     let number = clinux_memory_file(guardianName)
     guard number >= 0 else { throw SystemError("cannot start the guardian", errno: -number) }
@@ -37,8 +38,8 @@ struct Guardian: ~Copyable {
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let start = GuardianStart(
-      lifeline: ends[0], ourEnd: ends[1], page: file.number, groups: page.slots,
-      delay: needsProgram ? delay : -1)
+      lifeline: ends[0], ourEnd: ends[1], page: file.number, delay: needsProgram ? delay : -1)
+    start.willEnd(page.slots, controlGroup: sweep.controlGroup)
     let process = start.perform()
     close(ends[0])
     let lifeline = Descriptor(owning: ends[1])
@@ -109,12 +110,11 @@ private final class GuardianStart {
   private let program = strdup("/proc/self/exe")
   private let arguments: CStrings
   private let environment: CStrings
+  private var killFile: UnsafeMutablePointer<CChar>?
 
   private static let stackSize = 16 * 1024
 
-  init(
-    lifeline: Int32, ourEnd: Int32, page: Int32, groups: UnsafeBufferPointer<Int32>, delay: Int32
-  ) {
+  init(lifeline: Int32, ourEnd: Int32, page: Int32, delay: Int32) {
     arguments = CStrings([guardianName, "\(lifeline)", "\(page)"])
     // An enclosing run recognises our guardian by this, and it contains no secret.
     environment = CStrings(
@@ -130,8 +130,14 @@ private final class GuardianStart {
     memory.pointee.page = page
     memory.pointee.delay = delay
     memory.pointee.parent = getpid()
+  }
+
+  /// Sets what the guardian ends if its program cannot be loaded.
+  func willEnd(_ groups: UnsafeBufferPointer<Int32>, controlGroup: String?) {
     memory.pointee.groups = groups.baseAddress
     memory.pointee.group_count = Int32(groups.count)
+    killFile = controlGroup.map { strdup(ControlGroup.killFile(of: $0)) }
+    memory.pointee.kill_file = UnsafePointer(killFile)
   }
 
   deinit {
@@ -140,6 +146,7 @@ private final class GuardianStart {
     memory.deallocate()
     stack.deallocate()
     free(program)
+    free(killFile)
     arguments.free()
     environment.free()
   }

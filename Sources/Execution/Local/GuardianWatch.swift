@@ -5,7 +5,8 @@ import Glibc
 
 /// Does the work of a guardian once it has a program. Returns only if the words of the command line
 /// are not those of a guardian.
-package func watchAsGuardian(_ words: [String]) {
+package func watchAsGuardian(_ commandLine: [UnsafePointer<CChar>]) {
+  let words = commandLine.map { String(cString: $0) }
   guard words.count == 3, words[0] == guardianName, let lifeline = Int32(words[1]),
     let file = Int32(words[2]), let page = GuardianPage(in: file), let sweep = Sweep(page.texts)
   else { return }

@@ -56,7 +56,7 @@ final class LocalProcesses {
     directory = options.directory
     masker = options.secrets.masker
     outputFolder = masker == nil ? nil : folder
-    var limits = DescriptorLimits()
+    var limits = try DescriptorLimits()
     try limits.makeRoom(forCommands: wanted)
     launcher = try Launcher()
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }

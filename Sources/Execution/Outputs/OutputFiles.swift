@@ -45,17 +45,20 @@ struct OutputFiles: ~Copyable {
   /// stays, for inspection.
   mutating func take(
     of operation: OperationID, from name: @autoclosure () -> String,
-    declared: [OutputDeclaration]?
+    declared: [OutputDeclaration]?, isCaptured: Bool = false
   ) throws(OutputFailure) -> ValueMap? {
     let countAtStart = countAtStart.removeValue(forKey: operation)
     changes.look()
     if countAtStart == changes.count { return nil }
-    return try takeOutputs(from: name(), in: directory, declared: declared)
+    return try takeOutputs(from: name(), in: directory) { bytes throws(OutputFailure) in
+      isCaptured ? try readCapturedOutput(bytes) : try readOutputs(bytes, declared: declared)
+    }
   }
 }
 
 private func takeOutputs(
-  from name: String, in directory: RunDirectory, declared: [OutputDeclaration]?
+  from name: String, in directory: RunDirectory,
+  _ read: ([UInt8]) throws(OutputFailure) -> ValueMap
 ) throws(OutputFailure) -> ValueMap? {
   let descriptor = directory.open(name)
   guard descriptor >= 0 else {
@@ -67,7 +70,7 @@ private func takeOutputs(
     }
   }
   defer { close(descriptor) }
-  let outputs = try readOutputs(try content(of: descriptor), declared: declared)
+  let outputs = try read(try content(of: descriptor))
   directory.remove(name)
   return outputs.count > 0 ? outputs : nil
 }

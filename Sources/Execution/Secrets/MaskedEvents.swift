@@ -45,7 +45,7 @@ extension RunBeginning {
     RunBeginning(
       runID: runID, clock: clock,
       host: RunHost(name: masker.mask(host.name), processorCount: host.processorCount),
-      processID: processID)
+      processID: processID, trace: trace)
   }
 }
 

@@ -31,13 +31,13 @@ struct DescriptorLimits {
   private static let forControlGroup = 3
 
   /// Must be made when the descriptors that a run waits with are open.
-  init() {
+  init() throws(SystemError) {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     softAtStart = UInt64(limit.rlim_cur)
     hard = UInt64(limit.rlim_max)
     soft = softAtStart
-    open = DescriptorLimits.openCount()
+    open = try DescriptorLimits.openCount()
     backlogs = DescriptorLimits.slowReaderCount()
   }
 
@@ -79,11 +79,15 @@ struct DescriptorLimits {
     }
   }
 
-  private static func openCount() -> Int {
+  private static func openCount() throws(SystemError) -> Int {
     // Since Linux 6.2 the size of the directory is their number.
     var status = stat()
     if stat("/proc/self/fd", &status) == 0, status.st_size > 0 { return Int(status.st_size) }
-    guard let folder = opendir("/proc/self/fd") else { return errno == EMFILE ? 16 : 3 }
+    guard let folder = opendir("/proc/self/fd") else {
+      // Without /proc a run would not see what its commands leave behind.
+      if errno == ENOENT { throw .last("a run needs '/proc'") }
+      return errno == EMFILE ? 16 : 3
+    }
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }

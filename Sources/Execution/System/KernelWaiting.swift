@@ -1,5 +1,6 @@
 // Waits with the means of Linux: epoll, signalfd and the monotonic clock.
 
+import CLinux
 import Diagnostics
 import Glibc
 import Plans
@@ -51,12 +52,14 @@ final class KernelWaiting: Waiting {
     ready.remove(at: index)
     if let parent { ready.append(parent) }
     for signal in signals.take() {
-      if signal != SIGWINCH {
-        ready.append(Ready(owner: .signals, number: Int(signal)))
-      } else if let resizing {
-        ready.append(resizing)
+      switch signal {
+      case SIGWINCH: if let resizing { ready.append(resizing) }
+      case SIGTSTP, SIGCONT: ready.append(Ready(owner: .jobControl, number: Int(signal)))
+      default: ready.append(Ready(owner: .signals, number: Int(signal)))
       }
     }
     return ready
   }
+
+  func obey(_ signal: Int32) { clinux_obey(signal) }
 }

@@ -1,5 +1,5 @@
-// Signals as something to read: the run's own, that a child changed state, that the terminal has another
-// size.
+// Signals as something to read: the run's own, those of job control, that a child changed state, that the
+// terminal has another size.
 
 import CLinux
 import Diagnostics
@@ -32,7 +32,8 @@ struct Signals: ~Copyable {
     signal(SIGCHLD, SIG_DFL)
     let stopping = Signals.stopping.reduce(0) { $0 | Signals.bit($1) }
     handled = stopping & ~(ignored & Signals.bit(SIGHUP))
-    let awaited = handled | Signals.bit(SIGCHLD) | Signals.bit(SIGWINCH)
+    let jobControl = Signals.bit(SIGTSTP) | Signals.bit(SIGCONT)
+    let awaited = handled | jobControl | Signals.bit(SIGCHLD) | Signals.bit(SIGWINCH)
     // A write to a closed pipe, or beyond the limit on file size, is an error to look at: not a
     // reason to die, nor to make commands ignore the signal.
     clinux_block_signals(awaited | Signals.bit(SIGPIPE) | Signals.bit(SIGXFSZ))

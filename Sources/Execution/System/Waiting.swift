@@ -26,11 +26,17 @@ protocol Waiting: AnyObject {
   /// one it waits for ever.
   func wait(until due: Nanoseconds?) -> [Ready]
 
+  /// Stops oprun as the signal would have, and returns when it goes on, or at once if nobody could let it
+  /// go on.
+  func obey(_ signal: Int32)
+
   /// The children that belong to oprun itself.
   var ownProcesses: OwnProcesses { get }
 }
 
 extension Waiting {
+  func obey(_ signal: Int32) {}
+
   func add(_ descriptor: Int32, for owner: Owner, number: Int) throws(SystemError) {
     try add(descriptor, for: owner, number: number, .reading)
   }
@@ -44,6 +50,8 @@ enum Owner: UInt32 {
   case hashing
   /// Readers of standard output and standard error.
   case readers
+  /// Whoever may stop oprun and let it go on: the number is that of SIGTSTP or SIGCONT.
+  case jobControl
 }
 
 /// Something that is ready.

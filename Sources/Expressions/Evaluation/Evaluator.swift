@@ -14,9 +14,9 @@ package enum FoldingGoal {
 }
 
 /// Finds the value of an expression, or builds the nodes of what is left of it.
-struct Folding<Bindings: ExpressionBindings> {
+struct Folding {
   package let expression: Expression
-  private let bindings: Bindings
+  private let bindings: any ExpressionBindings
   private let goal: FoldingGoal
   /// Empty unless the goal is the rest.
   package private(set) var nodes: [ExpressionNode] = []
@@ -28,7 +28,7 @@ struct Folding<Bindings: ExpressionBindings> {
 
   /// New constants are added to those given, which begin with the expression's own.
   package init(
-    _ expression: Expression, _ bindings: Bindings, for goal: FoldingGoal,
+    _ expression: Expression, _ bindings: any ExpressionBindings, for goal: FoldingGoal,
     constants: consuming [Value]
   ) {
     self.expression = expression

@@ -19,6 +19,10 @@ package final class ValueBudget {
     return made >= 0
   }
 
+  /// The same for a value that others may hold again and again; nothing is looked at once there were
+  /// too many.
+  package func allows(keeping value: Value) -> Bool { !isSpent && allows(making: value) }
+
   /// Counts a value that is read completely; returns false once the limit is exceeded.
   package func allows(reading value: Value) -> Bool {
     read -= Self.byteCount(of: value)

@@ -25,7 +25,9 @@ package func areEqual(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8
   }
   guard count >= 8 else {
     if count >= 4 { return areEqual(at: 0, UInt32.self) && areEqual(at: count - 4, UInt32.self) }
-    return (0..<count).allSatisfy { areEqual(at: $0, UInt8.self) }
+    var index = 0
+    while index < count, areEqual(at: index, UInt8.self) { index += 1 }
+    return index == count
   }
   var index = 0
   while index + 8 < count {

@@ -5,21 +5,21 @@ package import Diagnostics
 
 /// The contexts with which names in an expression begin.
 package enum ContextRoot: UInt8, CaseIterable, Sendable {
-  case params, env, steps, matrix, run, host, secrets
+  case params, env, steps, matrix, run, host, secrets, vars
 
   package var name: String { word.description }
 
   /// Whether its members may be literals of the file.
   var mayBeWritten: Bool {
     switch self {
-    case .matrix: true
+    case .matrix, .vars: true
     case .params, .env, .steps, .run, .host, .secrets: false
     }
   }
 
   /// The contexts by the names that other tools use.
   package static let elsewhere: [String: ContextRoot] = [
-    "inputs": .params, "vars": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
+    "inputs": .params, "needs": .steps, "jobs": .steps, "strategy": .matrix,
     "runner": .host,
   ]
 
@@ -32,6 +32,7 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
     case .run: "run"
     case .host: "host"
     case .secrets: "secrets"
+    case .vars: "vars"
     }
   }
 
@@ -40,7 +41,7 @@ package enum ContextRoot: UInt8, CaseIterable, Sendable {
   }
 
   private static func named(_ name: UnsafeBufferPointer<UInt8>) -> ContextRoot? {
-    for number: UInt8 in 0..<7 {
+    for number: UInt8 in 0..<8 {
       if let root = ContextRoot(rawValue: number), root.word.isSame(as: name) { return root }
     }
     return nil

@@ -42,14 +42,14 @@ extension Expression {
   }
 }
 
-struct ExpressionChecker<Scope: ExpressionScope> {
+struct ExpressionChecker {
   let expression: Expression
-  let scope: Scope
+  let scope: any ExpressionScope
   package private(set) var faults: [ExpressionFailure] = []
   /// The names of secrets that may be missing.
   private var missable: Set<Int> = []
 
-  package init(_ expression: Expression, _ scope: Scope) {
+  package init(_ expression: Expression, _ scope: any ExpressionScope) {
     self.expression = expression
     self.scope = scope
   }

@@ -1,6 +1,7 @@
 // How operations leave the engine: dependents are told, the queue forgets them.
 
 internal import Scheduling
+import Synchronization
 
 /// What remains to be done at an ending once the lock is released: nothing here may run under it,
 /// since releasing an operation can run user code.
@@ -54,6 +55,7 @@ extension Engine {
   func retire(_ operation: Operation, _ leftovers: inout Leftovers) {
     let old = operation.set(.retired)
     crew.endedCount &+= 1
+    endedCount.store(crew.endedCount, ordering: .relaxed)
     if !operation.awaited.isEmpty || !old.contains(.queued) {
       leftovers.dependencies = operation.withAwaited { $0.takeAll() }
       if !leftovers.dependencies.isEmpty, old.contains(.remembers) || operation.isDistinct {

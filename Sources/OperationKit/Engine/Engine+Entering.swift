@@ -29,7 +29,7 @@ extension Engine {
   private static let batch = 512
 
   func add(
-    _ operation: consuming Operation, to queue: OperationQueue, asBarrier: Bool = false
+    _ operation: Operation, to queue: OperationQueue, asBarrier: Bool = false
   ) {
     let old = operation.becomeQueued()
     let reference = Unmanaged.passRetained(operation)
@@ -45,13 +45,11 @@ extension Engine {
   }
 
   func add(_ operations: [Operation], to queue: OperationQueue) {
-    for operation in operations { operation.becomeQueued() }
+    operations.forEachReference { $0._withUnsafeGuaranteedRef { _ = $0.becomeQueued() } }
     enter()
     if !operations.isEmpty { open(queue) }
     reserve(operations.count)
-    for operation in operations {
-      admit(.passRetained(operation), to: queue.id, asBarrier: false)
-    }
+    operations.forEachReference { admit($0.retain(), to: queue.id, asBarrier: false) }
     unlockAndWake()
   }
 
@@ -201,5 +199,14 @@ extension Engine {
       number = members[Int(number)].previous
     }
     queues[queueNumber].barrier = id.rawValue
+  }
+}
+
+extension [Operation] {
+  /// Calls `body` for each operation without counting references: a loop would do so twice for each.
+  fileprivate func forEachReference(_ body: (Unmanaged<Operation>) -> Void) {
+    withUnsafeBytes {
+      for reference in $0.bindMemory(to: Unmanaged<Operation>.self) { body(reference) }
+    }
   }
 }

@@ -41,12 +41,17 @@ extension Engine {
     repeat {
       if case .nobody = wake, scheduler.pointee.mayStart() || crew.hasErrands {
         wake = crew.planWake(isNew: isNew)
-        if case .nobody = wake { epoch.add(1, ordering: .relaxed) }
+        if case .nobody = wake { advanceEpoch() }
       }
     } while !showAttendance()
     if !affairs.isEmpty { return unlockAndSettle(wake) }
     lock.unlock()
     send(wake)
+  }
+
+  /// Must be called under the lock, like everything that writes it: so this need not be one step.
+  private func advanceEpoch() {
+    epoch.store(epoch.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
   }
 
   private func unlockAndSettle(_ wake: Crew.Wake) {
@@ -128,7 +133,7 @@ extension Engine {
       case .search:
         if streak < Engine.burst { lookAround() } else { usleep(Engine.nap) }
         streak = 0
-      case .nap: usleep(Engine.nap)
+      case .nap: rest()
       case .sleep: if !sleep(worker, &role) { return }
       }
     }
@@ -206,6 +211,19 @@ extension Engine {
     let start = epoch.load(ordering: .relaxed)
     for _ in 0..<50 where epoch.load(ordering: .relaxed) == start && inbox.isEmpty {
       sched_yield()
+    }
+  }
+
+  /// Sleeps in short turns for as long as operations end too fast for a second thread. It does not
+  /// take the lock to find out: the thread that works would have to wait for it.
+  private func rest() {
+    var time = monotonicTime()
+    var count = endedCount.load(ordering: .relaxed)
+    while true {
+      usleep(Engine.nap)
+      let (newTime, newCount) = (monotonicTime(), endedCount.load(ordering: .relaxed))
+      if newTime - time >= (newCount &- count) * Crew.shortTime { return }
+      (time, count) = (newTime, newCount)
     }
   }
 

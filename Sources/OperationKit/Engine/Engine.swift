@@ -52,6 +52,8 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
   let attendance = Atomic<Bool>(false)
   /// Changes when there is work and a thread is looking for it.
   let epoch = Atomic<UInt32>(0)
+  /// How many operations have ended. Written under the lock.
+  let endedCount = Atomic<Int>(0)
 
   /// The scheduler is behind a pointer to avoid checks for exclusive access, which the lock
   /// ensures. The engine is never released.

@@ -3,8 +3,14 @@
 /// Runs its blocks at the same time, each on its own thread, and finishes when the last one has
 /// ended.
 open class BlockOperation: Operation, @unchecked Sendable {  // blocks change before it starts
-  @exclusivity(unchecked) private var first: (@Sendable () throws -> Void)?
-  @exclusivity(unchecked) private var others: [@Sendable () -> Void]?
+  /// The first block, and all others. With copyable stored properties, releasing an operation would
+  /// change its own reference count twice more.
+  private struct Blocks: ~Copyable {
+    var first: (@Sendable () throws -> Void)?
+    var others: [@Sendable () -> Void]?
+  }
+
+  @exclusivity(unchecked) private var blocks = Blocks()
 
   /// Makes an operation without blocks.
   public override init() {}
@@ -12,13 +18,13 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
   /// Makes an operation of one block.
   public convenience init(block: @escaping @Sendable () -> Void) {
     self.init()
-    first = block
+    blocks.first = block
   }
 
   /// Makes an operation of one block. An error that it throws is kept in ``Operation/error``.
   public convenience init(block: @escaping @Sendable () throws -> Void) {
     self.init()
-    first = block
+    blocks.first = block
   }
 
   /// Adds a block. This traps if the operation is executing or finished.
@@ -26,28 +32,28 @@ open class BlockOperation: Operation, @unchecked Sendable {  // blocks change be
     demand(
       bits.isDisjoint(with: [.executing, .finished]),
       "a block is added to an operation that is executing or finished: '\(self)'")
-    if first == nil {
-      first = block
-    } else if others == nil {
-      others = [block]
+    if blocks.first == nil {
+      blocks.first = block
+    } else if blocks.others == nil {
+      blocks.others = [block]
     } else {
-      others?.append(block)
+      blocks.others?.append(block)
     }
   }
 
   /// The blocks, in the order they were added. They are kept as long as the operation is.
   open var executionBlocks: [@Sendable () -> Void] {
-    guard let first else { return [] }
-    return [{ try? first() }] + (others ?? [])
+    guard let first = blocks.first else { return [] }
+    return [{ try? first() }] + (blocks.others ?? [])
   }
 
   /// Runs the blocks; if it is called again, it runs them again.
   open override func main() {
-    if let others { runAll(others) } else { runFirst() }
+    if let others = blocks.others { runAll(others) } else { runFirst() }
   }
 
   private func runFirst() {
-    do { try first?() } catch { fail(error) }
+    do { try blocks.first?() } catch { fail(error) }
   }
 
   private func runAll(_ others: [@Sendable () -> Void]) {

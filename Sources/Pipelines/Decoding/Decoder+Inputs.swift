@@ -10,6 +10,7 @@ extension Decoder {
     model.dotenv = fields[.dotenv].map { paths($0, PipelineKey.dotenv.row) } ?? []
     if let value = fields[.params] { decodeParams(value) }
     if let value = fields[.outputs] { decodeOutputs(value) }
+    if let value = fields[.vars] { decodeVars(value) }
   }
 
   private mutating func paths(_ value: NodeIndex, _ row: KeyRow) -> [Reference] {
@@ -33,6 +34,34 @@ extension Decoder {
         model.outputs.append(OutputModel(name: name, span: span(pair.key), value: text))
       }
     }
+  }
+
+  private mutating func decodeVars(_ value: NodeIndex) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else { return reportType(value, PipelineKey.vars.row) }
+    for (name, pair) in pairs(of: map, owner: "in 'vars'") {
+      checkName(name, of: pair, what: "the name of a derived value")
+      guard model.vars.count < PipelineModel.maxVarCount else {
+        return report(pair.key) { DecodingMessage.tooManyVars(at: $0) }
+      }
+      if let source = varSource(pair.value) {
+        model.vars.append(VarModel(name: name, span: span(pair.key), source: source))
+      }
+    }
+  }
+
+  /// A map with `run` is a command.
+  private mutating func varSource(_ value: NodeIndex) -> VarModel.Source? {
+    let node = tree.resolve(value)
+    guard tree.nodes[node].kind == .map else { return anyValue(value).map { .value($0) } }
+    let members = writtenPairs(of: node)
+    guard let run = members.first(where: { tree.string($0.key) == "run" }) else {
+      return anyValue(value).map { .value($0) }
+    }
+    for other in members where other.key != run.key {
+      report(other.key) { DecodingMessage.commandAlone(at: $0) }
+    }
+    return command(run.value, StepKey.run).map { .command($0) }
   }
 
   // MARK: Params

@@ -230,6 +230,14 @@ enum DecodingMessage {
       help: "a letter or '_', then letters, digits, '_' and '-', at most 128 in all")
   }
 
+  static func commandAlone(at span: Span) -> Diagnostic {
+    Diagnostic("a command in 'vars' has the key 'run' alone", at: span)
+  }
+
+  static func tooManyVars(at span: Span) -> Diagnostic {
+    Diagnostic("more than \(PipelineModel.maxVarCount) 'vars', which is the limit", at: span)
+  }
+
   static func badStepID(_ id: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(id)) cannot be the id of a step", at: span,

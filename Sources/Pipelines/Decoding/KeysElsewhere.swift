@@ -22,7 +22,7 @@ extension StepKey {
 extension PipelineKey {
   package static let elsewhere: [String: PipelineKey] = [
     "jobs": .steps, "tasks": .steps, "stages": .steps,
-    "variables": .params, "vars": .params, "inputs": .params,
+    "variables": .params, "inputs": .params,
     "includes": .include, "max_active_steps": .maxParallel, "concurrency": .maxParallel,
     "dir": .workingDir, "timeout_sec": .timeout,
   ]

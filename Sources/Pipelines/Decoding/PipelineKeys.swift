@@ -7,7 +7,7 @@ import Scheduling
 package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
-  case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`, pipelines
+  case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`, pipelines, vars
 
   package var row: KeyRow {
     switch self {
@@ -53,6 +53,7 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .workingDir: Rows.workingDir
     case .sequence: Rows.sequence
     case .default: Rows.default
+    case .vars: Rows.vars
     case .include: Rows.include
     case .mutex: Rows.mutex
     case .steps: Rows.steps
@@ -69,8 +70,9 @@ package enum PipelineKey: UInt8, ObjectKey {
   /// Whether an item of `pipelines` may have the key; the others are those of a whole file or run.
   package var isOfSection: Bool {
     switch self {
-    case .name, .description, .params, .env, .maxParallel, .defaults, .timeout, .shell, .workingDir,
-      .sequence, .steps, .outputs, .failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete:
+    case .name, .description, .params, .vars, .env, .maxParallel, .defaults, .timeout, .shell,
+      .workingDir, .sequence, .steps, .outputs, .failurePolicy, .onSuccess, .onFailure, .onCancel,
+      .onComplete:
       true
     case .version, .dotenv, .secrets, .queues, .resources, .include, .mutex, .default, .schema,
       .pipelines:
@@ -116,6 +118,13 @@ extension PipelineKey {
     }
     static var sequence: KeyRow {
       KeyRow("sequence", .boolean, "Every step waits for the one before it.", default: "false")
+    }
+    static var vars: KeyRow {
+      KeyRow(
+        "vars", .map(.anything, names: .identifier),
+        "Values that are computed once, named in expressions as `vars.NAME`; a map with `run` is a "
+          + "command that prints the value.",
+        example: "{image: 'registry/app:${{ params.version }}'}")
     }
     static var `default`: KeyRow {
       KeyRow(

@@ -11,6 +11,7 @@ struct Definitions {
   fileprivate var resources: [String: Span] = [:]
   fileprivate var params: [String: Span] = [:]
   fileprivate var environment: [String: Span] = [:]
+  fileprivate var vars: [String: Span] = [:]
   fileprivate var secrets: [String: Span] = [:]
   fileprivate var outputs: [String: Span] = [:]
   fileprivate var sections: [String: Span] = [:]
@@ -27,6 +28,7 @@ extension PipelineModel {
     resources += fresh(other.resources, "resource", &definitions.resources, &log)
     params += fresh(other.params, "parameter", &definitions.params, &log)
     environment += fresh(other.environment, "variable", &definitions.environment, &log)
+    vars += fresh(other.vars, "derived value", &definitions.vars, &log)
     secrets += fresh(other.secrets, "secret", &definitions.secrets, &log)
     outputs += fresh(other.outputs, "output", &definitions.outputs, &log)
     sections += fresh(other.sections, "pipeline", &definitions.sections, &log)
@@ -77,8 +79,8 @@ extension PipelineModel {
     case .onFailure: hooks[.onFailure] = other.hooks[.onFailure]
     case .onCancel: hooks[.onCancel] = other.hooks[.onCancel]
     case .onComplete: hooks[.onComplete] = other.hooks[.onComplete]
-    case .version, .name, .description, .params, .env, .dotenv, .secrets, .queues, .resources,
-      .include,
+    case .version, .name, .description, .params, .vars, .env, .dotenv, .secrets, .queues,
+      .resources, .include,
       .mutex, .steps, .schema, .outputs, .pipelines:
       break
     }
@@ -249,8 +251,8 @@ extension PipelineKey {
 
   package var reach: Reach {
     switch self {
-    case .params, .env, .dotenv, .secrets, .queues, .resources, .include, .steps, .outputs,
-      .pipelines:
+    case .params, .vars, .env, .dotenv, .secrets, .queues, .resources, .include, .steps,
+      .outputs, .pipelines:
       .merged
     case .shell, .workingDir, .sequence, .defaults: .ownSteps
     case .version, .name, .description, .schema: .file

@@ -57,6 +57,7 @@ struct PipelineLoader {
       log.report(at: first.span) { LoadingMessage.noSteps(at: $0) }
     }
     addVariables(to: &model)
+    model.addVarSteps()
     sections = FileSections(of: model)
     link(&model)
     for name in sections.names { _ = section(Reference(name: name, span: sections.span(of: name))) }
@@ -132,6 +133,7 @@ struct PipelineLoader {
 
   private mutating func add(_ model: inout PipelineModel) -> Int {
     let number = models.count
+    model.addVarSteps()
     models.append(PipelineModel())
     link(&model)
     swap(&models[number], &model)

@@ -34,6 +34,23 @@ enum PlanningMessage {
       help: "name the steps to run, such as \(quoted(example))")
   }
 
+  /// The first name is the last one too.
+  static func derivedCycle(_ names: [String], at span: Span) -> Diagnostic {
+    Diagnostic("'vars' in a cycle: \(names.map(printable).joined(separator: " → "))", at: span)
+  }
+
+  static func derivedTwice(_ name: String, first: Span, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "derived value \(quoted(name)) is one of the file, too", at: span,
+      secondary: [.init(first, "there")])
+  }
+
+  static func filesInVars(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'vars' are computed before any file is looked at", at: span,
+      help: "call the function where the value is used")
+  }
+
   static func listedTwice(_ name: String, by step: String, at span: Span) -> Diagnostic {
     Diagnostic("step \(quoted(step)) lists \(quoted(name)) twice in 'depends_on'", at: span)
   }

@@ -11,10 +11,15 @@ package final class GroupPattern: Sendable {
   package let operations: [OperationID]
   /// Pools of which each instance has its own.
   package let pools: [PoolID]
+  /// The numbers of the pipeline uses that are copied; each copy has its own `vars`.
+  package let pipelines: Range<Int>
   /// The group that an instance is; its members are among the operations.
   package let group: GroupPlan
 
-  package init(operations: [OperationID], pools: [PoolID], group: GroupPlan) {
+  package init(
+    operations: [OperationID], pools: [PoolID], pipelines: Range<Int> = 0..<0, group: GroupPlan
+  ) {
+    self.pipelines = pipelines
     self.operations = operations
     self.pools = pools
     self.group = group
@@ -34,18 +39,21 @@ package struct PatternCopier {
   private let group: OperationID
   private let operations: [OperationID: OperationID]
   private let pools: [PoolID: PoolID]
+  private let pipelines: Range<Int>
   private let matrix: ValueMap?
   private let name: (old: String, new: String)
   /// The scopes that were copied, with the originals: these are kept, so that no other object gets
   /// their identity.
   private var scopes: [ObjectIdentifier: (original: LateScope, copy: LateScope)] = [:]
   private var inputs: [ObjectIdentifier: (original: LateInputs, copy: LateInputs)] = [:]
+  private var vars: [ObjectIdentifier: (original: LateVars, copy: LateVars)] = [:]
 
   /// `old` is the group, `new` the instance of it; `operations` has that one, too.
   package init(
     from old: (operation: OperationID, step: PlannedStep), to new: PlannedStep,
-    operations: [OperationID: OperationID], pools: [PoolID: PoolID]
+    operations: [OperationID: OperationID], pools: [PoolID: PoolID], pipelines: Range<Int>
   ) {
+    self.pipelines = pipelines
     group = old.operation
     self.operations = operations
     self.pools = pools
@@ -81,6 +89,7 @@ package struct PatternCopier {
       pattern: plan.pattern.map { pattern in
         GroupPattern(
           operations: pattern.operations.map(copy), pools: pattern.pools.map { pools[$0] ?? $0 },
+          pipelines: pattern.pipelines,
           group: copy(pattern.group))
       })
   }
@@ -118,10 +127,12 @@ extension PatternCopier {
     if let known = scopes[ObjectIdentifier(scope)] { return known.copy }
     let around = scope.around.map { copy($0) }
     let inputs = scope.inputs.map { copy($0) }
+    let vars = scope.vars.map { $0.copied(by: &self) }
     let isSame =
       around === scope.around && inputs === scope.inputs && !names(scope)
+      && vars?.isSame(as: scope.vars) != false
       && scope.matrixGroup.map { $0 != group && operations[$0] == nil } ?? true
-    let result = isSame ? scope : changed(scope, around: around, inputs: inputs)
+    let result = isSame ? scope : changed(scope, around, inputs, vars)
     scopes[ObjectIdentifier(scope)] = (scope, result)
     return result
   }
@@ -133,7 +144,7 @@ extension PatternCopier {
   }
 
   private func changed(
-    _ scope: LateScope, around: LateScope?, inputs: LateInputs?
+    _ scope: LateScope, _ around: LateScope?, _ inputs: LateInputs?, _ vars: NeededVars?
   ) -> LateScope {
     var dependencies = LateDependencies(count: scope.dependencies.count)
     dependencies.all = scope.dependencies.map(copy)
@@ -147,10 +158,26 @@ extension PatternCopier {
     let matrix = isInside ? self.matrix.map { $0.merging(scope.matrix) } : scope.matrix
     return LateScope(
       dependencies, matrix: matrix, writtenNames: scope.writtenNames, inputs: inputs,
-      around: around, matrixGroup: isInside ? nil : scope.matrixGroup.map(copy))
+      around: around, matrixGroup: isInside ? nil : scope.matrixGroup.map(copy), vars: vars)
   }
 
-  private mutating func copy(_ inputs: LateInputs) -> LateInputs {
+  mutating func copy(_ vars: LateVars) -> LateVars {
+    if let known = self.vars[ObjectIdentifier(vars)] { return known.copy }
+    let result = vars.copied(by: &self)
+    self.vars[ObjectIdentifier(vars)] = (vars, result)
+    return result
+  }
+
+  /// The number of a pipeline use in this instance: those of different instances differ.
+  func copy(pipeline number: Int) -> Int {
+    guard isInside(number), let own = operations[group] else { return number }
+    return number & 0xFFFF_FFFF | (own.index + 1) << 32
+  }
+
+  /// Whether the pipeline use, or the one that it is a copy of, is in the pattern.
+  func isInside(_ pipeline: Int) -> Bool { pipelines.contains(pipeline & 0xFFFF_FFFF) }
+
+  mutating func copy(_ inputs: LateInputs) -> LateInputs {
     if let known = self.inputs[ObjectIdentifier(inputs)] { return known.copy }
     let outer = copy(inputs.outer)
     let enclosing = inputs.enclosing.map { copy($0) }

@@ -20,6 +20,7 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
     case .steps: .known(step(name))
     case .matrix: scope.matrix.map { .known($0[name] ?? .null) } ?? .missing
     case .params: parameter(name)
+    case .vars: derived(name)
     case .run: facts.runMember(name).map { .known(.string($0)) } ?? .missing
     // The only variables that are not known before the run are secrets.
     case .secrets, .env: .known(facts.secret(name).map { .string($0) } ?? .null)
@@ -113,8 +114,8 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
 extension LateBindings {
   /// Throws if a value is not of its parameter's type; the outermost pipeline is checked first.
   package func checkInputs() throws(EvaluationFailure) {
-    guard let inputs = scope.inputs else { return }
-    try check(inputs)
+    if let inputs = scope.inputs { try check(inputs) }
+    try checkVars()
   }
 
   private func check(_ inputs: LateInputs) throws(EvaluationFailure) {
@@ -260,7 +261,7 @@ extension LateScope {
     switch reference.root {
     case .secrets, .env: true
     case .params: reference.member.map(isSecret(param:)) ?? false
-    case .steps, .matrix, .run, .host: false
+    case .steps, .matrix, .run, .host, .vars: false
     }
   }
 

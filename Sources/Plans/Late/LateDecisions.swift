@@ -98,6 +98,7 @@ extension LateStep {
     _ facts: some RunFacts, isPartial: Bool
   ) throws(EvaluationFailure) -> ValueMap {
     let bindings = LateBindings(scope: parts.outputScope ?? scope, facts: facts)
+    if !isPartial { try bindings.checkVars() }
     var values = ValueMap()
     for output in parts.outputs {
       do throws(EvaluationFailure) {

@@ -161,6 +161,8 @@ package final class LateScope: Sendable {
   package let inputs: LateInputs?
   /// The scope of the group that the step stands in, where names are looked up that are not found here.
   package let around: LateScope?
+  /// The `vars` of its pipeline, if some are not known before the run.
+  package let vars: NeededVars?
   /// The own values of an instance that was made while running.
   package let instance: ValueMap?
   /// The group whose matrix gives its values to this scope, too, when it is known.
@@ -169,7 +171,7 @@ package final class LateScope: Sendable {
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
     writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
-    matrixGroup: OperationID? = nil
+    matrixGroup: OperationID? = nil, vars: NeededVars? = nil
   ) {
     self.matrixGroup = matrixGroup
     steps = dependencies.steps
@@ -179,6 +181,7 @@ package final class LateScope: Sendable {
     self.writtenNames = writtenNames
     self.inputs = inputs
     self.around = around
+    self.vars = vars
     instance = nil
   }
 
@@ -191,6 +194,7 @@ package final class LateScope: Sendable {
     inputs = scope.inputs
     around = scope.around
     matrixGroup = scope.matrixGroup
+    vars = scope.vars
     instance = matrix
   }
 
@@ -205,7 +209,8 @@ package struct LateDependencies {
 
   /// Makes a collection for about this many.
   package init(count: Int = 0) {
-    steps.reserveCapacity(count)
+    // For a few it would take longer than what it saves.
+    if count > 8 { steps.reserveCapacity(count) }
     all.reserveCapacity(count)
   }
 }
@@ -270,6 +275,9 @@ package protocol RunFacts {
   func keptList(of group: OperationID) -> Value?
   /// Keeps the list, if the group has ended and it will not change.
   func keep(_ list: Value, of group: OperationID)
+  /// The value of one of `vars`, if it was computed before.
+  func keptVar(_ number: LateVarNumber) -> Value?
+  func keepVar(_ value: Value, _ number: LateVarNumber)
   /// A member of `run`: `id`, `pipeline`, `workspace`.
   func runMember(_ name: String) -> String?
   /// The budget for the current decision.

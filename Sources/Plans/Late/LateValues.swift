@@ -65,6 +65,7 @@ extension LateStep {
   ) throws(EvaluationFailure) -> ReadyStep? {
     var bindings = LateBindings(scope: scope, facts: facts)
     if let step, let name = parts.stepName { bindings.own = (name, step) }
+    if step == nil { try bindings.checkVars() }
     var settings = settings
     var isLate = parts.input != nil
     if step == nil {
@@ -112,7 +113,9 @@ extension LateSettings {
   ) throws(EvaluationFailure) -> StepSettings.Changes {
     func text(_ text: Text, of giver: Int32) throws(EvaluationFailure) -> String {
       guard let scope = givers[giver] else { return try bindings.text(of: text) }
-      return try LateBindings(scope: scope, facts: bindings.facts).text(of: text)
+      let outer = LateBindings(scope: scope, facts: bindings.facts)
+      try outer.checkVars()
+      return try outer.text(of: text)
     }
     var changes = StepSettings.Changes()
     for variable in environment {
@@ -172,8 +175,7 @@ extension StepSettings {
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
-      orphans: orphans,
-      hooks: hooks, outputs: outputs)
+      orphans: orphans, hooks: hooks, outputs: outputs, capturesOutput: capturesOutput)
   }
 }
 

@@ -18,6 +18,10 @@ package final class Console: RunObserver {
   private var dialogue: Dialogue?
   /// The last of them.
   private var heard: Stream?
+  /// For what is shown of them; nil if nothing is.
+  private var progress: RunProgress?
+  private var display: LiveDisplay?
+  private var heartbeat: Heartbeat?
 
   package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
     self.screen = screen
@@ -31,18 +35,31 @@ package final class Console: RunObserver {
     }
     output =
       switch mode {
-      case .grouped: GroupedOutput(screen: screen, operations: operations)
+      case .live, .grouped: GroupedOutput(screen: screen, operations: operations)
       case .prefixed: PrefixedOutput(screen: screen, operations: operations)
-      case .quiet: UnseenOutput()
+      case .quiet, .json: UnseenOutput()
       }
+    display = LiveDisplay(on: screen)
+    let isWatched = screen.ci == nil && Terminal.isTerminal(screen.messages.descriptor)
+    if mode.showsProgress, !isWatched { heartbeat = Heartbeat(isForRunner: screen.ci != nil) }
+    if display != nil || heartbeat != nil {
+      progress = RunProgress(operations, screen: screen)
+    }
   }
 
   package func observe(_ event: RunEvent) {
     screen.ci?.advance(to: event)
+    show(event)
+    progress?.observe(event)
+    display?.changed(at: event.time)
+  }
+
+  private func show(_ event: RunEvent) {
     switch event.kind {
     case .started(let operation, _):
       ledger.start(operation, at: event.time)
     case .outputGrew(let operation, let role, let byteCount):
+      heartbeat?.outputGrew()
       let start = ledger.running(operation)?.start ?? event.time
       let stream = Stream(operation: operation, role: role)
       if let dialogue, dialogue.stream == stream {
@@ -57,17 +74,17 @@ package final class Console: RunObserver {
       if end.outputByteCount > 0, stream != heard {
         output.ended(stream, isFailure: !end.isSuccess)
       }
-      if mode != .quiet { lines.writeHookFailure(operation, role, end) }
+      if mode.showsProgress { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
       let settled = ledger.settle(operation, ending, cause, at: event.time)
-      if mode != .quiet {
+      if mode.showsProgress {
         if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
       }
       if let settled { annotations?.add(settled) }
     case .terminalTaken(let operation, let role):
       // Nobody types where a CI runner reads.
       if screen.ci == nil { takeTerminal(for: Stream(operation: operation, role: role)) }
-    case .terminalReturned: if screen.ci == nil { returnTerminal() }
+    case .terminalReturned: if screen.ci == nil { returnTerminal(at: event.time) }
     case .appended(let operation, let id, let group, let after):
       operations.append(operation, id: id, to: group, after: after)
       lines.makeRoom(for: id)
@@ -77,20 +94,37 @@ package final class Console: RunObserver {
       finish(end, at: event.time)
     case .ready(let operation):
       ledger.becameReady(operation, at: event.time)
-      if mode != .quiet { tell(event) }
+      if mode.showsProgress { tell(event) }
     case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
-      if mode != .quiet { tell(event) }
+      if mode.showsProgress { tell(event) }
     case .published: break
     }
   }
 
-  package var deadline: Nanoseconds? { output.deadline }
+  package var deadline: Nanoseconds? {
+    [output.deadline, display?.deadline, heartbeat?.deadline].compactMap { $0 }.min()
+  }
 
   package func endTurn(at time: Nanoseconds) {
     output.advance(to: time)
     lines.endTurn()
+    if heartbeat?.isDue(at: time) == true, let view = view(at: time, rows: Heartbeat.mostNames) {
+      lines.writeHeartbeat(view)
+    }
     screen.flush()
+    display?.endTurn(at: time) { view(at: time, rows: $0.rows) ?? LiveView() }
   }
+
+  private func view(at time: Nanoseconds, rows: Int) -> LiveView? {
+    progress?.view(at: time, rows: rows, ledger, lines)
+  }
+
+  package func suspend() {
+    screen.flush()
+    display?.clear()
+  }
+
+  package func resume() { display?.redraw() }
 
   private func tell(_ event: RunEvent) {
     switch event.kind {
@@ -120,28 +154,35 @@ package final class Console: RunObserver {
     let shown = output.suspend(for: stream)
     let dialogue = Dialogue(
       stream, from: shown, on: Stage(screen: screen, operations: operations),
-      isQuiet: mode == .quiet)
+      isQuiet: !mode.showsProgress)
+    screen.flush()
+    display?.stepAside()
     screen.setRaw(true)
     self.dialogue = dialogue
     heard = stream
     if let log = operations.log(of: stream) { dialogue.show(upTo: log.size) }
   }
 
-  private func returnTerminal() {
+  private func returnTerminal(at time: Nanoseconds) {
     screen.setRaw(false)
     dialogue?.close()
     dialogue = nil
+    screen.flush()
+    display?.comeBack(at: time)
     output.resume()
   }
 
   private func finish(_ end: RunEnd, at time: Nanoseconds) {
     lines.endTurn()
+    screen.flush()
+    display?.end()
+    heartbeat = nil
     screen.ci?.closeGroup(on: screen)
     annotations?.finish(end)
     screen.ci?.beginSummary(operations.plan.name, on: screen)
     screen.turnToMessages()
     let summary = Summary(operations: operations, ledger: ledger, screen: screen)
-    summary.write(end, wallTime: time, isQuiet: mode == .quiet)
+    summary.write(end, wallTime: time, isQuiet: !mode.showsProgress)
     screen.flush()
   }
 }

@@ -36,21 +36,28 @@ struct Fold {
 
   /// `38 ok, 2 failed in 12.3s`, `4 blocked: 'get' failed`.
   func words(at end: Nanoseconds, _ sink: ByteSink) -> String {
+    counts(sink)
+      + sink.captured { sink in
+        if let start {
+          sink.write(" in ")
+          sink.write(elapsed: end - start)
+        }
+        if let reason {
+          sink.write(": ")
+          sink.write(reason)
+          if hasOtherReasons { sink.write(", and other reasons (--verbose)") }
+        }
+      }
+  }
+
+  /// `38 ok, 2 failed`.
+  func counts(_ sink: ByteSink) -> String {
     sink.captured { sink in
       let shown = Count.inLinesOfGroups.compactMap { count in counts[count].map { (count, $0) } }
       for (index, (count, number)) in shown.enumerated() {
         if index > 0 { sink.write(", ") }
         sink.write(grouped: number)
         sink.write(count.words)
-      }
-      if let start {
-        sink.write(" in ")
-        sink.write(elapsed: end - start)
-      }
-      if let reason {
-        sink.write(": ")
-        sink.write(reason)
-        if hasOtherReasons { sink.write(", and other reasons (--verbose)") }
       }
     }
   }

@@ -9,7 +9,7 @@ struct ProgressLines {
   let screen: Screen
   let sink: ByteSink
   /// The number of columns to which names are padded.
-  private var nameWidth: Int
+  private(set) var nameWidth: Int
   /// The reported conditions that unended operations wait for.
   var waits: [OperationID: Set<String>] = [:]
   /// By the group, until all of it has ended.

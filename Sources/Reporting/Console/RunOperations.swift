@@ -59,10 +59,15 @@ final class RunOperations {
 
   var count: Int { plan.steps.count + instances.count }
 
+  /// As people count them now: a group counts as its members, if it has any.
+  private(set) lazy var stepCount = plan.stepCount
+
   func append(
     _ operation: OperationID, id: String, to group: OperationID, after dependencies: [OperationID]
   ) {
     precondition(operation.index == count, "numbers of new operations follow those of all others")
+    let isStep = !plan.standsForOthers(planned(group))
+    if isStep, instancesOfGroup[group] != nil { stepCount += 1 }
     instances.append(Instance(id: id, group: group, dependencies: dependencies))
     instancesOfGroup[group, default: []].append(operation)
   }
@@ -71,6 +76,18 @@ final class RunOperations {
   func expandedGroup(of operation: OperationID) -> OperationID? {
     let number = operation.index - plan.steps.count
     return instances.indices.contains(number) ? instances[number].group : nil
+  }
+
+  /// The operation itself, or the step of the plan that was expanded to it.
+  func planned(_ operation: OperationID) -> OperationID {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return step
+  }
+
+  /// The number of instances of a step, as far as they are known.
+  func instanceCount(of group: OperationID) -> Int {
+    instancesOfGroup[group]?.count ?? plan.groups[group]?.members.count ?? 0
   }
 
   /// It goes on beside the steps that need it.
@@ -100,13 +117,6 @@ final class RunOperations {
     if instancesOfGroup.isEmpty { return plan.standsForOthers(operation) }
     return instancesOfGroup[operation] != nil || plan.standsForOthers(planned(operation))
   }
-
-  /// The operation of the plan that an instance was made from.
-  private func planned(_ operation: OperationID) -> OperationID {
-    var planned = operation
-    while let group = expandedGroup(of: planned) { planned = group }
-    return planned
-  }
 }
 
 // Properties of an operation.
@@ -121,12 +131,19 @@ extension RunOperations {
       settings: step.settings, late: step.late)
   }
 
+  /// The settings of a step, without copying the rest of it.
+  private func settings(of operation: OperationID) -> StepSettings {
+    var step = operation
+    while let group = expandedGroup(of: step) { step = group }
+    return plan.steps[step.index].settings
+  }
+
   func name(_ operation: OperationID) -> String { id(operation) ?? "the run" }
 
   /// The time limit of the command of a step, or of a hook; nil if it has none, or if the hook was ended
   /// before, because the run had to end.
   func limit(of end: CommandEnd, as role: CommandRole, _ operation: OperationID) -> Nanoseconds? {
-    let settings = operation.rawValue < 0 ? plan.settings : step(operation).settings
+    let settings = operation.rawValue < 0 ? plan.settings : self.settings(of: operation)
     guard case .hook(let kind, let index) = role else { return settings.timeout }
     let hooks = settings.hooks[kind]
     guard hooks.indices.contains(index - 1) else { return nil }
@@ -190,7 +207,7 @@ extension RunOperations {
 
   /// The name for people, if there is one and it is known.
   func label(of operation: OperationID) -> [Piece] {
-    guard let id = id(operation), let name = step(operation).settings.name, name != id,
+    guard let id = id(operation), let name = settings(of: operation).name, name != id,
       !name.contains("${{")
     else { return [] }
     return [Piece("(\(shortName(name)))", .faint, gap: 1)]

@@ -3,11 +3,6 @@
 
 import Scheduling
 
-/// The values of `--output`.
-package enum OutputMode: String, CaseIterable, Sendable {
-  case grouped, prefixed, quiet
-}
-
 /// Receives the growth and the end of logs; writes what is shown of them.
 protocol StepOutput {
   /// The log can be read up to `byteCount`. `start` is when its operation first started.
@@ -31,7 +26,7 @@ extension StepOutput {
   var deadline: Nanoseconds? { nil }
 }
 
-/// `quiet`: output stays in the logs.
+/// `quiet` and `json`: output stays in the logs.
 struct UnseenOutput: StepOutput {
   func grew(_ stream: Stream, to byteCount: Int, start: Nanoseconds, at now: Nanoseconds) {}
   func ended(_ stream: Stream, isFailure: Bool) {}

@@ -18,6 +18,7 @@ package final class EventStream: RunObserver {
   private let sink: ByteSink
   private let operations: RunOperations
   private let directory: RunDirectory
+  private var trace: TraceContext?
   /// The name of the file, if events are written to one: missing events are then a failure of the
   /// run.
   private let fileName: String?
@@ -150,6 +151,11 @@ extension EventStream {
     write("host", beginning.host.name)
     write("processors", beginning.host.processorCount)
     write("process", Int(beginning.processID))
+    guard let trace = beginning.trace else { return }
+    self.trace = trace
+    write("trace", trace.traceID)
+    write("span", trace.runSpan)
+    if let parent = trace.parentSpan { write("parent_span", parent) }
   }
 
   /// Writes the step; the run's own hooks belong to none.
@@ -171,6 +177,7 @@ extension EventStream {
       write("index", index)
     case .probe(let index): write("probe", index)
     }
+    if let trace { write("span", trace.span(of: operation, role)) }
   }
 
   private func write(_ end: CommandEnd) {

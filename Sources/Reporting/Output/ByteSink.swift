@@ -12,6 +12,8 @@ package final class ByteSink {
   package let descriptor: Int32
   /// Used in place of the descriptor if writing must not wait.
   let outlet: Outlet?
+  /// Used in place of both where text is followed by a block.
+  let pane: Pane?
   /// True if nothing reads the output any more, or the device is full.
   package var hasFailed: Bool { outlet?.hasFailed ?? isSilent }
   private var isSilent = false
@@ -76,9 +78,12 @@ package final class ByteSink {
     self.init(descriptor: descriptor, outlet: nil, capacity: capacity)
   }
 
-  init(descriptor: Int32, outlet: Outlet?, capacity: Int = 64 << 10) {
+  init(
+    descriptor: Int32, outlet: Outlet?, pane: Pane? = nil, capacity: Int = 64 << 10
+  ) {
     self.descriptor = descriptor
     self.outlet = outlet
+    self.pane = pane
     buffer = .allocate(byteCount: capacity, alignment: 16)
   }
 
@@ -205,6 +210,7 @@ package final class ByteSink {
   }
 
   private func writeNow(_ bytes: UnsafeRawBufferPointer) {
+    if let pane { return pane.append(bytes) }
     if let outlet { return outlet.write(bytes) }
     if memory != nil {
       memory?.append(contentsOf: bytes)
@@ -237,6 +243,7 @@ package final class ByteSink {
   /// The descriptor to which the kernel may copy, once everything collected is written; nil if
   /// bytes must come through `write`.
   var copyTarget: Int32? {
+    if pane != nil { return nil }
     guard let outlet else { return descriptor }
     return outlet.isOpenForCopies ? outlet.descriptor : nil
   }

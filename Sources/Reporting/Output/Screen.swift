@@ -14,6 +14,8 @@ package struct ScreenOptions {
   package var usesASCII = false
   /// Every instance of a step has a line.
   package var unfoldsInstances = false
+  /// A terminal shows what is running in a block below everything else.
+  package var isLive = false
   /// For everything that is written.
   package var masker: Masker?
   /// The directory for output that readers do not accept at once, so that nothing waits for them;
@@ -29,7 +31,8 @@ package struct ScreenOptions {
 package final class Screen {
   /// The sink for step output.
   let output: ByteSink
-  /// The sink for progress, notices and the summary.
+  /// The sink for progress, notices and the summary; the same one where both streams end up in the same
+  /// place, unless that is a terminal, to whose width only messages are cut.
   let messages: ByteSink
   /// True if both end up in the same place.
   let isShared: Bool
@@ -39,6 +42,8 @@ package final class Screen {
   let colorsMessages: Bool
   let usesASCII: Bool
   let unfoldsInstances: Bool
+  /// The terminal with a block at its bottom; nil if there is none.
+  let pane: Pane?
   /// What a CI runner is told; nil if people, files or programs read.
   let ci: CILog?
   /// Whether steps may colour what they print.
@@ -66,8 +71,14 @@ package final class Screen {
     let other =
       isShared
       ? outlet : options.backlogFolder.flatMap { Outlet(messages, backlog: "@messages", in: $0) }
-    self.output = ByteSink(descriptor: output, outlet: outlet)
-    self.messages = ByteSink(descriptor: messages, outlet: other)
+    clipsMessages = options.ci == nil && Terminal.width(of: messages) != nil
+    pane =
+      options.isLive && clipsMessages
+      ? Pane(messages, other, wrapsAgain: Terminal.wrapsAgain(environment: environment)) : nil
+    self.output = ByteSink(descriptor: output, outlet: outlet, pane: isShared ? pane : nil)
+    self.messages =
+      isShared && options.ci == nil && !clipsMessages
+      ? self.output : ByteSink(descriptor: messages, outlet: other, pane: pane)
     self.output.masker = options.masker
     self.messages.masker = options.masker
     ci = options.ci.map(CILog.init)
@@ -80,7 +91,6 @@ package final class Screen {
       isTerminal: showsColors ?? Terminal.isTerminal(messages), environment: environment)
     usesASCII = options.usesASCII
     unfoldsInstances = options.unfoldsInstances
-    clipsMessages = ci == nil && Terminal.width(of: messages) != nil
     self.messages.guardRules = ci?.dialect.rules
     scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
     measure()
@@ -101,18 +111,19 @@ package final class Screen {
   }
 
   /// Must be called before step output is written.
-  func turnToOutput() { if isShared { messages.flush() } }
+  func turnToOutput() { if isShared, messages !== output { messages.flush() } }
 
   /// Must be called before a message is written.
   func turnToMessages() {
     if isShared || unfinished === messages { endLine() }
-    if isShared { output.flush() }
+    if isShared, messages !== output { output.flush() }
     if clipsMessages { measure() }
   }
 
   func flush() {
     output.flush()
-    messages.flush()
+    if messages !== output { messages.flush() }
+    pane?.endTurn()
     ci?.noteWaiting(messages)
     output.outlet?.endTurn()
     messages.outlet?.endTurn()
@@ -157,7 +168,7 @@ package final class Screen {
       let count = log.read(at: position, into: window)
       let bytes = UnsafeRawBufferPointer(rebasing: window[..<count])
       let isLast = isEnd && position + count == range.upperBound
-      let used = filter.write(bytes, isLast: isLast, to: output)
+      let used = writeVisible(bytes, isLast: isLast, through: &filter)
       if used == 0 { break }
       position += used
     }

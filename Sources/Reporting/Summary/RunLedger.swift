@@ -149,6 +149,8 @@ struct RunLedger {
     }
   }
 
+  func hasEnded(_ operation: OperationID) -> Bool { outcome(of: operation) != nil }
+
   private func outcome(of operation: OperationID) -> Outcome? {
     outcomes.indices.contains(operation.index) ? outcomes[operation.index] : nil
   }

@@ -4,9 +4,9 @@
 package struct OperationID: Hashable, Comparable, Sendable {
   package let rawValue: Int32
 
-  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  package var index: Int { Int(rawValue) }
+  @inlinable package var index: Int { Int(rawValue) }
 
   package static func < (left: OperationID, right: OperationID) -> Bool {
     left.rawValue < right.rawValue
@@ -17,9 +17,9 @@ package struct OperationID: Hashable, Comparable, Sendable {
 package struct QueueID: Hashable, Sendable {
   package let rawValue: Int32
 
-  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  package var index: Int { Int(rawValue) }
+  @inlinable package var index: Int { Int(rawValue) }
 
   package static let `default` = QueueID(0)
 }
@@ -28,9 +28,9 @@ package struct QueueID: Hashable, Sendable {
 package struct PoolID: Hashable, Sendable {
   package let rawValue: Int32
 
-  package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  package var index: Int { Int(rawValue) }
+  @inlinable package var index: Int { Int(rawValue) }
 }
 
 /// A length of time, or a moment counted from the start of the run, in nanoseconds.

@@ -83,6 +83,7 @@ struct ArgumentParser {
 
   /// Reads `-n`, `-nv`, `-j4`, `-j 4`, `-nj4`.
   private mutating func readLetters(_ word: String) throws(UsageFailure) {
+    if word.utf8.count > 2, isFlag("-" + word) { throw .missingDash(word, of: command) }
     var letters = word.dropFirst()
     while let letter = letters.popFirst() {
       guard let option = options.first(where: { $0.letter == letter }) else {
@@ -93,6 +94,20 @@ struct ArgumentParser {
       }
       turnOn(option)
     }
+  }
+
+  private func isFlag(_ word: String) -> Bool {
+    let flag = word.prefix { $0 != "=" }
+    return options.contains { $0.flag == flag }
+  }
+
+  /// Whether a word is an option of the command, and so hardly the value of another.
+  private func isOption(_ word: String) -> Bool {
+    if word == "--" || isFlag(word) { return true }
+    guard word.hasPrefix("-"), !word.hasPrefix("--"), let letter = word.dropFirst().first else {
+      return false
+    }
+    return options.contains { $0.letter == letter }
   }
 
   private mutating func turnOn(_ option: Option) {
@@ -106,8 +121,9 @@ struct ArgumentParser {
   private mutating func take(
     _ attached: String?, for option: Option, _ kind: ValueKind
   ) throws(UsageFailure) {
-    guard let text = attached ?? rest.popFirst() else {
-      throw .missingValue(of: option, kind, command)
+    let next = rest.first.flatMap { isOption($0) ? $0 : nil }
+    guard let text = attached ?? (next == nil ? rest.popFirst() : nil) else {
+      throw .missingValue(of: option, kind, before: next, command)
     }
     guard let value = kind.value(of: text) else {
       throw .wrongValue(text, for: kind, from: option.flag, command)
@@ -163,6 +179,10 @@ struct ArgumentParser {
 
   private mutating func checkOperands() {
     let count = invocation.operands.count
+    if invocation.operands.contains(where: \.isEmpty) {
+      mistakes.append(.emptyOperand(of: command))
+      return
+    }
     if count < command.operandCount.lowerBound {
       mistakes.append(.missingOperand(of: command))
       return

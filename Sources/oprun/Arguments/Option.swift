@@ -54,8 +54,8 @@ enum ValueKind: Sendable {
   /// A whole number, at least 0.
   case count
   case duration
-  /// One of the words; those in `later` are known but not supported yet.
-  case choice([String], later: [String] = [])
+  /// One of the words.
+  case choice([String])
   /// A name and a value, which may be empty: `name=value`.
   case assignment
   /// Any string except the empty one; the placeholder and the words describe it.
@@ -66,7 +66,7 @@ enum ValueKind: Sendable {
     case .count: "N"
     case .duration: "TIME"
     case .assignment: "NAME=VALUE"
-    case .choice(let words, _): words.joined(separator: "|")
+    case .choice(let words): words.joined(separator: "|")
     case .text(let placeholder, _): placeholder
     }
   }

@@ -34,11 +34,11 @@ enum Options {
     summary: "set a parameter of the pipeline; may be repeated")
   static let output = Option(
     "output", nil,
-    .choice(OutputMode.allCases.map(\.rawValue), later: ["live", "json"]),
+    .choice(OutputMode.allCases.map(\.rawValue)),
     // OPRUN_OUTPUT is the variable in which a step finds the file for its outputs.
     variable: "OPRUN_OUTPUT_MODE",
     summary:
-      "how to show the output of steps; grouped by default")
+      "how to show the run; live by default on a terminal, else grouped")
   static let events = Option(
     "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
     summary: "write what happens to FILE, fd:N or - as JSON")

@@ -24,11 +24,34 @@ struct UsageFailure: Error, Hashable {
     _ flag: String, value: String? = nil, of command: Command
   ) -> UsageFailure {
     let known = (command.options + [Options.help, Options.version]).map(\.flag)
+    let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
     return UsageFailure(
       "unknown option \(quoted(flag))",
-      help: suggestion(for: flag, among: known).map { "did you mean '\($0)'?" }
+      help: meant.map { "did you mean '\($0)'?" } ?? commandHelp(flag, command)
         ?? parameterHelp(flag, value, command),
       command: command.name)
+  }
+
+  /// `--dry` can only mean `--dry-run`.
+  private static func onlyFlag(beginningWith flag: String, among known: [String]) -> String? {
+    let fewest = 5
+    let found = known.filter { $0.hasPrefix(flag) }
+    return flag.utf8.count >= fewest && found.count == 1 ? found[0] : nil
+  }
+
+  /// Other commands have it.
+  private static func commandHelp(_ flag: String, _ command: Command) -> String? {
+    let owners = Command.all.filter { other in
+      other.options.contains { $0.flag == flag || $0.letter.map { "-\($0)" } == flag }
+    }
+    guard !owners.isEmpty else { return nil }
+    return "it is an option of \(inWords(owners.map { "'oprun \($0.name)'" }, last: "and"))"
+  }
+
+  /// `-dry-run`, with one dash.
+  static func missingDash(_ word: String, of command: Command) -> UsageFailure {
+    UsageFailure(
+      "unknown option \(quoted(word))", help: "did you mean '-\(word)'?", command: command.name)
   }
 
   private static func parameterHelp(
@@ -77,9 +100,20 @@ struct UsageFailure: Error, Hashable {
     return first
   }
 
-  static func missingValue(of option: Option, _ kind: ValueKind, _ command: Command) -> UsageFailure
-  {
-    UsageFailure("'\(option.flag)' needs a value: \(kind.wanted)", command: command.name)
+  /// `next` is the option that stands where the value would.
+  static func missingValue(
+    of option: Option, _ kind: ValueKind, before next: String?, _ command: Command
+  ) -> UsageFailure {
+    var help: String?
+    if case .text = kind, let next { help = "if \(quoted(next)) is the value, write '='" }
+    return UsageFailure(
+      "'\(option.flag)' needs a value: \(kind.wanted)", help: help, command: command.name)
+  }
+
+  static func emptyOperand(of command: Command) -> UsageFailure {
+    UsageFailure(
+      "an argument is empty, so it names no file and no step",
+      help: "a variable without a value in the shell makes such an argument", command: command.name)
   }
 
   static func unwantedValue(of option: Option, found: String, _ command: Command) -> UsageFailure {
@@ -91,10 +125,7 @@ struct UsageFailure: Error, Hashable {
     _ text: String, for kind: ValueKind, from source: String, _ command: Command
   ) -> UsageFailure {
     var help: String?
-    if case .choice(let words, let later) = kind {
-      if later.contains(text) {
-        return UsageFailure("'\(source) \(text)' is not supported yet", command: command.name)
-      }
+    if case .choice(let words) = kind {
       help = suggestion(for: text, among: words).map { "did you mean '\($0)'?" }
     }
     return UsageFailure(
@@ -215,7 +246,7 @@ extension ValueKind {
     case .count: "a whole number of at least 0"
     case .duration: "a duration such as 250ms, 30s or 1h30m"
     case .assignment: "a name and a value, as in name=value"
-    case .choice(let words, _): inWords(words)
+    case .choice(let words): inWords(words)
     case .text(_, let wanted): wanted
     }
   }

@@ -9,7 +9,7 @@ extension ValueKind {
     case .count: return wholeNumber(text).map(OptionValue.count)
     case .duration: return nanoseconds(text).map(OptionValue.duration)
     case .assignment: return parseAssignment(text)
-    case .choice(let words, _): return words.contains(text) ? .text(text) : nil
+    case .choice(let words): return words.contains(text) ? .text(text) : nil
     case .text: return text.isEmpty ? nil : .text(text)
     }
   }

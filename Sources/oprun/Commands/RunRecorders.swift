@@ -8,7 +8,7 @@ import Plans
 import Reporting
 
 struct RunRecorders {
-  private let events: EventStream?
+  private let events: [EventStream]
   private let reports: ReportFiles?
 
   /// Each option that names a file to write.
@@ -23,25 +23,36 @@ struct RunRecorders {
     guard let words = invocation.text(Options.events) else { return }
     try EventTarget.check(words)
     guard EventTarget.isStandardOutput(words), let mode = invocation.text(Options.output),
-      mode != OutputMode.quiet.rawValue
+      mode != OutputMode.quiet.rawValue, mode != OutputMode.json.rawValue
     else { return }
     throw .eventsAmongOutput(mode)
   }
 
   init(_ invocation: Invocation, _ plan: Plan, _ options: RunOptions) throws(SystemError) {
     let masker = options.secrets.masker
-    if let words = invocation.text(Options.events) {
+    var events: [EventStream] = []
+    for words in Self.eventTargets(invocation) {
       let target = try EventTarget(words)
-      events = EventStream(
-        target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
-        masker: masker)
-    } else {
-      events = nil
+      events.append(
+        EventStream(
+          target.descriptor, fileName: target.fileName, plan: plan, directory: options.directory,
+          masker: masker))
     }
+    self.events = events
     let targets = Self.targets(invocation)
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
+  }
+
+  /// `--output json` is `--events -`, and more events may go elsewhere.
+  private static func eventTargets(_ invocation: Invocation) -> [String] {
+    let chosen = invocation.text(Options.events)
+    let isJSON = invocation.text(Options.output) == OutputMode.json.rawValue
+    guard isJSON, !(chosen.map(EventTarget.isStandardOutput) ?? false) else {
+      return chosen.map { [$0] } ?? []
+    }
+    return ["-"] + (chosen.map { [$0] } ?? [])
   }
 
   private static func targets(_ invocation: Invocation) -> [ReportTarget] {
@@ -61,11 +72,10 @@ struct RunRecorders {
 
   /// The observers that record; they come before those that show the run.
   var observers: [any RunObserver] {
-    let all: [(any RunObserver)?] = [events, reports]
-    return all.compactMap { $0 }
+    events + (reports.map { [$0] } ?? [])
   }
 
-  var outlets: [any RunOutlet] { events?.outlet.map { [$0] } ?? [] }
+  var outlets: [any RunOutlet] { events.compactMap(\.outlet) }
 
   /// The warnings to show when the run has ended.
   var warnings: [String] { reports?.warnings ?? [] }

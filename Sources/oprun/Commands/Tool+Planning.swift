@@ -61,7 +61,10 @@ extension Tool {
     do throws(PlanningFailure) {
       return .success(try pipeline.plan(options.refusing(reading.secrets)))
     } catch {
-      return .failure(ReportedFailure(status: explain(error, path)))
+      var isUnknownStep = false
+      if case .unknownStep = error { isUnknownStep = true }
+      return .failure(
+        ReportedFailure(status: explain(error, path), isUnknownStep: isUnknownStep))
     }
   }
 
@@ -119,6 +122,9 @@ extension Tool {
           annotationsOf: diagnostics, in: sources, for: CISurroundings.options(for: runner))
       }
       return ExitStatus.invalidPipeline
+    case .unknownStep(let message):
+      say(message)
+      return ExitStatus.usage
     case .emptySelection(let message, let help):
       say(message, help: help)
       return ExitStatus.emptySelection
@@ -169,4 +175,6 @@ extension PlanningOptions {
 /// There is no plan; the reason has been reported.
 struct ReportedFailure: Error {
   let status: Int32
+  /// A word of the command line was taken for a step.
+  var isUnknownStep = false
 }

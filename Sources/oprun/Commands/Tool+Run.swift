@@ -19,7 +19,7 @@ extension Tool {
     let reading = readSecrets(of: &pipeline)
     switch plan(invocation.operands[0], pipeline, options, reading) {
     case .failure(let exit):
-      if exit.status == ExitStatus.emptySelection { sayWhatElse(invocation) }
+      if exit.isUnknownStep { sayWhatElse(invocation) }
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
@@ -94,6 +94,7 @@ extension Tool {
       options.secrets = secrets
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
+      options.trace = .ofRun(id, invocation)
       return run(plan, invocation, options)
     } catch {
       say(error.message, help: error.help)
@@ -116,13 +117,15 @@ extension Tool {
     screenOptions.masker = options.secrets.masker
     screenOptions.backlogFolder = options.directory
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
-    let surroundings = CISurroundings(invocation, isOutputTaken: isForEvents)
+    let isOutputTaken = isForEvents || invocation.text(Options.output) == OutputMode.json.rawValue
+    let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
     screenOptions.ci = surroundings.options
     surroundings.writeMasks(options.secrets)
+    let mode = outputMode(invocation, isForEvents: isForEvents, surroundings)
+    screenOptions.isLive = mode == .live
     let screen = Screen(
       output: surroundings.output, messages: surroundings.messages, options: screenOptions,
       environment: environmentValue)
-    let mode = invocation.choice(Options.output, default: isForEvents ? OutputMode.quiet : .grouped)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
@@ -140,6 +143,19 @@ extension Tool {
       return ExitStatus.internalError
     }
   }
+}
+
+/// How the run is shown: as chosen, or as suits whoever reads.
+private func outputMode(
+  _ invocation: Invocation, isForEvents: Bool, _ surroundings: CISurroundings
+) -> OutputMode {
+  if isForEvents { return invocation.choice(Options.output, default: .quiet) }
+  let usual =
+    surroundings.options == nil
+    ? OutputMode.usual(
+      output: surroundings.output, messages: surroundings.messages, environment: environmentValue)
+    : .grouped
+  return invocation.choice(Options.output, default: usual)
 }
 
 /// Programs whose output goes to a log do not see the terminal behind it.

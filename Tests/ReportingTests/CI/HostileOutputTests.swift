@@ -106,6 +106,19 @@ import Testing
     }
   }
 
+  @Test(arguments: CIRunner.allCases)
+  func `the models see what the same output does where it is trusted`(runner: CIRunner) throws {
+    var obeyed = 0
+    for seed in 0..<60 {
+      var random = SeededGenerator(seed: UInt64(seed))
+      let run = try runOf("a", for: runner)
+      try run.pass("a", printing: (0..<6).map { _ in Self.hostileText(using: &random) }.joined())
+      let view = runner.reads(run.standardError)
+      if view.problems != [] || view.groups.count > 1 || view.annotations != [] { obeyed += 1 }
+    }
+    #expect(obeyed > 0)
+  }
+
   private static let pieces = [
     "::", "##[", "##vso[", "##teamcity[", "error", "error ", "endgroup", "group", "stop-commands",
     "add-mask", "::endgroup::", "::group::x", "::stop-commands::y", "::word1::", "##[endgroup]",

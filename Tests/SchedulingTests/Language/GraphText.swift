@@ -105,11 +105,12 @@ func graph(_ text: String) -> (graph: Graph, names: [String]) {
 func graph(of operations: [OperationText]) -> (graph: Graph, names: [String]) {
   var graph = Graph()
   let names = operations.map(\.name)
+  let numbers = Dictionary(zip(names, names.indices)) { first, _ in first }
   for operation in operations { graph.append(operation.spec) }
   for (index, operation) in operations.enumerated() {
     for (name, condition) in operation.dependencies {
       graph.addEdge(
-        from: OperationID(names.firstIndex(of: name) ?? 0), to: OperationID(index), when: condition)
+        from: OperationID(numbers[name] ?? 0), to: OperationID(index), when: condition)
     }
   }
   return (graph, names)

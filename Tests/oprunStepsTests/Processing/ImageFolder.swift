@@ -102,7 +102,13 @@ struct Pixels: Hashable {
   }
 
   static func plain(_ width: Int, _ height: Int, _ color: [UInt8]) -> Pixels {
-    Pixels(width: width, height: height) { _, _ in color }
+    var pixels = Pixels(width: width, height: 1) { _, _ in color }
+    let row = pixels.bytes
+    pixels.bytes = []
+    pixels.bytes.reserveCapacity(row.count * height)
+    for _ in 0..<height { pixels.bytes += row }
+    pixels.height = height
+    return pixels
   }
 
   /// Four corners of four colours: red, green, blue and white.

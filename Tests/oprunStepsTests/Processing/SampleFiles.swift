@@ -43,13 +43,15 @@ extension Pixels {
   /// A file's content, in the format of the file's extension.
   func encoded(_ ext: String, _ extras: SampleExtras = SampleExtras()) throws -> [UInt8] {
     precondition(vipsIsReady, "libvips cannot be used")
-    let bands = extras.isOpaque && !extras.isCMYK ? 3 : 4
-    let samples = bands == 4 ? bytes : bytes.indices.filter { $0 % 4 != 3 }.map { bytes[$0] }
     guard
-      let image = vips_image_new_from_memory_copy(
-        samples, samples.count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR)
+      let whole = vips_image_new_from_memory_copy(
+        bytes, bytes.count, Int32(width), Int32(height), 4, VIPS_FORMAT_UCHAR)
     else { throw SampleError.vips(vipsMessage()) }
-    defer { cvips_release(image) }
+    defer { cvips_release(whole) }
+    let isOpaque = extras.isOpaque && !extras.isCMYK
+    let opaque = isOpaque ? cvips_test_without_alpha(whole) : nil
+    defer { if let opaque { cvips_release(opaque) } }
+    let image = opaque ?? whole
     image.pointee.Type = extras.isCMYK ? VIPS_INTERPRETATION_CMYK : VIPS_INTERPRETATION_sRGB
     annotate(image, extras)
     var memory: UnsafeMutableRawPointer?

@@ -157,7 +157,8 @@ private func wait(_ condition: () -> Bool) -> Bool {
   @Test func `what starts workers is started again, and images in work are tried once more`() throws
   {
     let folder = try folderWithSlowImage()
-    let child = try folder.start(words)
+    // Slow enough to be killed; it is made in the end.
+    let child = try folder.start(words.map { $0.replacing("--width=2500", with: "--width=1000") })
     let worker = try #require(busyWorker(of: child))
     let zygote = try #require(descendants(of: child.processID).first { $0 != worker })
     kill(zygote, SIGKILL)

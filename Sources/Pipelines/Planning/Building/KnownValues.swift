@@ -133,12 +133,15 @@ struct KnownValues: ExpressionBindings {
       if let value = matrix?[name] { return .known(value) }
       return matrix == nil || hasLateMatrix ? .later : .known(.null)
     case .host: return member(name, of: pipeline.host)
+    case .vars: return pipeline.inputs.derived?.member(name) ?? .missing
     case .steps, .run, .secrets: return .later
     }
   }
 
   func isAuthors(_ name: String, of root: ContextRoot) -> Bool {
-    root == .matrix && writtenNames.contains(name)
+    root == .vars
+      ? pipeline.inputs.derived?.isWritten(name) == true
+      : root == .matrix && writtenNames.contains(name)
   }
 
   func value(of root: ContextRoot) -> Resolution {
@@ -149,7 +152,7 @@ struct KnownValues: ExpressionBindings {
       return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
     case .matrix: return hasLateMatrix ? .later : matrix.map { .known(.map($0)) } ?? .later
     case .host: return .known(pipeline.host)
-    case .env, .steps, .run, .secrets: return .later
+    case .env, .steps, .run, .secrets, .vars: return .later
     }
   }
 

@@ -187,7 +187,8 @@ extension PlanBuilder {
       writtenNames: address.instance.map { _ in planner.values(at: address).writtenNames }
         ?? own.union(outer.writtenNames),
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
-      matrixGroup: matrixGroup(around: pipeline))
+      matrixGroup: matrixGroup(around: pipeline),
+      vars: lateVars(of: pipeline, needed: pipeline.lateVars(of: address.step)))
     latestScope = (operation, scope)
     if planner.address(of: operation).isGroup { scopes[operation] = scope }
     return scope
@@ -225,6 +226,32 @@ extension PlanBuilder {
     return LateInputs(params, from: scope(of: pipeline.group, at: parent), in: enclosing)
   }
 
+  /// The `vars` of a pipeline use that are known later, and those of them that a part of it needs.
+  private mutating func lateVars(
+    of pipeline: PipelineUse, needed: [LateVarNumber]
+  ) -> NeededVars? {
+    pipeline.inputs.derived.flatMap { lateVars($0) }.map { NeededVars(needed, of: $0) }
+  }
+
+  private mutating func lateVars(_ derived: DerivedValues) -> LateVars? {
+    if let known = varsOfPipelines[derived.pipeline] { return known }
+    let enclosing = derived.enclosing.flatMap { lateVars($0) }
+    if derived.late.isEmpty { return enclosing }
+    let owner = planner.pipelines[derived.pipeline]
+    let entries = derived.late.map { value in
+      let source: LateVars.Source =
+        switch value.source {
+        case .value(let model): .value(model)
+        case .command(let step): .output(numbers[owner.operation(of: step)])
+        }
+      return (value.name, LateVars.Entry(source: source, others: value.others))
+    }
+    let vars = LateVars(
+      entries, of: derived.pipeline, inputs: lateInputs(of: owner), in: enclosing)
+    varsOfPipelines[derived.pipeline] = vars
+    return vars
+  }
+
   /// The scope for the outputs of a nested pipeline, and for the run's own hooks: all its steps have
   /// ended.
   mutating func pipelineScope(_ number: Int) -> LateScope {
@@ -238,7 +265,8 @@ extension PlanBuilder {
     return LateScope(
       dependencies, matrix: values.matrix, writtenNames: values.writtenNames,
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
-      matrixGroup: matrixGroup(around: pipeline))
+      matrixGroup: matrixGroup(around: pipeline),
+      vars: lateVars(of: pipeline, needed: pipeline.lateVarsAtEnd))
   }
 
   /// The nearest group around the steps of the pipeline use whose matrix is not known, if they see it.

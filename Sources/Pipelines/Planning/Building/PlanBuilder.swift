@@ -14,6 +14,8 @@ struct PlanBuilder {
   var sharedSettings: [SharedSettings]
   /// The scopes of operations that stand for others.
   var scopes: [Int: LateScope] = [:]
+  /// The late `vars` by the number of the pipeline use that has them.
+  var varsOfPipelines: [Int: LateVars] = [:]
   /// The scope of the operation that was used last.
   var latestScope: (operation: Int, scope: LateScope)?
   /// The condition that was decided last, and whether it is known to be true.
@@ -61,7 +63,7 @@ struct PlanBuilder {
       }
     }
     for pipeline in planner.pipelines where pipeline.leavesOut {
-      for step in pipeline.model.steps.indices where pipeline.isManual(step) {
+      for step in pipeline.model.writtenSteps where pipeline.isManual(step) {
         guard let operation = numbers[pipeline.operation(of: step)] else { continue }
         remarks[operation, default: StepRemark()].isManual = true
       }
@@ -75,7 +77,7 @@ struct PlanBuilder {
   }
 
   private func leftOut(of root: PipelineUse) -> [String] {
-    root.model.steps.indices
+    root.model.writtenSteps
       .filter { numbers[root.operation(of: $0)] == nil }
       .map { root.id(of: $0, planner.text) }
   }
@@ -106,7 +108,9 @@ struct PlanBuilder {
     parts.givers = givers(of: planned)
     parts.hasLateInputs = lateInputs(of: pipeline) != nil
     if parts.isEmpty { return (planned.settings, nil) }
-    let needsSteps = planned.late?.hooks.isEmpty == false || number > 0
+    let needsSteps =
+      planned.late?.hooks.isEmpty == false || number > 0
+      || pipeline.inputs.derived?.hasLate == true
     let scope = needsSteps ? pipelineScope(number) : LateScope()
     return (planned.settings, LateStep(parts, in: scope))
   }
@@ -164,7 +168,7 @@ struct PlanBuilder {
       pattern: group.pattern.map { pattern in
         GroupPattern(
           operations: pattern.operations.compactMap { numbers[$0] },
-          pools: pattern.pools.map { PoolID($0) },
+          pools: pattern.pools.map { PoolID($0) }, pipelines: pattern.pipelines,
           group: GroupPlan(
             kind: pattern.kind, members: members, timeout: settings.timeout,
             allowsFailure: settings.allowFailure == .always,

@@ -29,6 +29,8 @@ struct SharedSettings {
   private var plain: PlannedSettings?
   /// True if the defaults contain expressions: instances of a matrix may differ in them.
   private let defaultsDiffer: Bool
+  /// The draft for the commands of `vars`; nil if there are none.
+  private let commands: SettingsDraft?
 
   init(_ pipeline: PipelineUse) {
     model = pipeline.model
@@ -41,6 +43,7 @@ struct SharedSettings {
     draft.take(pipeline.surroundings)
     draft.addsVariables = false
     defaults = draft
+    commands = model.hasVarSteps ? SettingsDraft(ofCommandsIn: pipeline) : nil
     built = Array(repeating: nil, count: model.settings.count)
   }
 
@@ -51,6 +54,13 @@ struct SharedSettings {
     let number = model.steps[step].attributes
     guard number >= 0 else { return try plain(values) }
     let attributes = model.attributes[Int(number)]
+    if model.isVarStep(step), let commands {
+      if let known = built[Int(attributes.settings)] { return known }
+      let settings = try commands.settings(
+        label: nil, values, try commands.foldedEnvironment(values))
+      built[Int(attributes.settings)] = settings
+      return settings
+    }
     let isShared = attributes.label == nil && !differs(attributes, values)
     if isShared, attributes.settings < 0 { return try plain(values) }
     if isShared, let known = built[Int(attributes.settings)] { return known }
@@ -150,6 +160,7 @@ struct SettingsDraft {
   private var orphans = OrphanAction.kill
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
+  private var capturesOutput = false
 
   /// Makes the draft for something that runs nothing itself.
   init() {
@@ -162,6 +173,13 @@ struct SettingsDraft {
     environment = pipeline.inputVariables + pipeline.inputs.environment
     baseDirectories = pipeline.surroundings.directories
     shell = pipeline.model.shell ?? StepSettings.defaultShell
+  }
+
+  /// Makes the draft for commands of `vars`, which take nothing from `defaults`.
+  init(ofCommandsIn pipeline: PipelineUse) {
+    self.init(pipeline)
+    environment = pipeline.inputVariables + pipeline.environmentOfCommands
+    capturesOutput = true
   }
 
   /// Applies a setting: variables are added; anything else replaces the previous value.
@@ -215,7 +233,8 @@ struct SettingsDraft {
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
-      hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, hooks: hooks, outputs: outputs)
+      hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, hooks: hooks, outputs: outputs,
+      capturesOutput: capturesOutput)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }

@@ -43,15 +43,61 @@ extension PipelineInputs {
     addVariables(of: model, options: options, log: &log)
   }
 
-  /// Adds variables: first those of files, then `env`; each can use those before it.
+  /// Adds variables: first those of files, then `env`, of which each can use those before it; `vars` can
+  /// use all of them. `number` is that of the pipeline use.
   mutating func addVariables(
-    of model: PipelineModel, options: PlanningOptions, log: inout DiagnosticLog
+    of model: PipelineModel, number: Int = 0, options: PlanningOptions, log: inout DiagnosticLog
   ) {
     for variable in model.fileVariables { add(variable) }
-    for variable in model.environment {
-      let folded = fold(variable.value, options)
-      add(VariableModel(name: variable.name, span: variable.span, value: folded))
+    guard !model.vars.isEmpty else {
+      for variable in model.environment { add(variable, options) }
+      return
     }
+    let order = DerivationOrder(model)
+    for cycle in order.cycles { log.report(cycle.message) }
+    let values = DerivedValues(
+      model.vars, of: number, in: derived, hasCycle: !order.cycles.isEmpty)
+    derived = values
+    for item in order.items {
+      switch item {
+      case .variable(let index): add(model.environment[index], options)
+      case .derived(let index): add(model.vars[index], index, to: values, options)
+      }
+    }
+  }
+
+  private mutating func add(_ variable: VariableModel, _ options: PlanningOptions) {
+    let folded = fold(variable.value, options)
+    add(VariableModel(name: variable.name, span: variable.span, value: folded))
+  }
+
+  private func add(
+    _ model: VarModel, _ index: Int, to values: DerivedValues, _ options: PlanningOptions
+  ) {
+    guard case .value(let value) = model.source else {
+      if let step = model.step { values.add(command: model, index, step: step) }
+      return
+    }
+    let folded: Result<ValueModel, EvaluationFailure>
+    do throws(EvaluationFailure) {
+      folded = .success(try fold(value, options))
+    } catch {
+      folded = .failure(error)
+    }
+    values.add(model, index, folded, isOpen: isOpen)
+  }
+
+  private func fold(
+    _ value: ValueModel, _ options: PlanningOptions
+  ) throws(EvaluationFailure) -> ValueModel {
+    let folded = try KnownValues(inputs: self, options, budget).fold(value)
+    if let known = folded.constant, !budget.values.allows(keeping: known),
+      let expression = value.templates.first?.expressions.first
+    {
+      throw EvaluationFailure(
+        PlanningMessage.tooMuchText, in: expression, at: expression.range(of: expression.root))
+    }
+    return folded
   }
 
   /// Folds a value. It is a separate function so that `add` does not find a second owner of the

@@ -17,6 +17,10 @@ final class PipelineUse {
   let parent: StepAddress?
   let inputs: PipelineInputs
   let surroundings: Surroundings
+  /// True if it has steps that run commands of `vars`.
+  let hasVarSteps: Bool
+  /// True if some values of `vars` are what commands print, of its file or its own.
+  let mayNeedCommands: Bool
   /// The first pipeline use that each of its steps has become.
   var inner: [Int: PipelineUse] = [:]
   /// For each step, the operation that others wait for; empty if that is the step's own number.
@@ -37,6 +41,8 @@ final class PipelineUse {
   var checked: (kind: ScopeKind, expression: Expression)?
   /// The members of the matrices around a group, once they were asked for.
   var outerMatrix: ExpressionType.Members??
+  /// The late `vars` that are named in what is said of every step.
+  private(set) lazy var sharedLateVars = lateVars(in: sharedExpressions)
   /// The dependencies by name of the step that was queried last, if it has many.
   var dependencies: (step: Int, numbers: [String: Int]) = (-1, [:])
 
@@ -50,6 +56,8 @@ final class PipelineUse {
     self.parent = parent
     self.inputs = inputs
     self.surroundings = surroundings
+    hasVarSteps = model.hasVarSteps
+    mayNeedCommands = inputs.derived.map { $0.hasCommands && !$0.hasCycle } ?? false
   }
 
   /// Whether the variable is one of its own, and not of the file or of the step around it.
@@ -68,14 +76,15 @@ final class PipelineUse {
   }
 
   func id(of step: Int, _ text: SourceText) -> String {
-    text.string(model.steps[step].id.span)
+    let name = text.string(model.steps[step].id.span)
+    return hasVarSteps && model.isVarStep(step) ? "vars." + name : name
   }
 
   /// The ids of its steps, and of those around the group; made one by one, because a suggestion ends
   /// the search for it early.
   func visibleSteps(_ text: SourceText) -> some Sequence<String> {
     sequence(first: self) { $0.around?.use }.lazy.flatMap { use in
-      use.model.steps.lazy.map { text.string($0.id.span) }
+      use.model.steps[use.model.writtenSteps].lazy.map { text.string($0.id.span) }
     }
   }
 
@@ -115,7 +124,7 @@ final class PipelineUse {
   /// What a step of a sequence waits for: manual steps before it if they run, and the one before
   /// them.
   func sequenceBefore(_ step: Int) -> (manual: Range<Int>, required: Int?) {
-    let start = model.sequenceStart(of: step) ?? step
+    let start = model.isVarStep(step) ? step : model.sequenceStart(of: step) ?? step
     var first = step
     while first > start, isManual(first - 1) { first -= 1 }
     return (first..<step, first > start ? first - 1 : nil)
@@ -208,6 +217,8 @@ struct PipelineInputs {
   var paramTypes = OrderedMap<ExpressionType>()
   /// The variables from `dotenv` files and `env`; later ones override earlier ones.
   var environment: [VariableModel] = []
+  /// `vars`; nil if there are none.
+  var derived: DerivedValues?
   /// Indices into `environment` by name.
   var environmentNumbers: [String: Int] = [:]
   /// The variables that a run knows before its plan, though they are not known now.
@@ -222,7 +233,7 @@ struct PipelineInputs {
     case .secrets: true
     case .params: reference.member.map(secretParams.contains) ?? false
     case .env: reference.member.map { secretVariables[$0] != nil } ?? false
-    case .steps, .matrix, .run, .host: false
+    case .steps, .matrix, .run, .host, .vars: false
     }
   }
 
@@ -252,11 +263,12 @@ struct PipelineInputs {
       }
   }
 
-  private func isOpen(_ reference: Expression.Reference) -> Bool {
+  func isOpen(_ reference: Expression.Reference) -> Bool {
     switch reference.root {
     case .host: true
     case .env: reference.member.map(isOpenOrKnown) ?? false
     case .params: reference.member.map { lateParams[$0] == nil } ?? lateParams.isEmpty
+    case .vars: reference.member.map { derived?.lateValue($0)?.isOpen ?? true } ?? false
     case .steps, .run, .secrets, .matrix: false
     }
   }

@@ -44,11 +44,15 @@ extension Planner {
       attributes < 0 ? AttributesModel() : pipeline.model.attributes[Int(attributes)]
     let controlFlow = pipeline.controlFlow(of: step)
     let matrix = matrixTypes(of: step, in: pipeline)
-    let texts = scope(pipeline, .step, step: step, matrix: matrix)
+    let isVarStep = pipeline.hasVarSteps && pipeline.model.isVarStep(step)
+    let texts =
+      isVarStep
+      ? scope(pipeline, .derived) : scope(pipeline, .step, step: step, matrix: matrix)
     if let label = stepAttributes.label { check(label, in: texts) }
     let own =
       stepAttributes.settings < 0 ? [] : pipeline.model.settings[Int(stepAttributes.settings)]
-    for setting in pipeline.model.defaultSettings + own { check(setting, in: texts) }
+    let shared = isVarStep ? [] : pipeline.model.defaultSettings
+    for setting in shared + own { check(setting, in: texts) }
     switch pipeline.model.steps[step].action {
     case .written: break
     case .kept(let number): check(pipeline.model.actions[Int(number)], in: texts)

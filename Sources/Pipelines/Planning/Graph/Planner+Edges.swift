@@ -83,8 +83,9 @@ extension Planner {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
-        if hasServices, let pipeline = group.steps {
-          addServices(toGroup: operation, inherited[pipeline])
+        if let pipeline = group.steps {
+          if hasServices { addServices(toGroup: operation, inherited[pipeline]) }
+          addCommands(toGroup: operation, pipelines[pipeline])
         }
         guard group.isExpanding, group.pattern == nil else { continue }
       }
@@ -99,6 +100,19 @@ extension Planner {
     }
   }
 
+  /// What the outputs of a pipeline name may be printed by commands of its file.
+  private mutating func addCommands(toGroup operation: Int, _ pipeline: PipelineUse) {
+    let number = address(of: operation).pipeline
+    for command in commandsNeededAtEnd(of: pipeline) where address(of: command).pipeline <= number {
+      graph.addEdge(from: OperationID(command), to: OperationID(operation), when: .done)
+    }
+  }
+
+  /// The operations of commands of `vars` that are needed when all of a pipeline has ended.
+  func commandsNeededAtEnd(of pipeline: PipelineUse) -> [Int] {
+    pipeline.commandsNeededAtEnd.map { pipelines[$0.pipeline].operation(of: $0.step) }
+  }
+
   /// Collects what a step, or an instance of it, waits for. `inherited` is what the enclosing
   /// pipeline waits for: a step that could start before that, or although that does not come, takes
   /// it over.
@@ -107,7 +121,8 @@ extension Planner {
   ) {
     let pipeline = pipelines[address.pipeline]
     let range = pipeline.model.dependencyRange(of: address.step)
-    if range.isEmpty, inherited.isEmpty, !pipeline.model.hasSequence { return }
+    let mayNeedCommands = pipeline.mayNeedCommands
+    if range.isEmpty, inherited.isEmpty, !pipeline.model.hasSequence, !mayNeedCommands { return }
     let isFree = pipeline.controlFlow(of: address.step)?.condition?.callsStatusFunction ?? false
     var waitsInside = false
     for number in range {
@@ -138,6 +153,10 @@ extension Planner {
         _ = gatherer.add(hasServices ? toService(edge, nil) : edge)
         if !isFree { waitsInside = true }
       }
+    }
+    for step in mayNeedCommands ? pipeline.commandsNeeded(by: address.step) : [] {
+      let command = pipelines[step.pipeline].operation(of: step.step)
+      _ = gatherer.add(EdgeDraft(from: command, condition: .succeeded))
     }
     // After a step that was blocked its dependents are blocked, too; after one that was skipped they run.
     for edge in inherited where !waitsInside || edge.condition.maySkip { _ = gatherer.add(edge) }

@@ -106,14 +106,17 @@ extension Planner {
       return addGroup(draft, at: address)
     }
     hasPatterns = true
-    let first = (operation: addresses.count, pool: queuesAndPools.pools.count)
+    let first = (
+      operation: addresses.count, pool: queuesAndPools.pools.count, pipeline: pipelines.count
+    )
     let pipeline = addUse(uses, model: model, at: address, depth: depth)
     var draft = draft
     draft.members = members(of: pipeline)
     draft.pattern = PatternDraft(
       pipeline: pipeline, kind: .nested(path: uses.kind.path),
       operations: first.operation..<addresses.count,
-      pools: first.pool..<queuesAndPools.pools.count)
+      pools: first.pool..<queuesAndPools.pools.count,
+      pipelines: first.pipeline..<pipelines.count)
     addGroup(draft, at: address)
     pipelines[pipeline].group = addresses.count - 1
     if hasServices { refuseServices(in: pipeline, first.operation..<addresses.count - 1) }
@@ -173,7 +176,7 @@ extension Planner {
     // The file's own variables and defaults are nearer to its steps.
     surroundings.environment = []
     give(uses, to: model, self.params(ofModel: number), at: address, &inputs)
-    inputs.addVariables(of: model, options: options, log: &log)
+    inputs.addVariables(of: model, number: pipelines.count, options: options, log: &log)
     return inputs
   }
 

@@ -41,13 +41,28 @@ extension Planner {
       let pipeline = pipelines[address.pipeline]
       guard pipeline.surroundings.isGroup, let parent = pipeline.parent else { return false }
       return isOpen(reference, at: parent)
-    case .params:
-      let pipeline = pipelines[address.pipeline]
-      guard let parent = pipeline.parent else { return true }
-      if pipeline.surroundings.isGroup { return isOpen(reference, at: parent) }
-      let late = pipeline.inputs.lateParams
-      let values = reference.member.map { [late[$0]] } ?? Array(late.values)
-      return values.allSatisfy { $0.map { isOpen($0, at: parent) } ?? true }
+    case .vars:
+      let derived = pipelines[address.pipeline].inputs.derived
+      guard let derived, let number = reference.member.flatMap(derived.lateNumber) else {
+        return true
+      }
+      let late = derived[number]
+      if late.isOfRun || late.needsCommand { return false }
+      return (late.others + [number]).allSatisfy { number in
+        let owner = StepAddress(pipeline: number.pipeline, step: 0)
+        return derived[number].params.allSatisfy { isOpen(param: $0, at: owner) }
+      }
+    case .params: return isOpen(param: reference.member, at: address)
     }
+  }
+
+  /// Without a name it asks about all parameters.
+  private func isOpen(param name: String?, at address: StepAddress) -> Bool {
+    let pipeline = pipelines[address.pipeline]
+    guard let parent = pipeline.parent else { return true }
+    if pipeline.surroundings.isGroup { return isOpen(param: name, at: parent) }
+    let late = pipeline.inputs.lateParams
+    let values = name.map { [late[$0]] } ?? Array(late.values)
+    return values.allSatisfy { $0.map { isOpen($0, at: parent) } ?? true }
   }
 }

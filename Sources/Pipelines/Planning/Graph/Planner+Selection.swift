@@ -12,8 +12,7 @@ extension Planner {
   mutating func selection(path: String) throws(PlanningFailure) -> [Bool]? {
     guard !options.selection.isEmpty else {
       if options.showsEveryStep || !pipelines.contains(where: \.leavesOut) { return nil }
-      let usual = usualOperations(of: pipelines[0])
-      guard usual.isEmpty else { return closure(of: usual) }
+      if !pipelines[0].usualSteps.isEmpty { return closure(of: usualOperations(of: pipelines[0])) }
       throw PlanningMessage.everyStepIsManual(
         path: path, example: text.string(pipelines[0].model.steps[0].id.span))
     }
@@ -28,20 +27,21 @@ extension Planner {
         selected += operations
         continue
       }
-      let known = byID ?? (addresses.isEmpty ? [:] : operationsByID)
+      let isPlain = addresses.isEmpty && !pipelines[0].hasVarSteps
+      let known = byID ?? (isPlain ? [:] : operationsByID)
       byID = known
       guard let operation = known[name] else {
         let close = suggestion(
           for: name, among: (0..<operationCount).lazy.map { [planner = self] in planner.id(of: $0) }
         )
-        throw .emptySelection(
+        throw .unknownStep(
           message: PlanningMessage.unknownSelection(
             name, path: path, suggestion: close, late: lateStep(instanceNamed: name)))
       }
       selected.append(operation)
     }
     named = selected
-    return closure(of: selected)
+    return closure(of: selected + commandsNeededAtEnd(of: pipelines[0]))
   }
 
   /// The step of which a name may be an instance, as far as that is known before the run.
@@ -58,7 +58,7 @@ extension Planner {
   }
 
   private func usualOperations(of pipeline: PipelineUse) -> [Int] {
-    pipeline.usualSteps.map(pipeline.operation)
+    pipeline.usualSteps.map(pipeline.operation) + commandsNeededAtEnd(of: pipeline)
   }
 
   /// Reports names in `default` that are not steps, and uses of files of which nothing would run.

@@ -114,6 +114,7 @@ struct Planner {
       outer.inner[parent.step] = outer.inner[parent.step] ?? use
     }
     pipelineValues.append(values)
+    if !models[model].vars.isEmpty { checkDerivedValues(of: use) }
     return pipelines.count - 1
   }
 
@@ -181,6 +182,8 @@ struct PatternDraft {
   let operations: Range<Int>
   /// The pools that are copied.
   let pools: Range<Int>
+  /// The pipeline uses that are copied.
+  let pipelines: Range<Int>
 }
 
 extension PipelineModel {

@@ -132,6 +132,10 @@ struct SharedSpecs {
       return spec
     }
     let attributes = pipeline.model.steps[address.step].attributes
+    // A command of `vars` takes nothing from `defaults`.
+    if pipeline.hasVarSteps, pipeline.model.isVarStep(address.step) {
+      return planner.spec(of: PlacementModel(), PlacementModel(), at: address)
+    }
     let number = attributes < 0 ? -1 : Int(pipeline.model.attributes[Int(attributes)].placement)
     var spec =
       number < 0

@@ -24,7 +24,7 @@ struct StepIndex {
     while slotCount < steps.count * 2 { slotCount *= 2 }
     slots = [UInt32](repeating: 0, count: slotCount)
     words = [UInt64](repeating: 0, count: slotCount)
-    for step in steps.indices {
+    for step in model.writtenSteps {
       let span = steps[step].id.span
       if span.start == span.end { continue }
       let id = text[span]
@@ -38,6 +38,13 @@ struct StepIndex {
         log.report(at: span) {
           PlanningMessage.duplicateID(text.string(span), first: first, at: $0)
         }
+      }
+    }
+    for step in model.writtenSteps.upperBound..<steps.count {
+      let span = steps[step].id.span
+      guard let other = find("vars." + text.string(span)) else { continue }
+      log.report(at: steps[other].id.span) {
+        PlanningMessage.duplicateID("vars." + text.string(span), first: span, at: $0)
       }
     }
   }

@@ -20,9 +20,13 @@ enum ScopeKind {
   case condition
   /// The axes of a matrix, which make the instances.
   case matrix
+  /// The values and commands of `vars`.
+  case derived
 
   var allowsSecrets: Bool { self == .pipelineVariables || self == .stepVariables }
-  var isInStep: Bool { ![.pipeline, .pipelineVariables, .pipelineOutputs].contains(self) }
+  var isInStep: Bool {
+    ![.pipeline, .pipelineVariables, .pipelineOutputs, .derived].contains(self)
+  }
 }
 
 struct StepScope: ExpressionScope {
@@ -51,11 +55,11 @@ struct StepScope: ExpressionScope {
 
   func objection(to root: ContextRoot) -> UnlocatedFailure? {
     switch root {
-    case .params, .env, .host: nil
+    case .params, .env, .host, .vars: nil
     case .run: nil
     case .secrets: kind.allowsSecrets ? nil : ScopeMessage.secretsOutside
     case .steps:
-      (kind == .pipeline || kind == .pipelineVariables) && !isInHook
+      kind == .derived || (kind == .pipeline || kind == .pipelineVariables) && !isInHook
         ? ScopeMessage.stepsTooEarly : nil
     case .matrix:
       matrix != nil ? nil : kind == .matrix ? ScopeMessage.matrixInMatrix : ScopeMessage.noMatrix
@@ -74,6 +78,7 @@ struct StepScope: ExpressionScope {
     case .run: known(Self.runMembers, name)
     case .host: known(HostFacts.memberTypes, name)
     case .secrets: pipeline.secretTypes[name].map { .known($0) } ?? .unknown
+    case .vars: derivedValue(name)
     }
   }
 
@@ -82,7 +87,7 @@ struct StepScope: ExpressionScope {
     case .secrets: pipeline.secretTypes[name]?.kinds.contains(.null) ?? false
     case .env:
       pipeline.inputs.secretVariables[name] == false && pipeline.inputs.variable(name) == nil
-    case .params, .steps, .matrix, .run, .host: false
+    case .params, .vars, .steps, .matrix, .run, .host: false
     }
   }
 
@@ -99,6 +104,7 @@ struct StepScope: ExpressionScope {
     case .run: Self.runMembers.map(\.0)
     case .host: HostFacts.memberTypes.map(\.0)
     case .secrets: pipeline.model.secrets.map(\.name)
+    case .vars: pipeline.inputs.derived?.names ?? []
     }
   }
 
@@ -108,7 +114,7 @@ struct StepScope: ExpressionScope {
     case .matrix: matrix.map { ExpressionType(.map, members: $0) }
     case .host: .map(HostFacts.memberTypes)
     case .run: .map(Self.runMembers)
-    case .env, .steps, .secrets: nil
+    case .env, .steps, .secrets, .vars: nil
     }
   }
 
@@ -123,6 +129,16 @@ struct StepScope: ExpressionScope {
 
   private func known(_ members: [(String, ExpressionType)], _ name: String) -> ScopeMember {
     members.first { $0.0 == name }.map { .known($0.1) } ?? .unknown
+  }
+
+  private func derivedValue(_ name: String) -> ScopeMember {
+    guard let derived = pipeline.inputs.derived, let type = derived.type(of: name) else {
+      return .unknown
+    }
+    if kind == .pipeline, !isInHook, derived.lateValue(name)?.needsCommand == true {
+      return .refused(ScopeMessage.commandOutput(name))
+    }
+    return .known(type)
   }
 
   /// A variable. Any may be inherited, which is not known beforehand.
@@ -322,6 +338,11 @@ enum ScopeMessage {
     UnlocatedFailure(
       "the value of variable '\(name)' is not UTF-8",
       help: "a command can use the variable as it is; expressions work on text")
+  }
+
+  static func commandOutput(_ name: String) -> UnlocatedFailure {
+    UnlocatedFailure(
+      "'vars.\(name)' needs a command, and this value must be known before any command runs")
   }
 
   static let itself = UnlocatedFailure(

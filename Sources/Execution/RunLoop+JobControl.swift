@@ -1,0 +1,15 @@
+// A shell that stops oprun (Ctrl-Z) and lets it go on. Commands have sessions of their own, so they go on;
+// nothing new starts meanwhile.
+
+import Glibc
+
+extension RunLoop {
+  func obey(_ signal: Int32) {
+    if signal == SIGTSTP {
+      observers.suspend()
+      waiting.obey(signal)
+    }
+    // Whatever stopped oprun, others had the terminal.
+    observers.resume()
+  }
+}

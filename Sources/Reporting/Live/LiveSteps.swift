@@ -1,0 +1,119 @@
+// What is running, since when, and what it printed last: a fold over events. An event takes the same time
+// however many steps run.
+
+import Plans
+import Scheduling
+
+/// A step that runs or waits for its next attempt, or all instances of one.
+struct LiveRow {
+  /// The step, or the group whose instances the row stands for.
+  let operation: OperationID
+  let isFold: Bool
+  let start: Nanoseconds
+  fileprivate(set) var runningCount = 0
+  /// The command whose last line is shown, and how much of its log can be read.
+  fileprivate(set) var stream: Stream?
+  fileprivate(set) var byteCount = 0
+  /// The next attempt, and when it starts.
+  fileprivate(set) var retry: (attempt: Int, time: Nanoseconds)?
+  /// It is ready, and goes on beside the steps that need it.
+  fileprivate(set) var isReady = false
+  fileprivate let number: Int
+
+  var isVisible: Bool { runningCount > 0 || retry != nil }
+}
+
+struct LiveSteps {
+  private let operations: RunOperations
+  private var rows: [OperationID: LiveRow] = [:]
+  /// In the order of their first starts; also those that are gone.
+  private var order: [(operation: OperationID, number: Int)] = []
+  private var lastNumber = 0
+  /// The operations whose commands run, and since when: that of the current attempt.
+  private(set) var running: [OperationID: Nanoseconds] = [:]
+  /// Nothing new will start.
+  private(set) var isStopping = false
+
+  init(_ operations: RunOperations) { self.operations = operations }
+
+  mutating func observe(_ event: RunEvent) {
+    switch event.kind {
+    case .started(let operation, let role):
+      start(Stream(operation: operation, role: role), at: event.time)
+    case .outputGrew(let operation, let role, let byteCount):
+      let key = row(of: operation)
+      rows[key]?.stream = Stream(operation: operation, role: role)
+      rows[key]?.byteCount = byteCount
+    case .ended(let operation, let role, _): end(Stream(operation: operation, role: role))
+    case .retrying(let operation, let attempt, let delay):
+      pause(operation, nextAttempt: attempt, at: event.time + delay)
+    case .ready(let operation): rows[row(of: operation)]?.isReady = true
+    case .settled(let operation, _, _): settle(operation)
+    case .stopping: isStopping = true
+    case .began, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
+      .published, .orphansFound, .outOfReach, .notice, .finished:
+      break
+    }
+  }
+
+  /// The operation whose row shows this one.
+  private func row(of operation: OperationID) -> OperationID {
+    guard let group = operations.fold(of: operation), operations.instanceCount(of: group) > 1
+    else { return operation }
+    return group
+  }
+
+  private mutating func start(_ stream: Stream, at time: Nanoseconds) {
+    let key = row(of: stream.operation)
+    if rows[key] == nil { add(key, isFold: key != stream.operation, at: time) }
+    if running[stream.operation] == nil {
+      running[stream.operation] = time
+      rows[key]?.runningCount += 1
+    }
+    rows[key]?.retry = nil
+    if rows[key]?.isFold == false { rows[key]?.stream = stream }
+  }
+
+  private mutating func add(_ key: OperationID, isFold: Bool, at time: Nanoseconds) {
+    lastNumber += 1
+    rows[key] = LiveRow(operation: key, isFold: isFold, start: time, number: lastNumber)
+    if order.count > 2 * rows.count + 64 {
+      order.removeAll { rows[$0.operation]?.number != $0.number }
+    }
+    order.append((key, lastNumber))
+  }
+
+  /// The log of the command is about to be closed.
+  private mutating func end(_ stream: Stream) {
+    let key = row(of: stream.operation)
+    if rows[key]?.stream == stream {
+      rows[key]?.byteCount = 0
+      if rows[key]?.isFold == true { rows[key]?.stream = nil }
+    }
+    // The hooks of the run belong to no step that settles.
+    if stream.operation.rawValue < 0 { settle(stream.operation) }
+  }
+
+  private mutating func pause(
+    _ operation: OperationID, nextAttempt: Int, at time: Nanoseconds
+  ) {
+    let key = row(of: operation)
+    if running.removeValue(forKey: operation) != nil { rows[key]?.runningCount -= 1 }
+    if rows[key]?.isFold == false { rows[key]?.retry = (nextAttempt, time) }
+  }
+
+  private mutating func settle(_ operation: OperationID) {
+    let key = row(of: operation)
+    if running.removeValue(forKey: operation) != nil { rows[key]?.runningCount -= 1 }
+    if key == operation { rows[key] = nil }
+  }
+
+  /// What is to be shown, the oldest first, services that are ready last. Linear.
+  var visibleRows: [LiveRow] {
+    let all = order.compactMap { entry in
+      rows[entry.operation].flatMap { $0.number == entry.number && $0.isVisible ? $0 : nil }
+    }
+    return all.contains(where: \.isReady)
+      ? all.filter { !$0.isReady } + all.filter(\.isReady) : all
+  }
+}

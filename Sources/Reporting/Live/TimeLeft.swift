@@ -1,0 +1,76 @@
+// How long a run will still take, as far as it is known how long its steps take: the longest path of what
+// has not ended, or the work of a queue divided by its width, whichever is longer.
+
+import Plans
+import Scheduling
+
+struct TimeLeft {
+  private let operations: RunOperations
+  /// How long an operation usually takes. The only place that asks.
+  private let duration: (OperationID) -> Nanoseconds?
+  /// For operations of which that is unknown: the mean of the others.
+  private let guess: Nanoseconds
+  /// For each operation of the plan: its time and that of the longest path behind it.
+  private let tails: [Nanoseconds]
+
+  /// Nil if it is unknown for all operations. Linear.
+  init?(_ operations: RunOperations, duration: @escaping (OperationID) -> Nanoseconds?) {
+    let plan = operations.plan
+    let known = plan.steps.indices.lazy.compactMap { duration(OperationID($0)) }
+    var (sum, count): (Nanoseconds, Nanoseconds) = (0, 0)
+    for time in known {
+      sum = sum.addingReportingOverflow(time).overflow ? .max : sum + time
+      count += 1
+    }
+    guard count > 0, let order = plan.graph.topologicalOrder() else { return nil }
+    self.operations = operations
+    self.duration = duration
+    guess = sum / count
+    var tails = [Nanoseconds](repeating: 0, count: plan.steps.count)
+    for operation in order.reversed() {
+      if !operations.standsForOthers(operation), !operations.isService(operation) {
+        tails[operation.index] = Self.sum(
+          tails[operation.index], duration(operation) ?? guess)
+      }
+      let tail = tails[operation.index]
+      plan.graph.forEachDependency(of: operation) { edge in
+        tails[edge.from.index] = max(tails[edge.from.index], tail)
+      }
+    }
+    self.tails = tails
+  }
+
+  private static func sum(_ one: Nanoseconds, _ other: Nanoseconds) -> Nanoseconds {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+
+  /// Nil if too little is known: the time of more than half of what is left. Linear.
+  func left(
+    _ steps: LiveSteps, at now: Nanoseconds, hasEnded: (OperationID) -> Bool
+  ) -> Nanoseconds? {
+    let plan = operations.plan
+    var work = [Nanoseconds](repeating: 0, count: plan.queues.count)
+    var longest: Nanoseconds = 0
+    var (known, unknown) = (0, 0)
+    for index in 0..<operations.count {
+      let operation = OperationID(index)
+      guard !hasEnded(operation), !operations.standsForOthers(operation),
+        !operations.isService(operation)
+      else { continue }
+      let planned = operations.planned(operation)
+      let usual = duration(planned)
+      if usual == nil { unknown += 1 } else { known += 1 }
+      let time = usual ?? guess
+      let spent = min(time, steps.running[operation].map { now - $0 } ?? 0)
+      longest = max(longest, tails[planned.index] - spent)
+      let queue = plan.graph.queue(of: planned).index
+      work[queue] = Self.sum(work[queue], time - spent)
+    }
+    guard known > 0, unknown <= known else { return nil }
+    for (queue, time) in zip(plan.queues, work) where queue.width > 0 {
+      longest = max(longest, time / Nanoseconds(queue.width))
+    }
+    return longest
+  }
+}

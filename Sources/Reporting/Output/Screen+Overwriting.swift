@@ -1,0 +1,43 @@
+// Lines that their command overwrote by carriage returns, as progress bars do: where a block shows them
+// while they change, only their last state stays.
+
+import Glibc
+
+extension Screen {
+  /// Passes on what of the bytes would be seen; answers how many were used. `isLast` says that nothing follows.
+  func writeVisible(
+    _ bytes: UnsafeRawBufferPointer, isLast: Bool, through filter: inout TerminalFilter
+  ) -> Int {
+    guard pane != nil, let start = bytes.baseAddress,
+      memchr(start, Self.carriageReturn, bytes.count) != nil
+    else { return filter.write(bytes, isLast: isLast, to: output) }
+    var position = 0
+    while position < bytes.count {
+      let rest = bytes[position...]
+      let newline = rest.firstIndex(of: UInt8(ascii: "\n"))
+      // What follows may overwrite it, unless it is too long to wait for.
+      if newline == nil, !isLast, position > 0 { return position }
+      let end = newline.map { $0 + 1 } ?? bytes.count
+      let visible = Self.visiblePart(of: rest[..<end])
+      let used = filter.write(
+        UnsafeRawBufferPointer(rebasing: visible), isLast: newline != nil || isLast, to: output)
+      if used < visible.count { return visible.startIndex + used }
+      position = end
+    }
+    return position
+  }
+
+  private static let carriageReturn = Int32(UInt8(ascii: "\r"))
+
+  /// What follows the last return before the end of the line.
+  private static func visiblePart(of line: Slice<UnsafeRawBufferPointer>) -> Slice<
+    UnsafeRawBufferPointer
+  > {
+    var end = line.endIndex
+    while end > line.startIndex, [UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains(line[end - 1]) {
+      end -= 1
+    }
+    guard let last = line[..<end].lastIndex(of: UInt8(ascii: "\r")) else { return line }
+    return line[(last + 1)...]
+  }
+}

@@ -1,0 +1,28 @@
+// The trace around a run, as the environment tells it.
+
+import Glibc
+import Plans
+
+extension TraceContext {
+  /// Nil if nobody could see the spans: the run is not part of a trace, nothing collects spans, and no
+  /// events are written.
+  static func ofRun(_ runID: String, _ invocation: Invocation) -> TraceContext? {
+    let text = environmentValue("TRACEPARENT") ?? ""
+    let parent = TraceParent(text)
+    let isWanted =
+      !text.isEmpty || invocation.text(Options.events) != nil
+      || collectors.contains { environmentValue($0)?.isEmpty == false }
+    guard isWanted else { return nil }
+    // It says nothing without the trace that it was made for.
+    if parent == nil { unsetenv("TRACESTATE") }
+    return TraceContext(
+      continuing: parent, newTrace: { (.random(in: .min ... .max), .random(in: .min ... .max)) },
+      runID: runID)
+  }
+
+  /// Where programs with OpenTelemetry send their spans:
+  /// https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+  private static let collectors = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+  ]
+}
