@@ -26,6 +26,7 @@ extension RunLoop {
 
   func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
     let step = machine.steps[operation]
+    if question == .join, machine.standsForCopies(operation) { return .join }
     guard let late = step.late else { return question == .join ? .join : .run(ReadyStep(step)) }
     do throws(EvaluationFailure) {
       switch question {
@@ -34,7 +35,7 @@ extension RunLoop {
       case .join: return try joining(operation, late)
       }
     } catch {
-      if machine.plan.groups[operation] != nil { return .fail(words(of: error)) }
+      if machine.groupPlan(operation) != nil { return .fail(words(of: error)) }
       // The step fails when its turn comes, like any step that cannot be started.
       return .run(resolve(late, step, of: operation, [.attempt: error]))
     }
@@ -82,7 +83,9 @@ extension RunLoop {
   ) -> Decision {
     do throws(ExpansionFailure) {
       return .expand(
-        try late.instances(of: step, self).map { NewOperation(step: $0.step, spec: $0.spec) })
+        try late.instances(of: step, self).map {
+          NewOperation(step: $0.step, spec: $0.spec, allowsFailure: $0.allowsFailure)
+        })
     } catch {
       return .fail(error.message)
     }
@@ -134,13 +137,19 @@ extension RunLoop: RunFacts {
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }
 
   func instances(of operation: OperationID) -> [(OperationID, ValueMap)]? {
-    guard let group = machine.plan.groups[operation] else { return nil }
+    if let copies = machine.copies(of: operation) { return copies }
+    guard let group = machine.groupPlan(operation) else { return nil }
     if case .nested = group.kind { return nil }
+    if machine.isUnexpanded(operation) { return [] }
     let members = machine.groups.members(of: operation)
     if group.combinations.count == members.count {
       return Array(zip(members, group.combinations))
     }
     return members.map { ($0, machine.steps[$0].late?.matrix ?? ValueMap()) }
+  }
+
+  func copies(of operation: OperationID) -> [(OperationID, ValueMap)]? {
+    machine.copies(of: operation)
   }
 
   func keptList(of group: OperationID) -> Value? { lists[group] }

@@ -11,14 +11,17 @@ extension RunLoop {
   func startHook(_ key: CommandKey, waitingSince since: Nanoseconds? = nil, at time: Nanoseconds) {
     guard case .hook(let kind, let index) = key.role else { return }
     let isRun = key.operation == CommandKey.runOperation
-    guard let late = isRun ? machine.plan.late : machine.steps[key.operation].late else {
+    let isGroup = machine.groupPlan(key.operation) != nil
+    let own = isRun ? machine.plan.late : machine.steps[key.operation].late
+    guard let late = isGroup ? own?.parts.hooks : own else {
       return executor.start(builder.command(key, machine.command(of: key)), at: time)
     }
     hashing.begin(key.operation)
     valueBudget = ValueBudget()
     do throws(EvaluationFailure) {
       let ready = try late.hook(
-        kind, index, machine.hookSettings(of: key.operation), of: isRun ? nil : key.operation, self)
+        kind, index, machine.hookSettings(of: key.operation),
+        of: isRun || isGroup ? nil : key.operation, self)
       hashing.decided(key.operation)
       executor.start(builder.command(key, machine.command(of: key, as: ready)), at: time)
     } catch {

@@ -25,6 +25,14 @@ package struct Groups: Sendable {
     for member in members { groupOfMember[member] = group }
   }
 
+  /// Sets what an operation of a pattern stands for: these are members of their own groups, too.
+  package mutating func set(copies: [OperationID], of original: OperationID) {
+    members[original] = copies
+  }
+
+  /// Adds a group of which a failure is allowed.
+  package mutating func forgive(_ group: OperationID) { forgiving.insert(group) }
+
   /// True if no operation is a member of a group.
   package var isEmpty: Bool { groupOfMember.isEmpty }
 

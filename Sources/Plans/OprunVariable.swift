@@ -20,7 +20,7 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     /// Steps, probes of `wait_for`, and all hooks.
     case commands
     case hooks
-    /// The run's own.
+    /// The run's own, and those of a pipeline that is used.
     case runHooks
   }
 
@@ -56,13 +56,13 @@ package enum OprunVariable: String, CaseIterable, Sendable {
         + "`timed_out` or `cancelled`"
     case .exitCode:
       "the exit status of the last attempt, 128 + N after signal N, empty if there is "
-        + "none; for hooks of the run, that of oprun"
+        + "none; for hooks of the run, that of oprun, and for those of a used pipeline, what it would be"
     case .signal:
       "the number of the signal that ended the last attempt, or stopped the run; else empty"
     case .durationMS: "how long the last attempt took, or the steps of the run, in milliseconds"
     case .failedSteps:
-      "the ids of the steps that failed or timed out and were not allowed to, "
-        + "separated by blanks; of a list of more than 64 KiB only the beginning"
+      "the ids of the steps that failed or timed out, without `--strict` only of those that were "
+        + "not allowed to, separated by blanks; of a list of more than 64 KiB only the beginning"
     }
   }
 }

@@ -154,8 +154,8 @@ package struct GroupPlan: Sendable {
   }
 
   package let kind: Kind
-  /// The members in file order; empty for `expanding`. A step that stands for others is one member,
-  /// its group: groups form a tree.
+  /// The members in file order; empty for `expanding`, unless there is a pattern. A step that stands
+  /// for others is one member, its group: groups form a tree.
   package let members: [OperationID]
   /// True if a failure of a member cancels the others.
   package let isFailFast: Bool
@@ -165,11 +165,21 @@ package struct GroupPlan: Sendable {
   package let timeout: Nanoseconds?
   /// If it fails, the run stays green and its dependents go on. Inside it a failure is one.
   package let allowsFailure: Bool
+  /// After a failure in it, what becomes of its other steps.
+  package let failurePolicy: FailurePolicy
+  /// How many of its members may be under way, if these are groups.
+  package let width: Int?
+  /// What becomes of its members, if it stands for several steps and its matrix is not known.
+  package let pattern: GroupPattern?
 
   package init(
     kind: Kind, members: [OperationID], isFailFast: Bool = false, combinations: [ValueMap] = [],
-    timeout: Nanoseconds? = nil, allowsFailure: Bool = false
+    timeout: Nanoseconds? = nil, allowsFailure: Bool = false,
+    failurePolicy: FailurePolicy = .continue, width: Int? = nil, pattern: GroupPattern? = nil
   ) {
+    self.width = width
+    self.failurePolicy = failurePolicy
+    self.pattern = pattern
     self.kind = kind
     self.members = members
     self.isFailFast = isFailFast
@@ -248,6 +258,14 @@ package final class StepSettings: Sendable {
     self.hooks = hooks
     self.outputs = outputs
     self.capturesOutput = capturesOutput
+  }
+
+  /// Those of a group whose hooks have these settings.
+  package func running(_ hooks: StepSettings) -> StepSettings {
+    StepSettings(
+      name: name, environment: hooks.environment, workingDirectory: hooks.workingDirectory,
+      shell: hooks.shell, timeout: timeout, allowFailure: allowFailure, stop: hooks.stop,
+      hooks: hooks.hooks)
   }
 
   /// `sh -e`; for `bash` the planner writes `bash -eo pipefail`.

@@ -28,8 +28,9 @@ package struct RunEvent: Sendable {
     /// The command ended. The log is complete.
     case ended(OperationID, CommandRole, CommandEnd)
     /// A step was expanded during the run: a new operation, an instance of the step that the group
-    /// stands for. Its number follows those of all others.
-    case appended(OperationID, id: String, group: OperationID)
+    /// stands for. Its number follows those of all others. `after` are those that it waits for in
+    /// particular; empty if these are what the step waits for.
+    case appended(OperationID, id: String, group: OperationID, after: [OperationID] = [])
     /// The step's command, now that the values of its expressions are known.
     case resolved(OperationID, command: String)
     /// Dependencies are met, and the operation waits for something else, which the string

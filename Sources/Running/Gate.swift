@@ -12,8 +12,13 @@ enum Gate {
   case waiting(Probing)
   /// A service runs and is not ready: it is asked for its conditions.
   case starting(Probing)
-  /// It is a group that was expanded during the run, and this many of its members have not ended.
+  /// It is a group that was expanded during the run, or stands for its copies, and this many of its
+  /// members have not ended.
   case gathering(unendedCount: Int)
+  /// It is in a group whose instances are made now: they get copies of it.
+  case unexpanded
+  /// It is in an instance that begins when another one has ended.
+  case held
   /// It timed out waiting, and waits for a slot for its hooks; the string says what it waited for.
   case expired(String)
 
@@ -22,7 +27,7 @@ enum Gate {
   var expectsNews: Bool {
     switch self {
     case .asked, .waiting, .starting: true
-    case .gathering, .expired: false
+    case .gathering, .unexpanded, .held, .expired: false
     }
   }
 
@@ -30,7 +35,7 @@ enum Gate {
   var isOpen: Bool {
     switch self {
     case .expired, .starting: true
-    case .asked, .waiting, .gathering: false
+    case .asked, .waiting, .gathering, .unexpanded, .held: false
     }
   }
 
@@ -38,7 +43,7 @@ enum Gate {
   var probing: Probing? {
     switch self {
     case .waiting(let probing), .starting(let probing): probing
-    case .asked, .gathering, .expired: nil
+    case .asked, .gathering, .unexpanded, .held, .expired: nil
     }
   }
 
@@ -86,8 +91,11 @@ package enum Decision: Sendable {
 package struct NewOperation: Sendable {
   let step: PlannedStep
   let spec: OperationSpec
+  /// If it is a group, a failure of it is allowed; nil means as planned.
+  let allowsFailure: Bool?
 
-  package init(step: PlannedStep, spec: OperationSpec) {
+  package init(step: PlannedStep, spec: OperationSpec, allowsFailure: Bool? = nil) {
+    self.allowsFailure = allowsFailure
     self.step = step
     self.spec = spec
   }

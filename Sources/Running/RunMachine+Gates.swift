@@ -5,8 +5,20 @@ package import Scheduling
 
 extension RunMachine {
   mutating func askAtGates() {
-    for operation in scheduler.takeReached() where !scheduler.state(of: operation).hasEnded {
-      let isWholeGroup = plan.groups[operation].map { !$0.isExpanding } ?? false
+    var reached = scheduler.takeReached()
+    if !instanceLimits.isEmpty { reached += instanceLimits.takeReleased() }
+    for operation in reached where !scheduler.state(of: operation).hasEnded {
+      let isWholeGroup =
+        groupPlan(operation).map { !$0.isExpanding || $0.pattern != nil } ?? false
+      // A group that has come so far has no step that could start.
+      if !isWholeGroup, let group = openPattern(around: operation) {
+        awaitInstances(of: group, operation)
+        continue
+      }
+      if !isWholeGroup, !instanceLimits.isEmpty, !instanceLimits.admits(operation, groups) {
+        setGate(of: operation, to: .held)
+        continue
+      }
       ask(isWholeGroup ? .join : .entry, about: operation)
     }
     // The event that ended an operation may also have stopped the run, before the operations that
@@ -32,13 +44,22 @@ extension RunMachine {
   package mutating func decided(
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
   ) {
-    guard case .asked = gates[operation] else {
+    guard case .asked(let question) = gates[operation] else {
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
       return
     }
+    if let pattern = groupPlan(operation)?.pattern, question == .entry {
+      decided(operation, pattern, decision, at: now)
+      tellSettled()
+      return startReady(at: now)
+    }
     switch decision {
     case .run(let step): run(operation, as: step)
-    case .fail(let reason): end(operation, as: Ending(.failed), .condition(reason), at: now)
+    case .fail(let reason):
+      let ending = Ending(.failed, isAllowed: groups.forgives(operation))
+      if !runHooks(of: operation, ending, .condition(reason), at: now) {
+        end(operation, as: Ending(.failed), .condition(reason), at: now)
+      }
     case .skip(let reason):
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
@@ -51,6 +72,22 @@ extension RunMachine {
     }
     tellSettled()
     startReady(at: now)
+  }
+
+  private mutating func decided(
+    _ group: OperationID, _ pattern: GroupPattern, _ decision: Decision, at now: Nanoseconds
+  ) {
+    switch decision {
+    case .skip(let reason): skipPattern(group, reason)
+    case .skipGroup(let outer, let reason):
+      setGate(of: group, to: nil)
+      skipMembers(of: outer, reason)
+    case .fail(let reason): failPattern(group, reason, at: now)
+    case .expand(let instances): expand(group, pattern, to: instances, at: now)
+    // Its steps have ended before it had instances, and the next question is asked.
+    case .join: break
+    case .run, .wait: preconditionFailure("a group runs nothing")
+    }
   }
 
   private mutating func run(_ operation: OperationID, as step: ReadyStep) {
@@ -84,29 +121,39 @@ extension RunMachine {
     let end = groups.ending(of: group, in: scheduler)
     let cause = groups.cause(
       of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
+    if runHooks(of: group, end.ending, cause, at: now) { return }
     scheduler.settle(group, as: end.ending, cause: cause)
   }
 
   /// Skips the members of a group. The groups among them end by themselves, after their own
   /// members.
-  private mutating func skipMembers(of group: OperationID, _ reason: String) {
+  mutating func skipMembers(of group: OperationID, _ reason: String) {
     for step in groups.unendedSteps(of: group, in: scheduler) {
       scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
     }
   }
 
-  /// Called when a member of a group that was expanded during the run has ended.
+  /// Called when an operation has ended: the group that was expanded to it, and what it is a copy of,
+  /// may have ended with it.
   mutating func memberEnded(_ member: OperationID) {
-    guard let group = groups.group(of: member), case .gathering(let count) = gates[group] else {
-      return
-    }
+    if groups.isEmpty { return }
+    let isOriginal = patterns.groups[member] != nil
+    if !isOriginal, let group = groups.group(of: member) { endOneMember(of: group) }
+    if let original = patterns.originals[member] { endOneMember(of: original) }
+  }
+
+  private mutating func endOneMember(of group: OperationID) {
+    guard case .gathering(let count) = gates[group] else { return }
     if count == 1 { return ask(.join, about: group) }
     setGate(of: group, to: .gathering(unendedCount: count - 1))
   }
 
   /// Settles operations at their gates after a stop; the scheduler has ended those that were ready.
   mutating func cancelGated(_ reason: StopReason) {
-    for operation in gates.keys.sorted() where gates[operation]?.isOpen == false {
+    for operation in gates.keys.sorted()
+    where gates[operation]?.isOpen == false && !owesHooks(operation) {
+      // A group that is asked for its instances waits for its steps, and was ended with what waits.
+      if scheduler.state(of: operation).hasEnded { continue }
       setGate(of: operation, to: nil)
       scheduler.settle(operation, as: Ending(.cancelled), cause: .stopped(reason))
     }
@@ -117,7 +164,8 @@ extension RunMachine {
   mutating func failFast(_ operation: OperationID, at now: Nanoseconds) {
     var failed = operation
     while stopReason == nil, let group = groups.group(of: failed) {
-      if plan.groups[group]?.isFailFast == true {
+      followPolicy(of: group, operation, at: now)
+      if groupPlan(group)?.isFailFast == true {
         for member in groups.members(of: group) where member != failed {
           cancel(member, .failure(operation), at: now)
         }

@@ -8,7 +8,7 @@ extension RunMachine {
   mutating func beginLimits(around operation: OperationID, at now: Nanoseconds) {
     var next = groups.group(of: operation)
     while let group = next {
-      if unstartedLimits.remove(group) != nil, let limit = plan.groups[group]?.timeout {
+      if unstartedLimits.remove(group) != nil, let limit = groupPlan(group)?.timeout {
         timers.set(
           Timer(at: now + limit, operation: group, purpose: .groupTimeLimit, phase: 0))
       }
@@ -26,8 +26,8 @@ extension RunMachine {
   }
 
   mutating func endExpired(_ group: OperationID, at now: Nanoseconds) {
-    end(
-      group, as: Ending(.timedOut, isAllowed: groups.forgives(group)),
-      .condition("its steps together took too long"), at: now)
+    let ending = Ending(.timedOut, isAllowed: groups.forgives(group))
+    let cause = Cause.condition("its steps together took too long")
+    if !runHooks(of: group, ending, cause, at: now) { end(group, as: ending, cause, at: now) }
   }
 }

@@ -116,7 +116,7 @@ extension RunMachine {
     case .ready, .paused:
       switch gates[operation] {
       case .gathering, .expired: true
-      case .asked, .waiting, .starting, nil: active[operation] != nil
+      case .asked, .waiting, .starting, .unexpanded, .held, nil: active[operation] != nil
       }
     }
   }

@@ -20,6 +20,7 @@ extension RunMachine {
       for operation in active.keys.sorted() { kill(operation, because: .cancelled) }
       guard end == nil else { return }
       settleActive(at: now)
+      settleGroups()
       finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason))
     }
   }
@@ -215,8 +216,7 @@ extension RunMachine {
     case .noWidth, .suspended, .failure, .groupTimeout: return 1
     case nil: break
     }
-    if !failedSteps.isEmpty || hookFailed { return 1 }
-    return isStrict && hasAllowedFailure ? 1 : 0
+    return hookFailed || runOutcome != .succeeded ? 1 : 0
   }
 
   // MARK: What hooks see
@@ -225,12 +225,17 @@ extension RunMachine {
   func hookVariables(for operation: OperationID) -> [EnvironmentVariable] {
     guard let state = active[operation] else { return [] }
     let isRun = operation == CommandKey.runOperation
-    let end = isRun ? runEnd(state) : StepEnd(state.attemptEnd)
+    let duration = groupHooks.durations[operation]
+    let end =
+      isRun
+      ? runEnd(state)
+      : duration.map { StepEnd(group: state.ending, $0) } ?? StepEnd(state.attemptEnd)
     var variables: [(OprunVariable, String)] = [
       (.status, (state.ending?.outcome ?? .succeeded).word), (.exitCode, end.exitCode),
       (.signal, end.signal), (.durationMS, String(end.duration / 1_000_000)),
     ]
-    if isRun { variables.append((.failedSteps, failedStepNames)) }
+    if isRun { variables.append((.failedSteps, names(of: failedSteps))) }
+    if duration != nil { variables.append((.failedSteps, names(of: failures(in: operation)))) }
     return variables.map { EnvironmentVariable($0.0, $0.1) }
   }
 
@@ -245,10 +250,10 @@ extension RunMachine {
 
   /// The ids, separated by blanks. Linux refuses to start a command with a variable of more than
   /// 128 KiB: of a long list the last ones are left out.
-  private var failedStepNames: String {
+  private func names(of steps: [OperationID]) -> String {
     var names = ""
-    for operation in failedSteps {
-      let id = steps[operation].id
+    for operation in steps {
+      let id = self.steps[operation].id
       if names.utf8.count + id.utf8.count >= RunMachine.longestNameList { break }
       names += names.isEmpty ? id : " " + id
     }
@@ -264,6 +269,17 @@ private struct StepEnd {
   var exitCode = ""
   var signal = ""
   var duration: Nanoseconds
+
+  /// Makes that of a group, as if it had been a run of its own.
+  init(group ending: Ending?, _ duration: Nanoseconds) {
+    self.duration = duration
+    switch ending?.outcome {
+    case .succeeded, .cached, .skipped, nil: exitCode = "0"
+    case .failed, .blocked: exitCode = "1"
+    case .timedOut: exitCode = "124"
+    case .cancelled: break
+    }
+  }
 
   /// Takes the end of the last attempt; nil if there was none.
   init(_ end: CommandEnd?) {

@@ -45,6 +45,9 @@ package struct RunMachine {
   private(set) var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
   var services: Services
+  var patterns: Patterns
+  var groupHooks: GroupHooks
+  var instanceLimits: InstanceLimits
   var waits = WaitWatch()
   /// Groups that were cancelled although the run was not, and why.
   var cancelledGroups: [OperationID: StopReason] = [:]
@@ -60,8 +63,8 @@ package struct RunMachine {
   package internal(set) var stopReason: StopReason?
   package internal(set) var signalCount = 0
   var hasToldStateFailure = false
+  /// What failed and was not allowed to; in a strict run nothing is.
   var failedSteps: [OperationID] = []
-  var hasAllowedFailure = false
   /// True if every operation has its outcome.
   var isConcluding = false
   /// When the last operation had ended.
@@ -88,6 +91,9 @@ package struct RunMachine {
     groups = Groups(plan)
     unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
     services = Services(plan, groups)
+    patterns = Patterns(plan)
+    groupHooks = GroupHooks(plan)
+    instanceLimits = InstanceLimits(plan)
     random = RandomSource(seed: seed)
   }
 
@@ -159,23 +165,26 @@ package struct RunMachine {
   mutating func startReady(at now: Nanoseconds) {
     endReleased(at: now)
     askAtGates()
+    startDueHooks(at: now)
     while hasRoomForAttempt, let operation = scheduler.next() {
       startAttempt(of: operation, at: now)
     }
     watchWaits(at: now)
     guard expectedCount == 0, end == nil else { return }
     guard active.isEmpty else {
-      if !services.isEmpty, stopReason == nil, !canBeChangedFromOutside, isIdle {
-        endStandstill(at: now)
-      }
+      guard !services.isEmpty, stopReason == nil, isIdle else { return }
+      if instanceLimits.releaseOneMore() { return startReady(at: now) }
+      if !canBeChangedFromOutside { endStandstill(at: now) }
       return
     }
     if scheduler.isFinished {
       concludeRun(at: now)
+    } else if stopReason == nil, !scheduler.hasReady(), instanceLimits.releaseOneMore() {
+      startReady(at: now)
     } else if stopReason == nil, !canBeChangedFromOutside {
       // Nothing runs, nothing waits for a timer, and still nothing may start.
       cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
-      concludeRun(at: now)
+      startReady(at: now)
     }
   }
 
@@ -188,6 +197,7 @@ package struct RunMachine {
       return continueHooks(of: operation, &state, at: now)
     }
     if !unstartedLimits.isEmpty { beginLimits(around: operation, at: now) }
+    if !groupHooks.idle.isEmpty { beginGroups(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
     if let limit = state.settings.timeout {
@@ -240,40 +250,6 @@ package struct RunMachine {
     say(.retrying(operation, nextAttempt: state.attempt + 1, delay: delay))
   }
 
-  // MARK: Hooks
-
-  /// Starts the next hook, or settles the operation when there is none.
-  mutating func continueHooks(
-    of operation: OperationID, _ state: inout ActiveOperation, at now: Nanoseconds
-  ) {
-    guard !state.hooksLeft.isEmpty else {
-      active[operation] = nil
-      return settle(operation, state, at: now)
-    }
-    let hook = state.hooksLeft.removeFirst()
-    start(.hook(hook.kind, index: hook.index), of: operation, &state)
-    let timeout = state.settings.hooks[hook.kind][hook.index - 1].timeout
-    set(.timeLimit, at: now + timeout, operation, state)
-    if stopReason?.isUrgent == true || state.ending?.outcome == .cancelled {
-      set(.hookLimit, at: now + RunMachine.hookLimit, operation, state)
-    }
-    active[operation] = state
-  }
-
-  private mutating func hookEnded(
-    _ key: CommandKey, _ kind: HookKind, _ end: CommandEnd, at now: Nanoseconds
-  ) {
-    var state = state(of: key)
-    let end = state.marked(end)
-    say(.ended(key.operation, key.role, end))
-    if end.isStopped, let stopReason {
-      state.hookStopped(kind, stopReason)
-    } else if !end.isSuccess {
-      state.hookFailed(kind)
-    }
-    continueHooks(of: key.operation, &state, at: now)
-  }
-
   // MARK: Outcomes
 
   mutating func settle(
@@ -281,6 +257,9 @@ package struct RunMachine {
   ) {
     guard let ending = state.ending else { preconditionFailure("settled without an ending") }
     if operation == CommandKey.runOperation { return finishRun(state) }
+    if !groupHooks.durations.isEmpty, groupHooks.durations[operation] != nil {
+      return settleGroup(operation, ending, state.cause, at: now)
+    }
     if scheduler.state(of: operation) == .running {
       scheduler.finish(operation, as: ending)
       tell(operation, ending, state.cause)
@@ -305,13 +284,10 @@ package struct RunMachine {
   ) {
     defer { tellSettled() }
     guard ending.outcome.isFailure else { return }
-    guard !ending.isAllowed else { return hasAllowedFailure = true }
-    if groups.isForgiven(operation) {
-      hasAllowedFailure = true
-    } else {
-      failedSteps.append(operation)
-      followPolicy(operation, at: now)
-    }
+    let isAllowed = ending.isAllowed || groups.isForgiven(operation)
+    if !isAllowed || isStrict { failedSteps.append(operation) }
+    if ending.isAllowed { return }
+    if !isAllowed { followPolicy(operation, at: now) }
     tellSettled()
     failFast(operation, at: now)
   }
@@ -332,6 +308,7 @@ package struct RunMachine {
     steps.end(operation)
     waits.changeCount += 1
     if !services.isEmpty { noteServices(operation, ending) }
+    if !instanceLimits.isEmpty { instanceLimits.ended(operation, groups) }
     memberEnded(operation)
   }
 
@@ -357,7 +334,7 @@ package struct RunMachine {
     gates[operation] = gate
   }
 
-  private mutating func start(
+  mutating func start(
     _ role: CommandRole, of operation: OperationID, _ state: inout ActiveOperation
   ) {
     state.begin(role)
@@ -379,7 +356,7 @@ package struct RunMachine {
 
 extension ActiveOperation {
   /// Says why oprun ended the command that ran, if it did.
-  fileprivate func marked(_ end: CommandEnd) -> CommandEnd {
+  func marked(_ end: CommandEnd) -> CommandEnd {
     if stopCause == nil { return end }
     return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
   }

@@ -47,7 +47,9 @@ extension RunMachine {
 
   /// What the hooks of an operation, or of the run, have in common.
   package mutating func hookSettings(of operation: OperationID) -> StepSettings {
-    operation == CommandKey.runOperation ? plan.settings : steps.ready(operation).settings
+    if operation == CommandKey.runOperation { return plan.settings }
+    if groupHooks.durations[operation] != nil { return steps[operation].settings }
+    return steps.ready(operation).settings
   }
 
   /// How an operation ended; while its hooks run, how it will end unless one of them fails.

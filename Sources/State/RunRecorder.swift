@@ -63,7 +63,7 @@ package final class RunRecorder: RunObserver {
     case .began(let beginning): pending.append(.began(beginning))
     case .started(let operation, let role): start(operation, role, at: event.time)
     case .ended(let operation, let role, let end): finish(operation, role, end, at: event.time)
-    case .appended(let operation, let id, let group):
+    case .appended(let operation, let id, let group, _):
       names.append(id)
       groups.append(group)
       run.resumption?.appended(operation, to: group)

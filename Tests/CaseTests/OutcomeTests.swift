@@ -84,7 +84,7 @@ struct RunRow: Sendable, CustomTestStringConvertible {
       words: "every step is ok, allowed failures included", outcome: .succeeded, status: 0,
       pipeline: "steps: [{id: a, run: exit 3, allow_failure: true}, {id: b, run: \"true\"}]"),
     RunRow(
-      words: "the same with `--strict`, and a failure was allowed", outcome: .succeeded, status: 1,
+      words: "the same with `--strict`, and a failure was allowed", outcome: .failed, status: 1,
       pipeline: "steps: [{id: a, run: exit 3, allow_failure: true}]", options: "--strict"),
     RunRow(
       words: "a step failed or timed out", outcome: .failed, status: 1,

@@ -113,7 +113,7 @@ extension OprunVariable.Audience {
     switch self {
     case .commands: "all commands"
     case .hooks: "hooks"
-    case .runHooks: "hooks of the run"
+    case .runHooks: "hooks of a run or of a used pipeline"
     }
   }
 }

@@ -229,6 +229,7 @@ let topLevelExamples = TableExamples(
       [
         "{}", "{a: {steps: [{id: x, run: y}]}}",
         "{a: {params: {n: 1}, max_parallel: 2, timeout: 1m, steps: [{id: x, run: y}]}}",
+        "{a: {failure_policy: stop, on_failure: z, steps: [{id: x, run: y}]}}",
       ],
       refused: [
         ("[a]", "'pipelines' must be a map of names to maps, not a list"),

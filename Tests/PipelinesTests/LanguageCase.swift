@@ -152,14 +152,17 @@ extension Plan {
   private func limits(of group: GroupPlan) -> String {
     (group.timeout.map { ", timeout \($0 / 1_000_000)ms" } ?? "")
       + (group.allowsFailure ? ", allow_failure" : "")
+      + (group.failurePolicy == .continue ? "" : ", failure_policy \(group.failurePolicy)")
   }
 
   private func described(_ group: GroupPlan) -> String {
     let members = group.members.map { steps[$0.index].id }.joined(separator: " ")
-    let isFailFast = group.isFailFast ? ", fail_fast" : ""
+    let width = group.width.map { ", max_parallel \($0)" } ?? ""
+    let isFailFast = (group.isFailFast ? ", fail_fast" : "") + width
+    let pattern = group.pattern.map { limits(of: $0.group) } ?? ""
     return switch group.kind {
     case .matrix: "= \(members)\(isFailFast)"
-    case .expanding(let axes): "= matrix of \(axes)\(isFailFast)"
+    case .expanding(let axes): "= matrix of \(axes)\(isFailFast)\(pattern)"
     case .nested(let path): "= \(path ?? "group"): \(members)\(limits(of: group))"
     }
   }

@@ -27,8 +27,12 @@ struct Simulation {
   var run = StepSettings()
   var decisions: [String: String] = [:]
   /// The members by the id of their group; `!` after it means `fail_fast`, `~` that they are made
-  /// during the run.
+  /// during the run, `*` that each instance of the group gets copies of them, `^` that it is the use
+  /// of a pipeline.
   var groups: [String: [String]] = [:]
+  /// The failure policies and widths of groups.
+  var policies: [String: FailurePolicy] = [:]
+  var widths: [String: Int] = [:]
   /// Services that the run was asked for by name.
   var named: [String] = []
   /// Claimed by `%name` behind an id.
@@ -68,7 +72,7 @@ struct Simulation {
       spec.claims = name.split(separator: "%").dropFirst().compactMap { claim in
         pools.firstIndex { $0.name == claim }.map { Claim(PoolID($0), amount: 1_000_000) }
       }
-      spec.isGated = decisions[id] != nil
+      spec.isGated = decisions[id] != nil || patternMembers(self.groups).contains(id)
       let operation = graph.append(spec)
       steps.append(
         PlannedStep(
@@ -97,11 +101,23 @@ struct Simulation {
     }
     var groups: [OperationID: GroupPlan] = [:]
     for (name, members) in self.groups {
-      let id = name.filter { $0 != "!" && $0 != "~" }
+      let id = name.filter { !"!~*^".contains($0) }
+      let ids = members.map { operation($0) }
+      let pattern = patternMembers([name: members].merging(self.groups) { $1 }, of: name)
       groups[operation(id)] = GroupPlan(
-        kind: name.contains("~") ? .expanding("x") : .matrix,
-        members: members.map { operation($0) }, isFailFast: name.contains("!"),
-        timeout: settings[id]?.timeout, allowsFailure: settings[id]?.allowFailure == .always)
+        kind: name.contains("^")
+          ? .nested(path: nil) : name.contains { "~*".contains($0) } ? .expanding("x") : .matrix,
+        members: ids, isFailFast: name.contains("!"),
+        timeout: name.contains("*") ? nil : settings[id]?.timeout,
+        allowsFailure: settings[id]?.allowFailure == .always,
+        failurePolicy: policies[id] ?? .continue, width: widths[id],
+        pattern: pattern.isEmpty
+          ? nil
+          : GroupPattern(
+            operations: pattern.map { operation($0) }.sorted(), pools: [],
+            group: GroupPlan(
+              kind: .nested(path: nil), members: ids, timeout: settings[id]?.timeout,
+              allowsFailure: settings[id]?.allowFailure == .always)))
     }
     return Plan(
       name: "test", sources: SourceMap(), steps: steps, graph: graph,
@@ -110,6 +126,18 @@ struct Simulation {
       timeout: timeout, settings: run, groups: groups,
       named: Set(named.map { operation($0) }))
   }
+}
+
+/// What is copied for the instances of a group, or of any, which stands among `groups`.
+private func patternMembers(_ groups: [String: [String]], of group: String? = nil) -> Set<String> {
+  var found: Set<String> = []
+  var open = groups.filter { $0.key.contains("*") && (group == nil || $0.key == group) }
+    .flatMap(\.value)
+  while let id = open.popLast() {
+    found.insert(id)
+    open += groups.first { $0.key.filter { !"!~*^".contains($0) } == id }?.value ?? []
+  }
+  return found
 }
 
 extension Plan {
@@ -193,7 +221,7 @@ private struct Playback {
         case .start: break
         case .stop(let key, let signal): end(key, by: signal)
         case .kill(let key): end(key, by: 9)
-        case .decide(let operation, _): decide(operation)
+        case .decide(let operation, let question): decide(operation, question)
         case .publish(let key): machine.published(key, at: now)
         case .tell(let event): say(event)
         }
@@ -202,8 +230,12 @@ private struct Playback {
     }
   }
 
-  private mutating func decide(_ operation: OperationID) {
-    let words = (decisions[id(operation)] ?? "").split(separator: " ").map(String.init)
+  private mutating func decide(_ operation: OperationID, _ question: Question) {
+    let usual = machine.groupPlan(operation) == nil ? "run" : "join"
+    let isPattern = machine.groupPlan(operation)?.pattern != nil
+    let isJoin = question == .join && (isPattern || machine.standsForCopies(operation))
+    let words = (isJoin ? "join" : decisions[id(operation)] ?? usual).split(separator: " ").map(
+      String.init)
     let decision: Decision =
       switch words[0] {
       case "skip": .skip("no")
@@ -239,6 +271,8 @@ private struct Playback {
     let id = name.filter { $0 != "&" }
     var spec = OperationSpec()
     spec.takesSlot = name == id
+    // What an instance of several steps waits for are these.
+    spec.isGated = plan.groups.values.contains { $0.pattern != nil }
     return NewOperation(
       step: PlannedStep(
         id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
@@ -301,7 +335,7 @@ private struct Playback {
     case .heldUp(let operation, let heldUp):
       return "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
-    case .appended(_, let name, let group): return "\(id(group))>\(name)"
+    case .appended(_, let name, let group, _): return "\(id(group))>\(name)"
     case .stopping(let reason): return "stopping(\(reason.short(id)))"
     case .finished(let end): return "end=\(end.exitStatus)"
     default: return nil

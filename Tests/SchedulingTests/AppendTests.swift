@@ -22,6 +22,24 @@ import Testing
         == "0 a+ | 1 a-failed b=blocked(a) | 3 c=blocked(a) d+ | 4 d-")
   }
 
+  @Test func `operations that are appended together may wait for each other in any order`() {
+    #expect(
+      schedule("a/2", queues: "main=2", [1: { $0.appendTogether("c: b; b: a") }])
+        == "0 a+ | 2 a- b+ | 3 b- c+ | 4 c-")
+  }
+
+  @Test func `what is blocked of them blocks the others`() {
+    #expect(
+      schedule("a=failed", [2: { $0.appendTogether("c: b; b: a; d: c?done") }])
+        == "0 a+ | 1 a-failed | 2 b=blocked(a) c=blocked(a) d+ | 3 d-")
+  }
+
+  @Test func `what is skipped of them lets the others run`() {
+    #expect(
+      schedule("a", [2: { $0.appendTogether("c: b; b: a?failed") }])
+        == "0 a+ | 1 a- | 2 b=skipped(a) c+ | 3 c-")
+  }
+
   @Test func `a finished graph goes on when something is appended`() {
     #expect(schedule("a", [7: { $0.append("b: a") }]) == "0 a+ | 1 a- | 7 b+ | 8 b-")
   }

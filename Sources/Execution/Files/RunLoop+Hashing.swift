@@ -11,6 +11,8 @@ import Scheduling
 extension RunLoop {
   /// Gives an answer, unless a digest of files is missing: then it comes when that is there.
   func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
+    // Another answer of this turn may have settled or changed the question.
+    guard machine.question(about: operation) == question else { return }
     if let decision = decision(about: operation, question) {
       machine.decided(operation, decision, at: time)
     }
@@ -21,7 +23,10 @@ extension RunLoop {
     guard hashing.isBusy else { return false }
     if machine.stopReason != nil {
       // What waited at its gate has ended.
-      for slot in hashing.keep(where: { waitingHooks[$0] != nil }) { closeHashing(slot) }
+      let left = hashing.keep {
+        waitingHooks[$0] != nil || machine.question(about: $0) != nil
+      }
+      for slot in left { closeHashing(slot) }
     }
     var isChanged = false
     while let (slot, patterns) = hashing.takeNext() {

@@ -12,8 +12,8 @@ extension RunEvent.Kind {
       self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
-    case .appended(let operation, let id, let group):
-      .appended(operation, id: masker.mask(id), group: group)
+    case .appended(let operation, let id, let group, let after):
+      .appended(operation, id: masker.mask(id), group: group, after: after)
     case .resolved(let operation, let command):
       .resolved(operation, command: masker.mask(command))
     case .waiting(let operation, let reason): .waiting(operation, masker.mask(reason))

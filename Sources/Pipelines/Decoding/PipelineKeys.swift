@@ -71,11 +71,11 @@ package enum PipelineKey: UInt8, ObjectKey {
   package var isOfSection: Bool {
     switch self {
     case .name, .description, .params, .vars, .env, .maxParallel, .defaults, .timeout, .shell,
-      .workingDir, .sequence, .steps, .outputs:
+      .workingDir, .sequence, .steps, .outputs, .failurePolicy, .onSuccess, .onFailure, .onCancel,
+      .onComplete:
       true
-    case .version, .dotenv, .secrets, .queues, .resources, .failurePolicy, .include, .mutex,
-      .default, .schema,
-      .pipelines, .onSuccess, .onFailure, .onCancel, .onComplete:
+    case .version, .dotenv, .secrets, .queues, .resources, .include, .mutex, .default, .schema,
+      .pipelines:
       false
     }
   }

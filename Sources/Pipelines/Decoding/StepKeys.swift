@@ -76,10 +76,10 @@ package enum StepKey: UInt8, ObjectKey {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
       .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache, .manual, .description,
-      .outputs:
+      .outputs, .maxParallel:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .maxParallel, .waitFor, .background, .onSuccess, .onFailure,
+      .tty, .untrustedOutput, .orphans, .waitFor, .background, .onSuccess, .onFailure,
       .onCancel, .onComplete:
       false
     }

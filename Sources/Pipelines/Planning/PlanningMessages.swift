@@ -129,10 +129,10 @@ enum PlanningMessage {
     Diagnostic("axis \(quoted(axis)) must be a list, not \(quoted(found))", at: span)
   }
 
-  static func lateNestedMatrix(at span: Span) -> Diagnostic {
+  static func lateService(at span: Span) -> Diagnostic {
     Diagnostic(
-      "the matrix of a step that stands for the steps of a pipeline must be known before the run",
-      at: span)
+      "a service must not be in a group whose matrix is known only during the run", at: span,
+      help: "put it beside the group, or give it the matrix itself")
   }
 
   static func lateAllowance(at span: Span) -> Diagnostic {
@@ -159,12 +159,6 @@ enum PlanningMessage {
 
   static func badInput(_ name: String, _ fault: String, at span: Span) -> Diagnostic {
     Diagnostic("parameter \(quoted(name)) \(fault)", at: span)
-  }
-
-  static func notInNested(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic(
-      "\(quoted(key)) at top level applies to a whole run, and another pipeline uses this one",
-      at: span, help: "set it on steps, or in the pipeline that is run")
   }
 
   static func noWidthInNested(at span: Span) -> Diagnostic {

@@ -60,7 +60,10 @@ package struct LateBindings<Facts: RunFacts>: ExpressionBindings {
   private func step(_ name: String) -> Value {
     if let own, own.name == name { return value(of: own.operation) }
     if let matches = scope.matches[name] {
-      return .map(ValueMap([("outputs", list(matches.map { ($0.operation, $0.values) }))]))
+      let instances = matches.flatMap {
+        facts.copies(of: $0.operation) ?? [($0.operation, $0.values)]
+      }
+      return .map(ValueMap([("outputs", list(instances))]))
     }
     if let step = scope.steps[name] { return value(of: step) }
     return scope.around.map { LateBindings(scope: $0, facts: facts).step(name) } ?? absent

@@ -15,6 +15,8 @@ package enum LateVerdict {
 package struct LateInstance {
   package let step: PlannedStep
   package let spec: OperationSpec
+  /// If it is a group, a failure of it is allowed; nil means as planned.
+  package var allowsFailure: Bool?
 }
 
 /// A condition that is checked repeatedly.
@@ -121,21 +123,37 @@ extension LateStep {
     } catch {
       throw ExpansionFailure(message: "the matrix \(error.message)")
     }
-    return instances.map { instance in
-      var parts = expansion.parts
-      parts.conditions = parts.conditions.map { condition in
-        guard condition.scope === scope else { return condition }
-        return LateCondition(
-          expression: condition.expression, written: condition.written,
-          scope: scope.with(instance.values), group: condition.group)
-      }
-      let late = LateStep(parts, in: scope.with(instance.values))
-      return LateInstance(
-        step: PlannedStep(
-          id: group.id + instance.suffix, span: group.span, work: expansion.work,
-          settings: group.settings, late: late),
-        spec: expansion.spec)
+    var result: [LateInstance] = []
+    for instance in instances {
+      result.append(try self.instance(instance, of: group, expansion, facts))
     }
+    return result
+  }
+
+  private func instance(
+    _ instance: Instance, of group: PlannedStep, _ expansion: LateExpansion,
+    _ facts: some RunFacts
+  ) throws(ExpansionFailure) -> LateInstance {
+    let own = scope.with(instance.values)
+    var parts = expansion.parts
+    parts.conditions = parts.conditions.map { condition in
+      guard condition.scope === scope else { return condition }
+      return LateCondition(
+        expression: condition.expression, written: condition.written, scope: own,
+        group: condition.group)
+    }
+    var result = LateInstance(
+      step: PlannedStep(
+        id: group.id + instance.suffix, span: group.span, work: expansion.work,
+        settings: group.settings, late: LateStep(parts, in: own)),
+      spec: expansion.spec)
+    guard let allowance = expansion.allowance else { return result }
+    do throws(EvaluationFailure) {
+      result.allowsFailure = try LateBindings(scope: own, facts: facts).holds(allowance)
+    } catch {
+      throw ExpansionFailure(message: "'allow_failure': \(error.words.message)")
+    }
+    return result
   }
 
   /// The values of its matrix, if it is an instance.

@@ -72,6 +72,8 @@ package struct LateParts: Sendable {
   /// The outputs of a nested pipeline, in the scope of its own steps.
   package var outputs: [MemberModel] = []
   package var outputScope: LateScope?
+  /// What is not known of the hooks of a pipeline that is used, in the scope of its own steps.
+  package var hooks: LateStep?
   package var probes: [LateProbe] = []
   /// The name of the step in expressions of its hooks; nil if no hook is left to evaluate.
   package var stepName: String?
@@ -84,7 +86,7 @@ package struct LateParts: Sendable {
 
   package var isEmpty: Bool {
     conditions.isEmpty && command == nil && settings == nil && expansion == nil && outputs.isEmpty
-      && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
+      && hooks == nil && probes.isEmpty && readiness.isEmpty && !hasLateInputs && input == nil
   }
 
   /// What is shown of the conditions, and of what is waited for.
@@ -126,11 +128,14 @@ package final class LateExpansion: Sendable {
   package let work: Work
   /// The late parts of each instance, except for the matrix.
   package let parts: LateParts
+  /// Whether a failure of an instance is allowed, if that is not known and the instance is a group.
+  package let allowance: Expression?
 
   package init(
     axes: [AxisModel], included: ValueModel?, excluded: ValueModel?, spec: OperationSpec,
-    work: Work, parts: LateParts
+    work: Work, parts: LateParts, allowance: Expression? = nil
   ) {
+    self.allowance = allowance
     self.axes = axes
     self.included = included
     self.excluded = excluded
@@ -169,12 +174,15 @@ package final class LateScope: Sendable {
   package let vars: NeededVars?
   /// The own values of an instance that was made while running.
   package let instance: ValueMap?
+  /// The group whose matrix gives its values to this scope, too, when it is known.
+  package let matrixGroup: OperationID?
 
   package init(
     _ dependencies: LateDependencies = LateDependencies(), matrix: ValueMap? = nil,
     writtenNames: Set<String> = [], inputs: LateInputs? = nil, around: LateScope? = nil,
-    vars: NeededVars? = nil
+    matrixGroup: OperationID? = nil, vars: NeededVars? = nil
   ) {
+    self.matrixGroup = matrixGroup
     steps = dependencies.steps
     matches = dependencies.matches
     self.dependencies = dependencies.all
@@ -194,6 +202,7 @@ package final class LateScope: Sendable {
     writtenNames = scope.writtenNames
     inputs = scope.inputs
     around = scope.around
+    matrixGroup = scope.matrixGroup
     vars = scope.vars
     instance = matrix
   }
@@ -267,6 +276,9 @@ package protocol RunFacts {
   /// The members of a group of instances, in order, with their values of the matrix; nil if the
   /// operation is not such a group.
   func instances(of operation: OperationID) -> [(OperationID, ValueMap)]?
+  /// The copies of a step in the instances of a group, in order, with the values of the matrix; nil if
+  /// no copies are made of the operation.
+  func copies(of operation: OperationID) -> [(OperationID, ValueMap)]?
   /// The outputs of a group's instances as one value, if it was made before, because many steps may
   /// need it.
   func keptList(of group: OperationID) -> Value?

@@ -68,11 +68,13 @@ extension LateStep {
     if step == nil { try bindings.checkVars() }
     var settings = settings
     var isLate = parts.input != nil
-    if step == nil, let changes = try parts.settings?.changes(bindings, parts.givers),
-      !changes.isEmpty
-    {
-      settings = settings.with(changes)
-      isLate = true
+    if step == nil {
+      var changes = try parts.settings?.changes(bindings, parts.givers) ?? StepSettings.Changes()
+      changes.environment = try bindings.inputVariables() + changes.environment
+      if !changes.isEmpty {
+        settings = settings.with(changes)
+        isLate = true
+      }
     }
     var action = settings.hooks[kind][index - 1].work.known
     if let command = parts.settings?.hooks[kind]?[index - 1], action == nil {

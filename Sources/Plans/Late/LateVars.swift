@@ -59,6 +59,29 @@ package final class LateVars: Sendable {
     self.enclosing = enclosing
   }
 
+  private init(_ other: LateVars, _ copier: inout PatternCopier) {
+    var entries: [Entry] = []
+    for entry in other.entries {
+      let source: Source =
+        switch entry.source {
+        case .value: entry.source
+        case .output(let operation): .output(operation.map { copier.copy($0) })
+        }
+      entries.append(
+        Entry(source: source, others: entry.others.map { $0.copied(by: copier) }))
+    }
+    self.entries = entries
+    numbers = other.numbers
+    pipeline = copier.copy(pipeline: other.pipeline)
+    inputs = other.inputs.map { copier.copy($0) }
+    enclosing = other.enclosing.map { copier.copy($0) }
+  }
+
+  /// Those of an instance of a group that is made while running.
+  func copied(by copier: inout PatternCopier) -> LateVars {
+    copier.isInside(pipeline) ? LateVars(self, &copier) : self
+  }
+
   fileprivate func find(_ name: String) -> LateVarNumber? {
     numbers[name].map { LateVarNumber(pipeline: pipeline, number: $0) } ?? enclosing?.find(name)
   }
@@ -125,5 +148,20 @@ extension LateBindings {
     throw EvaluationFailure(
       UnlocatedFailure("'vars' hold more than 64 MiB, which is the limit"), in: expression,
       at: expression.range(of: expression.root))
+  }
+}
+
+// Copies for an instance of a group that is made while running.
+extension NeededVars {
+  func copied(by copier: inout PatternCopier) -> NeededVars {
+    NeededVars(numbers.map { $0.copied(by: copier) }, of: copier.copy(all))
+  }
+
+  func isSame(as other: NeededVars?) -> Bool { all === other?.all }
+}
+
+extension LateVarNumber {
+  fileprivate func copied(by copier: PatternCopier) -> LateVarNumber {
+    LateVarNumber(pipeline: copier.copy(pipeline: pipeline), number: number)
   }
 }

@@ -18,6 +18,8 @@ final class RunOperations {
   private struct Instance {
     let id: String
     let group: OperationID
+    /// What it waited for in particular; empty if that is what its step waited for.
+    let dependencies: [OperationID]
   }
 
   /// The plan as it was when the run started.
@@ -60,10 +62,13 @@ final class RunOperations {
   /// As people count them now: a group counts as its members, if it has any.
   private(set) lazy var stepCount = plan.stepCount
 
-  func append(_ operation: OperationID, id: String, to group: OperationID) {
+  func append(
+    _ operation: OperationID, id: String, to group: OperationID, after dependencies: [OperationID]
+  ) {
     precondition(operation.index == count, "numbers of new operations follow those of all others")
-    if standsForOthers(group) { stepCount += 1 }
-    instances.append(Instance(id: id, group: group))
+    let isStep = !plan.standsForOthers(planned(group))
+    if isStep, instancesOfGroup[group] != nil { stepCount += 1 }
+    instances.append(Instance(id: id, group: group, dependencies: dependencies))
     instancesOfGroup[group, default: []].append(operation)
   }
 
@@ -88,8 +93,7 @@ final class RunOperations {
   /// It goes on beside the steps that need it.
   func isService(_ operation: OperationID) -> Bool {
     guard plan.graph.hasServices, operation.rawValue >= 0 else { return false }
-    let planned = expandedGroup(of: operation) ?? operation
-    return !plan.graph.takesSlot(planned)
+    return !plan.graph.takesSlot(planned(operation))
   }
 
   /// What it prints may tell a CI runner something.
@@ -110,7 +114,8 @@ final class RunOperations {
 
   /// Whether people do not count the operation, because others take its place.
   func standsForOthers(_ operation: OperationID) -> Bool {
-    plan.standsForOthers(operation) || instancesOfGroup[operation] != nil
+    if instancesOfGroup.isEmpty { return plan.standsForOthers(operation) }
+    return instancesOfGroup[operation] != nil || plan.standsForOthers(planned(operation))
   }
 }
 
@@ -220,8 +225,23 @@ extension RunOperations {
   /// Calls `body` for each dependency. An instance waited for what its step waited for; a step that
   /// was expanded also for its instances.
   func forEachDependency(of operation: OperationID, _ body: (OperationID) -> Void) {
-    plan.graph.forEachDependency(of: planned(operation)) { body($0.from) }
+    if let own = ownDependencies(of: operation) {
+      own.forEach(body)
+    } else {
+      plan.graph.forEachDependency(of: planned(operation)) { body($0.from) }
+    }
     if !instancesOfGroup.isEmpty { instancesOfGroup[operation]?.forEach(body) }
+  }
+}
+
+extension RunOperations {
+  /// What an instance waited for in particular; nil if that is what its step waited for.
+  func ownDependencies(of operation: OperationID) -> [OperationID]? {
+    let number = operation.index - plan.steps.count
+    guard instances.indices.contains(number), !instances[number].dependencies.isEmpty else {
+      return nil
+    }
+    return instances[number].dependencies
   }
 }
 

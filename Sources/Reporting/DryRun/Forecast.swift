@@ -154,14 +154,21 @@ extension Forecast {
     if let (group, reason) = skippedGroup(around: operation) {
       return skipMembers(of: group, reason)
     }
-    if plan.groups[operation] != nil, !isExpanding(operation) {
+    if let group = plan.groups[operation], !group.isExpanding {
       return skip(operation, GroupPlan.emptyMatrix)
     }
     scheduler.resume(operation)
   }
 
   private func isExpanding(_ operation: OperationID) -> Bool {
-    plan.groups.isEmpty ? false : plan.groups[operation]?.isExpanding == true
+    if plan.groups.isEmpty { return false }
+    if plan.groups[operation]?.isExpanding == true { return true }
+    var next = groups.group(of: operation)
+    while let group = next {
+      if plan.groups[group]?.isExpanding == true { return true }
+      next = groups.group(of: group)
+    }
+    return false
   }
 
   private mutating func skip(_ operation: OperationID, _ reason: String) {
@@ -195,7 +202,7 @@ extension Forecast {
     scheduler.announce(operation)
     if let group = services.becameReady(operation, groups) { scheduler.announce(group) }
     // The instances of a matrix that is not known are one operation here.
-    if isExpanding(operation) { services.release(operation) }
+    if isExpanding(operation), plan.groups[operation] != nil { services.release(operation) }
     addSettled()
   }
 

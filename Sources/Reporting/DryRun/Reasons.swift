@@ -19,7 +19,12 @@ struct Reasons {
     let operation = entry.operation
     switch entry.verdict {
     case .runs: writeNeeds(of: operation, to: sink)
-    case .runsEach, .standsForOthers: sink.write(plan.membersInWords(of: operation) ?? "")
+    case .runsEach, .standsForOthers:
+      if let members = plan.membersInWords(of: operation) {
+        sink.write(members)
+      } else {
+        writeNeeds(of: operation, to: sink)
+      }
     case .skipped: return sink.write(skipReason(of: operation))
     case .doesNotStart: writeObstacle(of: operation, to: sink)
     }

@@ -23,6 +23,11 @@ struct StepDetails {
     func add(_ key: String, _ value: String?) {
       if let value { lines.append("\(key): \(value)") }
     }
+    func addHooks() {
+      for kind in HookKind.allCases {
+        for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
+      }
+    }
     let spec = plan.graph[operation]
     add("name", settings.name)
     add("description", (plan.remarks[operation]?.description).map(joinedLines))
@@ -32,6 +37,11 @@ struct StepDetails {
     if plan.standsForOthers(operation) {
       add("timeout", plan.groups[operation]?.timeout.map(exactDuration))
       add("allow_failure", plan.groups[operation]?.allowsFailure == true ? "true" : nil)
+      add("max_parallel", plan.groups[operation]?.width.map { "\($0)" })
+      if let policy = plan.groups[operation]?.failurePolicy, policy != .continue {
+        add("failure_policy", "\(policy)")
+      }
+      addHooks()
       return lines
     }
     add("working_dir", settings.workingDirectory)
@@ -45,9 +55,7 @@ struct StepDetails {
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     add("tty", settings.usesTerminal ? "true" : nil)
     add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
-    for kind in HookKind.allCases {
-      for hook in settings.hooks[kind] { add(kind.key, shown(hook)) }
-    }
+    addHooks()
     return lines
   }
 

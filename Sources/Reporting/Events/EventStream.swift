@@ -100,8 +100,8 @@ extension EventStream {
         sink.write(field: "log")
         sink.write(json: operations.logPath(of: Stream(operation: operation, role: role)))
       }
-    case .appended(let operation, let id, let group):
-      operations.append(operation, id: id, to: group)
+    case .appended(let operation, let id, let group, let after):
+      operations.append(operation, id: id, to: group, after: after)
       write(operation)
       write("group", operations.name(group))
     case .resolved(let operation, let command):

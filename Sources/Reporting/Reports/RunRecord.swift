@@ -52,8 +52,8 @@ struct RunRecord {
       start(Stream(operation: operation, role: role), at: event.time)
     case .ended(let operation, let role, let end):
       finish(Stream(operation: operation, role: role), end, at: event.time)
-    case .appended(let operation, let id, let group):
-      operations.append(operation, id: id, to: group)
+    case .appended(let operation, let id, let group, let after):
+      operations.append(operation, id: id, to: group, after: after)
     case .resolved(let operation, let command): ledger.resolve(operation, command: command)
     case .settled(let operation, let ending, let cause):
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {

@@ -143,8 +143,10 @@ struct RunLedger {
   /// Whether a group failed by itself, because its outputs cannot be evaluated or its matrix cannot
   /// be expanded.
   private func isOwnFault(_ ending: Ending, _ cause: Cause) -> Bool {
-    guard ending.outcome.isFailure, case .condition = cause else { return false }
-    return true
+    switch cause {
+    case .condition, .hook: return ending.outcome.isFailure
+    case .itself, .dependency, .wait, .service, .notReady, .stopped: return false
+    }
   }
 
   func hasEnded(_ operation: OperationID) -> Bool { outcome(of: operation) != nil }
@@ -214,7 +216,9 @@ extension RunLedger {
   /// The longest chain before an operation. It is cached because thousands of instances of one step
   /// waited for the same operations.
   private mutating func longestChain(before operation: OperationID) -> Nanoseconds {
-    let group = operations.expandedGroup(of: operation)
+    let group =
+      operations.ownDependencies(of: operation) == nil
+      ? operations.expandedGroup(of: operation) : nil
     if let group, let known = chainsBefore[group] { return known }
     var longest: Nanoseconds = 0
     operations.forEachDependency(of: operation) { longest = max(longest, chain(to: $0)) }

@@ -60,7 +60,7 @@ extension Scheduler {
     return PoolID(pools.count - 1)
   }
 
-  private mutating func wait(
+  mutating func wait(
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
     if let ending = records[dependency.index].state.ending {
@@ -69,6 +69,8 @@ extension Scheduler {
       case .skips: noteUnneeded(id, because: dependency)
       case .blocks: block(id, by: dependency)
       }
+    } else if condition.waitsForReadiness, announced.contains(dependency) {
+      return
     } else {
       graph.addEdge(from: dependency, to: id, when: condition)
       unmetCounts[id.index] += 1
@@ -78,7 +80,7 @@ extension Scheduler {
 
 extension Scheduler {
   /// Passes the operation's rank on to what it waits for, nearest first.
-  private mutating func raiseDependencies(of id: OperationID) {
+  mutating func raiseDependencies(of id: OperationID) {
     if !inheritsRank { return }
     var raised = [id]
     var cursor = 0

@@ -50,7 +50,9 @@ extension Tool {
     guard let operation = plan.operation(named: id) else {
       throw .unknownStep(id, for: Options.exitCodeFrom, among: plan.steps.lazy.map(\.id))
     }
-    if plan.groups[operation] != nil { throw .severalStatuses(id, for: Options.exitCodeFrom) }
+    if plan.groups[operation] != nil || plan.isCopied(operation) {
+      throw .severalStatuses(id, for: Options.exitCodeFrom)
+    }
   }
 
   private func planningOptions(

@@ -63,6 +63,17 @@ struct Simulation {
     }
   }
 
+  /// Each may wait for one that comes after it.
+  mutating func appendTogether(_ text: String) {
+    let added = vocabulary.operations(text)
+    operations += added
+    scheduler.append(
+      added.map { operation in
+        Scheduler.Addition(
+          operation.spec, after: operation.dependencies.map { (id($0.0), $0.1) })
+      })
+  }
+
   mutating func cancel(_ name: String) {
     let cancelled = id(name)
     running.removeAll { $0.id == cancelled }

@@ -82,6 +82,8 @@ struct KnownValues: ExpressionBindings {
   let writtenNames: Set<String>
   /// True for an instance of a step: other instances may have other values.
   private(set) var isOfInstance = false
+  /// True in a group with a matrix that is not known: names that are not in `matrix` may be in that one.
+  private(set) var hasLateMatrix = false
 
   init(inputs: PipelineInputs, _ options: PlanningOptions, _ budget: PlanBudget) {
     self.init(PipelineValues(inputs: inputs, options, budget), nil, [])
@@ -99,15 +101,22 @@ struct KnownValues: ExpressionBindings {
     var values = KnownValues(
       pipeline, self.matrix?.merging(matrix) ?? matrix, writtenNames.union(outerNames))
     values.isOfInstance = true
+    values.hasLateMatrix = hasLateMatrix
     return values
   }
 
-  /// The values for a step whose own matrix is not known.
-  var withoutMatrix: KnownValues { matrix == nil ? self : KnownValues(pipeline, nil, []) }
+  /// The values for a step whose own matrix is not known, of which these members are literals.
+  func withoutMatrix(writtenNames: Set<String>) -> KnownValues {
+    var values = KnownValues(pipeline, nil, self.writtenNames.union(writtenNames))
+    values.hasLateMatrix = true
+    return values
+  }
 
   /// The values for the steps of a group.
   func inside(_ group: KnownValues) -> KnownValues {
-    KnownValues(pipeline, group.matrix, group.writtenNames)
+    var values = KnownValues(pipeline, group.matrix, group.writtenNames)
+    values.hasLateMatrix = group.hasLateMatrix
+    return values
   }
 
   var budget: PlanBudget { pipeline.budget }
@@ -120,7 +129,9 @@ struct KnownValues: ExpressionBindings {
       if let value = pipeline.inputs.params[name] { return .known(value) }
       return pipeline.inputs.paramTypes[name] == nil ? .missing : .later
     case .env: return variable(name)
-    case .matrix: return matrix == nil ? .later : .known(matrix?[name] ?? .null)
+    case .matrix:
+      if let value = matrix?[name] { return .known(value) }
+      return matrix == nil || hasLateMatrix ? .later : .known(.null)
     case .host: return member(name, of: pipeline.host)
     case .vars: return pipeline.inputs.derived?.member(name) ?? .missing
     case .steps, .run, .secrets: return .later
@@ -139,7 +150,7 @@ struct KnownValues: ExpressionBindings {
       let values = pipeline.inputs.paramTypes.names.map { ($0, pipeline.inputs.params[$0]) }
       guard values.allSatisfy({ $0.1 != nil }) else { return .later }
       return .known(.map(ValueMap(values.compactMap { name, value in value.map { (name, $0) } })))
-    case .matrix: return matrix.map { .known(.map($0)) } ?? .later
+    case .matrix: return hasLateMatrix ? .later : matrix.map { .known(.map($0)) } ?? .later
     case .host: return .known(pipeline.host)
     case .env, .steps, .run, .secrets, .vars: return .later
     }

@@ -12,7 +12,9 @@ extension PlanBuilder {
     _ command: StepCommand
   ) throws(EvaluationFailure) -> LateParts? {
     let pipeline = planner.pipelines[address.pipeline]
-    if let group = planner.group(operation) { return try groupParts(group, operation, at: address) }
+    if let group = planner.group(operation) {
+      return try groupParts(group, operation, at: address, settings)
+    }
     let controlFlow = pipeline.controlFlow(of: address.step)
     if settings.late == nil, controlFlow?.decidesLate != true, pipeline.parent == nil,
       case .known = command
@@ -61,19 +63,22 @@ extension PlanBuilder {
   }
 
   private mutating func groupParts(
-    _ group: GroupDraft, _ operation: Int, at address: StepAddress
+    _ group: GroupDraft, _ operation: Int, at address: StepAddress, _ settings: PlannedSettings
   ) throws(EvaluationFailure) -> LateParts? {
     var parts = LateParts()
-    // What a part of its steps gives is nothing that it could give.
-    if let pipeline = group.pipeline, isWhole(planner.pipelines[pipeline]) {
-      parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
-        .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
-      parts.outputScope = pipelineScope(pipeline)
-    }
+    if let pipeline = group.pipeline { try addOutputs(of: pipeline, to: &parts) }
     guard group.isExpanding,
       let matrix = planner.pipelines[address.pipeline].controlFlow(of: address.step)?.matrix
     else { return parts.isEmpty ? nil : parts }
-    parts.expansion = try expansion(of: matrix, operation, at: address)
+    if let pattern = group.pattern {
+      var inner = LateParts()
+      inner.conditions = try conditions(of: operation, at: address)
+      try addOutputs(of: pattern.pipeline, to: &inner)
+      parts.expansion = try expansion(
+        of: matrix, operation, at: address, .none, inner, allowance: settings.late?.allowFailure)
+    } else {
+      parts.expansion = try expansion(of: matrix, operation, at: address)
+    }
     // A condition that names the matrix belongs to each instance.
     parts.conditions = try conditions(of: operation, at: address).filter {
       !$0.expression.uses(.matrix)
@@ -87,12 +92,21 @@ extension PlanBuilder {
     guard !root.model.outputs.isEmpty, isWhole(root) else { return nil }
     var parts = LateParts()
     do throws(EvaluationFailure) {
-      parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: 0, step: 0))
-        .fold(root.model.outputs.map(\.member))
+      try addOutputs(of: 0, to: &parts)
     } catch {
       return nil
     }
     return LateStep(parts, in: pipelineScope(0))
+  }
+
+  private mutating func addOutputs(
+    of pipeline: Int, to parts: inout LateParts
+  ) throws(EvaluationFailure) {
+    // What a part of its steps gives is nothing that it could give.
+    guard isWhole(planner.pipelines[pipeline]) else { return }
+    parts.outputs = try planner.valuesForMatrix(at: StepAddress(pipeline: pipeline, step: 0))
+      .fold(planner.pipelines[pipeline].model.outputs.map(\.member))
+    parts.outputScope = pipelineScope(pipeline)
   }
 
   /// Whether all of its steps are in the plan that run when none is named.
@@ -104,12 +118,6 @@ extension PlanBuilder {
     of matrix: MatrixModel, _ operation: Int, at address: StepAddress
   ) throws(EvaluationFailure) -> LateExpansion {
     let values = planner.values(at: address)
-    let outer = planner.valuesForMatrix(at: address)
-    var axes: [AxisModel] = []
-    for axis in matrix.axes {
-      axes.append(
-        AxisModel(name: axis.name, span: axis.span, values: try outer.fold(axis.values)))
-    }
     let settings = try sharedSettings[address.pipeline].settings(of: address.step, values)
     var parts = LateParts()
     parts.conditions = try conditions(of: operation, at: address)
@@ -123,9 +131,22 @@ extension PlanBuilder {
     parts.readiness = try probes(controlFlow?.readiness ?? [], settings, values)
     parts.input = try lateInput(values, settings, command, parts.probes + parts.readiness)
     parts.stepName = hookOwner(settings, at: address)
+    return try expansion(of: matrix, operation, at: address, command.work, parts)
+  }
+
+  private mutating func expansion(
+    of matrix: MatrixModel, _ operation: Int, at address: StepAddress, _ work: Work,
+    _ parts: LateParts, allowance: Expression? = nil
+  ) throws(EvaluationFailure) -> LateExpansion {
+    let outer = planner.valuesForMatrix(at: address)
+    var axes: [AxisModel] = []
+    for axis in matrix.axes {
+      axes.append(
+        AxisModel(name: axis.name, span: axis.span, values: try outer.fold(axis.values)))
+    }
     var spec = planner.graph[OperationID(operation)]
     spec.isGated = true
-    if let pool = planner.groups[operation]?.pool {
+    if let pool = planner.groups[operation]?.pool, planner.groups[operation]?.pattern == nil {
       spec.claims.append(Claim(pool, amount: 1_000_000))
     }
     return LateExpansion(
@@ -135,7 +156,7 @@ extension PlanBuilder {
       },
       excluded: try matrix.excluded.map { model throws(EvaluationFailure) in
         try outer.fold(model)
-      }, spec: spec, work: command.work, parts: parts)
+      }, spec: spec, work: work, parts: parts, allowance: allowance)
   }
 
   /// The conditions of the enclosing steps, the outermost first, then the operation's own. Those
@@ -179,9 +200,10 @@ extension PlanBuilder {
       writtenNames: address.instance.map { _ in planner.values(at: address).writtenNames }
         ?? own.union(outer.writtenNames),
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
+      matrixGroup: matrixGroup(around: pipeline),
       vars: lateVars(of: pipeline, needed: pipeline.lateVars(of: address.step)))
     latestScope = (operation, scope)
-    if address.isGroup { scopes[operation] = scope }
+    if planner.address(of: operation).isGroup { scopes[operation] = scope }
     return scope
   }
 
@@ -192,7 +214,7 @@ extension PlanBuilder {
   }
 
   /// The scopes of what pipeline uses gave to the steps in them.
-  private mutating func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
+  mutating func givers(of settings: PlannedSettings) -> [Int32: LateScope] {
     var scopes: [Int32: LateScope] = [:]
     for giver in settings.late?.givers ?? [] {
       let pipeline = planner.pipelines[Int(giver)]
@@ -202,7 +224,7 @@ extension PlanBuilder {
   }
 
   /// The late inputs of a nested pipeline, or of one that encloses it.
-  private mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
+  mutating func lateInputs(of pipeline: PipelineUse) -> LateInputs? {
     guard let parent = pipeline.parent else { return nil }
     let enclosing = pipeline.enclosing.flatMap { lateInputs(of: $0) }
     if pipeline.surroundings.isGroup { return enclosing }
@@ -256,7 +278,17 @@ extension PlanBuilder {
     return LateScope(
       dependencies, matrix: values.matrix, writtenNames: values.writtenNames,
       inputs: lateInputs(of: pipeline), around: scope(around: pipeline),
+      matrixGroup: matrixGroup(around: pipeline),
       vars: lateVars(of: pipeline, needed: pipeline.lateVarsAtEnd))
+  }
+
+  /// The nearest group around the steps of the pipeline use whose matrix is not known, if they see it.
+  private func matrixGroup(around pipeline: PipelineUse) -> OperationID? {
+    guard planner.hasPatterns, pipeline.surroundings.isGroup, let parent = pipeline.parent else {
+      return nil
+    }
+    if planner.groups[pipeline.group]?.pattern != nil { return numbers[pipeline.group] }
+    return matrixGroup(around: planner.pipelines[parent.pipeline])
   }
 }
 

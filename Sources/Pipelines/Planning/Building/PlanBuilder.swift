@@ -99,21 +99,33 @@ struct PlanBuilder {
   private mutating func runSettings(of root: PipelineUse) -> (
     settings: StepSettings, late: LateStep?
   ) {
-    var draft = SettingsDraft(root)
-    draft.setHooks(root.model.hooks)
-    let values = planner.values(at: StepAddress(pipeline: 0, step: 0))
     do throws(EvaluationFailure) {
-      let planned = try draft.settings(
-        label: nil, values, try draft.foldedEnvironment(values))
-      var parts = LateParts()
-      parts.settings = planned.late
-      if parts.isEmpty { return (planned.settings, nil) }
-      let needsSteps = planned.late?.hooks.isEmpty == false || root.inputs.derived?.hasLate == true
-      return (planned.settings, LateStep(parts, in: needsSteps ? pipelineScope(0) : LateScope()))
+      return try hookSettings(of: 0)
     } catch {
       log.report(error.diagnostic(in: planner.text))
       return (StepSettings(), nil)
     }
+  }
+
+  /// The hooks of a whole pipeline, and how they run.
+  private mutating func hookSettings(
+    of number: Int
+  ) throws(EvaluationFailure) -> (settings: StepSettings, late: LateStep?) {
+    let pipeline = planner.pipelines[number]
+    var draft = SettingsDraft(pipeline)
+    draft.setHooks(pipeline.model.hooks)
+    let values = planner.valuesForMatrix(at: StepAddress(pipeline: number, step: 0))
+    let planned = try draft.settings(label: nil, values, try draft.foldedEnvironment(values))
+    var parts = LateParts()
+    parts.settings = planned.late
+    parts.givers = givers(of: planned)
+    parts.hasLateInputs = lateInputs(of: pipeline) != nil
+    if parts.isEmpty { return (planned.settings, nil) }
+    let needsSteps =
+      planned.late?.hooks.isEmpty == false || number > 0
+      || pipeline.inputs.derived?.hasLate == true
+    let scope = needsSteps ? pipelineScope(number) : LateScope()
+    return (planned.settings, LateStep(parts, in: scope))
   }
 
   private mutating func steps() -> [PlannedStep] {
@@ -139,6 +151,9 @@ struct PlanBuilder {
       }
       if let group = planner.group(operation) {
         groups[id] = groupPlan(group, steps[steps.count - 1].settings)
+        // Their gates are where instances are made, or begin.
+        if group.width != nil { gated += group.operations.compactMap { numbers[$0] } }
+        if let pattern = group.pattern { gated += pattern.operations.compactMap { numbers[$0] } }
       }
     }
     return steps
@@ -160,7 +175,18 @@ struct PlanBuilder {
     return GroupPlan(
       kind: group.kind, members: members, isFailFast: group.isFailFast, combinations: combinations,
       timeout: isPipeline ? settings.timeout : nil,
-      allowsFailure: isPipeline && settings.allowFailure == .always)
+      allowsFailure: isPipeline && settings.allowFailure == .always,
+      failurePolicy: group.pipeline.map { planner.pipelines[$0].model.failurePolicy } ?? .continue,
+      width: group.width,
+      pattern: group.pattern.map { pattern in
+        GroupPattern(
+          operations: pattern.operations.compactMap { numbers[$0] },
+          pools: pattern.pools.map { PoolID($0) }, pipelines: pattern.pipelines,
+          group: GroupPlan(
+            kind: pattern.kind, members: members, timeout: settings.timeout,
+            allowsFailure: settings.allowFailure == .always,
+            failurePolicy: planner.pipelines[pattern.pipeline].model.failurePolicy))
+      })
   }
 
   /// The settings of a pipeline use as a whole, with the shorter limit of its own and the pipeline's.
@@ -171,7 +197,9 @@ struct PlanBuilder {
       of: address.step, values, limit: timeout(of: planner.pipelines[used]))
     if let allowance = settings.late?.allowFailure {
       let span = allowance.span(in: planner.text)
-      if !planner.isOpen(allowance, at: address) {
+      if planner.groups[planner.pipelines[used].group]?.pattern == nil,
+        !planner.isOpen(allowance, at: address)
+      {
         log.report(at: span) { PlanningMessage.lateAllowance(at: $0) }
       }
     }
@@ -236,7 +264,7 @@ struct PlanBuilder {
     let pipeline = planner.pipelines[address.pipeline]
     let values = planner.values(at: address)
     let settings =
-      if let used = planner.group(operation)?.pipeline {
+      if let used = planner.group(operation)?.steps {
         try wholeSettings(of: used, at: address, values)
       } else {
         try sharedSettings[address.pipeline].settings(of: address.step, values)
@@ -245,10 +273,16 @@ struct PlanBuilder {
       if let plainCommand { plainCommand } else {
         try self.command(at: address, pipeline, values, settings)
       }
-    let parts = try lateParts(operation, at: address, values, settings, command)
+    var parts = try lateParts(operation, at: address, values, settings, command)
+    var own = settings.settings
+    if let used = planner.group(operation)?.steps, !planner.pipelines[used].model.hooks.isEmpty {
+      let hooks = try hookSettings(of: used)
+      own = own.running(hooks.settings)
+      if hooks.late != nil { parts = (parts ?? LateParts()).with(hooks.late) }
+    }
     return PlannedStep(
       id: planner.id(of: operation), span: pipeline.model.steps[address.step].id.span,
-      work: work(of: operation, command), settings: settings.settings,
+      work: work(of: operation, command), settings: own,
       late: parts.map { LateStep($0, in: scope(of: operation, at: address)) })
   }
 
@@ -306,5 +340,27 @@ enum StepCommand {
     case .late(let command): command.work
     case .none: .none
     }
+  }
+}
+
+extension LateParts {
+  /// The same with late parts of hooks, which are those of each instance if there is a matrix.
+  fileprivate func with(_ hooks: LateStep?) -> LateParts {
+    var parts = self
+    guard let expansion else {
+      parts.hooks = hooks
+      return parts
+    }
+    parts.expansion = LateExpansion(
+      axes: expansion.axes, included: expansion.included, excluded: expansion.excluded,
+      spec: expansion.spec, work: expansion.work, parts: expansion.parts.withHooks(hooks),
+      allowance: expansion.allowance)
+    return parts
+  }
+
+  private func withHooks(_ hooks: LateStep?) -> LateParts {
+    var parts = self
+    parts.hooks = hooks
+    return parts
   }
 }

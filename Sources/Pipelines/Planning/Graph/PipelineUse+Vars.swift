@@ -54,16 +54,12 @@ extension PipelineUse {
   /// The `vars` of the pipeline's outputs; for the run, of its hooks.
   var lateVarsAtEnd: [LateVarNumber] {
     guard let derived = inputs.derived, derived.hasLate else { return [] }
-    guard parent == nil else {
-      return lateVars(
-        in: model.outputs.flatMap { $0.member.value.templates.flatMap(\.expressions) })
-    }
+    let outputs = model.outputs.flatMap { $0.member.value.templates.flatMap(\.expressions) }
+    guard !model.hooks.isEmpty else { return lateVars(in: outputs) }
     let hooks = model.hooks.values.flatMap { $0 }.flatMap(\.command.templates)
-    return model.hooks.isEmpty
-      ? []
-      : lateVars(
-        in: hooks.flatMap(\.expressions) + inputs.environment.flatMap(\.ownExpressions)
-          + directoryExpressions)
+    return lateVars(
+      in: outputs + hooks.flatMap(\.expressions)
+        + inputs.environment.flatMap(\.ownExpressions) + directoryExpressions)
   }
 
   func lateVars(in expressions: [Expression]) -> [LateVarNumber] {

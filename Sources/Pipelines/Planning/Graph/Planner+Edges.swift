@@ -83,11 +83,11 @@ extension Planner {
         for member in group.members {
           graph.addEdge(from: OperationID(member), to: OperationID(operation), when: .done)
         }
-        if let pipeline = group.pipeline {
+        if let pipeline = group.steps {
           if hasServices { addServices(toGroup: operation, inherited[pipeline]) }
           addCommands(toGroup: operation, pipelines[pipeline])
         }
-        guard group.isExpanding else { continue }
+        guard group.isExpanding, group.pattern == nil else { continue }
       }
       gatherer.begin()
       gather(address, inherited: inherited[address.pipeline], &gatherer)

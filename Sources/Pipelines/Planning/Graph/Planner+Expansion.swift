@@ -21,15 +21,16 @@ extension Planner {
         if first == 0 { instances = combinations } else { instances += combinations }
         let kind = GroupPlan.Kind.matrix
         var draft = groupDraft(kind, matrix, at: address)
+        let start = addresses.count
         draft.members = combinations.indices.map { index in
           var address = address
           address.instance = first + index
           return add(address, depth: depth)
         }
+        draft.operations = start..<addresses.count
         addGroup(draft, at: address)
       case .later(let axes):
-        refuseNested(at: address, matrix)
-        addGroup(groupDraft(.expanding(axes), matrix, at: address), at: address)
+        addLate(groupDraft(.expanding(axes), matrix, at: address), at: address, depth: depth)
       case .invalid: add(address, depth: depth)
       }
     }
@@ -69,7 +70,10 @@ extension Planner {
     _ kind: GroupPlan.Kind, _ matrix: MatrixModel, at address: StepAddress
   ) -> GroupDraft {
     var draft = GroupDraft(kind: kind, isFailFast: matrix.isFailFast)
-    if let width = maxParallel(of: matrix, at: address) {
+    let width = maxParallel(of: matrix, at: address)
+    if let uses = uses(at: address), uses.kind.isPipeline {
+      draft.width = width
+    } else if let width {
       let id =
         pipelines[address.pipeline].prefix + pipelines[address.pipeline].id(of: address.step, text)
       draft.pool = queuesAndPools.addPool(named: "\(id).max_parallel", width: width)
@@ -99,6 +103,54 @@ extension Planner {
   private mutating func addNested(
     _ uses: UsesModel, model: Int, at address: StepAddress, depth: Int
   ) -> Int {
+    let pipeline = addUse(uses, model: model, at: address, depth: depth)
+    var draft = GroupDraft(kind: .nested(path: uses.kind.path))
+    draft.pipeline = pipeline
+    draft.members = members(of: pipeline)
+    addGroup(draft, at: address)
+    pipelines[pipeline].group = addresses.count - 1
+    return addresses.count - 1
+  }
+
+  /// Adds a group whose instances are made during the run. The steps that they copy come before it.
+  private mutating func addLate(_ draft: GroupDraft, at address: StepAddress, depth: Int) {
+    guard let uses = uses(at: address), uses.kind.isPipeline, let model = uses.model else {
+      return addGroup(draft, at: address)
+    }
+    hasPatterns = true
+    let first = (
+      operation: addresses.count, pool: queuesAndPools.pools.count, pipeline: pipelines.count
+    )
+    let pipeline = addUse(uses, model: model, at: address, depth: depth)
+    var draft = draft
+    draft.members = members(of: pipeline)
+    draft.pattern = PatternDraft(
+      pipeline: pipeline, kind: .nested(path: uses.kind.path),
+      operations: first.operation..<addresses.count,
+      pools: first.pool..<queuesAndPools.pools.count,
+      pipelines: first.pipeline..<pipelines.count)
+    addGroup(draft, at: address)
+    pipelines[pipeline].group = addresses.count - 1
+    if hasServices { refuseServices(in: pipeline, first.operation..<addresses.count - 1) }
+  }
+
+  private mutating func refuseServices(in pipeline: Int, _ operations: Range<Int>) {
+    for operation in operations where isService(operation) {
+      let address = self.address(of: operation)
+      let span = pipelines[address.pipeline].model.steps[address.step].id.span
+      log.report(at: span) { PlanningMessage.lateService(at: $0) }
+    }
+  }
+
+  /// For a step that stands for others, this is the group: what is inside it ends before it.
+  private func members(of pipeline: Int) -> [Int] {
+    pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
+  }
+
+  /// Adds the pipeline that a step uses, and the operations of its steps.
+  private mutating func addUse(
+    _ uses: UsesModel, model: Int, at address: StepAddress, depth: Int
+  ) -> Int {
     let parent = pipelines[address.pipeline]
     let suffix = address.instance.map { instances[$0].suffix } ?? ""
     let id = parent.prefix + parent.id(of: address.step, text) + suffix
@@ -112,13 +164,7 @@ extension Planner {
     let pipeline = addPipeline(
       model: model, prefix: id + "/", parent: address, inputs, surroundings)
     if isWithinLimits { expand(pipeline: pipeline, depth: depth + 1) }
-    var draft = GroupDraft(kind: .nested(path: uses.kind.path))
-    draft.pipeline = pipeline
-    // For a step that stands for others, this is the group: what is inside it ends before it.
-    draft.members = pipelines[pipeline].operations.filter { $0 >= 0 }.map { Int($0) }
-    addGroup(draft, at: address)
-    pipelines[pipeline].group = addresses.count - 1
-    return addresses.count - 1
+    return pipeline
   }
 
   /// What the pipeline is given, and has of its file.
@@ -208,23 +254,11 @@ extension Planner {
     }
   }
 
-  /// Refuses keys of a pipeline about a whole run, which have no meaning for a part of another run.
+  /// Refuses a width that would let nothing of the pipeline run.
   private mutating func checkNested(_ model: PipelineModel) {
-    for key in [PipelineKey.failurePolicy, .onSuccess, .onFailure, .onCancel, .onComplete] {
-      if let span = model.written[key] {
-        log.report(at: span) { PlanningMessage.notInNested(key.row.key, at: $0) }
-      }
-    }
     if model.width == .count(0), let span = model.written[.maxParallel] {
       log.report(at: span) { PlanningMessage.noWidthInNested(at: $0) }
     }
-  }
-
-  private mutating func refuseNested(at address: StepAddress, _ matrix: MatrixModel) {
-    guard let uses = uses(at: address), uses.kind.isPipeline, !hasOpenMatrix(address) else {
-      return
-    }
-    log.report(at: matrix.span) { PlanningMessage.lateNestedMatrix(at: $0) }
   }
 }
 

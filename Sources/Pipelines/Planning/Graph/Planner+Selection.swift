@@ -97,7 +97,7 @@ extension Planner {
     while let operation = waiting.popLast() {
       if isNeeded[operation] { continue }
       isNeeded[operation] = true
-      if let number = group(operation)?.pipeline, pipelines[number].leavesOut {
+      if let number = group(operation)?.steps, pipelines[number].leavesOut {
         waiting += usualOperations(of: pipelines[number])
         continue
       }
@@ -119,11 +119,20 @@ extension Planner {
       let outer = pipelines[parent.pipeline]
       let settings = outer.settings(ofStep: parent.step)
       let own = settings < 0 ? [] : outer.model.settings[Int(settings)]
-      if pipeline.model.hasTimeout || own.contains(where: \.isOfWhole) {
+      // The group makes the instances.
+      let isPattern = groups[pipeline.group]?.pattern != nil
+      if isPattern || pipeline.model.hasRulesOfItsOwn || own.contains(where: \.isOfWhole) {
         isNeeded[pipeline.group] = true
       }
       pipeline = outer
     }
+  }
+}
+
+extension PipelineModel {
+  /// What it says of all of its steps together.
+  fileprivate var hasRulesOfItsOwn: Bool {
+    hasTimeout || !hooks.isEmpty || failurePolicy != .continue
   }
 }
 

@@ -29,6 +29,8 @@ struct Planner {
   var log: DiagnosticLog
   /// Some steps are services.
   let hasServices: Bool
+  /// Some groups have a matrix that is not known.
+  var hasPatterns = false
   /// Operations that the run was asked for by name.
   var named: [Int] = []
   private var indices: [StepIndex?]
@@ -123,11 +125,13 @@ struct Planner {
   /// The values that a step's expressions can have now.
   func values(at address: StepAddress) -> KnownValues {
     let values = pipelineValues[address.pipeline]
-    if instances.isEmpty { return values }
+    if instances.isEmpty, !hasPatterns { return values }
     guard let matrix = pipelines[address.pipeline].controlFlow(of: address.step)?.matrix else {
       return values
     }
-    guard let instance = address.instance else { return values.withoutMatrix }
+    guard let instance = address.instance else {
+      return values.withoutMatrix(writtenNames: matrix.writtenNames)
+    }
     return values.with(instances[instance].values, writtenNames: matrix.writtenNames)
   }
 
@@ -161,8 +165,29 @@ struct GroupDraft {
   var isFailFast = false
   /// The pool that limits how many instances may run at the same time.
   var pool: PoolID?
+  /// How many instances may be under way at the same time, if they are several steps each.
+  var width: Int?
+  /// What is in the instances, if they are known.
+  var operations: Range<Int> = 0..<0
   /// The pipeline of a group that is a nested pipeline.
   var pipeline: Int?
+  /// What becomes of a nested pipeline whose matrix is not known.
+  var pattern: PatternDraft?
+
+  /// The pipeline of its steps, if it has any.
+  var steps: Int? { pipeline ?? pattern?.pipeline }
+}
+
+/// The steps of a group whose matrix is not known: each instance gets copies.
+struct PatternDraft {
+  let pipeline: Int
+  let kind: GroupPlan.Kind
+  /// The operations that are copied.
+  let operations: Range<Int>
+  /// The pools that are copied.
+  let pools: Range<Int>
+  /// The pipeline uses that are copied.
+  let pipelines: Range<Int>
 }
 
 extension PipelineModel {

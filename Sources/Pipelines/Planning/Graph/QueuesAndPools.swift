@@ -149,7 +149,7 @@ struct SharedSpecs {
     }
     let pipeline = planner.pipelines[address.pipeline]
     let group = planner.group(operation)
-    if let group, !group.isExpanding {
+    if let group, !group.isExpanding || group.pattern != nil {
       var spec = groupSpec
       spec.takesSlot = !planner.isService(operation)
       return spec

@@ -96,7 +96,7 @@ extension Planner {
     let operation = pipelines[use].operation(of: step)
     if path.rest.isEmpty { return .found([operation], isInside: isInside) }
     guard path.rest.first == "[" else {
-      let members = groups[operation]?.pipeline == nil ? groups[operation]?.members : [operation]
+      let members = groups[operation]?.steps == nil ? groups[operation]?.members : [operation]
       return operations(at: path.rest, in: members ?? [], isInside: isInside)
     }
     for (suffix, rest) in path.instances {
@@ -120,7 +120,7 @@ extension Planner {
     var found: [Int] = []
     let path = StepPath(rest.dropFirst())
     for member in members {
-      guard let use = groups[member]?.pipeline,
+      guard let use = groups[member]?.steps,
         let step = pipelines[use].index.find(String(path.id))
       else { return .unknown }
       switch operations(of: step, in: use, path, isInside: isInside) {

@@ -1,0 +1,131 @@
+// The hooks and the failure policy of a pipeline that is used: they are for its own steps.
+
+import Plans
+import Scheduling
+
+/// Groups that have hooks.
+struct GroupHooks {
+  /// Those of which nothing has started.
+  var idle: Set<OperationID> = []
+  /// Those whose steps run, with the time of the first start.
+  var begun: [OperationID: Nanoseconds] = [:]
+  /// Those whose steps have ended, in this order; their hooks start as soon as there is room.
+  var due: [(group: OperationID, state: ActiveOperation)] = []
+  /// How long the steps took, while hooks run.
+  var durations: [OperationID: Nanoseconds] = [:]
+
+  init(_ plan: Plan) {
+    for (group, groupPlan) in plan.groups { add(group, groupPlan, plan.steps[group.index]) }
+  }
+
+  mutating func add(_ group: OperationID, _ plan: GroupPlan, _ step: PlannedStep) {
+    if !step.settings.hooks.isEmpty, case .nested = plan.kind { idle.insert(group) }
+  }
+}
+
+// Hooks.
+extension RunMachine {
+  /// The first command in a group: from here on its hooks will run, so it ends by its members alone.
+  mutating func beginGroups(around operation: OperationID, at now: Nanoseconds) {
+    var next = groups.group(of: operation)
+    while let group = next {
+      if groupHooks.idle.remove(group) != nil {
+        groupHooks.begun[group] = now
+        scheduler.detach(group)
+        let unended = groups.members(of: group).count { !scheduler.state(of: $0).hasEnded }
+        setGate(of: group, to: .gathering(unendedCount: unended))
+      }
+      next = groups.group(of: group)
+    }
+  }
+
+  /// All members of the group have ended. False if it has no hooks to run.
+  mutating func runHooks(
+    of group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) -> Bool {
+    guard let start = groupHooks.begun.removeValue(forKey: group) else { return false }
+    var state = ActiveOperation(settings: steps[group].settings)
+    state.ending = ending
+    state.cause = cause
+    state.planHooks(for: Ending(ending.outcome == .blocked ? .failed : ending.outcome))
+    if state.hooksLeft.isEmpty { return false }
+    setGate(of: group, to: nil)
+    groupHooks.durations[group] = now - start
+    groupHooks.due.append((group, state))
+    return true
+  }
+
+  mutating func startDueHooks(at now: Nanoseconds) {
+    while !groupHooks.due.isEmpty, hasRoom {
+      var (group, state) = groupHooks.due.removeFirst()
+      continueHooks(of: group, &state, at: now)
+    }
+  }
+
+  /// The hooks of a group have ended.
+  mutating func settleGroup(
+    _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
+  ) {
+    groupHooks.durations[group] = nil
+    let isAllowed = ending.isAllowed || ending.outcome.isFailure && groups.forgives(group)
+    let ending = Ending(ending.outcome, isAllowed: isAllowed)
+    scheduler.settle(group, as: ending, cause: cause)
+    switch cause {
+    case .hook, .condition: noteFailure(of: group, ending, at: now)
+    case .itself, .dependency, .wait, .service, .notReady, .stopped: tellSettled()
+    }
+  }
+
+  /// Settles groups without their hooks: oprun ends at once.
+  mutating func settleGroups() {
+    let open = groupHooks.begun.keys + groupHooks.due.map { $0.group }
+    groupHooks.begun = [:]
+    groupHooks.due = []
+    for group in open.sorted() where !scheduler.state(of: group).hasEnded {
+      setGate(of: group, to: nil)
+      let end = groups.ending(of: group, in: scheduler)
+      let cause = groups.cause(of: group, end, in: scheduler, stop: stopReason)
+      scheduler.settle(group, as: end.ending, cause: cause)
+    }
+    tellSettled()
+  }
+
+  /// Hooks of the group are still to run.
+  func owesHooks(_ group: OperationID) -> Bool {
+    groupHooks.begun.isEmpty ? false : groupHooks.begun[group] != nil
+  }
+
+  /// The steps of the group that failed.
+  func failures(in group: OperationID) -> [OperationID] {
+    var found: [OperationID] = []
+    var rest = Array(groups.members(of: group).reversed())
+    while let member = rest.popLast() {
+      let members = groups.members(of: member)
+      if !members.isEmpty {
+        rest += members.reversed()
+      } else if let ending = scheduler.ending(of: member), ending.outcome.isFailure,
+        !ending.isAllowed
+      {
+        found.append(member)
+      }
+    }
+    return found
+  }
+}
+
+// Failure policies.
+extension RunMachine {
+  /// What the pipeline that the operation is in says is to become of its other steps.
+  mutating func followPolicy(
+    of group: OperationID, _ failed: OperationID, at now: Nanoseconds
+  ) {
+    let policy = groupPlan(group)?.failurePolicy ?? .continue
+    if policy == .continue { return }
+    for step in groups.unendedSteps(of: group, in: scheduler) where step != failed {
+      if scheduler.state(of: step).hasEnded { continue }
+      if policy == .stop, active[step]?.role != nil { continue }
+      cancel(step, .failure(failed), at: now)
+    }
+    tellSettled()
+  }
+}

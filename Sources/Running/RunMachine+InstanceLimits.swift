@@ -1,0 +1,71 @@
+// `max_parallel` of a matrix whose instances are several steps each: so many instances are under way
+// at once, from the first step of each to the end of the last.
+
+import Plans
+import Scheduling
+
+/// Which instances are under way, and what waits for others to end.
+struct InstanceLimits {
+  private var widths: [OperationID: Int] = [:]
+  private var underWay: [OperationID: Set<OperationID>] = [:]
+  /// The steps that wait, by their group and instance.
+  private var held: [OperationID: [OperationID: [OperationID]]] = [:]
+  /// Steps whose instance may begin; they are asked again.
+  private var released: [OperationID] = []
+
+  var isEmpty: Bool { widths.isEmpty }
+
+  init(_ plan: Plan) {
+    for (group, plan) in plan.groups { add(group, plan) }
+  }
+
+  mutating func add(_ group: OperationID, _ plan: GroupPlan) {
+    if let width = plan.width { widths[group] = width }
+  }
+
+  /// Whether the instances that the operation is in are under way, or begin with it. Otherwise it waits.
+  mutating func admits(_ operation: OperationID, _ groups: Groups) -> Bool {
+    var limits: [(group: OperationID, instance: OperationID)] = []
+    var instance = operation
+    while let group = groups.group(of: instance) {
+      if widths[group] != nil { limits.append((group, instance)) }
+      instance = group
+    }
+    for (group, instance) in limits.reversed() {
+      let running = underWay[group, default: []]
+      if running.contains(instance) { continue }
+      guard running.count < widths[group] ?? .max else {
+        held[group, default: [:]][instance, default: []].append(operation)
+        return false
+      }
+      underWay[group, default: []].insert(instance)
+    }
+    return true
+  }
+
+  /// An instance may have ended: another one begins.
+  mutating func ended(_ instance: OperationID, _ groups: Groups) {
+    guard let group = groups.group(of: instance), widths[group] != nil else { return }
+    held[group]?[instance] = nil
+    if underWay[group]?.remove(instance) != nil { release(group) }
+  }
+
+  private mutating func release(_ group: OperationID) {
+    guard let next = held[group]?.keys.min() else { return }
+    underWay[group, default: []].insert(next)
+    released += held[group]?.removeValue(forKey: next) ?? []
+  }
+
+  /// Nothing else goes on: what is under way waits for an instance that is not. False if none waits.
+  mutating func releaseOneMore() -> Bool {
+    guard let group = held.filter({ !$0.value.isEmpty }).keys.min() else { return false }
+    release(group)
+    return true
+  }
+
+  mutating func takeReleased() -> [OperationID] {
+    if released.isEmpty { return [] }
+    defer { released = [] }
+    return released
+  }
+}

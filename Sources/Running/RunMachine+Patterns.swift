@@ -1,0 +1,246 @@
+// Groups of steps whose matrix becomes known during the run: each instance gets copies of the steps,
+// which then stand for their copies. docs/design-planning.md, “Patterns”.
+
+package import Expressions
+package import Plans
+package import Scheduling
+
+/// What was made of the patterns so far.
+struct Patterns {
+  /// Groups that have no instances yet.
+  var open: Set<OperationID> = []
+  /// What each copy was made from.
+  var originals: [OperationID: OperationID] = [:]
+  /// All operations that are, or will be, copied, with the group that they are in.
+  private(set) var groups: [OperationID: OperationID] = [:]
+  /// The values of the instances of a group.
+  var matrices: [OperationID: [ValueMap]] = [:]
+  /// The plans of groups that are copies.
+  var copiedGroups: [OperationID: GroupPlan] = [:]
+
+  init(_ plan: Plan) {
+    // A group comes after those inside it, which are copied with it.
+    for (group, plan) in plan.groups.sorted(by: { $0.key < $1.key }) { add(group, plan) }
+  }
+
+  mutating func add(_ group: OperationID, _ plan: GroupPlan) {
+    guard let pattern = plan.pattern else { return }
+    open.insert(group)
+    for operation in pattern.operations { groups[operation] = group }
+  }
+}
+
+// Asked.
+extension RunMachine {
+  /// What the plan says of a group, or of what it is a copy of; nil for a step.
+  package mutating func groupPlan(_ operation: OperationID) -> GroupPlan? {
+    plan.groups[operation] ?? copiedGroup(operation)
+  }
+
+  private func copiedGroup(_ operation: OperationID) -> GroupPlan? {
+    patterns.copiedGroups.isEmpty ? nil : patterns.copiedGroups[operation]
+  }
+
+  /// The copies of an operation with the values of their matrices; empty if there are none yet, nil if
+  /// it is in no pattern.
+  package mutating func copies(of operation: OperationID) -> [(OperationID, ValueMap)]? {
+    guard let group = patterns.groups[operation] else { return nil }
+    guard let matrices = patterns.matrices[group] else { return [] }
+    let copies = groups.members(of: operation)
+    guard copies.first.map({ patterns.originals[$0] == operation }) == true else { return [] }
+    return zip(copies, matrices).flatMap { copy, matrix in
+      self.copies(of: copy) ?? [(copy, matrix)]
+    }
+  }
+
+  /// It is a group that has no instances, or not yet.
+  package mutating func isUnexpanded(_ group: OperationID) -> Bool {
+    patterns.open.contains(group)
+  }
+}
+
+// Told.
+extension RunMachine {
+  /// The outermost group around the operation that has no instances yet.
+  func openPattern(around operation: OperationID) -> OperationID? {
+    if patterns.open.isEmpty { return nil }
+    var found: OperationID?
+    var next = groups.group(of: operation)
+    while let group = next {
+      if patterns.open.contains(group) { found = group }
+      next = groups.group(of: group)
+    }
+    return found
+  }
+
+  /// A step of a pattern could start: now the instances are made.
+  mutating func awaitInstances(of group: OperationID, _ operation: OperationID) {
+    setGate(of: operation, to: .unexpanded)
+    // A stop has ended it with what waits, and ends what is at its gate next.
+    if gates[group] != nil || scheduler.state(of: group).hasEnded { return }
+    ask(.entry, about: group)
+  }
+
+  /// The group does not run.
+  mutating func skipPattern(_ group: OperationID, _ reason: String) {
+    setGate(of: group, to: nil)
+    skipMembers(of: group, reason)
+  }
+
+  /// Its matrix cannot be made.
+  mutating func failPattern(_ group: OperationID, _ reason: String, at now: Nanoseconds) {
+    let members = groups.unendedSteps(of: group, in: scheduler).reversed()
+    setGate(of: group, to: nil)
+    scheduler.settle(group, as: Ending(.failed), cause: .condition(reason))
+    for step in members where !scheduler.state(of: step).hasEnded {
+      scheduler.settle(step, as: Ending(.blocked), cause: .dependency(group))
+    }
+    tellSettled()
+    noteFailure(of: group, Ending(.failed), at: now)
+  }
+
+  mutating func expand(
+    _ group: OperationID, _ pattern: GroupPattern, to instances: [NewOperation],
+    at now: Nanoseconds
+  ) {
+    let count = instances.count * (pattern.operations.count + 1)
+    guard steps.count + count <= Self.maxOperationCount else {
+      let words = "its matrix makes more than 1,000,000 steps, which is the limit"
+      return failPattern(group, words, at: now)
+    }
+    setGate(of: group, to: nil)
+    if instances.isEmpty {
+      skipMembers(of: group, GroupPlan.emptyMatrix)
+      return groups.set([], of: group)
+    }
+    patterns.open.remove(group)
+    patterns.matrices[group] = instances.map { $0.step.late?.scope.matrix ?? ValueMap() }
+    var draft = PatternDraft(first: steps.count)
+    for instance in instances { add(instance, of: group, pattern, to: &draft) }
+    scheduler.append(draft.additions)
+    for (index, step) in draft.steps.enumerated() {
+      let operation = OperationID(draft.first + index)
+      steps.append(step, as: operation)
+      let addition = draft.additions[index]
+      say(
+        .appended(
+          operation, id: step.id, group: draft.originals[index],
+          after: addition.dependencies.map(\.0)))
+    }
+    gather(draft, of: group, pattern)
+  }
+
+  private static let maxOperationCount = 1_000_000
+
+  /// Adds an instance: copies of the steps, then the group of them.
+  private mutating func add(
+    _ instance: NewOperation, of group: OperationID, _ pattern: GroupPattern,
+    to draft: inout PatternDraft
+  ) {
+    var operations: [OperationID: OperationID] = [:]
+    for (index, operation) in pattern.operations.enumerated() {
+      operations[operation] = OperationID(draft.next + index)
+    }
+    let own = OperationID(draft.next + pattern.operations.count)
+    operations[group] = own
+    var pools: [PoolID: PoolID] = [:]
+    for pool in pattern.pools { pools[pool] = scheduler.addPool(scheduler[pool]) }
+    var copier = PatternCopier(
+      from: (group, steps[group]), to: instance.step, operations: operations, pools: pools,
+      pipelines: pattern.pipelines)
+    for operation in pattern.operations {
+      if let plan = groupPlan(operation) {
+        register(copier.copy(operation), copier.copy(plan), steps[operation])
+      }
+      let dependencies = scheduler.graph.dependencies(of: operation).map {
+        (copier.copy($0.from), $0.condition)
+      }
+      draft.append(
+        copier.copy(steps[operation]), copier.copy(scheduler.graph[operation]), dependencies,
+        from: operation)
+    }
+    let plan = copier.copy(pattern.group).allowing(instance.allowsFailure)
+    register(own, plan, instance.step)
+    let step = PlannedStep(
+      id: instance.step.id, span: instance.step.span, work: .none,
+      settings: instance.step.settings, late: instance.step.late.map { copier.copy($0) })
+    // Besides its members it waits for commands of `vars` that its outputs name.
+    let commands = scheduler.graph.dependencies(of: group).filter {
+      $0.condition == .done && !pattern.group.members.contains($0.from)
+    }
+    let dependencies = plan.members + commands.map { copier.copy($0.from) }
+    draft.append(step, instance.spec, dependencies.map { ($0, .done) }, from: group)
+  }
+
+  private mutating func register(
+    _ group: OperationID, _ plan: GroupPlan, _ step: PlannedStep
+  ) {
+    groupHooks.add(group, plan, step)
+    instanceLimits.add(group, plan)
+    patterns.copiedGroups[group] = plan
+    patterns.add(group, plan)
+    groups.set(plan.members, of: group)
+    if plan.allowsFailure { groups.forgive(group) }
+    if plan.timeout != nil { unstartedLimits.insert(group) }
+  }
+
+  /// From now on the originals stand for their copies, and the group for its instances.
+  private mutating func gather(
+    _ draft: PatternDraft, of group: OperationID, _ pattern: GroupPattern
+  ) {
+    var copies: [OperationID: [OperationID]] = [:]
+    for (index, original) in draft.originals.enumerated() {
+      copies[original, default: []].append(OperationID(draft.first + index))
+    }
+    groups.set(copies[group] ?? [], of: group)
+    hold(group)
+    for operation in pattern.operations where !scheduler.state(of: operation).hasEnded {
+      groups.set(copies: copies[operation] ?? [], of: operation)
+      for copy in copies[operation] ?? [] { patterns.originals[copy] = operation }
+      hold(operation)
+    }
+  }
+
+  private mutating func hold(_ operation: OperationID) {
+    if scheduler.state(of: operation) == .waiting { scheduler.detach(operation) }
+    setGate(of: operation, to: .gathering(unendedCount: groups.members(of: operation).count))
+  }
+
+  /// Whether it stands for its copies.
+  package mutating func standsForCopies(_ operation: OperationID) -> Bool {
+    patterns.groups[operation].map { patterns.matrices[$0] != nil } ?? false
+  }
+}
+
+/// The operations that the instances of a group become.
+private struct PatternDraft {
+  /// The number of the first.
+  let first: Int
+  private(set) var steps: [PlannedStep] = []
+  private(set) var additions: [Scheduler.Addition] = []
+  private(set) var originals: [OperationID] = []
+
+  init(first: Int) { self.first = first }
+
+  var next: Int { first + steps.count }
+
+  mutating func append(
+    _ step: PlannedStep, _ spec: OperationSpec, _ dependencies: [(OperationID, EdgeCondition)],
+    from original: OperationID
+  ) {
+    steps.append(step)
+    additions.append(Scheduler.Addition(spec, after: dependencies))
+    originals.append(original)
+  }
+}
+
+extension GroupPlan {
+  /// The same; nil means as planned.
+  fileprivate func allowing(_ allowsFailure: Bool?) -> GroupPlan {
+    guard let allowsFailure else { return self }
+    return GroupPlan(
+      kind: kind, members: members, isFailFast: isFailFast, combinations: combinations,
+      timeout: timeout, allowsFailure: allowsFailure, failurePolicy: failurePolicy,
+      width: width, pattern: pattern)
+  }
+}
