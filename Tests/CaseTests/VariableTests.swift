@@ -87,9 +87,11 @@ import Testing
       params: {tint: {default: red, enum: [red, blue]}}
       steps: [{id: a, run: exit 5}]
       """, to: "pipeline.yml")
+    #expect(try workspace.run("oprun --output quiet pipeline.yml").status == 1)
+    let aboutRuns = ["resume", "history", "show", "logs", "prune"]
     for (option, commands) in flags() {
       for command in commands {
-        let line = "oprun \(command) pipeline.yml"
+        let line = "oprun \(command) \(aboutRuns.contains(command) ? "" : "pipeline.yml")"
         switch option.value {
         case nil, .count, .duration, .choice:
           let end = try workspace.run(line, environment: [option.variable: "wrong"])
