@@ -86,7 +86,7 @@ extension RunMachine {
     case .expand(let instances): expand(group, pattern, to: instances, at: now)
     // Its steps have ended before it had instances, and the next question is asked.
     case .join: break
-    case .run, .wait: preconditionFailure("a group runs nothing")
+    case .run, .wait, .keep: preconditionFailure("a group runs nothing")
     }
   }
 
