@@ -42,6 +42,8 @@ package final class RunRecorder: RunObserver {
   private var open: [OperationID: OpenStep] = [:]
   private var names: [String] = []
   private var groups: [OperationID] = []
+  /// What others were made from.
+  private var expanded: Set<OperationID> = []
   private var tally = Tally()
   private var fingerprints: Fingerprints
   private var resolved: [OperationID: Int] = [:]
@@ -66,6 +68,7 @@ package final class RunRecorder: RunObserver {
     case .appended(let operation, let id, let group, _):
       names.append(id)
       groups.append(group)
+      expanded.insert(group)
       run.resumption?.appended(operation, to: group)
     case .published(let operation, let outputs):
       if run.resumption?.isKeeping(operation) == true { break }
@@ -171,6 +174,7 @@ struct RecordedCommand {
 
 /// What is counted for the list of runs.
 struct Tally {
+  var steps = 0
   var ok = 0
   var failed = 0
   var allowed = 0
@@ -224,6 +228,12 @@ extension RunRecorder {
       ? operation : planned(groups[operation.index - run.plan.steps.count])
   }
 
+  /// Whether it is no step that people count, but a group, or was copied or expanded.
+  private func standsForOthers(_ operation: OperationID) -> Bool {
+    run.plan.groups[operation] != nil || expanded.contains(operation)
+      || run.plan.groups[planned(operation)]?.members.isEmpty == false
+  }
+
   private func key(of operation: OperationID) -> StepKey {
     StepKey(
       name: name(of: operation), place: operation.index,
@@ -262,8 +272,7 @@ extension RunRecorder {
     _ operation: OperationID, _ ending: Ending, _ cause: Cause, at time: Nanoseconds
   ) {
     let step = open.removeValue(forKey: operation)
-    let isGroup =
-      run.plan.groups[planned(operation)] != nil && operation.index < run.plan.steps.count
+    let isGroup = standsForOthers(operation)
     let isKept = run.resumption?.isKeeping(operation) ?? false
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
@@ -280,6 +289,7 @@ extension RunRecorder {
 
 extension Tally {
   mutating func count(_ ending: Ending, isKept: Bool) {
+    steps += 1
     if isKept { kept += 1 }
     switch ending.outcome {
     case .succeeded, .cached: ok += 1

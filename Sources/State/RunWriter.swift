@@ -169,12 +169,12 @@ final class RunWriter {
     try statement(
       """
       UPDATE run SET duration = ?, exit_status = ?, stop = ?, ok = ?, failed = ?, allowed = ?,
-        kept = ?, log_bytes = ? WHERE id = ?
+        kept = ?, log_bytes = ?, steps = ? WHERE id = ?
       """
     )
     .bind(1, Int(time / 1000)).bind(2, Int(end.exitStatus)).bind(3, tally.stop).bind(4, tally.ok)
     .bind(5, tally.failed).bind(6, tally.allowed).bind(7, tally.kept).bind(8, tally.logBytes)
-    .bind(9, number).run()
+    .bind(9, tally.steps).bind(10, number).run()
     // What was adopted for steps that are gone is of no use any more.
     if end.exitStatus == 0, run.resumption != nil {
       try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")

@@ -51,7 +51,7 @@ extension PipelineUse {
       + directoryExpressions.filter { !needsCommand($0) }
   }
 
-  /// The `vars` of the pipeline's outputs; for the run, of its hooks.
+  /// The `vars` that the outputs and hooks of the pipeline need.
   var lateVarsAtEnd: [LateVarNumber] {
     guard let derived = inputs.derived, derived.hasLate else { return [] }
     let outputs = model.outputs.flatMap { $0.member.value.templates.flatMap(\.expressions) }
