@@ -128,7 +128,10 @@ package final class Console: RunObserver {
 
   private func tell(_ event: RunEvent) {
     switch event.kind {
-    case .began: lines.writeHeader()
+    case .began:
+      lines.writeHeader()
+      // A command may end oprun before the end of this turn.
+      screen.flush()
     case .retrying(let operation, let attempt, let delay):
       let last = ledger.running(operation)?.last?.end
       lines.writeRetry(of: operation, after: last, attempt: attempt, delay: delay)
