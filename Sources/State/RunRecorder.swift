@@ -137,6 +137,7 @@ package final class RunRecorder: RunObserver {
   private func begin(with store: StateStore) throws(StoreFailure) {
     let writer = try makeWriter(store)
     try writer.write(pending, isPatient: true)
+    try store.beginSyncing()
     self.store = store
     self.writer = writer
     notices += store.notices

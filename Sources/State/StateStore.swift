@@ -53,11 +53,20 @@ package final class StateStore {
   ) throws(StoreFailure) -> StateStore {
     try refuseNetwork(folder)
     do throws(StoreFailure) {
-      if faccessat(folder.descriptor, fileName, F_OK, 0) != 0 { try makeFile(in: folder) }
-      return try connect(folder, migrations)
+      let isNew = faccessat(folder.descriptor, fileName, F_OK, 0) != 0
+      if isNew { try makeFile(in: folder) }
+      return try connect(folder, migrations, isNew: isNew)
     } catch {
       guard error.isDamage else { throw error }
       return try replace(folder)
+    }
+  }
+
+  /// To be called when the first records of a run are written: from now on, a checkpoint waits for the
+  /// disk.
+  func beginSyncing() throws(StoreFailure) {
+    try perform("open") { database throws(DatabaseFailure) in
+      try database.execute("PRAGMA synchronous = NORMAL")
     }
   }
 
@@ -83,7 +92,7 @@ package final class StateStore {
     _ = folder.rename("\(fileName)-wal", to: "\(other)-wal")
     folder.remove("\(fileName)-shm")
     try makeFile(in: folder)
-    let store = try connect(folder, Schema.migrations)
+    let store = try connect(folder, Schema.migrations, isNew: true)
     if isEmpty {
       folder.remove(other)
     } else {
@@ -95,7 +104,7 @@ package final class StateStore {
   }
 
   private static func connect(
-    _ folder: StateFolder, _ migrations: [String]
+    _ folder: StateFolder, _ migrations: [String], isNew: Bool = false
   ) throws(StoreFailure) -> StateStore {
     let newest = migrations.count + 1
     var version = newest
@@ -106,7 +115,10 @@ package final class StateStore {
       if version <= newest {
         let store = StateStore(database, in: folder)
         if version < newest { try store.migrate(from: version, by: migrations) }
-        try database.execute("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000")
+        // The beginning of a new log waits for the disk, which a new file does not do either.
+        let synchronous = isNew ? "OFF" : "NORMAL"
+        try database.execute(
+          "PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = 4000")
         return store
       }
     } catch {

@@ -17,6 +17,15 @@ struct StateStoreTests {
     #expect(place.files == ["state.db", "state.db-shm", "state.db-wal"])
   }
 
+  @Test func `a new one waits for no disk until its first records are written`() throws {
+    let new = try StateStore.make(in: place.folder)
+    #expect(try new.database.number("PRAGMA synchronous") == 0)
+    try new.beginSyncing()
+    #expect(try new.database.number("PRAGMA synchronous") == 1)
+    let again = try StateStore.make(in: place.folder)
+    #expect(try again.database.number("PRAGMA synchronous") == 1)
+  }
+
   @Test func `a database of a newer oprun is refused, and left as it is`() throws {
     _ = try StateStore.make(in: place.folder)
     try place.sql("PRAGMA user_version = 7")
