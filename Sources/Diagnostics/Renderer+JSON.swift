@@ -13,8 +13,7 @@ package func jsonString(_ text: String) -> String {
     case "\r": result += "\\r"
     default:
       if escape(scalar) != nil, scalar.value <= 0xFFFF {
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+        result += "\\u" + hexadecimal(UInt64(scalar.value), digits: 4)
       } else {
         result.unicodeScalars.append(scalar)
       }

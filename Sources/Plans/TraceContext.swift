@@ -1,6 +1,7 @@
 // The trace that a run belongs to. The format is that of W3C Trace Context (https://www.w3.org/TR/trace-context/),
 // the variables are those of OpenTelemetry (https://opentelemetry.io/docs/specs/otel/context/env-carriers/).
 
+import Diagnostics
 package import Scheduling
 
 /// The place in a trace that a program is told by `TRACEPARENT`.
@@ -56,7 +57,7 @@ package struct TraceContext: Hashable, Sendable {
       traceID = parent.traceID
     } else {
       let (high, low) = newTrace()
-      traceID = hexadecimal(high) + hexadecimal(max(1, low))
+      traceID = hexadecimal(high, digits: 16) + hexadecimal(max(1, low), digits: 16)
     }
     parentSpan = parent?.spanID
     // Sampled, with a random id.
@@ -67,7 +68,7 @@ package struct TraceContext: Hashable, Sendable {
     }
   }
 
-  package var runSpan: String { hexadecimal(max(1, mixed(seed))) }
+  package var runSpan: String { hexadecimal(max(1, mixed(seed)), digits: 16) }
 
   /// The span of a command; checks of `wait_for` are part of the run's own.
   package func span(of operation: OperationID, _ role: CommandRole) -> String {
@@ -78,7 +79,7 @@ package struct TraceContext: Hashable, Sendable {
     case .probe: return runSpan
     }
     let key = mixed(UInt64(bitPattern: Int64(operation.rawValue)) << 32 ^ number)
-    return hexadecimal(max(1, mixed(seed ^ key)))
+    return hexadecimal(max(1, mixed(seed ^ key)), digits: 16)
   }
 
   /// The value of `TRACEPARENT` for a command.
@@ -94,9 +95,4 @@ package struct TraceContext: Hashable, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
-}
-
-private func hexadecimal(_ value: UInt64) -> String {
-  let digits = String(value, radix: 16)
-  return String(repeating: "0", count: 16 - digits.utf8.count) + digits
 }

@@ -1,6 +1,5 @@
 // Outcomes, causes and ends of commands as they are in the database.
 
-import Diagnostics
 import Plans
 import Scheduling
 
@@ -67,21 +66,7 @@ extension Cause {
     case .service(let text): "service \(text)"
     case .notReady(let text): "not_ready \(text)"
     case .hook(let kind): "hook \(kind.key)"
-    case .stopped(let reason): "stopped \(reason.recorded(name))"
-    }
-  }
-}
-
-extension StopReason {
-  func recorded(_ name: (OperationID) -> String) -> String {
-    switch self {
-    case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(name(operation))' failed"
-    case .runTimeout: "the run's time limit"
-    case .groupTimeout(let group): "the time limit of '\(name(group))'"
-    case .noWidth: "max_parallel is 0"
-    case .suspended: "its queue is suspended"
-    case .stateFailure(let text): text
+    case .stopped(let reason): "stopped \(reason.words(name))"
     }
   }
 }

@@ -79,7 +79,7 @@ package final class RunRecorder: RunObserver {
     case .settled(let operation, let ending, let cause):
       settle(operation, ending, cause, at: event.time)
     case .finished(let end):
-      tally.stop = end.stopReason?.recorded(name(of:))
+      tally.stop = end.stopReason?.words(name(of:))
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
     case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready, .heldUp,

@@ -33,8 +33,7 @@ enum YAMLMessage {
         "control character \\u{\(hex)} is not allowed in the file", at: span,
         help: "in a double-quoted string, write it as an escape such as \"\\e\"")
     case .lineSeparator(let scalar):
-      let hex = String(scalar.value, radix: 16, uppercase: true)
-      let digits = String(repeating: "0", count: 4 - hex.utf8.count) + hex
+      let digits = hexadecimal(UInt64(scalar.value), digits: 4, uppercase: true)
       return Diagnostic(
         "the line separator U+\(digits) is not allowed in the file", at: span,
         help: "in a double-quoted string, write \"\\u\(digits.lowercased())\"")

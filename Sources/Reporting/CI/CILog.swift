@@ -19,10 +19,7 @@ package struct CIOptions {
   package init(_ runner: CIRunner) { self.runner = runner }
 
   package static func randomWord() -> String {
-    (0..<2).map { _ in
-      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }.joined()
+    (0..<2).map { _ in hexadecimal(.random(in: .min ... .max), digits: 16) }.joined()
   }
 }
 

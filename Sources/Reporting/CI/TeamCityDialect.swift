@@ -2,6 +2,8 @@
 // https://www.jetbrains.com/help/teamcity/service-messages.html
 // There is no message that masks a text.
 
+import Diagnostics
+
 struct TeamCityDialect: CIDialect {
   var rules: CommandGuard.Rules { .brackets }
 
@@ -56,9 +58,6 @@ struct TeamCityDialect: CIDialect {
 
   /// The code units of a character, four digits each.
   private static func numbered(_ scalar: Unicode.Scalar) -> String {
-    String(scalar).utf16.map { unit in
-      let digits = String(unit, radix: 16)
-      return "|0x" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-    }.joined()
+    String(scalar).utf16.map { "|0x" + hexadecimal(UInt64($0), digits: 4) }.joined()
   }
 }

@@ -56,17 +56,8 @@ extension CommandEnd {
 }
 
 extension StopReason {
-  /// The cause in a few words; `operations` provides the names.
   func words(_ operations: RunOperations) -> String {
-    switch self {
-    case .signal(let number): signalName(number)
-    case .failure(let operation): "'\(operations.compactName(operation))' failed"
-    case .runTimeout: "the run's time limit"
-    case .groupTimeout(let group): "the time limit of '\(operations.name(group))'"
-    case .noWidth: "max_parallel is 0"
-    case .suspended: "its queue is suspended and nothing resumes it"
-    case .stateFailure(let reason): oneLine(reason)
-    }
+    oneLine(words(operations.compactName))
   }
 }
 
