@@ -62,8 +62,7 @@ package final class StateStore {
     }
   }
 
-  /// To be called when the first records of a run are written: from now on, a checkpoint waits for the
-  /// disk.
+  /// Lets a checkpoint wait for the disk from now on; called when the first records of a run are written.
   func beginSyncing() throws(StoreFailure) {
     try perform("open") { database throws(DatabaseFailure) in
       try database.execute("PRAGMA synchronous = NORMAL")
