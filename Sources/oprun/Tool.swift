@@ -36,6 +36,7 @@ struct Tool {
         guard let invocation, let file = invocation.operands.first else { break }
         var entered = invocation
         return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
+      case .complete(let words): return complete(words)
       case .perform(var invocation):
         return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
@@ -53,6 +54,8 @@ struct Tool {
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)
     case Command.schema.name: writeSchema()
+    case Command.initialize.name: initialize(invocation)
+    case Command.completions.name: try writeCompletions(invocation)
     case Command.resume.name: try resume(invocation)
     case Command.history.name: try history(invocation)
     case Command.show.name: try show(invocation)

@@ -105,6 +105,8 @@ enum Options {
     variable: "OPRUN_PRUNE_MAX_SIZE", summary: "keep the newest runs, up to this size of all logs")
   static let trial = Option(
     "dry-run", "n", summary: "show what would be removed; remove nothing")
+  static let preview = Option(
+    "dry-run", "n", summary: "print the pipeline; write nothing")
   static let graphFormat = Option(
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_GRAPH_FORMAT", summary: "format of the graph; tree by default")
