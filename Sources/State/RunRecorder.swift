@@ -280,6 +280,10 @@ extension RunRecorder {
     let isKept = run.resumption?.isKeeping(operation) ?? false
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
+    // When the last attempt of several was started follows from nothing else.
+    if let last = step?.last, case .attempt(let number) = last.role, number > 1 {
+      pending.append(.command(name(of: operation), last))
+    }
     pending.append(
       .settled(
         step?.key ?? key(of: operation),

@@ -60,6 +60,7 @@ struct Tool {
     case Command.history.name: try history(invocation)
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)
+    case Command.report.name: try report(invocation)
     case Command.prune.name: try prune(invocation)
     default: ExitStatus.internalError
     }

@@ -297,7 +297,7 @@ private let noFile =
     ("validate --who a.yml", "unknown option '--who' [validate]"),
     (
       "a.yml --format x",
-      "unknown option '--format'; it is an option of 'oprun graph' and 'oprun validate' [run]"
+      "unknown option '--format'; it is an option of 'oprun report', 'oprun graph' and 'oprun validate' [run]"
     ),
   ])
   func `a parameter without its option gets the way it is given`(line: String, words: String) {

@@ -184,6 +184,14 @@ extension RunOperations {
     return try directory.log(logName(of: stream), writtenTo: identity)
   }
 
+  /// Opens the log of a command that ended long ago, as if its end were being reported.
+  func openLog(of stream: Stream) {
+    let file = directory.open(logName(of: stream))
+    if file >= 0 { directory.logs.add(LogFile(owning: file), of: stream.operation, stream.role) }
+  }
+
+  func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
+
   private func logName(of stream: Stream) -> String {
     let id = id(stream.operation) ?? RunDirectory.runHookName
     let name = masker?.name(id, number: stream.operation.index) ?? id

@@ -72,6 +72,17 @@ struct Command: Sendable {
       """,
     options: [Options.follow, Options.json, Options.stateDirectory])
 
+  static let report = Command(
+    name: "report", operands: "[RUN]", operandCount: 0...1,
+    summary: "write a report of a run to standard output",
+    details: """
+      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      html is one page that needs no network, trace is for Perfetto and Chrome, otlp is for a
+      collector of OpenTelemetry, prometheus is for the textfile collector of the node exporter.
+      The graph is that of the pipeline as its file is now.
+      """,
+    options: [Options.recordFormat, Options.stateDirectory])
+
   static let prune = Command(
     name: "prune", operands: "", operandCount: 0...0,
     summary: "remove old runs, with their logs",
@@ -138,13 +149,13 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, history, show, logs, prune, graph, validate, list, schema,
+    run, resume, history, show, logs, report, prune, graph, validate, list, schema,
     initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
   static let later = [
-    "watch", "status", "pause", "continue", "cancel", "set", "why", "report",
+    "watch", "status", "pause", "continue", "cancel", "set", "why",
   ]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.

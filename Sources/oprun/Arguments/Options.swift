@@ -113,6 +113,9 @@ enum Options {
   static let reportFormat = Option(
     "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_VALIDATE_FORMAT", summary: "format of the report; human by default")
+  static let recordFormat = Option(
+    "format", nil, .choice(ReportFormat.allCases.map(\.rawValue)),
+    variable: "OPRUN_REPORT_FORMAT", summary: "format of the report; html by default")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(
