@@ -2,6 +2,7 @@
 
 import CLinux
 import Diagnostics
+import Execution
 import Expressions
 import Glibc
 import Pipelines
@@ -10,6 +11,8 @@ import Reporting
 struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
+  /// Must be looked at before any file is opened.
+  let inheritedJobserver = InheritedJobserver.atStart()
 
   /// Performs the command; returns the exit status.
   func perform() -> Int32 {

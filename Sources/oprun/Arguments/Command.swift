@@ -34,7 +34,7 @@ struct Command: Sendable {
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
-      Options.durable, Options.lock, Options.noWait, Options.resume,
+      Options.durable, Options.lock, Options.noWait, Options.resume, Options.jobserver,
     ])
 
   static let resume = Command(

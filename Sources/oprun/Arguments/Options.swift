@@ -7,6 +7,9 @@ import Scheduling
 enum Options {
   static let jobs = Option(
     "jobs", "j", .count, summary: "run at most N steps of the default queue at once")
+  static let jobserver = Option(
+    "jobserver", nil, .choice(["on", "off"]),
+    summary: "whether make, ninja and cargo in steps share the slots of the run")
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(
