@@ -78,11 +78,11 @@ package enum StepKey: UInt8, ObjectKey {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
       .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache, .manual, .description,
-      .outputs, .maxParallel:
+      .outputs, .maxParallel, .background:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .jobserver, .waitFor, .background, .onSuccess, .onFailure,
-      .onCancel, .onComplete:
+      .tty, .untrustedOutput, .orphans, .jobserver, .waitFor, .onSuccess, .onFailure, .onCancel,
+      .onComplete:
       false
     }
   }
@@ -289,7 +289,8 @@ extension StepKey {
       KeyRow(
         "background", .either([.boolean, .object(.background)]),
         "Makes the step a service: what depends on it starts when it is ready, and it is stopped when "
-          + "that has ended.", default: "false",
+          + "that has ended. The services of a group in the background are stopped when what depends on "
+          + "the group has ended.", default: "false",
         example: "{ready: [{tcp: 'localhost:5432'}]}")
     }
   }

@@ -105,11 +105,15 @@ final class RunOperations {
   func services(of operation: OperationID) -> [OperationID] {
     guard plan.graph.hasServices else { return [] }
     var found: [OperationID] = []
-    forEachDependency(of: operation) { dependency in
-      let members = instancesOfGroup[dependency] ?? plan.groups[dependency]?.members ?? [dependency]
-      found += members.filter { isService($0) }
-    }
+    forEachDependency(of: operation) { found += services(in: $0) }
     return found
+  }
+
+  private func services(in operation: OperationID) -> [OperationID] {
+    guard isService(operation) else { return [] }
+    var members = plan.groups[operation]?.members ?? []
+    if members.isEmpty { members = instancesOfGroup[operation] ?? [] }
+    return members.isEmpty ? [operation] : members.flatMap { services(in: $0) }
   }
 
   /// Whether people do not count the operation, because others take its place.

@@ -233,8 +233,11 @@ extension Planner {
       report(error)
     }
     var spec = queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
-    // Like the width of a run, that of a pipeline is for the steps that name no queue.
-    if !hasQueue { spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) } }
+    // Like the width of a run, that of a pipeline is for the steps that name no queue, and no service
+    // takes a part of it.
+    if !hasQueue, spec.takesSlot {
+      spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) }
+    }
     return spec
   }
 
