@@ -52,6 +52,8 @@ enum Owner: UInt32 {
   case readers
   /// Whoever may stop oprun and let it go on: the number is that of SIGTSTP or SIGCONT.
   case jobControl
+  /// Those who ask the run something through its socket.
+  case control
 }
 
 /// Something that is ready.
