@@ -45,12 +45,20 @@ protocol Executor: AnyObject {
   /// By what another process finds what this run leaves behind on this machine.
   var marks: RunMarks { get }
 
+  /// When the commands started that run now.
+  var startTimes: [CommandKey: Nanoseconds] { get }
+
+  /// The number of descriptors that a run can use for something else than commands.
+  var spareDescriptorCount: Int { get }
+
   /// Called when the run is over and nothing is waited for: whatever must not live on is ended.
   func close()
 }
 
 extension Executor {
   var marks: RunMarks { RunMarks() }
+  var startTimes: [CommandKey: Nanoseconds] { [:] }
+  var spareDescriptorCount: Int { 0 }
 }
 
 /// News about commands, or about the executor.

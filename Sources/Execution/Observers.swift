@@ -113,7 +113,7 @@ extension RunEnd {
     switch stopReason {
     case nil, .failure:
       RunEnd(exitStatus: 74, stopReason: .stateFailure(message), hookFailed: hookFailed)
-    case .signal, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure: nil
+    case .signal, .request, .runTimeout, .groupTimeout, .noWidth, .suspended, .stateFailure: nil
     }
   }
 }

@@ -49,7 +49,7 @@ extension RunLoop {
         case .executor: executor.ready(item.number, at: now)
         case .signals: isAsked = true
         case .jobControl: obey(Int32(item.number))
-        case .hashing, .jobs: break
+        case .hashing, .jobs, .control: break
         }
       }
       if isAsked || due.map({ now >= $0 }) == true { abandonOutput() }
@@ -62,7 +62,7 @@ extension RunLoop {
 
   private func grace(after end: RunEnd) -> Nanoseconds? {
     switch end.stopReason {
-    case .signal: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
+    case .signal, .request: machine.signalCount > 1 ? 0 : RunLoop.readerGrace
     case .runTimeout, .groupTimeout: RunLoop.readerGrace
     case .failure, .noWidth, .suspended, .stateFailure, nil: nil
     }

@@ -22,6 +22,8 @@ package struct RunOptions {
   /// True if something outside can resume or widen a queue: otherwise a run that can start nothing
   /// ends itself.
   package var canBeChangedFromOutside = false
+  /// The version of oprun, for those who ask the run something while it goes on; nil lets nobody ask.
+  package var controlVersion: String?
   /// Variables for every command; those of the file win over these.
   package var environment: [EnvironmentVariable] = []
   /// Remembers steps of earlier runs; nil if nothing does.
@@ -109,6 +111,16 @@ final class RunLoop {
   private let jobsNotice: String?
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
+  /// Those who ask the run something; nil until it has lasted for a moment, and if nobody can.
+  var control: ControlServer?
+  /// When the run begins to listen to them.
+  var controlDue: Nanoseconds?
+  /// When those who follow the run are told what has changed.
+  var feedDue: Nanoseconds?
+  /// Who paused a queue, and when.
+  var pauses: [QueueID: Pause] = [:]
+  /// How the last attempts of steps ended that failed.
+  var failedEnds: [OperationID: CommandEnd] = [:]
 
   init(
     _ plan: Plan, _ options: RunOptions, _ parts: RunParts, observers: [any RunObserver]
@@ -124,7 +136,9 @@ final class RunLoop {
       plan: plan, isStrict: options.isStrict,
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed)
-    machine.canBeChangedFromOutside = options.canBeChangedFromOutside
+    machine.canBeChangedFromOutside =
+      options.canBeChangedFromOutside || options.controlVersion != nil
+    if options.controlVersion != nil { controlDue = RunLoop.listeningDelay }
     jobs = parts.jobs.slots
     jobsNotice = parts.jobs.notice
     builder.sharesJobsByDefault = jobs?.sharesByDefault
@@ -157,11 +171,13 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    let due = [machine.deadline, executor.deadline, observers.deadline]
+    var due = [machine.deadline, executor.deadline, observers.deadline]
       .compactMap { $0 }.min()
+    if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
     let time = now
     for item in ready { pass(item, at: time) }
+    if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
     executor.advance(to: time)
     machine.advance(to: time)
   }
@@ -175,6 +191,7 @@ final class RunLoop {
     case .readers: resumeOutput()
     case .jobControl: obey(Int32(item.number))
     case .jobs: break
+    case .control: hearControl(item.number, at: time)
     }
   }
 
@@ -234,6 +251,7 @@ final class RunLoop {
 
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
+    if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
   }
 
   var isFolderGone: Bool { outputFiles.isFolderGone }
@@ -246,6 +264,7 @@ final class RunLoop {
 
   /// Finishes: ends processes that belong to nothing, and lets readers read the rest.
   private func leave(_ end: RunEnd) -> RunEnd {
+    endControl(end)
     endHashing()
     executor.close()
     closeJobs()

@@ -48,10 +48,16 @@ package struct RunEvent: Sendable {
     case orphansFound(OperationID, processes: [OrphanProcess], action: OrphanAction)
     /// Processes of the command cannot be signalled, because they belong to another user.
     case outOfReach(OperationID, processes: [OrphanProcess])
-    /// The operation reached its final outcome. This is reported once for every operation.
+    /// The operation reached its outcome. This is reported once for every operation, and once more each
+    /// time that it was reopened.
     case settled(OperationID, Ending, Cause)
     /// The run begins to end early: nothing new starts from here on.
     case stopping(StopReason)
+    /// Somebody changed the run from outside; what follows from it is reported after this.
+    case controlled(ControlNote)
+    /// The operation has no outcome any more, but the one that it had: it runs again, or waits for one
+    /// that does.
+    case reopened(OperationID, Ending)
     /// Something a person should know that belongs to no operation.
     case notice(String)
     /// The last event of a run; its own hooks have ended.

@@ -13,6 +13,7 @@ extension StopReason {
     case .groupTimeout(let group): "the time limit of '\(name(group))'"
     case .noWidth: "max_parallel is 0"
     case .suspended: "its queue is suspended and nothing resumes it"
+    case .request(let user): "cancelled by \(user)"
     case .stateFailure(let reason): reason
     }
   }

@@ -99,6 +99,13 @@ package final class RunDirectory {
       ?? path
   }
 
+  /// Where the run listens to those who ask it something, as a path for programs: however long that of the
+  /// directory is, and whatever leads there by now.
+  package var controlPath: String { "/proc/self/fd/\(descriptor)/\(RunDirectory.controlName)" }
+
+  /// The name of the socket; no step can have it.
+  package static let controlName = "@control"
+
   /// The names of its files.
   package var names: [String] { state?.names(in: "runs/\(name)") ?? [] }
 

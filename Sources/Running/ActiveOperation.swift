@@ -40,7 +40,14 @@ struct ActiveOperation {
   var cause = Cause.itself
   var hooksLeft: [(kind: HookKind, index: Int)] = []
 
-  init(settings: StepSettings) { self.settings = settings }
+  /// The attempts that were made before somebody asked for another one; `retry` counts from there.
+  let attemptsBefore: Int
+
+  init(settings: StepSettings, after attempts: Int = 0) {
+    self.settings = settings
+    attemptsBefore = attempts
+    attempt = attempts
+  }
 
   mutating func begin(_ role: CommandRole?) {
     self.role = role

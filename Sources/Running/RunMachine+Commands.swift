@@ -25,7 +25,8 @@ extension RunMachine {
   package mutating func mayStart(_ key: CommandKey, at now: Nanoseconds) -> Bool {
     if isWanted(key) { return true }
     if case .attempt(let number) = key.role {
-      active[key.operation]?.hasNotRun = number == 1
+      let attemptsBefore = active[key.operation]?.attemptsBefore ?? 0
+      active[key.operation]?.hasNotRun = number == attemptsBefore + 1
       if active[key.operation]?.stopCause == nil {
         active[key.operation]?.stopCause = .cancelled
       }

@@ -12,16 +12,33 @@ extension RunMachine {
     case 1:
       cancelRun(.signal(signal), at: now)
       advance(to: now)
-    case 2:
-      for operation in active.keys.sorted() where active[operation]?.stop == .asked {
-        kill(operation, because: .cancelled)
-      }
+    case 2: killWhatWasAsked()
     default:
       for operation in active.keys.sorted() { kill(operation, because: .cancelled) }
       guard end == nil else { return }
       settleActive(at: now)
       settleGroups()
       finish(RunEnd(exitStatus: 128 + signal, stopReason: stopReason))
+    }
+  }
+
+  /// Somebody asks for the end from outside: the same as a signal, but oprun itself does not end at once.
+  mutating func endRequested(by user: String, at now: Nanoseconds) {
+    if signalCount == 0 {
+      signalCount = 1
+      cancelRun(.request(user), at: now)
+    } else {
+      signalCount = 2
+      killWhatWasAsked()
+    }
+  }
+
+  /// A run that was cancelled from outside ends like one that got this signal.
+  static let cancelSignal: Int32 = 15
+
+  private mutating func killWhatWasAsked() {
+    for operation in active.keys.sorted() where active[operation]?.stop == .asked {
+      kill(operation, because: .cancelled)
     }
   }
 
@@ -193,7 +210,7 @@ extension RunMachine {
 
   var runOutcome: Outcome {
     switch stopReason {
-    case .signal, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
+    case .signal, .request, .noWidth, .suspended, .stateFailure, .groupTimeout: .cancelled
     case .runTimeout: .timedOut
     case .failure: .failed
     case nil: failedSteps.isEmpty ? .succeeded : .failed
@@ -213,6 +230,7 @@ extension RunMachine {
     case .signal(let signal): return 128 + signal
     case .runTimeout: return 124
     case .stateFailure: return 74
+    case .request: return 128 + RunMachine.cancelSignal
     case .noWidth, .suspended, .failure, .groupTimeout: return 1
     case nil: break
     }
@@ -302,7 +320,7 @@ extension StopReason {
   /// What runs is asked to end, running hooks too.
   fileprivate var endsHooks: Bool {
     switch self {
-    case .signal, .runTimeout: true
+    case .signal, .request, .runTimeout: true
     case .failure, .noWidth, .suspended, .stateFailure, .groupTimeout: false
     }
   }

@@ -33,8 +33,12 @@ package struct RunMachine {
   /// The number of commands that may run at the same time, whatever the queues allow.
   let commandLimit: Int
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
-  /// nothing then waits for that, instead of ending.
+  /// nothing because one was paused then waits for that, instead of ending.
   package var canBeChangedFromOutside = false
+  /// True if it was told that the run waits for that.
+  var hasToldWaiting = false
+  /// The last attempts of steps that ended in a way that lets them be run again.
+  var lastAttempts: [OperationID: Int] = [:]
   package internal(set) var scheduler: Scheduler
   var active: [OperationID: ActiveOperation] = [:]
   /// The gates, changed only by `setGate`.
@@ -178,14 +182,14 @@ package struct RunMachine {
     guard active.isEmpty else {
       guard !services.isEmpty, stopReason == nil, isIdle else { return }
       if instanceLimits.releaseOneMore() { return startReady(at: now) }
-      if !canBeChangedFromOutside { endStandstill(at: now) }
+      if !waitsForChange() { endStandstill(at: now) }
       return
     }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil, !scheduler.hasReady(), instanceLimits.releaseOneMore() {
       startReady(at: now)
-    } else if stopReason == nil, !canBeChangedFromOutside {
+    } else if stopReason == nil, !waitsForChange() {
       // Nothing runs, nothing waits for a timer, and still nothing may start.
       cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
       startReady(at: now)
@@ -194,7 +198,9 @@ package struct RunMachine {
 
   private mutating func startAttempt(of operation: OperationID, at now: Nanoseconds) {
     var state =
-      active[operation] ?? ActiveOperation(settings: steps.ready(operation).settings)
+      active[operation]
+      ?? ActiveOperation(
+        settings: steps.ready(operation).settings, after: attempts(of: operation))
     if case .expired(let words) = gates[operation] {
       setGate(of: operation, to: nil)
       state.waitExpired(words)
@@ -223,7 +229,7 @@ package struct RunMachine {
     let isService = isService(key.operation)
     if isService { judgeService(key.operation, &state, &outcome) }
     let mayRetry =
-      state.attempt <= state.settings.retry.limit && stopReason == nil
+      state.attempt - state.attemptsBefore <= state.settings.retry.limit && stopReason == nil
       && !(isService && services.isReady(key.operation))
     if mayRetry, state.settings.retry.covers(outcome, end) {
       wait(for: key.operation, &state, at: now)
@@ -264,6 +270,7 @@ package struct RunMachine {
     if !groupHooks.durations.isEmpty, groupHooks.durations[operation] != nil {
       return settleGroup(operation, ending, state.cause, at: now)
     }
+    noteAttempts(of: operation, state)
     if scheduler.state(of: operation) == .running {
       scheduler.finish(operation, as: ending)
       tell(operation, ending, state.cause)
@@ -314,6 +321,7 @@ package struct RunMachine {
     say(.settled(operation, isForgiven ? Ending(ending.outcome, isAllowed: true) : ending, cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
+    noteCancelled(operation, ending, cause)
     waits.changeCount += 1
     if !services.isEmpty { noteServices(operation, ending) }
     if !instanceLimits.isEmpty { instanceLimits.ended(operation, groups) }
@@ -349,6 +357,15 @@ package struct RunMachine {
     say(.started(operation, role))
     actions.append(.start(CommandKey(operation: operation, role: role)))
   }
+
+  func gate(of operation: OperationID) -> Gate? { gates[operation] }
+
+  /// Whether the end of a probe of the operation is still to come that nothing waits for any more.
+  func awaitsAbandonedProbe(of operation: OperationID) -> Bool {
+    abandonedProbes.contains { $0.operation == operation }
+  }
+
+  var hasConcluded: Bool { isConcluding || end != nil }
 
   mutating func perform(_ action: Action) { actions.append(action) }
 

@@ -64,6 +64,14 @@ struct Timers {
     }
   }
 
+  /// Forgets everything that is due for an operation. Linear.
+  mutating func removeAll(of operation: OperationID) {
+    let kept = heap.filter { $0.timer.operation != operation }.sorted { one, other in
+      (one.timer.at, one.order) < (other.timer.at, other.order)
+    }
+    heap = kept
+  }
+
   private func isBefore(_ left: Int, _ right: Int) -> Bool {
     (heap[left].timer.at, heap[left].order) < (heap[right].timer.at, heap[right].order)
   }

@@ -164,6 +164,8 @@ package enum StopReason: Hashable, Sendable {
   case noWidth
   /// Everything that is left is in queues that are suspended, and nothing resumes them.
   case suspended
+  /// Somebody asked for it from outside: a user of this machine.
+  case request(String)
   /// The state directory cannot be written; the string has the call and the error.
   case stateFailure(String)
 }

@@ -47,6 +47,8 @@ package final class RunRecorder: RunObserver {
   private var groups: [OperationID] = []
   /// What others were made from.
   private var expanded: Set<OperationID> = []
+  /// The last commands of steps that failed or were cancelled: somebody may run them again.
+  private var ended: [OperationID: RecordedCommand] = [:]
   private var tally = Tally()
   private var fingerprints: Fingerprints
   private var resolved: [OperationID: Int] = [:]
@@ -79,6 +81,9 @@ package final class RunRecorder: RunObserver {
     case .retrying(let operation, _, _):
       guard let last = open[operation]?.last else { break }
       pending.append(.command(name(of: operation), last))
+    case .controlled(let note):
+      pending.append(.changed(RecordedChange(note, run.plan, at: event.time, name(of:))))
+    case .reopened(let operation, let ending): reopen(operation, ending)
     case .settled(let operation, let ending, let cause):
       settle(operation, ending, cause, at: event.time)
     case .finished(let end):
@@ -194,6 +199,7 @@ enum Record {
   case command(String, RecordedCommand)
   case published(String, [PublishedOutput])
   case settled(StepKey, Settled)
+  case changed(RecordedChange)
   case finished(RunEnd, at: Nanoseconds, Tally)
 }
 
@@ -284,6 +290,7 @@ extension RunRecorder {
     if let last = step?.last, case .attempt(let number) = last.role, number > 1 {
       pending.append(.command(name(of: operation), last))
     }
+    if let last = step?.last, ending.outcome != .succeeded { ended[operation] = last }
     pending.append(
       .settled(
         step?.key ?? key(of: operation),
@@ -295,7 +302,23 @@ extension RunRecorder {
   }
 }
 
+// What runs again.
+extension RunRecorder {
+  private func reopen(_ operation: OperationID, _ ending: Ending) {
+    let last = ended.removeValue(forKey: operation)
+    if !standsForOthers(operation) { tally.uncount(ending) }
+    // It becomes an earlier attempt.
+    if let last { pending.append(.command(name(of: operation), last)) }
+  }
+}
+
 extension Tally {
+  mutating func uncount(_ ending: Ending) {
+    steps -= 1
+    guard ending.outcome.isFailure else { return }
+    if ending.isAllowed { allowed -= 1 } else { failed -= 1 }
+  }
+
   mutating func count(_ ending: Ending, isKept: Bool) {
     steps += 1
     if isKept { kept += 1 }

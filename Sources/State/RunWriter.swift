@@ -68,6 +68,7 @@ final class RunWriter {
     case .published(let step, let outputs): try write(outputs, of: try stepNumber(of: step))
     case .settled(let key, let settled):
       if settled.isKept { try confirm(key) } else { try write(key, settled) }
+    case .changed(let change): try write(change)
     case .finished(let end, let time, let tally): try write(end, at: time, tally)
     }
   }
@@ -195,6 +196,14 @@ final class RunWriter {
     for index in start..<min(start + blockSize, run.plan.steps.count) {
       _ = try stepNumber(of: run.name(run.plan.steps[index].id, of: index))
     }
+  }
+
+  /// Few runs are changed while they go on, so the table is made when the first of them is.
+  private func write(_ change: RecordedChange) throws(DatabaseFailure) {
+    try database.execute(Schema.changes)
+    try statement("INSERT INTO change(run, at, user, action, words) VALUES(?, ?, ?, ?, ?)")
+      .bind(1, number).bind(2, change.time).bind(3, change.user).bind(4, change.action)
+      .bind(5, change.words).run()
   }
 
   private func stepNumber(of name: String) throws(DatabaseFailure) -> Int {

@@ -32,6 +32,13 @@ enum Schema {
     PRAGMA user_version = 1;
     """
 
+  /// Makes the table of what was changed in runs from outside, unless it is there.
+  static let changes = """
+    CREATE TABLE IF NOT EXISTS change(
+      id INTEGER PRIMARY KEY, run INTEGER NOT NULL, at INTEGER NOT NULL, user TEXT NOT NULL,
+      action TEXT NOT NULL, words TEXT NOT NULL);
+    """
+
   /// The statements that lead from each version to the next one, the first of them from version 1
   /// to 2.
   static let migrations: [String] = []

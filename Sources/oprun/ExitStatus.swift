@@ -7,6 +7,10 @@ enum ExitStatus {
   static let usage: Int32 = 2
   static let invalidPipeline: Int32 = 3
   static let emptySelection: Int32 = 4
+  /// No such run is in progress.
+  static let notInProgress: Int32 = 4
+  /// A run in progress does not do what it was asked.
+  static let refused: Int32 = 1
   /// Another process runs the run that is to be resumed, or holds the lock.
   static let inUse: Int32 = 5
   static let internalError: Int32 = 70
@@ -18,14 +22,17 @@ enum ExitStatus {
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue is suspended or has width 0; with `--dry-run --exit-code`, something would run"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; or a run in progress refused what it was asked"
     ),
     (
       "2",
       "the command line or a parameter is wrong, a named step does not exist, or a secret is missing or cannot be used; nothing ran"
     ),
     ("3", "the pipeline is invalid or its file cannot be read; nothing ran"),
-    ("4", "no step is named, and all are manual; nothing ran"),
+    (
+      "4",
+      "no step is named, and all are manual; nothing ran; or the run that is asked for is not in progress"
+    ),
     (
       "5",
       "the run that is to be resumed is still running, or another run holds the lock (`--no-wait`)"

@@ -65,6 +65,10 @@ struct Tool {
     case Command.logs.name: try logs(invocation)
     case Command.report.name: try report(invocation)
     case Command.prune.name: try prune(invocation)
+    case Command.status.name: try status(invocation)
+    case Command.pause.name, Command.proceed.name, Command.cancel.name, Command.retry.name,
+      Command.set.name:
+      try control(invocation)
     default: ExitStatus.internalError
     }
   }

@@ -51,6 +51,23 @@ struct EventStreamTests {
       - {id: a, run: sleep 0.05; exit 1}
       - {id: b, run: sleep 10}
     """,
+    """
+    steps:
+      - {id: red, run: test -e green}
+      - {id: after, depends_on: [red], run: "true"}
+      - id: hand
+        run: |
+          until oprun status "$OPRUN_RUN_ID" | grep -q 'red .*exit 1'; do sleep 0.02; done
+          touch green
+          oprun pause "$OPRUN_RUN_ID"
+          oprun set "$OPRUN_RUN_ID" max_parallel=9 --queue default
+          oprun set "$OPRUN_RUN_ID" priority=-1 hand
+          oprun retry "$OPRUN_RUN_ID" red
+          oprun continue "$OPRUN_RUN_ID"
+          until oprun status "$OPRUN_RUN_ID" | grep -q '3/3\\|2/3'; do sleep 0.02; done
+          oprun cancel "$OPRUN_RUN_ID"
+          sleep 60
+    """,
     "max_parallel: 0\nsteps: [{id: a, run: 'true'}]",
     "timeout: 50ms\nsteps: [{id: a, run: sleep 10, on_cancel: exit 1}]\non_complete: exit 1",
   ]
@@ -82,9 +99,9 @@ struct EventStreamTests {
     #expect(end.errors == "")
     #expect(
       end.output == """
-        seen: command_ended command_started notice outputs_published processes_left run_finished \
-        run_started run_stopping step_added step_finished step_planned step_ready step_resolved \
-        step_retrying step_waiting
+        seen: command_ended command_started notice outputs_published processes_left run_changed \
+        run_finished run_started run_stopping step_added step_finished step_planned step_ready \
+        step_reopened step_resolved step_retrying step_waiting
 
         """)
   }

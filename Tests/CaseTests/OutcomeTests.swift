@@ -100,7 +100,10 @@ struct RunRow: Sendable, CustomTestStringConvertible {
       words: "signal N stopped it", outcome: .cancelled, status: 143, shownStatus: "128 + N",
       pipeline: "steps: [{id: a, run: \"kill -TERM $PPID; exec sleep 30\"}]"),
     RunRow(
-      words: "nothing may start: the queue is suspended, or has width 0", outcome: .cancelled,
+      words: "somebody cancelled it (`oprun cancel`)", outcome: .cancelled, status: 143,
+      pipeline: "steps: [{id: a, run: 'oprun cancel \"$OPRUN_RUN_ID\"; exec sleep 30'}]"),
+    RunRow(
+      words: "nothing may start: `max_parallel` is 0", outcome: .cancelled,
       status: 1, pipeline: "max_parallel: 0\nsteps: [{id: a, run: \"true\"}]"),
     RunRow(
       words: "logs or state cannot be kept", outcome: .cancelled, status: 74,

@@ -88,18 +88,26 @@ import Testing
       steps: [{id: a, run: exit 5}]
       """, to: "pipeline.yml")
     #expect(try workspace.run("oprun --output quiet pipeline.yml").status == 1)
-    let aboutRuns = ["resume", "history", "show", "logs", "prune"]
+    let aboutRuns = [
+      "resume", "history", "show", "logs", "prune", "status", "pause", "continue", "cancel",
+    ]
+    let operands = ["retry": "a", "set": "max_parallel=2"]
     for (option, commands) in flags() {
       for command in commands {
-        let line = "oprun \(command) \(aboutRuns.contains(command) ? "" : "pipeline.yml")"
+        let operand = operands[command] ?? (aboutRuns.contains(command) ? "" : "pipeline.yml")
+        let line = "oprun \(command) \(operand)"
         switch option.value {
         case nil, .count, .duration, .choice:
           let end = try workspace.run(line, environment: [option.variable: "wrong"])
           #expect(end.status == 2, "\(option.variable) \(command)")
           #expect(end.errors.contains("'\(option.variable)' wants "), "\(end.errors)")
+        case .text where option.name == "queue":
+          // Only a run in progress knows its queues.
+          let end = try workspace.run(line, environment: [option.variable: "none"])
+          #expect(end.status == 4, "\(option.variable) \(command)")
         case .text:
           let end = try workspace.run(line, environment: [option.variable: "/dev/null/x"])
-          #expect([2, 74].contains(end.status), "\(option.variable) \(command)")
+          #expect([2, 4, 74].contains(end.status), "\(option.variable) \(command)")
           #expect(end.errors.contains("/dev/null/x"), "\(end.errors)")
         case .assignment:
           let end = try workspace.run(line, environment: ["OPRUN_PARAM_TINT": "green"])

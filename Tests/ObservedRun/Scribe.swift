@@ -88,6 +88,9 @@ final class Scribe: RunObserver {
     case .stopping(let reason): return "stopping: \(reason)"
     case .notice(let text): return "notice: \(text)"
     case .finished(let end): return "finished \(end.exitStatus)"
+    case .controlled(let note): return "controlled \(note.action.word) by \(note.user)"
+    case .reopened(let operation, let ending):
+      return "reopened \(id(operation)) \(ending.outcome)"
     case .outputGrew, .resolved, .waiting, .published, .ready, .heldUp, .orphansFound, .outOfReach,
       .terminalTaken,
       .terminalReturned:

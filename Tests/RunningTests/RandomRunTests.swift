@@ -33,6 +33,8 @@ import Testing
       "another observer failed", "unwanted attempt", "unwanted probe", "wait for a change",
       "ready", "service stopped", "service fell", "nothing needs it", "group in the background",
       "use of a group", "offer", "refused offer", "copies", "copied service",
+      "pause", "continue", "cancel", "cancel run", "retry", "retry again", "retry with blocked",
+      "set", "unchanged", "refused",
     ]
     #expect(wanted.subtracting(seen) == [])
   }
@@ -42,18 +44,23 @@ import Testing
 private struct RandomRun {
   private var random: SeededGenerator
   private var machine: RunMachine
-  private let width: Int
+  /// As it was set last.
+  private var width: Int
+  private let plannedWidth: Int
   private var running: [CommandKey] = []
   private var questions: [(operation: OperationID, question: Question, turn: Int)] = []
   private var waited: Set<OperationID> = []
   private var killed: Set<CommandKey> = []
   private var settled: [OperationID: Ending] = [:]
+  /// The endings that were taken back.
+  private var earlier: [OperationID: [Ending]] = [:]
   private var ready: Set<OperationID> = []
   private var now: Nanoseconds = 0
   private var turn = 0
+  /// What was asked for from outside, for complaints.
+  private var asked: [String] = []
   private var signalCount = 0
   private var failedObserverCount = 0
-  private var isSuspended = false
   private var isStopping = false
   private var hasFinished = false
   private var complaints: [String] = []
@@ -61,9 +68,10 @@ private struct RandomRun {
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
-    width = random.below(4)
+    plannedWidth = random.below(4)
+    width = plannedWidth
     machine = RunMachine(plan: RandomRun.plan(&random, width: width), seed: seed)
-    machine.canBeChangedFromOutside = random.below(4) == 0 && width > 0
+    machine.canBeChangedFromOutside = random.below(2) == 0
   }
 
   /// What was wrong; empty for a correct run.
@@ -82,23 +90,24 @@ private struct RandomRun {
       }
       for key in running where !killed.contains(key) { complaints.append("\(key) still runs") }
     }
-    return complaints
+    return complaints.isEmpty ? [] : complaints + asked
   }
 
   private mutating func step() {
     now += Nanoseconds(random.below(3)) * 250_000_000
     switch random.below(12) {
     case 0 where signalCount > 0 || random.below(8) == 0: signal()
-    case 1 where machine.canBeChangedFromOutside && random.below(2) == 0: change()
+    case 1 where machine.canBeChangedFromOutside, 9 where machine.canBeChangedFromOutside:
+      change()
     case 2 where random.below(failedObserverCount > 0 ? 1 : 6) == 0: failObserver()
     case 0...4 where !running.isEmpty: endCommand(at: random.below(running.count))
     case 0...8 where !questions.isEmpty: answer(questions.remove(at: random.below(questions.count)))
     default:
       if let deadline = machine.deadline {
         now = max(now, deadline)
-      } else if running.isEmpty, questions.isEmpty, isSuspended {
+      } else if running.isEmpty, questions.isEmpty, machine.canBeChangedFromOutside {
         seen.insert("wait for a change")
-        change()
+        letGoOn()
       } else if running.isEmpty, questions.isEmpty {
         return complaints.append("nothing can happen any more")
       }
@@ -114,13 +123,43 @@ private struct RandomRun {
   }
 
   private mutating func change() {
-    isSuspended.toggle()
-    if isSuspended {
-      machine.scheduler.suspend(.default)
-    } else {
-      machine.scheduler.resume(.default)
-    }
+    let all = (0..<machine.steps.count).map { OperationID($0) }
+    let failed = all.filter { settled[$0]?.outcome.isFailure == true }
+    let any = all[random.below(all.count)]
+    let action: ControlAction =
+      switch random.below(12) {
+      case 0, 1: .pause(random.below(2) == 0 ? nil : .default)
+      case 2, 3: .proceed(nil)
+      case 4: .cancel(any)
+      case 5: random.below(3) == 0 ? .cancelRun : .cancelQueue(.default)
+      case 6: .setWidth(.default, random.below(4))
+      case 7: .setPriority(any, Int16(random.below(2001) - 1000))
+      case 8: .retry(any)
+      default: .retry(failed.isEmpty ? any : failed[random.below(failed.count)])
+      }
+    control(action)
+  }
+
+  private mutating func letGoOn() {
+    control(.proceed(nil))
+    if width == 0 { control(.setWidth(.default, max(1, plannedWidth))) }
     machine.advance(to: now)
+  }
+
+  private mutating func control(_ action: ControlAction) {
+    if case .cancelQueue = action, random.below(4) > 0 { return }
+    asked.append("\(turn): \(action)")
+    switch machine.control(ControlNote(action, by: "anna"), at: now) {
+    case .unchanged: seen.insert("unchanged")
+    case .refused: seen.insert("refused")
+    case .done:
+      seen.insert("\(action.word)")
+      if case .cancelRun = action {
+        seen.insert("cancel run")
+        signalCount = machine.signalCount
+      }
+      if case .setWidth(_, let new) = action { width = new }
+    }
   }
 
   private mutating func failObserver() {
@@ -212,10 +251,12 @@ private struct RandomRun {
           if machine.active[key.operation]?.stopCause == .unneeded { checkUsers(of: key.operation) }
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
+          questions.removeAll { $0.operation == operation }
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
         case .publish(let key):
           machine.published(key, refusal: random.below(8) == 0 ? "no" : nil, at: now)
-        case .tell(let event): hear(event)
+        case .tell(let event):
+          hear(event)
         }
       }
       if hasFinished { return }
@@ -255,7 +296,9 @@ private struct RandomRun {
     case .probe: seen.insert("probe")
     }
     let slotCount = machine.scheduler.counts(of: .default).running
-    if slotCount > width { complaints.append("\(slotCount) run where \(width) may") }
+    if case .attempt = key.role, !isService, slotCount > width {
+      complaints.append("\(slotCount) run where \(width) may")
+    }
   }
 
   /// Whether it is a probe that nothing waits for any more: it was killed, and its end is still to
@@ -270,8 +313,14 @@ private struct RandomRun {
         if !machine.groups.members(of: edge.from).isEmpty { seen.insert("use of a group") }
         return
       }
-      if edge.condition == .readyOrDone, mayHaveFailed(edge.from) { return }
-      guard let ending = settled[edge.from], edge.condition.isSatisfied(by: ending) else {
+      let members = machine.groups.members(of: edge.from)
+      if edge.condition == .readyOrDone,
+        mayHaveFailed(edge.from) || members.contains(where: { settled[$0] != nil })
+      {
+        return
+      }
+      let endings = (settled[edge.from].map { [$0] } ?? []) + (earlier[edge.from] ?? [])
+      guard endings.contains(where: { edge.condition.isSatisfied(by: $0) }) else {
         return complaints.append("\(operation) starts before \(edge.from): \(edge.condition)")
       }
     }
@@ -336,6 +385,13 @@ private struct RandomRun {
       if !ready.insert(service).inserted { complaints.append("\(service) is ready twice") }
     case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
     case .stopping: isStopping = true
+    case .reopened(let operation, let ending):
+      if settled.removeValue(forKey: operation) != ending {
+        complaints.append("\(operation) is reopened and had not ended like that")
+      }
+      earlier[operation, default: []].append(ending)
+      seen.insert(ending.outcome == .blocked ? "retry with blocked" : "retry again")
+    case .controlled: break
     case .finished: hasFinished = true
     case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
       .outOfReach, .notice, .heldUp, .terminalTaken, .terminalReturned:
@@ -350,11 +406,12 @@ private struct RandomRun {
     var steps: [PlannedStep] = []
     var groups: [OperationID: GroupPlan] = [:]
     var ungrouped: [OperationID] = []
+    let hasServices = random.below(2) == 0
     for number in 0..<(1 + random.below(12)) {
       var spec = OperationSpec()
       let kind = random.below(6)
       spec.isGated = kind < 3
-      let isService = random.below(3) == 0
+      let isService = hasServices && random.below(3) == 0
       let members = kind == 1 ? ungrouped.filter { _ in random.below(2) == 0 } : []
       let services = members.filter { !graph.takesSlot($0) }
       let isInBackground =

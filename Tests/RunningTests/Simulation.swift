@@ -47,6 +47,10 @@ struct Simulation {
   /// Changes to the queue by the second.
   var changes: [(second: Nanoseconds, change: QueueChange)] = []
 
+  /// What somebody asks for by the second: `retry a`, `cancel a`, `cancel`, `pause`, `continue`, `width 2`,
+  /// `priority 9 a`. A refusal is in the timeline, in brackets.
+  var requests: [(second: Nanoseconds, request: String)] = []
+
   enum QueueChange {
     case suspend, resume
     case width(Int)
@@ -174,12 +178,14 @@ private struct Playback {
   mutating func play() -> String {
     var signals = simulation.signals.map { ($0.second * second, $0.signal) }[...]
     var changes = simulation.changes.map { ($0.second * second, $0.change) }[...]
+    var requests = simulation.requests.map { ($0.second * second, $0.request) }[...]
     machine.begin(at: 0)
     perform()
     while machine.end == nil {
       let times =
         commands.compactMap(\.endsAt)
-        + [machine.deadline, signals.first?.0, changes.first?.0].compactMap { $0 }
+        + [machine.deadline, signals.first?.0, changes.first?.0, requests.first?.0]
+        .compactMap { $0 }
       guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
       now = max(now, next)
       if let signal = signals.first, signal.0 <= now {
@@ -190,6 +196,11 @@ private struct Playback {
       if let change = changes.first, change.0 <= now {
         changes.removeFirst()
         apply(change.1)
+      }
+      if let request = requests.first, request.0 <= now {
+        requests.removeFirst()
+        ask(request.1)
+        perform()
       }
       for command in commands where (command.endsAt ?? .max) <= now {
         commands.removeAll { $0.key == command.key }
@@ -210,6 +221,31 @@ private struct Playback {
     case .width(let width): machine.scheduler.setWidth(width, of: .default)
     }
     words.append("\(now / second):\(change)")
+  }
+
+  private mutating func ask(_ request: String) {
+    let parts = request.split(separator: " ").map(String.init)
+    let last = machine.steps.count > 0 ? operation(parts[parts.count - 1]) : nil
+    let action: ControlAction? =
+      switch parts[0] {
+      case "pause": .pause(nil)
+      case "continue": .proceed(nil)
+      case "cancel": parts.count == 1 ? .cancelRun : last.map { .cancel($0) }
+      case "retry": last.map { .retry($0) }
+      case "width": Int(parts[1]).map { .setWidth(.default, $0) }
+      case "priority":
+        last.flatMap { step in Int16(parts[1]).map { .setPriority(step, $0) } }
+      default: nil
+      }
+    guard let action else { return words.append("[what is '\(request)'?]") }
+    switch machine.control(ControlNote(action, by: "anna"), at: now) {
+    case .done: break
+    case .unchanged(let text), .refused(let text, _): words.append("\(now / second):[\(text)]")
+    }
+  }
+
+  private func operation(_ id: String) -> OperationID? {
+    (0..<machine.steps.count).map { OperationID($0) }.first { machine.steps[$0].id == id }
   }
 
   private mutating func perform() {
@@ -336,6 +372,10 @@ private struct Playback {
       return "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
     case .waiting(let operation, let words): return "\(id(operation))?\(words)"
     case .appended(_, let name, let group, _): return "\(id(group))>\(name)"
+    case .controlled(let note):
+      return "\(note.words(queue: { _ in "default" }, step: id).replacing(" ", with: "_"))"
+    case .reopened(let operation, let ending): return "\(id(operation))~\(ending.outcome)"
+    case .notice(let text): return "notice(\(text.replacing(" ", with: "_")))"
     case .stopping(let reason): return "stopping(\(reason.short(id)))"
     case .finished(let end): return "end=\(end.exitStatus)"
     default: return nil
@@ -394,6 +434,7 @@ extension StopReason {
     case .groupTimeout(let group): "limit(\(id(group)))"
     case .noWidth: "width"
     case .suspended: "suspended"
+    case .request(let user): user
     case .stateFailure: "state"
     }
   }

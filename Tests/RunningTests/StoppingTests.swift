@@ -307,35 +307,46 @@ struct `Stopping a run` {
     var run = Simulation(
       graph: "a; b: a", scripts: ["a": "ok@2"], canBeChangedFromOutside: true,
       changes: [(1, .suspend)])
-    #expect(run.timeline() == "0:+a 1:suspend 2:-a=0 2:a=succeeded STUCK")
+    let told =
+      "2:notice(nothing_can_start:_the_queue_'default'_is_paused_until_'oprun_continue')"
+    #expect(run.timeline() == "0:+a 1:suspend 2:-a=0 2:a=succeeded \(told) STUCK")
     run.changes.append((9, .resume))
     #expect(
       run.timeline()
-        == "0:+a 1:suspend 2:-a=0 2:a=succeeded 9:resume 9:+b 10:-b=0 10:b=succeeded 10:end=0")
+        == "0:+a 1:suspend 2:-a=0 2:a=succeeded \(told) 9:resume 9:+b 10:-b=0 10:b=succeeded "
+        + "10:end=0")
   }
 
   @Test func `a run that can be changed from outside goes on when its queue is widened`() {
     let run = Simulation(
-      graph: "a; b", width: 0, canBeChangedFromOutside: true,
-      changes: [(3, .width(1)), (4, .width(0)), (6, .width(1))])
+      graph: "a; b", scripts: ["a": "ok@2"], width: 1, canBeChangedFromOutside: true,
+      changes: [(1, .width(0)), (6, .width(1))])
     #expect(
       run.timeline()
-        == "3:width(1) 3:+a 4:width(0) 4:-a=0 4:a=succeeded 6:width(1) 6:+b 7:-b=0 7:b=succeeded "
-        + "7:end=0")
+        == "0:+a 1:width(0) 2:-a=0 2:a=succeeded "
+        + "2:notice(nothing_can_start:_the_queue_'default'_waits_for_'oprun_set_max_parallel=N') "
+        + "6:width(1) 6:+b 7:-b=0 7:b=succeeded 7:end=0")
+  }
+
+  @Test func `a width of nothing in the file ends a run that can be changed, too`() {
+    #expect(
+      Simulation(graph: "a; b: a", width: 0, canBeChangedFromOutside: true).timeline()
+        == "0:stopping(width) 0:a=cancelled<width 0:b=cancelled<width 0:end=1")
   }
 
   @Test func `a run that waits for a change can be ended`() {
     let run = Simulation(
-      graph: "a; b: a", width: 0, timeout: 8 * second, canBeChangedFromOutside: true)
-    #expect(
-      run.timeline()
-        == "8:stopping(timeout) 8:a=cancelled<timeout 8:b=cancelled<timeout 8:end=124")
+      graph: "a; b: a", timeout: 8 * second, canBeChangedFromOutside: true,
+      changes: [(0, .suspend)])
+    let begun =
+      "0:+a 0:suspend 1:-a=0 1:a=succeeded "
+      + "1:notice(nothing_can_start:_the_queue_'default'_is_paused_until_'oprun_continue')"
+    #expect(run.timeline() == begun + " 8:stopping(timeout) 8:b=cancelled<timeout 8:end=124")
     var signalled = run
     signalled.signals = [(5, 15)]
     #expect(
       signalled.timeline()
-        == "5:signal15 5:stopping(signal15) 5:a=cancelled<signal15 5:b=cancelled<signal15 "
-        + "5:end=143")
+        == begun + " 5:signal15 5:stopping(signal15) 5:b=cancelled<signal15 5:end=143")
   }
 
   @Test func `a run that can be changed from outside ends when everything has ended`() {

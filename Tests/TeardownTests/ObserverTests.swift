@@ -200,7 +200,9 @@ private final class ObservedRun {
     #expect(run.status == 143)
     #expect(
       run.trace() == [
-        "heart: began", "heart: commit", "heart: stopping: signal(15)",
+        "heart: began",
+        "heart: notice: nothing can start: the queue 'never' is paused until 'oprun continue --queue never'",
+        "heart: commit", "heart: stopping: signal(15)",
         "heart: settled a cancelled",
         "heart: commit", "heart: finished 143", "heart: commit",
       ])

@@ -180,7 +180,7 @@ private let noFile =
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
     ),
     ("watch", "'oprun watch' is not supported yet"),
-    ("status --json", "'oprun status' is not supported yet"),
+    ("status a b", "'oprun status' takes no more than [RUN], but found 'b' [status]"),
     ("help watch", "'oprun watch' is not supported yet"),
     ("history a.yml", "'oprun history' takes no arguments, but found 'a.yml' [history]"),
     (

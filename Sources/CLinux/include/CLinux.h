@@ -148,6 +148,16 @@ void clinux_resize_terminal(int screen, unsigned short rows, unsigned short colu
 // Puts a terminal into raw mode, but for the keys that send INT and QUIT. -errno on failure.
 int clinux_take_keys(int terminal, struct termios *before);
 
+// Makes a socket at a path of at most 107 bytes, which only we may use, and waits for connections; -errno on
+// failure. It and the sockets of the other two calls are close-on-exec and do not block.
+int clinux_listen(const char *path, int backlog);
+
+// Connects to a socket; -errno on failure, -EAGAIN if too many others wait for it.
+int clinux_connect(const char *path);
+
+// Accepts a connection, of this user; -errno on failure.
+int clinux_accept(int listener, uint32_t *user);
+
 // Makes a file in memory, close-on-exec; -errno on failure.
 int clinux_memory_file(const char *name);
 

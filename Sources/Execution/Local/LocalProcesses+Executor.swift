@@ -16,6 +16,15 @@ extension LocalProcesses: Executor {
 
   var commandLimit: Int { limits.commandCount }
 
+  var startTimes: [CommandKey: Nanoseconds] {
+    Dictionary(commands.map { ($0.key, $0.startedAt) }) { first, _ in first }
+  }
+
+  /// Frugal runs have none; in others half of them are for pipes of processes that live on.
+  var spareDescriptorCount: Int {
+    limits.isFrugal ? 0 : limits.spareCount(besides: min(wanted, limits.commandCount)) / 2
+  }
+
   func start(_ command: Command, at now: Nanoseconds) {
     do throws(SystemError) {
       try launch(command, at: now)

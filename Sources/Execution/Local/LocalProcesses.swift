@@ -29,6 +29,7 @@ final class LocalProcesses {
   private let directory: RunDirectory
   private let masker: Masker?
   private let outputFolder: String?
+  let wanted: Int
   var guardian: Guardian?
   private var controlGroup: ControlGroup?
   private var nextNumber = 1
@@ -53,6 +54,7 @@ final class LocalProcesses {
     _ options: RunOptions, folder: String, wanted: Int, jobs: JobAccess?, _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
+    self.wanted = wanted
     directory = options.directory
     masker = options.secrets.masker
     outputFolder = masker == nil ? nil : folder
@@ -63,7 +65,7 @@ final class LocalProcesses {
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
     conditions = LaunchConditions(
       defaultSignals: waiting.signals.ignoredAtStart, stoppingSignals: waiting.signals.handled,
-      limits: limits, sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount)))
+      limits: limits, sparePipes: limits.spareCount(besides: min(wanted, limits.commandCount)) / 2)
     children = Children(isListKeptOpen: !limits.isFrugal, own: waiting.ownProcesses)
     mark = DescentMark(isNeeded: children.hasForeignChildren)
     var boot = timespec()

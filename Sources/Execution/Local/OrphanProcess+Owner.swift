@@ -38,7 +38,7 @@ private func userID(of processID: Int32) -> UInt32? {
 }
 
 /// The name of a user, only from the file: a static program cannot use the C library for this.
-private func userName(of user: UInt32) -> String? {
+func userName(of user: UInt32) -> String? {
   guard let text = readSmallFile("/etc/passwd") else { return nil }
   let number = Array(String(user).utf8)
   for line in text.split(separator: UInt8(ascii: "\n")) {

@@ -8,7 +8,8 @@ extension RunEvent.Kind {
   func masked(by masker: Masker) -> RunEvent.Kind {
     switch self {
     case .began(let beginning): .began(beginning.masked(by: masker))
-    case .started, .outputGrew, .retrying, .ready, .heldUp, .terminalTaken, .terminalReturned:
+    case .started, .outputGrew, .retrying, .ready, .heldUp, .terminalTaken, .terminalReturned,
+      .controlled, .reopened:
       self
     case .ended(let operation, let role, let end):
       .ended(operation, role, end.masked(by: masker))
@@ -91,7 +92,7 @@ extension Cause {
 extension StopReason {
   fileprivate func masked(by masker: Masker) -> StopReason {
     switch self {
-    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended: self
+    case .signal, .failure, .runTimeout, .groupTimeout, .noWidth, .suspended, .request: self
     case .stateFailure(let text): .stateFailure(masker.mask(text))
     }
   }

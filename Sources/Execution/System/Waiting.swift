@@ -54,6 +54,8 @@ enum Owner: UInt32 {
   case jobControl
   /// The jobserver, which may have a token.
   case jobs
+  /// Those who ask the run something through its socket.
+  case control
 }
 
 /// Something that is ready.

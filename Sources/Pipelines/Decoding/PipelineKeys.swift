@@ -173,7 +173,9 @@ package enum QueueKey: UInt8, ObjectKey {
         "max_parallel", .early(.either([.integer(0...1_000_000), .choice(["auto"])])),
         "How many of its steps run at once.", default: "auto")
     case .startSuspended:
-      KeyRow("start_suspended", .boolean, "Starts nothing until it is resumed.", default: "false")
+      KeyRow(
+        "start_suspended", .boolean, "Starts nothing until 'oprun continue --queue'.",
+        default: "false")
     }
   }
 

@@ -12,6 +12,7 @@ package final class Console: RunObserver {
   private var output: any StepOutput
   private var ledger: RunLedger
   private var lines: ProgressLines
+  private var changes: RunChanges
   /// For a CI runner.
   private var annotations: Annotations?
   /// The command that has the keys of the terminal.
@@ -30,6 +31,7 @@ package final class Console: RunObserver {
       plan: plan, directory: directory, masker: screen.messages.masker, screen: screen)
     ledger = RunLedger(operations)
     lines = ProgressLines(operations, screen: screen)
+    changes = RunChanges(operations)
     annotations = screen.ci.map { [operations, lines] in
       Annotations(operations, lines, on: screen, $0)
     }
@@ -95,7 +97,14 @@ package final class Console: RunObserver {
     case .ready(let operation):
       ledger.becameReady(operation, at: event.time)
       if mode.showsProgress { tell(event) }
+    case .reopened(let operation, let ending):
+      ledger.reopen(operation, ending)
+      lines.reopen(operation, ending)
+    case .controlled(let note):
+      changes.add(note, at: event.time)
+      if mode.showsProgress { tell(event) }
     case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
+      if case .began(let beginning) = event.kind { changes.begin(beginning.clock) }
       if mode.showsProgress { tell(event) }
     case .published: break
     }
@@ -116,7 +125,9 @@ package final class Console: RunObserver {
   }
 
   private func view(at time: Nanoseconds, rows: Int) -> LiveView? {
-    progress?.view(at: time, rows: rows, ledger, lines)
+    var view = progress?.view(at: time, rows: rows, ledger, lines)
+    view?.pauses = changes.pauses
+    return view
   }
 
   package func suspend() {
@@ -146,9 +157,10 @@ package final class Console: RunObserver {
       lines.writeReady(operation, after: ledger.time(of: operation, at: event.time))
     case .heldUp(let operation, let heldUp): lines.writeHeldUp(operation, heldUp)
     case .stopping(let reason): lines.writeStopping(reason)
+    case .controlled(let note): lines.writeNotice(changes.words(of: note))
     case .notice(let text): lines.writeNotice(text)
     case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished,
-      .terminalTaken, .terminalReturned:
+      .reopened, .terminalTaken, .terminalReturned:
       break
     }
   }
@@ -184,7 +196,8 @@ package final class Console: RunObserver {
     annotations?.finish(end)
     screen.ci?.beginSummary(operations.plan.name, on: screen)
     screen.turnToMessages()
-    let summary = Summary(operations: operations, ledger: ledger, screen: screen)
+    var summary = Summary(operations: operations, ledger: ledger, screen: screen)
+    summary.changes = changes.log
     summary.write(end, wallTime: time, isQuiet: !mode.showsProgress)
     screen.flush()
   }

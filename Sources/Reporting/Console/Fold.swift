@@ -23,6 +23,14 @@ struct Fold {
     }
   }
 
+  /// An instance runs again.
+  mutating func remove(_ ending: Ending) {
+    let count = Count(ending)
+    let rest = counts[count, default: 1] - 1
+    counts[count] = rest > 0 ? rest : nil
+    total -= 1
+  }
+
   /// `×40`.
   var multiplier: String { "×\(total)" }
 
@@ -72,6 +80,11 @@ extension ProgressLines {
     guard let group = operations.fold(of: settled.operation) else { return false }
     folds[group, default: Fold()].add(settled, reason: settled.reason(operations))
     return !settled.ending.outcome.isFailure
+  }
+
+  /// An operation runs again, or waits for one that does.
+  mutating func reopen(_ operation: OperationID, _ ending: Ending) {
+    if let group = operations.fold(of: operation) { folds[group]?.remove(ending) }
   }
 
   /// All instances of the step have ended.

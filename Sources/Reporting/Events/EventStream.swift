@@ -134,6 +134,10 @@ extension EventStream {
       write("allowed", ending.isAllowed)
       write(cause)
     case .stopping(let reason): write(reason)
+    case .controlled(let note): write(note)
+    case .reopened(let operation, let ending):
+      write(operation)
+      write("outcome", ending.outcome.word)
     case .notice(let text): write("message", text)
     case .finished(let end):
       write("exit_status", Int(end.exitStatus))
@@ -235,6 +239,18 @@ extension EventStream {
     }
   }
 
+  private func write(_ note: ControlNote) {
+    write("action", note.action.word)
+    write("by", note.user)
+    if let queue = note.action.queue { write("queue", operations.plan.queues[queue.index].name) }
+    if let operation = note.action.operation { write("step", operations.name(operation)) }
+    switch note.action {
+    case .setWidth(_, let width): write("max_parallel", width)
+    case .setPriority(_, let priority): write("priority", Int(priority))
+    case .pause, .proceed, .cancelRun, .cancel, .cancelQueue, .retry: break
+    }
+  }
+
   private func write(_ heldUp: HeldUp) {
     switch heldUp.shared {
     case .queue(let queue): write("queue", operations.plan.queues[queue.index].name)
@@ -278,6 +294,7 @@ extension EventStream {
     case .failure(let operation): write("failed_step", operations.name(operation))
     case .groupTimeout(let group): write("group", operations.name(group))
     case .stateFailure(let text): write("reason", text)
+    case .request(let user): write("by", user)
     case .runTimeout, .noWidth, .suspended: break
     }
   }

@@ -23,6 +23,8 @@ extension RunEvent.Kind {
     case .outOfReach: "processes_out_of_reach"
     case .settled: "step_finished"
     case .stopping: "run_stopping"
+    case .controlled: "run_changed"
+    case .reopened: "step_reopened"
     case .notice: "notice"
     case .finished: "run_finished"
     }
@@ -35,7 +37,8 @@ extension RunEvent.Kind {
     switch self {
     case .outputGrew, .terminalTaken, .terminalReturned: true
     case .began, .started, .ended, .appended, .resolved, .waiting, .published, .retrying,
-      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished, .ready, .heldUp:
+      .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished, .ready, .heldUp,
+      .controlled, .reopened:
       false
     }
   }
@@ -50,6 +53,7 @@ extension StopReason {
     case .groupTimeout: "group_timeout"
     case .noWidth: "no_width"
     case .suspended: "suspended"
+    case .request: "request"
     case .stateFailure: "state_failure"
     }
   }

@@ -51,7 +51,7 @@ struct LiveSteps {
     case .settled(let operation, _, _): settle(operation)
     case .stopping: isStopping = true
     case .began, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
-      .published, .orphansFound, .outOfReach, .notice, .finished:
+      .controlled, .reopened, .published, .orphansFound, .outOfReach, .notice, .finished:
       break
     }
   }

@@ -20,6 +20,8 @@ struct LiveView: Hashable {
   var failed = 0
   var running = 0
   var isStopping = false
+  /// What somebody paused: `paused by anna 14:02`.
+  var pauses: [String] = []
   /// Since the start of the run.
   var elapsed: Nanoseconds = 0
   /// Until its end, if that can be estimated.
@@ -120,6 +122,7 @@ extension LiveView {
     if isStopping { words.append(("stopping", .warning)) }
     if failed > 0 { words.append(("\(counted(failed)) failed", .bad)) }
     words.append(("\(counted(running)) running", nil))
+    for pause in isStopping ? [] : pauses { words.append((pause, .warning)) }
     if waiting > 0, !isStopping { words.append(("\(counted(waiting)) waiting", nil)) }
     return words
   }

@@ -27,7 +27,7 @@ package final class OutputsFile: RunObserver {
     case .finished: try write()
     case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .ended, .appended,
       .resolved, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
-      .settled, .stopping, .notice:
+      .settled, .controlled, .reopened, .stopping, .notice:
       break
     }
   }

@@ -59,13 +59,15 @@ struct RunRecord {
       if let settled = ledger.settle(operation, ending, cause, at: event.time) {
         steps.append(StepRecord(settled: settled, end: event.time))
       }
+    case .reopened(let operation, let ending):
+      ledger.reopen(operation, ending)
+      steps.removeAll { $0.operation == operation }
     case .finished(let end):
       self.end = end
       wallTime = event.time
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
-      .stopping,
-      .notice, .terminalTaken, .terminalReturned:
+      .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
       break
     }
   }

@@ -49,6 +49,18 @@ struct FoldedNames {
     }
   }
 
+  /// It is not among them any more, if its name was here; only then is it known that it was.
+  mutating func remove(_ operation: OperationID, in group: OperationID?) {
+    let found = first.firstIndex { group == nil ? $0.operation == operation : $0.group == group }
+    guard let index = found else {
+      count -= otherCount > 0 ? 1 : 0
+      return
+    }
+    count -= 1
+    first[index].count -= 1
+    if first[index].count == 0 { first.remove(at: index) }
+  }
+
   /// Those that have no name here.
   var otherCount: Int { first.reduce(count) { $0 - $1.count } }
 }
@@ -138,6 +150,29 @@ struct RunLedger {
     settled.command = command
     collect(settled)
     return settled
+  }
+
+  /// Takes back how an operation ended: it runs again, or waits for one that does.
+  mutating func reopen(_ operation: OperationID, _ ending: Ending) {
+    outcomes[operation.index] = nil
+    serviceCommands[operation] = nil
+    if operations.standsForOthers(operation) { return }
+    counts[Int(ending.outcome.rawValue)] -= 1
+    let group = operations.fold(of: operation)
+    switch ending.outcome {
+    case .failed, .timedOut:
+      if ending.isAllowed {
+        allowedFailures -= 1
+      } else if let index = failures.firstIndex(where: { $0.operation == operation }) {
+        failures.remove(at: index)
+        blocked[operation] = nil
+      } else {
+        otherFailures.remove(operation, in: group)
+      }
+    case .blocked:
+      for root in blocked.keys { blocked[root]?.remove(operation, in: group) }
+    case .succeeded, .cached, .cancelled, .skipped: break
+    }
   }
 
   /// Whether a group failed by itself, because its outputs cannot be evaluated or its matrix cannot

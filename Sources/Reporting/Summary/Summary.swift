@@ -9,6 +9,8 @@ struct Summary {
   private let ledger: RunLedger
   private let screen: Screen
   private let sink: ByteSink
+  /// What was changed from outside, in words.
+  var changes: [String] = []
 
   /// More names than this on the critical path are left out of its middle.
   private static let longestPath = 7
@@ -36,6 +38,12 @@ struct Summary {
       sink.writeNewline()
     }
     if ledger.otherFailures.count > 0 { writeOtherFailures() }
+    if !isQuiet, !changes.isEmpty {
+      screen.write(.waiting)
+      sink.write(" changed while it ran: ")
+      sink.write(oneLine(changes.joined(separator: ", ")))
+      sink.writeNewline()
+    }
     if !isQuiet || end.exitStatus != 0 { writeVerdict(end, wallTime: wallTime) }
   }
 

@@ -48,6 +48,11 @@ extension Scheduler {
     return number
   }
 
+  /// The counts of what takes no slot of the queue.
+  package func slotlessCounts(of queue: QueueID) -> StateCounts {
+    slotlessQueues[queue.index].map { queues[$0].counts } ?? StateCounts()
+  }
+
   mutating func refreshSlotless(beside queue: Int) {
     guard let slotless = slotlessQueues[queue] else { return }
     queues[slotless].spec.width = queues[queue].spec.width > 0 ? .max : 0

@@ -95,6 +95,62 @@ struct Command: Sendable {
       Options.stateDirectory,
     ])
 
+  private static let runInProgress = """
+    RUN is a run in progress: its name, the beginning or the end of it, or 'last'. Without RUN it is
+    the only one in progress.
+    """
+
+  static let status = Command(
+    name: "status", operands: "[RUN]", operandCount: 0...1,
+    summary: "show how far a run in progress is",
+    details: runInProgress,
+    options: [
+      Options.followRun, Options.json, Options.color, Options.ascii, Options.stateDirectory,
+    ])
+
+  static let pause = Command(
+    name: "pause", operands: "[RUN]", operandCount: 0...1,
+    summary: "start nothing new in a run, or in one of its queues; what runs goes on",
+    details: runInProgress,
+    options: [Options.queue, Options.json, Options.stateDirectory])
+
+  static let proceed = Command(
+    name: "continue", operands: "[RUN]", operandCount: 0...1,
+    summary: "let a run go on that was paused, or a queue that began suspended",
+    details: runInProgress,
+    options: [Options.queue, Options.json, Options.stateDirectory])
+
+  static let cancel = Command(
+    name: "cancel", operands: "[RUN] [STEP]", operandCount: 0...2,
+    summary: "end a run in progress, or one of its steps",
+    details: runInProgress + """
+
+      STEP is a step, an instance, or a group with all that is in it. One word that does not begin with a
+      digit is a step. To cancel the run a second time kills what is still running.
+      """,
+    options: [Options.queue, Options.json, Options.stateDirectory])
+
+  static let retry = Command(
+    name: "retry", operands: "[RUN] STEP", operandCount: 1...2,
+    summary: "run a failed step again while its run goes on",
+    details: runInProgress + """
+
+      What was blocked because of the step waits for it again. A step that waits for its next attempt
+      starts at once. 'oprun resume' does the same for a run that has ended.
+      """,
+    options: [Options.json, Options.stateDirectory])
+
+  static let set = Command(
+    name: "set", operands: "[RUN] NAME=VALUE [STEP]", operandCount: 1...3,
+    summary: "change how many steps of a run go on at once, or which comes first",
+    details: runInProgress + """
+
+      'max_parallel=N' is for the default queue, or for the one that --queue names; 'auto' is the number
+      of processors. 'priority=high STEP' puts a step, and what it needs, before others; it is a name or
+      a number as in the file.
+      """,
+    options: [Options.queue, Options.json, Options.stateDirectory])
+
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
@@ -149,13 +205,13 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, history, show, logs, report, prune, graph, validate, list, schema,
-    initialize, completions, help,
+    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, prune,
+    graph, validate, list, schema, initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
   static let later = [
-    "watch", "status", "pause", "continue", "cancel", "set", "why",
+    "watch", "why",
   ]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.

@@ -98,6 +98,11 @@ enum Options {
     summary: "list at most N runs; 20 by default, 0 for all")
   static let follow = Option(
     "follow", "f", variable: "OPRUN_LOGS_FOLLOW", summary: "go on until the run ends")
+  static let followRun = Option(
+    "follow", "f", variable: "OPRUN_STATUS_FOLLOW", summary: "go on until the run ends")
+  static let queue = Option(
+    "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
+    summary: "the queue that is meant; 'default' is one, too")
   static let keep = Option(
     "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
   static let olderThan = Option(

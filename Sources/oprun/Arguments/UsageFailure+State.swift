@@ -30,6 +30,44 @@ extension UsageFailure {
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
   }
 
+  static func severalRunsInProgress(_ names: [String], _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(names.count) runs are in progress, which one is meant?",
+      help: "write one of them: \(names.prefix(5).joined(separator: ", "))", command: command.name)
+  }
+
+  static func severalRunsBegin(
+    with word: String, _ names: [String], _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) is the beginning or the end of \(names.count) names",
+      help: "write one of them: \(names.prefix(3).joined(separator: ", "))", command: command.name)
+  }
+
+  static func wrongSetting(_ word: String) -> UsageFailure {
+    let name = word.split(separator: "=", omittingEmptySubsequences: false).first.map(String.init)
+    let close = name.flatMap { suggestion(for: $0, among: ["max_parallel", "priority"]) }
+    return UsageFailure(
+      "'oprun set' wants 'max_parallel=N' or 'priority=N STEP', found \(quoted(word))",
+      help: close.map { "did you mean '\($0)='?" }, command: Command.set.name)
+  }
+
+  static func wrongWidth(_ text: String) -> UsageFailure {
+    UsageFailure(
+      "'max_parallel' wants a whole number of at least 0 or 'auto', found \(quoted(text))",
+      command: Command.set.name)
+  }
+
+  static func wrongPriority(_ text: String) -> UsageFailure {
+    UsageFailure(
+      "'priority' wants very_low, low, normal, high, very_high or a number from -1000 to 1000, found "
+        + quoted(text), command: Command.set.name)
+  }
+
+  static let missingStepOfPriority = UsageFailure(
+    "'priority' is set for a step: which one?", help: "oprun set priority=high STEP",
+    command: Command.set.name)
+
   static func notResumable(_ run: String) -> UsageFailure {
     UsageFailure(
       "the pipeline of \(run) was read from standard input, and is not kept",

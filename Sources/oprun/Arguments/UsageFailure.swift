@@ -148,7 +148,8 @@ struct UsageFailure: Error, Hashable {
   private static let forBytes = "pass bytes that are not UTF-8 in a file, or in Base64"
 
   static func missingOperand(of command: Command) -> UsageFailure {
-    UsageFailure("'oprun \(command.name)' needs a pipeline file", command: command.name)
+    let wanted = command.takesFile ? "a pipeline file" : command.operands
+    return UsageFailure("'oprun \(command.name)' needs \(wanted)", command: command.name)
   }
 
   static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {

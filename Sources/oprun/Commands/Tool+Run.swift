@@ -134,6 +134,7 @@ extension Tool {
       }
       var options = RunOptions(runID: id, directory: directory)
       options.secrets = secrets
+      options.controlVersion = "\(version)"
       let store = directory.state.flatMap { state in
         plan.steps.count > 1 ? (try? StateStore.find(in: state)) : nil
       }

@@ -53,6 +53,10 @@ extension Tool {
     if let duration = run.duration { write("took", elapsedText(Int64(duration) * 1000)) }
     write("steps", run.counts)
     if let resumed = run.resumed { write("resumes", resumed) }
+    for change in (try? store.changes(of: run)) ?? [] {
+      let moment = UTCTime(secondsSince1970: (run.started + change.time) / 1_000_000)
+      write("changed", oneLine("\(change.words) \(moment.text)Z"))
+    }
     output.writeNewline()
   }
 

@@ -76,6 +76,8 @@ private final class Chronicle: RunObserver {
     case .ready(let operation): "\(id(operation))!ready"
     case .heldUp(let operation, let heldUp):
       "\(id(operation))?\(heldUp.holders.map(id).joined(separator: "+"))"
+    case .controlled(let note): "\(note.action.word)"
+    case .reopened(let operation, let ending): "\(id(operation))~\(ending.outcome)"
     case .stopping: "stopping"
     case .notice(let text): "!\(text)"
     case .finished(let end): "end=\(end.exitStatus)"

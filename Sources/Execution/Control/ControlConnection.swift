@@ -1,0 +1,95 @@
+// One connection to the socket of a run: a request in one line, then an answer in lines. It knows nothing of
+// what they mean, waits for nothing, and its memory does not grow with what the other side does.
+
+import Glibc
+import Plans
+import Scheduling
+
+/// A client of the run.
+final class ControlConnection {
+  enum News {
+    /// There is nothing to do yet.
+    case nothing
+    case request(ArraySlice<UInt8>)
+    /// It is of no use any more.
+    case over
+  }
+
+  let descriptor: Int32
+  let user: UInt32
+  /// The number under which the loop hears of it.
+  let number: Int
+  /// What it is waited for: it is to send, or to take.
+  var interest = Interest.reading
+  /// When it is given up, unless something comes or goes before.
+  var due: Nanoseconds?
+  /// True if nothing follows what is to be sent.
+  var endsWhenSent = false
+  /// What it wants to be told.
+  var feed: ControlFeed?
+  private var received: [UInt8] = []
+  private var hasAsked = false
+  private var pending: [UInt8] = []
+  private var sentCount = 0
+
+  /// The time in which it must send its request.
+  private static let requestPatience: Nanoseconds = 2_000_000_000
+  /// The time in which it must take something.
+  private static let patience: Nanoseconds = 5_000_000_000
+  /// While more than this is to be sent, nothing is added.
+  static let fullBuffer = 64 << 10
+
+  /// Takes ownership of the descriptor.
+  init(owning descriptor: Int32, of user: UInt32, number: Int, at now: Nanoseconds) {
+    self.descriptor = descriptor
+    self.user = user
+    self.number = number
+    due = now + Self.requestPatience
+  }
+
+  deinit { close(descriptor) }
+
+  var isFull: Bool { pending.count - sentCount >= Self.fullBuffer }
+  var hasPending: Bool { sentCount < pending.count }
+
+  /// Reads what has come.
+  func read() -> News {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+    if count < 0 { return errno == EAGAIN || errno == EINTR ? .nothing : .over }
+    // One that has sent its request may close that side; one that sends more has not understood.
+    if count == 0 { return hasAsked && hasPending ? .nothing : .over }
+    if hasAsked { return .over }
+    let newline = buffer[..<count].firstIndex(of: UInt8(ascii: "\n"))
+    received += buffer[..<(newline ?? count)]
+    if newline != nil {
+      hasAsked = true
+      defer { received = [] }
+      return .request(received[...])
+    }
+    return received.count > ControlRequest.longestLine ? .over : .nothing
+  }
+
+  func add(_ line: String) { pending += line.utf8 }
+
+  /// Sends what the other side takes now; false if there is nobody any more.
+  func send(at now: Nanoseconds) -> Bool {
+    while hasPending {
+      let count = pending.withUnsafeBytes { bytes in
+        Glibc.send(
+          descriptor, bytes.baseAddress.map { $0 + sentCount }, bytes.count - sentCount,
+          Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+      }
+      if count < 0 {
+        due = due ?? now + Self.patience
+        return errno == EAGAIN || errno == EINTR
+      }
+      sentCount += count
+      due = now + Self.patience
+    }
+    pending.removeAll(keepingCapacity: pending.capacity <= 2 * Self.fullBuffer)
+    sentCount = 0
+    due = nil
+    return true
+  }
+}

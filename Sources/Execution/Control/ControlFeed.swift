@@ -1,0 +1,45 @@
+// What one client is still to be told: the state of steps, never events. So it is bounded by the number of
+// steps, however slow the client is, and one that follows the run may miss what did not last.
+
+import Plans
+import Scheduling
+
+struct ControlFeed {
+  /// Every step is told, not only those that run or have failed.
+  let isWhole: Bool
+  /// What changes is told until the end.
+  let follows: Bool
+  /// The first operation that has not been told.
+  private(set) var cursor = 0
+  /// Those that have changed since they were told, with the last command that ended.
+  private var changed: [OperationID: CommandEnd?] = [:]
+  /// True if the run itself has changed: what is paused, why it stops.
+  var isRunChanged = false
+  var hasToldAll = false
+
+  init(isWhole: Bool, follows: Bool) {
+    self.isWhole = isWhole
+    self.follows = follows
+  }
+
+  var isUpToDate: Bool { hasToldAll && changed.isEmpty && !isRunChanged }
+
+  mutating func note(_ operation: OperationID, _ end: CommandEnd? = nil) {
+    // What has not been told yet will be told as it is then.
+    guard operation.index >= 0, operation.index < cursor || end != nil else { return }
+    let known: CommandEnd? = changed[operation] ?? nil
+    changed[operation] = .some(end ?? known)
+  }
+
+  /// The next operation to tell; nil if there is none at present.
+  mutating func next(of count: Int) -> (operation: OperationID, end: CommandEnd?)? {
+    if cursor < count {
+      let operation = OperationID(cursor)
+      cursor += 1
+      return (operation, changed.removeValue(forKey: operation) ?? nil)
+    }
+    guard let (operation, end) = changed.first else { return nil }
+    changed[operation] = nil
+    return (operation, end)
+  }
+}

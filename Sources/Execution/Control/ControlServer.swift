@@ -1,0 +1,123 @@
+// The socket of a run, and who is connected to it. Nobody there can hold the run up, and what is kept for
+// them is bounded. docs/design-execution.md, “Requests from outside”.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Scheduling
+
+/// Listens in the directory of the run, until the run is over.
+final class ControlServer {
+  private let listener: Int32
+  private let directory: RunDirectory
+  private let waiting: any Waiting
+  /// So many may be connected at the same time; others wait until one has gone.
+  private let limit: Int
+  private var isListening = false
+  private(set) var connections: [Int: ControlConnection] = [:]
+  private var lastNumber = ControlServer.listenerNumber
+
+  static let listenerNumber = 0
+  private static let mostConnections = 16
+  /// Those who wait to be accepted.
+  private static let backlog: Int32 = 64
+
+  /// Nil if there can be no socket, which no run needs. `spare` is the number of descriptors that it may
+  /// use.
+  init?(in directory: RunDirectory, _ waiting: any Waiting, spare: Int) {
+    limit = min(Self.mostConnections, spare - 1)
+    self.directory = directory
+    self.waiting = waiting
+    guard limit > 0 else { return nil }
+    var listener = clinux_listen(directory.controlPath, Self.backlog)
+    // Only a command of this run can have put something there.
+    if listener == -EADDRINUSE, directory.remove(RunDirectory.controlName) {
+      listener = clinux_listen(directory.controlPath, Self.backlog)
+    }
+    guard listener >= 0 else { return nil }
+    self.listener = listener
+    listen()
+    if !isListening {
+      directory.remove(RunDirectory.controlName)
+      return nil
+    }
+  }
+
+  deinit { close(listener) }
+
+  /// When someone is given up.
+  var deadline: Nanoseconds? {
+    connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
+  }
+
+  private func listen() {
+    if isListening || connections.count >= limit { return }
+    do {
+      try waiting.add(listener, for: .control, number: Self.listenerNumber, .reading)
+      isListening = true
+    } catch {
+      // Those who are connected are still heard, and then it is tried again.
+    }
+  }
+
+  /// Accepts who waits. Others than the user of the run, and root, have no business here.
+  func accept(at now: Nanoseconds) {
+    while connections.count < limit {
+      var user: UInt32 = 0
+      let descriptor = clinux_accept(listener, &user)
+      if descriptor < 0 { break }
+      lastNumber += 1
+      let connection = ControlConnection(
+        owning: descriptor, of: user, number: lastNumber, at: now)
+      guard user == geteuid() || user == 0 else { continue }
+      do {
+        try waiting.add(descriptor, for: .control, number: lastNumber, .reading)
+        connections[lastNumber] = connection
+      } catch {
+        break
+      }
+    }
+    if connections.count >= limit, isListening {
+      waiting.remove(listener)
+      isListening = false
+    }
+  }
+
+  func drop(_ connection: ControlConnection) {
+    guard connections.removeValue(forKey: connection.number) != nil else { return }
+    waiting.remove(connection.descriptor)
+    listen()
+  }
+
+  /// Gives up those who stand still.
+  func advance(to now: Nanoseconds) {
+    for connection in connections.values where connection.due.map({ $0 <= now }) == true {
+      drop(connection)
+    }
+  }
+
+  /// Sends what can be sent, and waits for the rest.
+  func send(to connection: ControlConnection, at now: Nanoseconds) {
+    guard connection.send(at: now) else { return drop(connection) }
+    if connection.endsWhenSent, !connection.hasPending { return drop(connection) }
+    let interest: Interest = connection.hasPending ? .writing : .reading
+    if interest == connection.interest { return }
+    waiting.remove(connection.descriptor)
+    do {
+      try waiting.add(connection.descriptor, for: .control, number: connection.number, interest)
+      connection.interest = interest
+    } catch {
+      drop(connection)
+    }
+  }
+
+  /// The run is over.
+  func end() {
+    for connection in connections.values { drop(connection) }
+    if isListening { waiting.remove(listener) }
+    isListening = false
+    directory.remove(RunDirectory.controlName)
+  }
+}

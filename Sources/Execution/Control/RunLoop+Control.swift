@@ -1,0 +1,250 @@
+// Requests from outside while the run goes on: who is meant, what the machine does, what they are answered.
+
+import Diagnostics
+import Glibc
+import Masking
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// Who paused a queue.
+struct Pause {
+  let user: String
+  let since: Nanoseconds
+}
+
+extension RunLoop {
+  /// A run that is over by then has no socket: most steps take longer than this, and a socket costs as much
+  /// as a tenth of a step.
+  static let listeningDelay: Nanoseconds = 10_000_000
+
+  /// The time between two looks at what those who follow the run are to be told.
+  private static let feedPause: Nanoseconds = 50_000_000
+
+  var controlDeadline: Nanoseconds? {
+    if control == nil { return controlDue }
+    return [control?.deadline, feedDue].compactMap { $0 }.min()
+  }
+
+  /// Handles everything that is due by now.
+  func tendControl(at time: Nanoseconds) {
+    guard let control else { return openControl(at: time) }
+    control.advance(to: time)
+    guard let due = feedDue, due <= time else { return }
+    feedDue = nil
+    for connection in control.connections.values where connection.feed != nil {
+      feed(connection, at: time)
+    }
+  }
+
+  private func openControl(at time: Nanoseconds) {
+    controlDue = nil
+    control = ControlServer(
+      in: options.directory, waiting, spare: executor.spareDescriptorCount)
+    if control != nil || options.canBeChangedFromOutside { return }
+    // What waits for a change would wait for ever.
+    machine.canBeChangedFromOutside = false
+    machine.advance(to: time)
+  }
+
+  /// A connection has something to say, takes more, or has gone; or there is a new one.
+  func hearControl(_ number: Int, at time: Nanoseconds) {
+    guard let control else { return }
+    if number == ControlServer.listenerNumber { return control.accept(at: time) }
+    // Another one of this turn may have gone.
+    guard let connection = control.connections[number] else { return }
+    if connection.interest == .writing { return feed(connection, at: time) }
+    switch connection.read() {
+    case .nothing: break
+    case .over: control.drop(connection)
+    case .request(let line):
+      answer(connection, line, at: time)
+      feed(connection, at: time)
+    }
+  }
+
+  /// Tells a client as much as it takes now.
+  private func feed(_ connection: ControlConnection, at time: Nanoseconds) {
+    guard let control else { return }
+    repeat {
+      fill(connection, at: time)
+      control.send(to: connection, at: time)
+      if control.connections[connection.number] == nil { return }
+    } while !connection.hasPending && connection.feed?.isUpToDate == false
+  }
+
+  private func fill(_ connection: ControlConnection, at time: Nanoseconds) {
+    guard var feed = connection.feed else { return }
+    let starts = feed.isUpToDate ? [:] : executor.startTimes
+    if feed.isRunChanged, !connection.isFull {
+      feed.isRunChanged = false
+      connection.add(runLine(at: time))
+    }
+    while !connection.isFull {
+      guard let (operation, end) = feed.next(of: machine.steps.count) else {
+        if !feed.hasToldAll {
+          feed.hasToldAll = true
+          connection.add("{\"complete\":true}\n")
+        }
+        break
+      }
+      if let line = stepLine(operation, end, in: feed, starts, at: time) { connection.add(line) }
+    }
+    if feed.hasToldAll, !feed.follows { connection.endsWhenSent = true }
+    connection.feed = feed
+  }
+
+  // MARK: Those who follow
+
+  func noteForFeeds(_ event: RunEvent.Kind, at time: Nanoseconds) {
+    if case .controlled(let note) = event { notePause(note, at: time) }
+    if case .ended(let operation, .attempt, let end) = event {
+      if !end.isSuccess {
+        failedEnds[operation] = end
+      } else if !failedEnds.isEmpty {
+        failedEnds[operation] = nil
+      }
+    }
+    guard let control, !control.connections.isEmpty else { return }
+    for connection in control.connections.values where connection.feed?.follows == true {
+      switch event {
+      case .started(let operation, _), .ready(let operation), .waiting(let operation, _),
+        .retrying(let operation, _, _), .settled(let operation, _, _),
+        .reopened(let operation, _):
+        connection.feed?.note(operation)
+      case .ended(let operation, _, let end): connection.feed?.note(operation, end)
+      case .controlled, .stopping: connection.feed?.isRunChanged = true
+      case .began, .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .heldUp,
+        .published, .orphansFound, .outOfReach, .notice, .finished:
+        continue
+      }
+      if feedDue == nil { feedDue = time + RunLoop.feedPause }
+    }
+  }
+
+  private func notePause(_ note: ControlNote, at time: Nanoseconds) {
+    switch note.action {
+    case .pause(let queue):
+      for queue in queue.map({ [$0] }) ?? machine.plan.queues.indices.map({ QueueID($0) }) {
+        pauses[queue] = pauses[queue] ?? Pause(user: note.user, since: time)
+      }
+    case .proceed(let queue): if let queue { pauses[queue] = nil } else { pauses = [:] }
+    case .cancelRun, .cancel, .cancelQueue, .retry, .setWidth, .setPriority: break
+    }
+  }
+
+  /// Called when the run is over: those who follow it are told, if they take it at once.
+  func endControl(_ end: RunEnd) {
+    guard let control else { return }
+    for connection in control.connections.values where connection.feed?.follows == true {
+      fill(connection, at: now)
+      connection.add("{\"finished\":true,\"exit_status\":\(end.exitStatus)}\n")
+      connection.endsWhenSent = true
+      control.send(to: connection, at: now)
+    }
+    control.end()
+    self.control = nil
+  }
+}
+
+// Requests.
+extension RunLoop {
+  private func answer(
+    _ connection: ControlConnection, _ line: ArraySlice<UInt8>, at time: Nanoseconds
+  ) {
+    do throws(ControlFailure) {
+      let request = try ControlRequest(line: line, program: options.controlVersion ?? "")
+      if request.verb == .status {
+        connection.add(statusLine(at: time))
+        connection.feed = ControlFeed(isWhole: request.isWhole, follows: request.follows)
+        return
+      }
+      connection.endsWhenSent = true
+      let user = userName(of: connection.user) ?? String(connection.user)
+      let action = try self.action(for: request)
+      switch machine.control(ControlNote(action, by: user), at: time) {
+      case .done: connection.add(answerLine(doneWords(action)))
+      case .unchanged(let words): connection.add(answerLine(words))
+      case .refused(let words, let help): throw ControlFailure(words, help: help)
+      }
+      forgetRefusals()
+    } catch {
+      connection.endsWhenSent = true
+      connection.add(refusalLine(error))
+    }
+  }
+
+  /// What runs again is asked again what it needs.
+  private func forgetRefusals() {
+    if refusals.isEmpty { return }
+    for operation in refusals.keys where operation.rawValue >= 0 {
+      if machine.ending(of: operation) == nil, !machine.isUnderWay(operation) {
+        refusals[operation] = nil
+      }
+    }
+  }
+
+  private func action(
+    for request: ControlRequest
+  ) throws(ControlFailure) -> ControlAction {
+    let queue = try request.queue.map { name throws(ControlFailure) in try self.queue(name) }
+    let step = try request.step.map { id throws(ControlFailure) in try self.step(id) }
+    if let step, let queue, machine.scheduler.graph.queue(of: step) != queue {
+      throw ControlFailure(
+        "'\(request.step ?? "")' is not in the queue '\(request.queue ?? "")'")
+    }
+    switch request.verb {
+    case .pause, .proceed:
+      if step != nil {
+        throw ControlFailure(
+          "a step cannot be paused", help: "pause its queue, or the whole run")
+      }
+      return request.verb == .pause ? .pause(queue) : .proceed(queue)
+    case .cancel: return step.map { .cancel($0) } ?? queue.map { .cancelQueue($0) } ?? .cancelRun
+    case .retry:
+      guard let step else { throw ControlFailure("'retry' wants a step") }
+      return .retry(step)
+    case .set: return try setting(request, queue, step)
+    case .status: preconditionFailure("a question changes nothing")
+    }
+  }
+
+  private func setting(
+    _ request: ControlRequest, _ queue: QueueID?, _ step: OperationID?
+  ) throws(ControlFailure) -> ControlAction {
+    if let width = request.maxParallel {
+      if step != nil { throw ControlFailure("'max_parallel' is set for a queue, not for a step") }
+      return .setWidth(queue ?? .default, width)
+    }
+    guard let priority = request.priority.flatMap({ Int16(exactly: $0) }) else {
+      throw ControlFailure("'set' wants 'max_parallel' or 'priority'")
+    }
+    guard let step else { throw ControlFailure("'priority' is set for a step: which one?") }
+    return .setPriority(step, priority)
+  }
+
+  private func queue(_ name: String) throws(ControlFailure) -> QueueID {
+    let names = machine.plan.queues.map(\.name)
+    if let index = names.firstIndex(of: name) { return QueueID(index) }
+    let close = suggestion(for: name, among: names)
+    throw ControlFailure(
+      "there is no queue \(quoted(name)) in this run",
+      help: close.map { "did you mean '\($0)'?" }
+        ?? "the queues are \(names.joined(separator: ", "))")
+  }
+
+  private func step(_ id: String) throws(ControlFailure) -> OperationID {
+    let operations = (0..<machine.steps.count).lazy.map { OperationID($0) }
+    if let found = operations.first(where: { self.name(of: $0) == id }) { return found }
+    let close = suggestion(for: id, among: operations.map { self.name(of: $0) })
+    throw ControlFailure(
+      "there is no step \(quoted(id)) in this run", help: close.map { "did you mean '\($0)'?" })
+  }
+
+  /// As everybody outside knows it.
+  func name(of operation: OperationID) -> String {
+    let id = machine.steps[operation].id
+    return masker?.name(id, number: operation.index) ?? id
+  }
+}

@@ -1,0 +1,229 @@
+// The lines that those outside are answered. Their fields are documented in docs/control.md.
+
+import Diagnostics
+import Glibc
+import Masking
+import Plans
+import Running
+import Scheduling
+
+/// The fields of a JSON object, in order.
+private struct Fields {
+  private(set) var text = "{"
+
+  mutating func add(_ name: String, _ value: String) { add(name, json: jsonString(value)) }
+
+  mutating func add(_ name: String, _ number: Int) { add(name, json: String(number)) }
+
+  mutating func add(_ name: String, _ isTrue: Bool) {
+    add(name, json: isTrue ? "true" : "false")
+  }
+
+  /// Whole milliseconds.
+  mutating func add(_ name: String, milliseconds time: Nanoseconds) {
+    add(name, json: String(time / 1_000_000))
+  }
+
+  mutating func add(_ name: String, json: String) {
+    if text.utf8.count > 1 { text += "," }
+    text += "\""
+    text += name
+    text += "\":"
+    text += json
+  }
+
+  var line: String { text + "}\n" }
+  var object: String { text + "}" }
+}
+
+extension RunLoop {
+  private func beginning(isOK: Bool) -> Fields {
+    var fields = Fields()
+    fields.add("protocol", ControlRequest.version)
+    fields.add("oprun", options.controlVersion ?? "")
+    fields.add("ok", isOK)
+    fields.add("run", options.runID)
+    return fields
+  }
+
+  func answerLine(_ words: String) -> String {
+    var fields = beginning(isOK: true)
+    fields.add("message", masked(words))
+    return fields.line
+  }
+
+  func refusalLine(_ failure: ControlFailure) -> String {
+    var fields = beginning(isOK: false)
+    fields.add("error", masked(failure.message))
+    if let help = failure.help { fields.add("help", masked(help)) }
+    return fields.line
+  }
+
+  private func masked(_ text: String) -> String { masker?.mask(text) ?? text }
+
+  func doneWords(_ action: ControlAction) -> String {
+    let queue = action.queue.map { "queue '\(machine.plan.queues[$0.index].name)'" }
+    let step = action.operation.map { "'\(name(of: $0))'" } ?? ""
+    switch action {
+    case .pause: return "\(queue ?? "the run") is paused: what runs goes on, nothing new starts"
+    case .proceed: return "\(queue ?? "the run") goes on"
+    case .cancelRun: return "the run is being cancelled"
+    case .cancel: return "\(step) is being cancelled"
+    case .cancelQueue: return "\(queue ?? "") is being cancelled"
+    case .retry: return "\(step) runs again"
+    case .setWidth(_, let width):
+      let most = machine.commandCapacity
+      let rest = width > most ? "; no more than \(most) run at once (ulimit -n)" : ""
+      return "\(queue ?? "") has max_parallel \(width)\(rest)"
+    case .setPriority(_, let priority): return "\(step) has priority \(priority)"
+    }
+  }
+
+  // MARK: The run
+
+  /// The first line of a status.
+  func statusLine(at time: Nanoseconds) -> String {
+    var fields = beginning(isOK: true)
+    fields.add("pipeline", masked(machine.plan.name))
+    fields.add("process", Int(getpid()))
+    let clock = waiting.clock
+    fields.add("started_ms", Int(clock.wallTime / 1_000_000))
+    fields.add("monotonic_ns", Int(clock.monotonicTime))
+    addState(to: &fields, at: time)
+    return fields.line
+  }
+
+  /// The line that says that something about the run itself has changed.
+  func runLine(at time: Nanoseconds) -> String {
+    var fields = Fields()
+    fields.add("changed", true)
+    addState(to: &fields, at: time)
+    return fields.line
+  }
+
+  private func addState(to fields: inout Fields, at time: Nanoseconds) {
+    fields.add("elapsed_ms", milliseconds: time)
+    if let reason = machine.stopReason {
+      fields.add("stopping", masked(reason.words { machine.steps[$0].id }))
+    }
+    var counts = [Int](repeating: 0, count: Outcome.allCases.count)
+    var states = (steps: 0, waiting: 0, ready: 0, running: 0, allowed: 0)
+    for index in 0..<machine.steps.count {
+      let operation = OperationID(index)
+      if isGroup(operation) { continue }
+      states.steps += 1
+      switch machine.scheduler.state(of: operation) {
+      case .waiting, .paused: states.waiting += 1
+      case .ready: states.ready += 1
+      case .running: states.running += 1
+      case .ended(let ending):
+        if ending.isAllowed {
+          states.allowed += 1
+        } else {
+          counts[Int(ending.outcome.rawValue)] += 1
+        }
+      }
+    }
+    fields.add("steps", states.steps)
+    fields.add("waiting", states.waiting)
+    fields.add("ready", states.ready)
+    fields.add("running", states.running)
+    fields.add("allowed", states.allowed)
+    for outcome in Outcome.allCases {
+      fields.add(outcome.word, counts[Int(outcome.rawValue)])
+    }
+    let queues = machine.plan.queues.indices.map { queueObject(QueueID($0)) }
+    fields.add("queues", json: "[" + queues.joined(separator: ",") + "]")
+  }
+
+  private func queueObject(_ queue: QueueID) -> String {
+    let spec = machine.scheduler[queue]
+    let counts = machine.scheduler.counts(of: queue)
+    var fields = Fields()
+    fields.add("name", spec.name)
+    if spec.width < .max { fields.add("max_parallel", spec.width) }
+    fields.add("paused", spec.isSuspended)
+    if spec.isSuspended, let pause = pauses[queue] {
+      fields.add("by", pause.user)
+      fields.add("since_ms", milliseconds: pause.since)
+    }
+    fields.add("running", counts.running)
+    fields.add("ready", counts.ready)
+    return fields.object
+  }
+
+  // MARK: Steps
+
+  /// Whether people do not count it, because others take its place.
+  private func isGroup(_ operation: OperationID) -> Bool {
+    !machine.groups.members(of: operation).isEmpty
+  }
+
+  /// Nil if nobody asked about a step like this.
+  func stepLine(
+    _ operation: OperationID, _ end: CommandEnd?, in feed: ControlFeed,
+    _ starts: [CommandKey: Nanoseconds], at time: Nanoseconds
+  ) -> String? {
+    let state = machine.scheduler.state(of: operation)
+    let role = machine.role(of: operation)
+    let isGroup = isGroup(operation)
+    if !feed.isWhole {
+      guard !isGroup else { return nil }
+      switch state {
+      case .running: break
+      case .ended(let ending): if !ending.outcome.isFailure || ending.isAllowed { return nil }
+      case .waiting, .ready, .paused: if machine.attempt(of: operation) == nil { return nil }
+      }
+    }
+    var fields = Fields()
+    fields.add("step", name(of: operation))
+    fields.add("number", operation.index)
+    fields.add("state", word(for: state, operation))
+    if isGroup { fields.add("group", true) }
+    if let parent = machine.groups.group(of: operation) { fields.add("in", parent.index) }
+    let queue = machine.scheduler.graph.queue(of: operation)
+    if queue != .default, machine.plan.queues.indices.contains(queue.index) {
+      fields.add("queue", machine.plan.queues[queue.index].name)
+    }
+    if let attempt = machine.attempt(of: operation) { fields.add("attempt", attempt) }
+    if let role, case .hook(let kind, _) = role { fields.add("hook", kind.key) }
+    if let role, let start = starts[CommandKey(operation: operation, role: role)] {
+      fields.add("since_ms", milliseconds: start)
+    }
+    if case .ended(let ending) = state {
+      if ending.isAllowed { fields.add("allowed", true) }
+      if let root = machine.scheduler.root(of: operation) {
+        fields.add("because_of", name(of: root))
+      }
+    }
+    if let end = end ?? failedEnds[operation] { add(end, to: &fields) }
+    return fields.line
+  }
+
+  private func add(_ end: CommandEnd, to fields: inout Fields) {
+    switch end.status {
+    case .exited(let code): fields.add("exit_code", Int(code))
+    case .signalled(let number): fields.add("signal", signalName(number))
+    case .notStarted(let reason, let code):
+      fields.add("exit_code", Int(code))
+      fields.add("reason", masked(reason))
+    case .outputsRefused(let reason), .lost(let reason): fields.add("reason", masked(reason))
+    case .abandoned: fields.add("reason", "it could not be ended")
+    }
+    if end.timedOut { fields.add("timed_out", true) }
+    fields.add("duration_ms", milliseconds: end.duration)
+    fields.add("output_bytes", end.outputByteCount)
+  }
+
+  private func word(
+    for state: OperationState, _ operation: OperationID
+  ) -> String {
+    switch state {
+    case .waiting: "waiting"
+    case .ready: "ready"
+    case .running: "running"
+    case .paused: machine.attempt(of: operation) == nil ? "waiting" : "retrying"
+    case .ended(let ending): ending.outcome.word
+    }
+  }
+}

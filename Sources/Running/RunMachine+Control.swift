@@ -1,0 +1,155 @@
+// What somebody asks for from outside while the run goes on: queues that are paused or get another width,
+// steps that are cancelled, run again or get another priority.
+
+package import Plans
+package import Scheduling
+
+/// What came of a request.
+package enum ControlAnswer: Hashable, Sendable {
+  case done
+  /// It is as it was asked to be; in words.
+  case unchanged(String)
+  /// Nothing was changed; in words, why, and what would help.
+  case refused(String, help: String? = nil)
+}
+
+extension RunMachine {
+  /// Changes the run. What follows from it is reported after the change itself.
+  package mutating func control(_ note: ControlNote, at now: Nanoseconds) -> ControlAnswer {
+    if let answer = objection(to: note.action) { return answer }
+    say(.controlled(note))
+    hasToldWaiting = false
+    waits.changeCount += 1
+    switch note.action {
+    case .pause(let queue): for queue in queues(queue) { scheduler.suspend(queue) }
+    case .proceed(let queue): for queue in queues(queue) { scheduler.resume(queue) }
+    case .cancelRun: endRequested(by: note.user, at: now)
+    case .cancel(let operation): cancel(operation, .request(note.user), at: now)
+    case .cancelQueue(let queue): cancelSteps(of: queue, .request(note.user), at: now)
+    case .retry(let operation): retry(operation, at: now)
+    case .setWidth(let queue, let width): scheduler.setWidth(width, of: queue)
+    case .setPriority(let operation, let priority):
+      scheduler.changePriority(priority, of: steps(of: operation))
+    }
+    tellSettled()
+    advance(to: now)
+    return .done
+  }
+
+  private mutating func objection(to action: ControlAction) -> ControlAnswer? {
+    if end != nil { return .refused("the run has ended") }
+    if case .cancelRun = action { return nil }
+    if hasConcluded { return .refused("the run is at its end: every step has ended") }
+    if stopReason != nil {
+      let isCancel = if case .cancel = action { true } else { false }
+      if !isCancel { return .refused("the run is being stopped: nothing new starts in it") }
+    }
+    switch action {
+    case .pause(let queue):
+      if queues(queue).allSatisfy({ scheduler[$0].isSuspended }) {
+        return .unchanged("\(subject(queue)) paused already")
+      }
+    case .proceed(let queue):
+      if queues(queue).allSatisfy({ !scheduler[$0].isSuspended }) {
+        return .unchanged("\(subject(queue)) not paused")
+      }
+    case .setWidth(let queue, let width):
+      if scheduler[queue].width == width {
+        return .unchanged("max_parallel is \(width) already")
+      }
+    case .cancel(let operation):
+      if scheduler.state(of: operation).hasEnded {
+        return .refused("'\(steps[operation].id)' has ended")
+      }
+    case .setPriority(let operation, _):
+      if steps(of: operation).allSatisfy({ scheduler.state(of: $0).hasEnded }) {
+        return .refused("'\(steps[operation].id)' has ended")
+      }
+    case .retry(let operation): return objection(toRetrying: operation)
+    case .cancelRun, .cancelQueue: break
+    }
+    return nil
+  }
+
+  private func subject(_ queue: QueueID?) -> String {
+    queue.map { "the queue '\(scheduler[$0].name)' is" }
+      ?? (plan.queues.count == 1 ? "the run is" : "all queues are")
+  }
+
+  /// The queue, or all those of the plan.
+  private func queues(_ queue: QueueID?) -> [QueueID] {
+    queue.map { [$0] } ?? plan.queues.indices.map { QueueID($0) }
+  }
+
+  /// The operation, or the steps in the group, those of groups in it, too.
+  func steps(of operation: OperationID) -> [OperationID] {
+    let members = groups.members(of: operation)
+    return members.isEmpty ? [operation] : members.flatMap { steps(of: $0) }
+  }
+
+  private mutating func cancelSteps(
+    of queue: QueueID, _ reason: StopReason, at now: Nanoseconds
+  ) {
+    // What another one needs comes before it: in this order none is blocked by another.
+    for index in (0..<steps.count).reversed() {
+      let operation = OperationID(index)
+      guard scheduler.graph.queue(of: operation) == queue,
+        groups.members(of: operation).isEmpty, !scheduler.state(of: operation).hasEnded
+      else { continue }
+      cancel(operation, reason, at: now)
+    }
+  }
+
+  // MARK: A run that waits
+
+  /// Whether the run can start nothing because of what somebody outside can take back.
+  mutating func waitsForChange() -> Bool {
+    guard canBeChangedFromOutside else { return false }
+    let held = plan.queues.indices.lazy.map { QueueID($0) }.filter { [scheduler, plan] queue in
+      scheduler.counts(of: queue).ready > 0 || scheduler.slotlessCounts(of: queue).ready > 0
+        ? scheduler[queue].isSuspended && scheduler[queue].width > 0
+          || scheduler[queue].width <= 0 && plan.queues[queue.index].width > 0 : false
+    }
+    guard let queue = held.first else { return false }
+    if !hasToldWaiting {
+      hasToldWaiting = true
+      say(.notice(waitingWords(queue)))
+    }
+    return true
+  }
+
+  private func waitingWords(_ queue: QueueID) -> String {
+    let name = scheduler[queue].name
+    let flag = queue == .default ? "" : " --queue \(name)"
+    return scheduler[queue].isSuspended
+      ? "nothing can start: the queue '\(name)' is paused until 'oprun continue\(flag)'"
+      : "nothing can start: the queue '\(name)' waits for 'oprun set max_parallel=N\(flag)'"
+  }
+
+  // MARK: Steps that were cancelled
+
+  /// A step that somebody cancelled did not do what the run was for: it counts as a failed one.
+  mutating func noteCancelled(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
+    guard ending.outcome == .cancelled, case .stopped(.request) = cause, stopReason == nil,
+      groups.members(of: operation).isEmpty
+    else { return }
+    failedSteps.append(operation)
+  }
+}
+
+// What is asked about operations, to tell somebody outside.
+extension RunMachine {
+  /// The command that runs for it.
+  package func role(of operation: OperationID) -> CommandRole? { active[operation]?.role }
+
+  /// The number of its last attempt; nil if it does not run and waits for no other attempt.
+  package func attempt(of operation: OperationID) -> Int? { active[operation]?.attempt }
+
+  /// Whether a command of it runs, or it waits for its next attempt, or an answer about it is to come.
+  package func isUnderWay(_ operation: OperationID) -> Bool {
+    active[operation] != nil || gate(of: operation) != nil
+  }
+
+  /// So many commands can run at the same time, whatever the queues allow.
+  package var commandCapacity: Int { commandLimit }
+}

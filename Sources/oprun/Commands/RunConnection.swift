@@ -1,0 +1,106 @@
+// The other end of the socket of a run: sends a request, and reads the lines of the answer.
+
+import CLinux
+import Glibc
+import Plans
+import RunFiles
+
+/// A connection to a run in progress.
+final class RunConnection {
+  enum Failure: Error {
+    /// Nobody listens: the run has died, or is over.
+    case gone
+    /// It accepts the connection, and says nothing.
+    case silent
+    case errno(Int32)
+  }
+
+  private let descriptor: Int32
+  private var buffer: [UInt8] = []
+  private var start = 0
+  private var hasEnded = false
+
+  /// A run has no socket in its first moments.
+  private static let longestWait: Int64 = 2_000
+  private static let patience: Int32 = 10_000
+
+  /// Connects, and asks.
+  init(_ run: RunDirectory, _ request: ControlRequest) throws(Failure) {
+    descriptor = try Self.connect(to: run)
+    var line = Array(request.line.utf8)[...]
+    while !line.isEmpty {
+      let count = line.withUnsafeBytes {
+        send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno == EAGAIN, wait(for: Int16(POLLOUT), Self.patience) { continue }
+      guard count > 0 else { throw .gone }
+      line = line.dropFirst(count)
+    }
+  }
+
+  deinit { close(descriptor) }
+
+  private static func connect(to run: RunDirectory) throws(Failure) -> Int32 {
+    let end = milliseconds() + longestWait
+    while true {
+      let result = clinux_connect(run.controlPath)
+      if result >= 0 { return result }
+      let isEarly = result == -ENOENT && run.isInUse || result == -EAGAIN
+      guard isEarly, milliseconds() < end else {
+        if result == -EAGAIN { throw .silent }
+        throw [-ENOENT, -ECONNREFUSED].contains(result) ? .gone : .errno(-result)
+      }
+      usleep(5_000)
+    }
+  }
+
+  /// The next line without its end; nil if there is none any more. Without `patience` it waits for as long
+  /// as it takes.
+  func line(patience: Int32? = RunConnection.patience) throws(Failure) -> ArraySlice<UInt8>? {
+    while true {
+      if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        defer { start = end + 1 }
+        return buffer[start..<end]
+      }
+      guard !hasEnded else { return nil }
+      if start > 0 {
+        buffer.removeFirst(start)
+        start = 0
+      }
+      guard try fill(patience: patience) else { continue }
+    }
+  }
+
+  /// Whether a whole line has come already.
+  var hasLine: Bool { buffer[start...].contains(UInt8(ascii: "\n")) }
+
+  /// Reads what has come; false if nothing came in time.
+  @discardableResult
+  func fill(patience: Int32?) throws(Failure) -> Bool {
+    guard wait(for: Int16(POLLIN), patience ?? -1) else {
+      if patience == nil { return false }
+      throw .silent
+    }
+    let old = buffer.count
+    buffer += [UInt8](repeating: 0, count: 1 << 16)
+    let count = buffer.withUnsafeMutableBytes {
+      recv(descriptor, $0.baseAddress.map { $0 + old }, 1 << 16, Int32(MSG_DONTWAIT))
+    }
+    buffer.removeLast((1 << 16) - max(0, count))
+    if count < 0, errno == EAGAIN || errno == EINTR { return true }
+    if count <= 0 { hasEnded = true }
+    return true
+  }
+
+  /// True if it can be done; false after the time, in milliseconds.
+  func wait(for events: Int16, _ patience: Int32) -> Bool {
+    var item = pollfd(fd: descriptor, events: events, revents: 0)
+    return poll(&item, 1, patience) > 0
+  }
+
+  private static func milliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -1,0 +1,215 @@
+// `oprun pause`, `continue`, `cancel`, `retry`, `set`: a run in progress is asked to change.
+
+import Diagnostics
+import Glibc
+import Plans
+import Processors
+import Reporting
+import RunFiles
+import Scheduling
+import State
+
+extension Tool {
+  func control(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    let (run, request) = try controlRequest(invocation)
+    return try withRun(run, invocation) { directory throws(RunConnection.Failure) in
+      let connection = try RunConnection(directory, request)
+      guard let answer = try connection.line() else { throw .gone }
+      return show(answer, invocation)
+    }
+  }
+
+  /// Shows an answer; returns the exit status.
+  private func show(_ answer: ArraySlice<UInt8>, _ invocation: Invocation) -> Int32 {
+    guard let fields = understood(answer, invocation) else { return ExitStatus.refused }
+    if invocation.isOn(Options.json) {
+      output.write(String(decoding: answer, as: UTF8.self))
+      output.writeNewline()
+    } else if let message = fields.text("message") {
+      output.write(oneLine(message))
+      output.writeNewline()
+    }
+    return ExitStatus.success
+  }
+
+  /// The first line of an answer; nil if it is a refusal, or of another version, which has been reported.
+  func understood(_ line: ArraySlice<UInt8>, _ invocation: Invocation) -> ControlLine? {
+    guard let fields = ControlLine(line), let version = fields.number("protocol") else {
+      say("the run answers with something else than oprun would")
+      return nil
+    }
+    if version != ControlRequest.version {
+      let program = fields.text("oprun") ?? "?"
+      say(
+        "the run is one of oprun \(oneLine(program)), which answers in version \(version), wanted "
+          + "\(ControlRequest.version)", help: "use the oprun that started it")
+      return nil
+    }
+    if fields.isTrue("ok") { return fields }
+    if invocation.isOn(Options.json) {
+      output.write(String(decoding: line, as: UTF8.self))
+      output.writeNewline()
+    } else {
+      say(fields.text("error") ?? "the run refused it", help: fields.text("help"))
+    }
+    return nil
+  }
+
+  // MARK: Which run
+
+  /// Finds the run, and does something with its directory; returns the exit status.
+  func withRun(
+    _ word: String?, _ invocation: Invocation,
+    _ body: (RunDirectory) throws(RunConnection.Failure) -> Int32
+  ) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let folder = try openState(&invocation) else { return ExitStatus.notInProgress }
+    let name: String
+    switch try runInProgress(word, in: folder, invocation.command) {
+    case .success(let found): name = found
+    case .failure(let failure): return failure.status
+    }
+    guard let directory = folder.run(named: name) else {
+      return sayNotInProgress(name, folder)
+    }
+    do throws(RunConnection.Failure) {
+      return try body(directory)
+    } catch {
+      switch error {
+      case .gone: return sayNotInProgress(name, folder)
+      case .silent:
+        say(
+          "the run \(name) does not answer",
+          help: "it may have been stopped (Ctrl-Z), or be too old to answer")
+        return ExitStatus.refused
+      case .errno(let number):
+        say("cannot reach the run \(name): \(SystemError.reason(number))")
+        return ExitStatus.refused
+      }
+    }
+  }
+
+  /// The name of the run that a word means. What is wrong with another one has been reported.
+  private func runInProgress(
+    _ word: String?, in folder: StateFolder, _ command: Command
+  ) throws(UsageFailure) -> Result<String, ReportedFailure> {
+    let all = folder.names(in: "runs").filter(StateFolder.isRunName).sorted(by: >)
+    let word = word == "last" ? all.first : word
+    guard let word else { return try onlyRun(among: all, folder, command) }
+    if all.contains(word) { return .success(word) }
+    let meant = all.filter { $0.hasPrefix(word) || $0.hasSuffix("-" + word) }
+    let running = meant.count > 1 ? meant.filter { isInProgress($0, folder) } : meant
+    if running.count > 1 || running.isEmpty && meant.count > 1 {
+      throw .severalRunsBegin(with: word, running.isEmpty ? meant : running, command)
+    }
+    guard let name = running.first else { throw .unknownRun(word, among: all, command) }
+    return .success(name)
+  }
+
+  private func onlyRun(
+    among all: [String], _ folder: StateFolder, _ command: Command
+  ) throws(UsageFailure) -> Result<String, ReportedFailure> {
+    // A run without a socket is one of the newest.
+    let candidates = all.enumerated().filter { index, name in
+      index < 4 || folder.hasControl(of: name)
+    }
+    let running = candidates.map(\.element).filter { isInProgress($0, folder) }
+    if running.count > 1 { throw .severalRunsInProgress(running, command) }
+    if let name = running.first { return .success(name) }
+    say(
+      "no run is in progress in \(quoted(folder.path))",
+      help: all.isEmpty ? nil : "'oprun history' lists the runs that were")
+    return .failure(ReportedFailure(status: ExitStatus.notInProgress))
+  }
+
+  private func isInProgress(_ name: String, _ folder: StateFolder) -> Bool {
+    folder.run(named: name)?.isInUse ?? false
+  }
+
+  private func sayNotInProgress(_ name: String, _ folder: StateFolder) -> Int32 {
+    let run = (try? StateStore.find(in: folder)).flatMap { try? $0?.run(named: name) }
+    var end = ""
+    if let run, let status = run.exitStatus {
+      end = ": it \(run.state(isInUse: false)), exit \(status)"
+    } else if run != nil {
+      end = ": its oprun died"
+    }
+    say(
+      "the run \(name) is no longer in progress" + end,
+      help: "'oprun show \(name)' says how it went")
+    return ExitStatus.notInProgress
+  }
+}
+
+extension StateFolder {
+  fileprivate func hasControl(of name: String) -> Bool {
+    faccessat(descriptor, "runs/\(name)/\(RunDirectory.controlName)", F_OK, 0) == 0
+  }
+}
+
+// What is asked.
+extension Tool {
+  private func controlRequest(
+    _ invocation: Invocation
+  ) throws(UsageFailure) -> (run: String?, request: ControlRequest) {
+    let verb: ControlRequest.Verb =
+      switch invocation.command.name {
+      case Command.pause.name: .pause
+      case Command.proceed.name: .proceed
+      case Command.cancel.name: .cancel
+      case Command.retry.name: .retry
+      default: .set
+      }
+    var request = ControlRequest(verb)
+    request.queue = invocation.text(Options.queue)
+    var words = invocation.operands
+    var run: String?
+    if verb == .set { return try settingRequest(request, words) }
+    if verb == .pause || verb == .proceed || words.count > 1 || words.first.map(isRun) == true {
+      run = words.isEmpty ? nil : words.removeFirst()
+    }
+    request.step = words.first
+    if verb == .retry, request.step == nil {
+      throw UsageFailure(
+        "'oprun retry' needs a step", help: "oprun retry \(run ?? "RUN") STEP",
+        command: Command.retry.name)
+    }
+    return (run, request)
+  }
+
+  /// A single word that means a run: steps do not begin with a digit.
+  private func isRun(_ word: String) -> Bool {
+    word == "last" || word.utf8.first.map { (0x30...0x39).contains($0) } == true
+  }
+
+  private func settingRequest(
+    _ start: ControlRequest, _ words: [String]
+  ) throws(UsageFailure) -> (run: String?, request: ControlRequest) {
+    var request = start
+    guard let place = words.firstIndex(where: { $0.contains("=") }), place <= 1,
+      words.count <= place + 2
+    else { throw .wrongSetting(words.last ?? "") }
+    let parts = words[place].split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let value = String(parts[1])
+    request.step = words.count > place + 1 ? words[place + 1] : nil
+    switch parts[0] {
+    case "max_parallel":
+      guard let width = value == "auto" ? availableProcessorCount : Int(value), width >= 0 else {
+        throw .wrongWidth(value)
+      }
+      request.maxParallel = width
+    case "priority":
+      guard let priority = Self.priorities[value] ?? Int(value), abs(priority) <= 1000 else {
+        throw .wrongPriority(value)
+      }
+      if request.step == nil { throw .missingStepOfPriority }
+      request.priority = priority
+    default: throw .wrongSetting(words[place])
+    }
+    return (place == 1 ? words[0] : nil, request)
+  }
+
+  private static let priorities = [
+    "very_low": -8, "low": -4, "normal": 0, "high": 4, "very_high": 8,
+  ]
+}

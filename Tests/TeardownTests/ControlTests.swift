@@ -1,0 +1,252 @@
+// Real clients of a real run: those that ask properly, those that ask for nothing good, and those that die.
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct `Those who ask a run something` {
+  /// A step that goes on until the file `over` is there.
+  private static let waiting =
+    "steps:\n  - {id: long, run: 'until test -e over; do sleep 0.02; done'}\n"
+
+  @Test func `are answered, whatever others do meanwhile`() throws {
+    let run = try OprunProcess(
+      Self.waiting
+        + (0..<3000).map { "  - {id: s\($0), run: 'true', depends_on: [long]}\n" }.joined(),
+      arguments: "--output quiet -j 2")
+    let control = try #require(ControlSocket(of: run))
+    #expect(control.mode == 0o600)
+    // Garbage, and a request of another version.
+    #expect(try control.ask("\u{1}\u{2}nonsense\n").contains("\"ok\":false"))
+    #expect(
+      try control.ask("{\"protocol\":2,\"request\":\"status\"}\n").contains(
+        "which understands requests of version 1, found 2"))
+    #expect(try control.ask("{\"protocol\":1,\"request\":\"dance\"}\n").contains("'pause'"))
+    #expect(try control.ask("{\"protocol\":1,\"request\":\"retry\"}\n").contains("wants a step"))
+    // A line without end.
+    let endless = try control.connect()
+    let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
+    var sent = 0
+    while sent < 1 << 30 {
+      let count = send(endless, piece, piece.count, Int32(MSG_NOSIGNAL))
+      if count <= 0 { break }
+      sent += count
+    }
+    #expect(sent < 1 << 24)
+    close(endless)
+    // Those who send half a line and stay, more than are let in.
+    let silent = try (0..<40).map { _ in
+      let socket = try control.connect()
+      _ = send(socket, "{\"prot", 7, Int32(MSG_NOSIGNAL))
+      return socket
+    }
+    // One who goes in the middle of the answer.
+    let hasty = try control.connect()
+    let whole = "{\"protocol\":1,\"request\":\"status\",\"all\":true}\n"
+    _ = send(hasty, whole, whole.utf8.count, Int32(MSG_NOSIGNAL))
+    close(hasty)
+    #expect(try run.ask("status --json", until: 20).contains("{\"step\":\"s2999\",\"number\":3000"))
+    silent.forEach { close($0) }
+    // One who follows, and takes nothing.
+    let slow = try control.connect()
+    let follow = "{\"protocol\":1,\"request\":\"status\",\"all\":true,\"follow\":true}\n"
+    _ = send(slow, follow, follow.utf8.count, Int32(MSG_NOSIGNAL))
+    #expect(try run.ask("status").contains("[0/3001] 1 running, 3000 waiting"))
+    run.touch("over")
+    #expect(run.wait() == 0, "\(run.standardError)")
+    #expect(!FileManager.default.fileExists(atPath: control.path))
+    close(slow)
+  }
+
+  @Test func `are told when the run that they follow ends, and may be killed before`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    _ = try #require(ControlSocket(of: run))
+    let killed = try run.start("status --follow --json >killed.txt")
+    let follower = try run.start("status --follow --json >followed.txt")
+    while !run.content(of: "followed.txt").contains("complete")
+      || !run.content(of: "killed.txt").contains("complete")
+    { usleep(10_000) }
+    kill(-killed.processID, SIGKILL)
+    _ = killed.wait()
+    run.touch("over")
+    #expect(run.wait() == 0)
+    #expect(follower.wait() == 0)
+    let lines = run.content(of: "followed.txt").split(separator: "\n")
+    #expect(lines.last == "{\"finished\":true,\"exit_status\":0}")
+    #expect(lines.contains { $0.contains("\"step\":\"long\"") && $0.contains("succeeded") })
+  }
+
+  @Test func `hear that a run which was killed is no longer in progress`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    run.send(SIGKILL)
+    _ = run.wait()
+    #expect(FileManager.default.fileExists(atPath: control.path))
+    let name = control.runName
+    #expect(
+      try run.ask("status \(name)")
+        == """
+        oprun: the run \(name) is no longer in progress: its oprun died
+          help: 'oprun show \(name)' says how it went
+        4
+
+        """)
+    #expect(try run.ask("status").hasSuffix("help: 'oprun history' lists the runs that were\n4\n"))
+  }
+
+  @Test func `reach a run however long its path is`() throws {
+    let deep = (0..<12).map { _ in "a-directory-with-a-long-name" }.joined(separator: "/")
+    let run = try OprunProcess(
+      Self.waiting, arguments: "--output quiet --state-dir \(deep)/.oprun",
+      prefix: "mkdir -p \(deep); exec")
+    #expect(try run.ask("status --state-dir \(deep)/.oprun", until: 20).contains("1 running"))
+    #expect(
+      try run.ask("cancel --state-dir \(deep)/.oprun") == "the run is being cancelled\n0\n")
+    #expect(run.wait() == 143)
+  }
+
+  @Test func `of another version get a clear answer`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    run.touch("over")
+    #expect(run.wait() == 0)
+    // Another program in the place of the run.
+    let listener = try control.listen()
+    let client = try run.start("status \(control.runName) >answer.txt 2>&1")
+    let peer = accept(listener, nil, nil)
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    _ = recv(peer, &bytes, bytes.count, 0)
+    let answer = "{\"protocol\":9,\"oprun\":\"9.1.0\",\"ok\":true}\n"
+    _ = send(peer, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+    #expect(client.wait() == 1)
+    close(peer)
+    close(listener)
+    #expect(
+      run.content(of: "answer.txt")
+        == """
+        oprun: the run is one of oprun 9.1.0, which answers in version 9, wanted 1
+          help: use the oprun that started it
+
+        """)
+  }
+
+  @Test func `by name find one of several runs`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    let control = try #require(ControlSocket(of: run))
+    let other = try run.start("pipeline.yml --output quiet")
+    while try !run.ask("status").contains("2 runs are in progress") { usleep(10_000) }
+    #expect(try run.ask("status").hasSuffix("2\n"))
+    #expect(try run.ask("status \(control.runName)").contains("1 running"))
+    #expect(try run.ask("status \(control.runName.suffix(2))").contains("1 running"))
+    #expect(try run.ask("status last").contains("1 running"))
+    run.touch("over")
+    #expect(run.wait() == 0)
+    #expect(other.wait() == 0)
+  }
+}
+
+extension OprunProcess {
+  /// Starts oprun once more, in the same directory.
+  fileprivate func start(_ arguments: String) throws -> Child {
+    try Child(script: "cd '\(folder.path)' && exec '\(OprunProcess.program)' \(arguments)")
+  }
+
+  /// What oprun says to a command, and its status. One that is not successful is repeated for so many
+  /// seconds.
+  fileprivate func ask(_ arguments: String, until seconds: Double = 0) throws -> String {
+    let end = Date().addingTimeInterval(seconds)
+    while true {
+      let child = try start("\(arguments) >answer 2>&1 </dev/null")
+      let status = child.wait()
+      if status == 0 || Date() > end { return content(of: "answer") + "\(status)\n" }
+      usleep(20_000)
+    }
+  }
+
+  fileprivate func touch(_ file: String) {
+    _ = FileManager.default.createFile(
+      atPath: folder.appending(path: file).path, contents: Data())
+  }
+}
+
+/// The socket of a run, as its own users see it.
+private final class ControlSocket {
+  let path: String
+  let runName: String
+  private let directory: Int32
+
+  /// Waits until the run has it; nil if it has none in time.
+  init?(of run: OprunProcess) {
+    let runs = run.folder.appending(path: ".oprun/runs").path
+    let end = Date().addingTimeInterval(20)
+    var found: String?
+    while found == nil, Date() < end {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: runs)) ?? []
+      found = names.first {
+        FileManager.default.fileExists(atPath: "\(runs)/\($0)/@control")
+      }
+      usleep(5_000)
+    }
+    guard let found else { return nil }
+    runName = found
+    path = "\(runs)/\(found)/@control"
+    directory = open("\(runs)/\(found)", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+  }
+
+  deinit { close(directory) }
+
+  var mode: mode_t {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
+  }
+
+  private var address: sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { place in
+      place.copyBytes(from: Array("/proc/self/fd/\(directory)/@control".utf8))
+    }
+    return address
+  }
+
+  func connect() throws -> Int32 {
+    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    var limit = timeval(tv_sec: 20, tv_usec: 0)
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    try call { Glibc.connect(socket, $0, $1) }
+    return socket
+  }
+
+  func listen() throws -> Int32 {
+    let socket = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    try call { bind(socket, $0, $1) }
+    Glibc.listen(socket, 4)
+    return socket
+  }
+
+  private func call(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) throws {
+    var address = address
+    let result = withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+      }
+    }
+    if result != 0 { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  }
+
+  /// The first line of what is answered.
+  func ask(_ request: String) throws -> String {
+    let socket = try connect()
+    defer { close(socket) }
+    _ = send(socket, request, request.utf8.count, Int32(MSG_NOSIGNAL))
+    var answer: [UInt8] = []
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while !answer.contains(UInt8(ascii: "\n")) {
+      let count = recv(socket, &bytes, bytes.count, 0)
+      if count <= 0 { break }
+      answer += bytes[..<count]
+    }
+    return String(decoding: answer, as: UTF8.self)
+  }
+}
