@@ -28,6 +28,8 @@ struct PipelineModel {
   var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
+  /// Runs of it wait for each other.
+  var isExclusive = false
   var timeout: Nanoseconds?
   var earlyTimeout: EarlyValue?
   var shell: [String]?

@@ -40,6 +40,8 @@ package struct Plan: Sendable {
   package let parameters: [ParameterDescription]
   /// What the run was asked for by name; empty if it is of all steps.
   package let named: Set<OperationID>
+  /// True if runs of the pipeline wait for each other.
+  package let isExclusive: Bool
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
 
@@ -50,8 +52,9 @@ package struct Plan: Sendable {
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
     remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = [], named: Set<OperationID> = [],
-    outputs: LateStep? = nil
+    outputs: LateStep? = nil, isExclusive: Bool = false
   ) {
+    self.isExclusive = isExclusive
     self.outputs = outputs
     self.name = name
     self.description = description

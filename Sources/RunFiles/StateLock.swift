@@ -24,11 +24,36 @@ package final class StateLock {
   deinit { close(descriptor) }
 
   /// Takes the lock if nobody has it.
-  package func take() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+  package func take() -> Bool {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+    forgetHolder()
+    return true
+  }
 
   /// Waits for the lock and takes it; false if that fails.
   package func waitAndTake() -> Bool {
     while flock(descriptor, LOCK_EX) != 0 { if errno != EINTR { return false } }
+    forgetHolder()
     return true
   }
+
+  /// The run that has the lock; nil if that has not said so.
+  package var holder: String? {
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = pread(descriptor, &bytes, bytes.count, 0)
+    guard count > 0, count < bytes.count else { return nil }
+    let id = String(decoding: bytes[..<count], as: UTF8.self)
+    let isID = id.utf8.allSatisfy { byte in
+      UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte
+        || byte == UInt8(ascii: "-")
+    }
+    return isID ? id : nil
+  }
+
+  /// Says which run has the lock. It is only for people, so nothing depends on its success.
+  package func say(holder id: String) {
+    _ = Array(id.utf8).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
+  }
+
+  private func forgetHolder() { _ = ftruncate(descriptor, 0) }
 }

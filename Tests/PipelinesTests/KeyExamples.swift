@@ -217,6 +217,12 @@ let topLevelExamples = TableExamples(
         ("[{name: A, from: file}]", "'path' is missing in secret 'A'"),
         ("[{name: A, path: x}]", "'path' is for secrets 'from: file'"),
       ]),
+    "mutex": KeyExamples(
+      ["pipeline"],
+      refused: [
+        ("host", "'mutex' must be 'pipeline', not 'host'"),
+        ("true", "'mutex' must be 'pipeline', not true"),
+      ]),
     "failure_policy": KeyExamples(
       ["continue", "stop", "cancel"],
       refused: [

@@ -142,6 +142,8 @@ extension Decoder {
     model.failurePolicy =
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
+    model.isExclusive =
+      fields[.mutex].flatMap { choice($0, PipelineKey.mutex.row, ["pipeline": true]) } ?? false
     if let value = fields[.timeout] {
       if holdsExpression(value) {
         model.earlyTimeout = early(value, .timeout)

@@ -137,7 +137,9 @@ extension PipelineKey {
         "include", .list(.filledText), "Files to merge into this one.", example: "[common.yml]")
     }
     static var mutex: KeyRow {
-      KeyRow("mutex", .choice(["pipeline"]), "One run of this file at a time.", .notYet)
+      KeyRow(
+        "mutex", .choice(["pipeline"]),
+        "`pipeline`: a run of this file waits until no other one is going on.", example: "pipeline")
     }
     static var steps: KeyRow {
       KeyRow(

@@ -44,6 +44,7 @@ package struct DryRun {
       sink.write(joinedLines(description))
       sink.writeNewline()
     }
+    if plan.isExclusive { sink.write("mutex: pipeline, so one run of it at a time\n") }
     for entry in forecast.entries {
       let line = rails.advance(to: entry.operation)
       write(entry, line, layout, to: sink)

@@ -41,6 +41,7 @@ package struct Forecast {
   private var scheduler: Scheduler
   private var running = VirtualClock()
   private var services: Services
+  private var instanceLimits: InstanceLimits
   /// They have started, and go on.
   private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
@@ -50,6 +51,7 @@ package struct Forecast {
     self.plan = plan
     groups = Groups(plan)
     services = Services(plan, groups, makesCopies: false)
+    instanceLimits = InstanceLimits(plan, makesCopies: false)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
@@ -94,7 +96,10 @@ package struct Forecast {
 
   /// Moves on to the next moment at which something ends; false if nothing runs.
   private mutating func endNext() -> Bool {
-    guard let time = running.nextEnd else { return endServices() }
+    guard let time = running.nextEnd else {
+      // What is under way waits for an instance that is not, as in a run.
+      return instanceLimits.releaseOneMore() || endServices()
+    }
     makespan = time
     while running.nextEnd == time, let operation = running.removeFirst() {
       finish(operation)
@@ -108,6 +113,7 @@ package struct Forecast {
       let isDecided = if case .condition = settlement.cause { true } else { false }
       add(settlement.operation, isDecided ? .skipped : .doesNotStart)
       if !services.isEmpty { note(settlement.operation, settlement.ending) }
+      if !instanceLimits.isEmpty { instanceLimits.ended(settlement.operation, groups) }
     }
     if !services.isEmpty { endReleased() }
   }
@@ -136,14 +142,25 @@ package struct Forecast {
 // Late steps: skipped if that is already known, otherwise assumed to run.
 extension Forecast {
   private mutating func decideAtGates() {
-    var reached = scheduler.takeReached()
+    var reached = takeReached()
     while !reached.isEmpty {
       for operation in reached where scheduler.state(of: operation) == .paused {
+        if !instanceLimits.isEmpty, isHeld(operation) { continue }
         decide(operation)
       }
       addSettled()
-      reached = scheduler.takeReached()
+      reached = takeReached()
     }
+  }
+
+  private mutating func takeReached() -> [OperationID] {
+    let reached = scheduler.takeReached()
+    return instanceLimits.isEmpty ? reached : reached + instanceLimits.takeReleased()
+  }
+
+  /// It is in an instance that begins when another one has ended.
+  private mutating func isHeld(_ operation: OperationID) -> Bool {
+    !plan.standsForOthers(operation) && !instanceLimits.admits(operation, groups)
   }
 
   private mutating func decide(_ operation: OperationID) {
@@ -226,6 +243,7 @@ extension Forecast {
         let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
         guard lasts else { continue }
         services.becameReady(group)
+        instanceLimits.ended(group, groups)
         announce(group, as: Ending(.succeeded))
       }
     }

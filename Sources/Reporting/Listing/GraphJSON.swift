@@ -20,6 +20,10 @@ struct GraphJSON {
     sink.write(decimal: 1)
     sink.write(field: "name")
     sink.write(json: plan.name)
+    if plan.isExclusive {
+      sink.write(field: "mutex")
+      sink.write("\"pipeline\"")
+    }
     sink.write(field: "operations")
     sink.write(jsonList: plan.operations) { write($0, to: sink) }
     sink.write(field: "edges")

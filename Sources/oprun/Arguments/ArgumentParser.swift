@@ -181,6 +181,7 @@ struct ArgumentParser {
   /// Checks combinations of options. Environment variables are for many command lines, and may have
   /// no effect in some.
   private mutating func check(_ given: [Option]) {
+    invocation.given = Set(given.map(\.name))
     for option in given {
       if let flag = option.excludedFlag, given.contains(where: { $0.flag == flag }) {
         mistakes.append(.excludes(flag, option, command))

@@ -18,7 +18,12 @@ struct Invocation {
   /// The values; more than one only for repeatable options.
   private var values: [String: [OptionValue]] = [:]
 
+  /// The options that stand on the command line, not in the environment.
+  var given: Set<String> = []
+
   init(_ command: Command) { self.command = command }
+
+  func isGiven(_ option: Option) -> Bool { given.contains(option.name) }
 
   func hasValue(for option: Option) -> Bool { values[option.name] != nil }
 

@@ -73,9 +73,9 @@ enum Options {
   static let durable = Option(
     "durable", summary: "wait for the disk whenever a success is recorded, for power failures")
   static let lock = Option(
-    "lock", summary: "wait until no other run with --lock of this pipeline is going on")
+    "lock", summary: "wait until no other run of this pipeline has its lock")
   static let noWait = Option(
-    "no-wait", needs: lock.flag, summary: "with --lock, exit with status 5 instead of waiting")
+    "no-wait", summary: "exit with status 5 instead of waiting for the lock of the pipeline")
   static let resume = Option(
     "resume",
     summary: "resume the last run of this file, unless it succeeded")

@@ -87,6 +87,12 @@ struct UsageFailure: Error, Hashable {
       command: command.name)
   }
 
+  static func waitsForNothing(_ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(Options.noWait.flag)' has no effect without '\(Options.lock.flag)', or 'mutex: pipeline' in the "
+        + "file", help: "add '\(Options.lock.flag)'", command: command.name)
+  }
+
   static func excludes(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' and '\(flag)' cannot be given together", help: "leave one of them out",

@@ -1,8 +1,9 @@
-// `--lock`: runs of one pipeline that do not overlap.
+// `--lock` and `mutex: pipeline`: runs of one pipeline that do not overlap.
 
 import Diagnostics
 import Execution
 import Glibc
+import Plans
 import Reporting
 import RunFiles
 
@@ -10,9 +11,10 @@ extension Tool {
   /// The lock of the pipeline, if the run is to have it. Throws the exit status if it cannot have it,
   /// which has been reported.
   func takeLock(
-    _ invocation: Invocation, _ state: StateDirectory
+    _ plan: Plan, _ invocation: Invocation, _ state: StateDirectory
   ) throws(ReportedFailure) -> StateLock? {
-    guard invocation.isOn(Options.lock), let file = invocation.operands.first else { return nil }
+    guard plan.isExclusive || invocation.isOn(Options.lock), let file = invocation.operands.first
+    else { return nil }
     let folder: StateFolder
     do throws(StateFailure) {
       folder = try state.make()
@@ -35,13 +37,17 @@ extension Tool {
         usleep(10_000)
         if lock.take() { return lock }
       }
-      say("another run of \(quoted(path)) holds the lock")
+      say("\(holder(of: lock)) of \(quoted(path)) holds the lock")
       throw ReportedFailure(status: ExitStatus.inUse)
     }
-    say("waiting for another run of \(quoted(path)), which holds the lock")
+    say("waiting for \(holder(of: lock)) of \(quoted(path)), which holds the lock")
     errors.flush()
     if lock.waitAndTake() { return lock }
     say("cannot wait for the lock: \(SystemError.reason(errno))")
     throw ReportedFailure(status: ExitStatus.cannotWrite)
+  }
+
+  private func holder(of lock: StateLock) -> String {
+    lock.holder.map { "run \($0)" } ?? "another run"
   }
 }

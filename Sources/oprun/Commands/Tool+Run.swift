@@ -32,6 +32,11 @@ extension Tool {
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
+      if invocation.isGiven(Options.noWait), invocation.isOn(Options.noWait), !plan.isExclusive,
+        !invocation.isOn(Options.lock)
+      {
+        throw .waitsForNothing(invocation.command)
+      }
       try resumed?.check(plan)
       if let resumed, invocation.isOn(Options.dryRun) {
         return showForesight(of: resumed, plan, reading.secrets)
@@ -120,13 +125,14 @@ extension Tool {
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {
-      lock = try takeLock(invocation, state)
+      lock = try takeLock(plan, invocation, state)
     } catch {
       return error.status
     }
     defer { withExtendedLifetime(lock) {} }
     do throws(StateFailure) {
       let (id, directory) = try state.makeRun()
+      lock?.say(holder: id)
       if resumed == nil, let refusal = directory.state.flatMap(StateStore.refusal) {
         _ = directory.state?.removeRun(id)
         say(refusal.message, help: refusal.help)

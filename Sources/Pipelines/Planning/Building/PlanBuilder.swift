@@ -50,7 +50,8 @@ struct PlanBuilder {
       secrets: planner.models.secrets, groups: groups, remarks: remarks(),
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
-      named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs())
+      named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs(),
+      isExclusive: root.model.isExclusive)
   }
 
   /// The time limit of a pipeline as a whole, as it says itself.

@@ -1,11 +1,10 @@
 // `max_parallel` of a matrix whose instances are several steps each: so many instances are under way
-// at once, from the first step of each to the end of the last.
+// at once, from the first step of each to the end of the last. The run and the dry run's forecast share it.
 
-import Plans
-import Scheduling
+package import Scheduling
 
 /// Which instances are under way, and what waits for others to end.
-struct InstanceLimits {
+package struct InstanceLimits: Sendable {
   private var widths: [OperationID: Int] = [:]
   private var underWay: [OperationID: Set<OperationID>] = [:]
   /// The steps that wait, by their group and instance.
@@ -13,18 +12,19 @@ struct InstanceLimits {
   /// Steps whose instance may begin; they are asked again.
   private var released: [OperationID] = []
 
-  var isEmpty: Bool { widths.isEmpty }
+  package var isEmpty: Bool { widths.isEmpty }
 
-  init(_ plan: Plan) {
-    for (group, plan) in plan.groups { add(group, plan) }
+  /// If `makesCopies` is false, a group whose matrix is not known has no instances.
+  package init(_ plan: Plan, makesCopies: Bool = true) {
+    for (group, plan) in plan.groups where makesCopies || plan.pattern == nil { add(group, plan) }
   }
 
-  mutating func add(_ group: OperationID, _ plan: GroupPlan) {
+  package mutating func add(_ group: OperationID, _ plan: GroupPlan) {
     if let width = plan.width { widths[group] = width }
   }
 
   /// Whether the instances that the operation is in are under way, or begin with it. Otherwise it waits.
-  mutating func admits(_ operation: OperationID, _ groups: Groups) -> Bool {
+  package mutating func admits(_ operation: OperationID, _ groups: Groups) -> Bool {
     var limits: [(group: OperationID, instance: OperationID)] = []
     var instance = operation
     while let group = groups.group(of: instance) {
@@ -44,7 +44,7 @@ struct InstanceLimits {
   }
 
   /// An instance may have ended: another one begins.
-  mutating func ended(_ instance: OperationID, _ groups: Groups) {
+  package mutating func ended(_ instance: OperationID, _ groups: Groups) {
     guard let group = groups.group(of: instance), widths[group] != nil else { return }
     held[group]?[instance] = nil
     if underWay[group]?.remove(instance) != nil { release(group) }
@@ -57,13 +57,13 @@ struct InstanceLimits {
   }
 
   /// Nothing else goes on: what is under way waits for an instance that is not. False if none waits.
-  mutating func releaseOneMore() -> Bool {
+  package mutating func releaseOneMore() -> Bool {
     guard let group = held.filter({ !$0.value.isEmpty }).keys.min() else { return false }
     release(group)
     return true
   }
 
-  mutating func takeReleased() -> [OperationID] {
+  package mutating func takeReleased() -> [OperationID] {
     if released.isEmpty { return [] }
     defer { released = [] }
     return released
