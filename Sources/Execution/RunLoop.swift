@@ -69,6 +69,8 @@ struct RunParts {
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
   var jobs = JobSlots.Opened()
+  /// No file is read and no process started, also not for `hashFiles`.
+  var isRehearsal = false
 }
 
 /// One run in progress.
@@ -107,6 +109,7 @@ final class RunLoop {
   /// The slots that the run shares; nil if it shares none.
   let jobs: JobSlots?
   private let jobsNotice: String?
+  let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
 
@@ -125,6 +128,7 @@ final class RunLoop {
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed)
     machine.canBeChangedFromOutside = options.canBeChangedFromOutside
+    isRehearsal = parts.isRehearsal
     jobs = parts.jobs.slots
     jobsNotice = parts.jobs.notice
     builder.sharesJobsByDefault = jobs?.sharesByDefault
