@@ -36,6 +36,10 @@ protocol Executor: AnyObject {
   /// When `advance` is due even if nothing is ready; nil if only descriptors have news.
   var deadline: Nanoseconds? { get }
 
+  /// What the command wrote to `OPRUN_OUTPUT`; nil means that it is in the file of that name. Asked for
+  /// once, after an attempt has exited with 0 or when a service is ready.
+  func outputs(of key: CommandKey) -> [UInt8]?
+
   /// The news since the last call, in order.
   ///
   /// Before it reports that a command's output grew, the log is in the run's `RunLogs`; the loop
@@ -59,6 +63,8 @@ extension Executor {
   var marks: RunMarks { RunMarks() }
   var startTimes: [CommandKey: Nanoseconds] { [:] }
   var spareDescriptorCount: Int { 0 }
+
+  func outputs(of key: CommandKey) -> [UInt8]? { nil }
 }
 
 /// News about commands, or about the executor.

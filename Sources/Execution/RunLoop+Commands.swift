@@ -1,5 +1,6 @@
 // Commands on their way through the loop: from the machine to the executor, and their news back.
 
+import Expressions
 import Plans
 import RunFiles
 import Running
@@ -76,9 +77,7 @@ extension RunLoop {
       return end
     }
     do throws(OutputFailure) {
-      let taken = try outputFiles.take(
-        of: key.operation, from: outputsName(of: key), declared: settings.outputs,
-        isCaptured: settings.capturesOutput)
+      let taken = try takenOutputs(of: key, settings)
       guard let taken else { return end }
       outputs.publish(taken, of: key.operation)
       tell(.published(key.operation, taken.published), at: time)
@@ -88,13 +87,25 @@ extension RunLoop {
     }
   }
 
+  /// What a command has written for others; nil if that is nothing.
+  private func takenOutputs(
+    of key: CommandKey, _ settings: StepSettings
+  ) throws(OutputFailure) -> ValueMap? {
+    guard let bytes = executor.outputs(of: key) else {
+      return try outputFiles.take(
+        of: key.operation, from: outputsName(of: key), declared: settings.outputs,
+        isCaptured: settings.capturesOutput)
+    }
+    if bytes.isEmpty { return nil }
+    return settings.capturesOutput
+      ? try readCapturedOutput(bytes) : try readOutputs(bytes, declared: settings.outputs)
+  }
+
   /// A service is ready: what it has given until now is what others get.
   func publish(_ key: CommandKey, at time: Nanoseconds) {
     guard let settings = machine.settingsOfService(key.operation) else { return }
     do throws(OutputFailure) {
-      let taken = try outputFiles.take(
-        of: key.operation, from: outputsName(of: key), declared: settings.outputs)
-      if let taken {
+      if let taken = try takenOutputs(of: key, settings) {
         outputs.publish(taken, of: key.operation)
         tell(.published(key.operation, taken.published), at: time)
       }

@@ -193,6 +193,7 @@ extension RunLoop: RunFacts {
   func secret(heldBy text: String) -> String? { options.secrets.name(heldBy: text) }
 
   func hashFiles(_ patterns: [String]) throws(UnlocatedFailure) -> String {
+    if isRehearsal { return String(repeating: "0", count: 64) }
     guard let digest = hashing.digest(of: patterns) else {
       throw UnlocatedFailure("files are being hashed")
     }

@@ -71,6 +71,8 @@ struct RunParts {
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
   var jobs = JobSlots.Opened()
+  /// No file is read and no process started, also not for `hashFiles`.
+  var isRehearsal = false
 }
 
 /// One run in progress.
@@ -109,6 +111,7 @@ final class RunLoop {
   /// The slots that the run shares; nil if it shares none.
   let jobs: JobSlots?
   private let jobsNotice: String?
+  let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
   /// Those who ask the run something; nil until it has lasted for a moment, and if nobody can.
@@ -139,6 +142,7 @@ final class RunLoop {
     machine.canBeChangedFromOutside =
       options.canBeChangedFromOutside || options.controlVersion != nil
     if options.controlVersion != nil { controlDue = RunLoop.listeningDelay }
+    isRehearsal = parts.isRehearsal
     jobs = parts.jobs.slots
     jobsNotice = parts.jobs.notice
     builder.sharesJobsByDefault = jobs?.sharesByDefault

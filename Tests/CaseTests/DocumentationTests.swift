@@ -58,7 +58,8 @@ struct DocumentationTests {
   }
 
   private func write(_ block: Document.Block, into workspace: Workspace) throws {
-    if block.language == "yaml", let name = block.text.firstMatch(of: /^# ([a-z-]+\.yml)\n/) {
+    let head = /^# ([a-z-]+(\.test)?\.yml)\n/
+    if block.language == "yaml", let name = block.text.firstMatch(of: head) {
       try workspace.write(block.text, to: String(name.output.1))
     }
   }

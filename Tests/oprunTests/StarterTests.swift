@@ -21,7 +21,7 @@ import Testing
         #
         #   oprun             run them
         #   oprun --dry-run   show what would run, in which order and why
-        #   oprun test        run one step, and what it needs
+        #   oprun run test    run one step, and what it needs
         #
         # A step can also have 'env', 'timeout', 'retry', 'matrix', 'if' and much more.
 

@@ -9,6 +9,19 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case background
   case hook = "hook_command"
   case section = "named_pipeline"
+  // Those of a file with tests of a pipeline.
+  case testFile = "tests"
+  case testCase = "case"
+  case testStub = "command"
+  case testExpectation = "expectation"
+
+  /// Those of a pipeline file.
+  package static let allCases: [ObjectKind] = [
+    .pipeline, .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop,
+    .allowFailure, .wait, .background, .hook, .section,
+  ]
+  /// Those of a file with tests.
+  package static let ofTests: [ObjectKind] = [.testFile, .testCase, .testStub, .testExpectation]
 
   /// The words for "must be …" in a message.
   package var words: String {
@@ -27,6 +40,10 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .background: "a map with 'ready'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
+    case .testFile: "a map with 'cases'"
+    case .testCase: "a map with 'name'"
+    case .testStub: "a map with 'exit', 'duration' or 'outputs'"
+    case .testExpectation: "a map with 'exit' or 'outcomes'"
     }
   }
 
@@ -48,6 +65,10 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: HookCommandKey.table.rows
     case .section:
       PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
+    case .testFile: TestFileKey.table.rows
+    case .testCase: TestCaseKey.table.rows
+    case .testStub: TestStubKey.table.rows
+    case .testExpectation: ExpectationKey.table.rows
     }
   }
 
@@ -55,8 +76,9 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   package var allowsExtensions: Bool {
     switch self {
     case .pipeline, .section: PipelineKey.allowsExtensions
+    case .testFile: TestFileKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background, .hook:
+      .wait, .background, .hook, .testCase, .testStub, .testExpectation:
       false
     }
   }
@@ -68,7 +90,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section, .background:
+      .section, .background, .testFile, .testCase, .testStub, .testExpectation:
       []
     }
   }
@@ -83,7 +105,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section, .background:
+      .wait, .section, .background, .testFile, .testCase, .testStub, .testExpectation:
       []
     }
   }

@@ -22,6 +22,22 @@ package var pipelineSchema: String {
   return JSONValue.object(schema).text
 }
 
+/// The schema of files with tests, as `oprun schema tests` prints it.
+package var testSchema: String {
+  var schema: JSONObject = [
+    "$schema": "http://json-schema.org/draft-07/schema#",
+    "title": "oprun tests",
+    "description": "Tests of a pipeline: runs that are rehearsed, and what must come of them.",
+  ]
+  schema.add(ObjectKind.testFile.schema)
+  var definitions = JSONObject()
+  for kind in ObjectKind.ofTests where kind != .testFile {
+    definitions.add(kind.rawValue, .object(kind.schema))
+  }
+  schema.add("definitions", .object(definitions))
+  return JSONValue.object(schema).text
+}
+
 extension ObjectKind {
   /// The schema of a map with the keys of the table.
   fileprivate var schema: JSONObject {
@@ -56,7 +72,7 @@ extension ObjectKind {
     case .step: BuiltinStep.all.map(\.rule) + Self.rulesOfPipelineUses
     case .hook: BuiltinStep.all.map(\.rule)
     case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait,
-      .section, .background:
+      .section, .background, .testFile, .testCase, .testStub, .testExpectation:
       []
     }
   }

@@ -166,6 +166,17 @@ struct Command: Sendable {
       """,
     options: [Options.reportFormat, Options.color])
 
+  static let test = Command(
+    name: "test", operands: "[FILE…]", operandCount: 0...Int.max,
+    summary: "rehearse pipelines, and compare what happens with what is expected",
+    details: """
+      FILE is a file with tests, such as release.test.yml, or the pipeline beside it, release.yml.
+      Nothing is started: commands do what the file says of them, and time passes at once.
+      """,
+    options: [
+      Options.allCases, Options.update, Options.testJUnit, Options.json, Options.color,
+    ])
+
   static let list = Command(
     name: "list", operands: "[FILE]", operandCount: 0...1,
     summary: "list the steps of a pipeline in file order",
@@ -176,7 +187,7 @@ struct Command: Sendable {
     name: "schema", operands: "", operandCount: 0...0,
     summary: "write the JSON schema of pipeline files, for editors",
     details: "",
-    options: [])
+    options: [Options.schemaOfTests])
 
   static let initialize = Command(
     name: "init", operands: "[FILE]", operandCount: 0...1,
@@ -205,8 +216,8 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, prune,
-    graph, validate, list, schema, initialize, completions, help,
+    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report,
+    prune, graph, validate, test, list, schema, initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.

@@ -124,6 +124,16 @@ enum Options {
   static let recordFormat = Option(
     "format", nil, .choice(ReportFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_REPORT_FORMAT", summary: "format of the report; html by default")
+  static let testJUnit = Option(
+    "junit", nil, .text("FILE", wanted: "a file"), variable: "OPRUN_TEST_JUNIT",
+    summary: "write the results as a JUnit report to FILE")
+  static let allCases = Option(
+    "verbose", "v", summary: "show what happened in cases that are ok, too")
+  static let update = Option(
+    "update", variable: "OPRUN_TEST_UPDATE",
+    summary: "write what happened in the place of what was expected")
+  static let schemaOfTests = Option(
+    "tests", variable: "OPRUN_SCHEMA_TESTS", summary: "the schema of files with tests instead")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(

@@ -72,8 +72,8 @@ extension Tool {
     }
   }
 
-  func writeSchema() -> Int32 {
-    output.write(pipelineSchema)
+  func writeSchema(_ invocation: Invocation) -> Int32 {
+    output.write(invocation.isOn(Options.schemaOfTests) ? testSchema : pipelineSchema)
     return ExitStatus.success
   }
 

@@ -52,7 +52,7 @@ struct Starter {
       #
       #   oprun             run them
       #   oprun --dry-run   show what would run, in which order and why
-      #   oprun \(example)\(String(repeating: " ", count: max(1, 12 - example.utf8.count)))run one step, and what it needs
+      #   oprun run \(example)\(String(repeating: " ", count: max(1, 8 - example.utf8.count)))run one step, and what it needs
       #
       # A step can also have 'env', 'timeout', 'retry', 'matrix', 'if' and much more.
 

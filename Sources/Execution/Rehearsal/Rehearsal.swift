@@ -1,0 +1,213 @@
+// A run that is rehearsed: the real loop and the real machine in virtual time, with commands that do what
+// stubs say. No process is started.
+
+import Expressions
+package import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// What a rehearsal has started.
+package struct RehearsedCommand: Sendable {
+  /// The words or the script.
+  package let text: String
+  package let variables: [EnvironmentVariable]
+}
+
+/// Rehearses a plan. The options' directory is looked at, but nothing is put into it.
+package func rehearse(
+  _ plan: Plan, _ stubs: [String: TestStub], _ options: RunOptions, observer: any RunObserver
+) -> (end: RunEnd, commands: [String: RehearsedCommand]) {
+  let waiting = RehearsalClock(stepCount: plan.graph.count)
+  let executor = StubExecutor(stubs, plan)
+  let parts = RunParts(
+    waiting: waiting, executor: executor, workspace: "/", seed: 1, isRehearsal: true)
+  let loop = RunLoop(plan, options, parts, observers: [observer])
+  return (loop.run(), executor.commands)
+}
+
+/// Time passes at once: a wait is over when something is due.
+final class RehearsalClock: Waiting {
+  private(set) var now: Nanoseconds = 0
+  let clock = RunClock(wallTime: 0, monotonicTime: 0)
+  let ownProcesses = OwnProcesses()
+
+  func add(_ descriptor: Int32, for owner: Owner, number: Int, _ interest: Interest) {}
+
+  func remove(_ descriptor: Int32) {}
+
+  /// A run that goes on for a year, or that nothing can end, is ended by signals: it waits for a
+  /// condition that will never hold.
+  private static let longest: Nanoseconds = 366 * 86400 * 1_000_000_000
+  /// Conditions may be looked at often.
+  private var turnsLeft: Int
+
+  init(stepCount: Int) { turnsLeft = 10_000 + 100 * stepCount }
+
+  func wait(until due: Nanoseconds?) -> [Ready] {
+    turnsLeft -= 1
+    guard let due, due <= Self.longest, turnsLeft > 0 else {
+      return [Ready(owner: .signals, number: 15)]
+    }
+    now = max(now, due)
+    return []
+  }
+}
+
+/// Commands that do what stubs say.
+final class StubExecutor: Executor {
+  let commandLimit = Int.max
+  /// By the id of the step, those of hooks and conditions by `id.on_failure`, the latest start.
+  private(set) var commands: [String: RehearsedCommand] = [:]
+  private let stubs: [String: TestStub]
+  private let plan: Plan
+  /// The ends to come, the earliest last.
+  private var coming: [(at: Nanoseconds, order: Int, key: CommandKey, end: CommandEnd)] = []
+  private var startedAt: [CommandKey: Nanoseconds] = [:]
+  private var outputs: [CommandKey: [UInt8]] = [:]
+  private var startCount = 0
+  /// How many of the conditions of a step were looked at.
+  private var looks: [String: Int] = [:]
+  private var news: [CommandNews] = []
+
+  private static let usualDuration: Nanoseconds = 1_000_000_000
+
+  init(_ stubs: [String: TestStub], _ plan: Plan) {
+    self.stubs = stubs
+    self.plan = plan
+  }
+
+  func start(_ command: Command, at now: Nanoseconds) {
+    let name = command.key.role.stubName(of: command.step)
+    commands[name] = RehearsedCommand(
+      text: command.text, variables: command.environment.variables + command.variables)
+    let stub = stubs[name] ?? stubs[command.key.role.stubName(of: command.step.withoutInstances)]
+    let end = status(of: command, named: name, stub)
+    startedAt[command.key] = now
+    if let stub, !stub.outputs.isEmpty { outputs[command.key] = stub.outputBytes(of: command) }
+    // A service goes on until it is stopped.
+    if stub?.duration == nil, end == .exited(0), isService(command.key) { return }
+    let duration = stub?.duration ?? usualDuration(of: command.key)
+    add(command.key, CommandEnd(end, duration: duration), at: now + duration)
+  }
+
+  private func status(
+    of command: Command, named name: String, _ stub: TestStub?
+  ) -> CommandEnd.Status {
+    guard let stub else { return .exited(0) }
+    var number = 1
+    switch command.key.role {
+    case .attempt(let attempt): number = attempt
+    case .probe, .hook:
+      looks[name, default: 0] += 1
+      number = looks[name] ?? 1
+    }
+    if let failures = stub.failures, number > failures { return .exited(0) }
+    switch stub.end {
+    case .exit(let code): return .exited(code)
+    case .signal(let signal): return .signalled(signal)
+    }
+  }
+
+  private func usualDuration(of key: CommandKey) -> Nanoseconds {
+    guard case .attempt = key.role else { return 0 }
+    let isPlanned = key.operation.index >= 0 && key.operation.index < plan.graph.count
+    return isPlanned
+      ? plan.graph.expected(of: key.operation) ?? Self.usualDuration
+      : Self.usualDuration
+  }
+
+  private func isService(_ key: CommandKey) -> Bool {
+    guard case .attempt = key.role, plan.graph.count > key.operation.index else { return false }
+    return !plan.graph.takesSlot(key.operation)
+  }
+
+  private func add(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
+    startCount += 1
+    let entry = (at: time, order: startCount, key: key, end: end)
+    var (low, high) = (0, coming.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if coming[middle].at > time { low = middle + 1 } else { high = middle }
+    }
+    coming.insert(entry, at: low)
+  }
+
+  func outputs(of key: CommandKey) -> [UInt8]? { outputs.removeValue(forKey: key) ?? [] }
+
+  func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
+    end(key, by: signal, now)
+  }
+
+  func kill(_ key: CommandKey, at now: Nanoseconds) { end(key, by: 9, now) }
+
+  private func end(_ key: CommandKey, by signal: Int32, _ now: Nanoseconds) {
+    guard let start = startedAt.removeValue(forKey: key) else { return }
+    if let index = coming.firstIndex(where: { $0.key == key }) { coming.remove(at: index) }
+    let duration = now - start
+    add(key, CommandEnd(.signalled(signal), duration: duration), at: now)
+  }
+
+  func ready(_ number: Int, at now: Nanoseconds) {}
+
+  func advance(to now: Nanoseconds) {
+    while let next = coming.last, next.at <= now {
+      coming.removeLast()
+      startedAt[next.key] = nil
+      news.append(.ended(next.key, next.end))
+    }
+  }
+
+  var deadline: Nanoseconds? { coming.last?.at }
+
+  func takeNews() -> [CommandNews] {
+    defer { news = [] }
+    return news
+  }
+
+  func close() {}
+}
+
+extension Command {
+  /// The id of the step, or that of the run itself.
+  fileprivate var step: String {
+    variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? ""
+  }
+
+  fileprivate var text: String {
+    switch work {
+    case .words(let words): words.joined(separator: " ")
+    case .script(let text, _): text
+    case .builtin(let words): words.joined(separator: " ")
+    }
+  }
+}
+
+extension CommandRole {
+  /// `unit`, `unit.on_failure`, `unit.wait_for`; of the run itself `on_failure`.
+  fileprivate func stubName(of step: String) -> String {
+    let prefix = step == RunDirectory.runHookName ? "" : step + "."
+    return switch self {
+    case .attempt: step
+    case .hook(let kind, _): prefix + kind.key
+    case .probe: prefix + "wait_for"
+    }
+  }
+}
+
+extension String {
+  /// The id without the instance: `test[os=linux]` is one of `test`.
+  fileprivate var withoutInstances: String {
+    guard let bracket = firstIndex(of: "[") else { return self }
+    return String(self[..<bracket])
+  }
+}
+
+extension TestStub {
+  /// As a command would write them. What a command of `vars` prints is its one output.
+  fileprivate func outputBytes(of command: Command) -> [UInt8] {
+    let first = outputs.first?.value ?? .null
+    if command.step.hasPrefix("vars."), case .string(let text) = first { return Array(text.utf8) }
+    return outputs.flatMap { name, value in Array("\(name):json=\(value.json)\n".utf8) }
+  }
+}

@@ -1,0 +1,235 @@
+// Compares what happened in a rehearsed run with what was expected of it, and writes what happened as
+// it would be expected.
+
+package import Diagnostics
+import Expressions
+package import Plans
+import Scheduling
+
+/// The result of one case.
+package struct CaseResult {
+  /// Something that is not as expected.
+  package struct Fault {
+    package let message: String
+    /// What is to be changed in the file.
+    package let span: Span
+    /// What would be right; nil if nothing would.
+    package let actual: String?
+    /// The same without quotes, for a value of several lines.
+    package var text: String?
+  }
+
+  package let test: TestCase
+  package var faults: [Fault] = []
+  /// One line for everything that happened, with its second.
+  package var timeline: [String] = []
+  /// What is expected, if nothing was: the lines of `expect`.
+  package var proposal: [String] = []
+
+  package init(_ test: TestCase) { self.test = test }
+
+  package var isOK: Bool { faults.isEmpty }
+}
+
+extension CaseResult {
+  /// Nothing ran, because of a message.
+  package init(_ test: TestCase, exitStatus: Int32, message: String) {
+    self.init(test)
+    timeline = ["    nothing runs: \(message)", "    exit status \(exitStatus)"]
+    proposal = ["exit: \(exitStatus)", "error: \(yaml(message))"]
+    compare(exitStatus, message)
+  }
+
+  /// One fault is enough if nothing runs.
+  private mutating func compare(_ exitStatus: Int32, _ message: String) {
+    var isExpected = false
+    for expectation in test.expectations {
+      switch expectation.kind {
+      case .exit(Int(exitStatus)): isExpected = true
+      case .error(let words) where message.contains(words): isExpected = true
+      case .exit: return fault(expectation, "nothing runs: \(message)", "\(exitStatus)")
+      case .error, .outcome, .order, .blockedBy, .hooks, .attempts, .command, .variable, .output,
+        .longest:
+        return fault(expectation, "nothing runs: \(message)", nil)
+      }
+    }
+    if isExpected { return }
+    faults.append(Fault(message: "nothing runs: \(message)", span: test.firstKey, actual: nil))
+  }
+
+  /// Compares a run. `commands` are those that were started, by the names of stubs.
+  package init(
+    _ test: TestCase, _ record: CaseRecord,
+    commands: [String: (text: String, variables: [EnvironmentVariable])]
+  ) {
+    self.init(test)
+    timeline = record.timeline.map { "\(shownSeconds($0.time))  \($0.text)" }
+    proposal = record.proposal
+    let names = record.names
+    for (name, _, span) in test.stubs where !record.knows(name) {
+      let close = suggestion(for: name, among: names)
+      let help = close.map { ", did you mean \(quoted($0))?" } ?? ""
+      faults.append(
+        Fault(message: "no step \(quoted(name)) is in this run\(help)", span: span, actual: nil))
+    }
+    for expectation in test.expectations {
+      if let step = expectation.step, !record.knows(step) {
+        let close =
+          suggestion(for: step, among: names).map { ", did you mean \(quoted($0))?" } ?? ""
+        fault(expectation, "no step \(quoted(step)) is in this run\(close)", nil)
+      } else {
+        check(expectation, record, commands)
+      }
+    }
+  }
+
+  private mutating func fault(_ expectation: Expectation, _ message: String, _ actual: String?) {
+    faults.append(Fault(message: message, span: expectation.span, actual: actual))
+  }
+
+  private mutating func check(
+    _ expectation: Expectation, _ record: CaseRecord,
+    _ commands: [String: (text: String, variables: [EnvironmentVariable])]
+  ) {
+    switch expectation.kind {
+    case .exit(let wanted):
+      let status = Int(record.end?.exitStatus ?? 0)
+      if status != wanted {
+        fault(expectation, "the exit status is \(status), expected \(wanted)", "\(status)")
+      }
+    case .error: fault(expectation, "nothing prevents this run", nil)
+    case .outcome(let step, let wanted): checkOutcome(expectation, of: step, wanted, record)
+    case .order(let steps): checkOrder(expectation, steps, record)
+    case .blockedBy(let step, let wanted):
+      guard let root = record.roots[step] else {
+        return fault(expectation, "\(record.ending(of: step)), and not because of a step", nil)
+      }
+      if root != wanted {
+        fault(
+          expectation,
+          "\(record.ending(of: step)), expected because of \(quoted(wanted))",
+          yaml(root))
+      }
+    case .hooks(let wanted):
+      if record.hooks != wanted {
+        fault(expectation, "the hooks that ran are \(list(record.hooks))", list(record.hooks))
+      }
+    case .attempts(let step, let wanted):
+      let count = record.attempts[step] ?? 0
+      if count != wanted {
+        fault(
+          expectation, "\(quoted(step)) was started \(count) times, expected \(wanted)", "\(count)")
+      }
+    case .command(let step, let wanted):
+      let found = commands[step]?.text
+      // A script of several lines ends with a line break, and may be expected without one.
+      if let found, found.withoutLineBreak == wanted.withoutLineBreak { return }
+      compare(expectation, "the command of \(quoted(step))", found, wanted, yaml)
+    case .variable(let step, let name, let wanted):
+      let value = commands[step]?.variables.last { $0.name == name }?.value
+      compare(expectation, "\(name) of \(quoted(step))", value, wanted, yaml)
+    case .output(let name, let wanted):
+      compare(expectation, "the output \(quoted(name))", record.outputs[name], wanted.json) { $0 }
+    case .longest(let limit):
+      if record.duration > limit {
+        let shown = exactDuration(record.duration)
+        fault(
+          expectation, "the run takes \(shown), expected at most \(exactDuration(limit))", shown)
+      }
+    }
+  }
+
+  private mutating func compare(
+    _ expectation: Expectation, _ what: String, _ found: String?, _ wanted: String,
+    _ written: (String) -> String
+  ) {
+    if found == wanted { return }
+    guard let found else { return fault(expectation, "there is nothing that is \(what)", nil) }
+    faults.append(
+      Fault(
+        message: "\(what) is \(quoted(found)), expected \(quoted(wanted))", span: expectation.span,
+        actual: written(found), text: found))
+  }
+
+  private mutating func checkOutcome(
+    _ expectation: Expectation, of step: String, _ wanted: String, _ record: CaseRecord
+  ) {
+    guard let outcome = record.outcomes[step] else {
+      return fault(expectation, record.ending(of: step), nil)
+    }
+    if outcome.word != wanted {
+      fault(expectation, "\(record.ending(of: step)), expected \(wanted)", outcome.word)
+    }
+  }
+
+  private mutating func checkOrder(
+    _ expectation: Expectation, _ steps: [String], _ record: CaseRecord
+  ) {
+    let started = record.starts.filter { steps.contains($0) }
+    if started == steps { return }
+    fault(expectation, "the order of their starts is \(list(started))", list(started))
+  }
+}
+
+extension Expectation {
+  /// The step that it is about.
+  fileprivate var step: String? {
+    switch kind {
+    case .outcome(let step, _), .blockedBy(let step, _), .attempts(let step, _),
+      .command(let step, _), .variable(let step, _, _):
+      step
+    case .exit, .error, .order, .hooks, .output, .longest: nil
+    }
+  }
+}
+
+extension CaseRecord {
+  /// Whether something with the name of a stub is in the run.
+  fileprivate func knows(_ name: String) -> Bool {
+    var step = name
+    for suffix in ["on_success", "on_failure", "on_cancel", "on_complete", "wait_for"] {
+      if name == suffix { return true }
+      if name.hasSuffix("." + suffix) { step = String(name.dropLast(suffix.utf8.count + 1)) }
+    }
+    return names.contains { $0 == step || $0.hasPrefix(step + "[") }
+  }
+
+  fileprivate func ending(of step: String) -> String {
+    guard let outcome = outcomes[step] else { return "\(quoted(step)) has no outcome" }
+    let root = roots[step].map { " because of \(quoted($0))" } ?? ""
+    return "\(quoted(step)) \(outcome.pastTense)\(root)"
+  }
+
+  fileprivate var proposal: [String] {
+    ["exit: \(end?.exitStatus ?? 0)", "outcomes:"]
+      + settled.map { "  \(yaml($0)): \(outcomes[$0]?.word ?? "")" }
+  }
+}
+
+/// Seconds with three decimal places, in a column.
+private func shownSeconds(_ time: Nanoseconds) -> String {
+  let milliseconds = time / 1_000_000
+  let text = "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())s"
+  return String(repeating: " ", count: max(0, 10 - text.utf8.count)) + text
+}
+
+private func list(_ names: [String]) -> String { "[\(names.map(yaml).joined(separator: ", "))]" }
+
+/// A string as a scalar that means nothing else, anywhere.
+private func yaml(_ text: String) -> String {
+  let isPlain = text.utf8.allSatisfy { byte in
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+  let first = text.utf8.first.map { $0 >= 65 } ?? false
+  let isWord = ["true", "false", "null"].contains(text.lowercased())
+  return isPlain && first && !isWord ? text : Value.string(text).json
+}
+
+extension String {
+  fileprivate var withoutLineBreak: Substring { hasSuffix("\n") ? dropLast() : self[...] }
+}

@@ -1,0 +1,140 @@
+// `oprun test`: rehearses pipelines and compares what happens with what is expected.
+
+import Diagnostics
+import Glibc
+import Pipelines
+import Plans
+import Reporting
+
+extension Tool {
+  func test(_ invocation: Invocation) -> Int32 {
+    var files: [TestedFile] = []
+    var isValid = true
+    for path in invocation.operands {
+      if let file = testedFile(path) { files.append(file) } else { isValid = false }
+    }
+    if invocation.isOn(Options.update) {
+      for file in files where !update(file) { return ExitStatus.cannotWrite }
+    }
+    if let target = invocation.text(Options.testJUnit) {
+      do throws(SystemError) {
+        let text = TestReport.junit(files.map { ($0.path, $0.sources, $0.results) })
+        try writeWhole(Array(text.utf8), to: target)
+      } catch {
+        say(error.message)
+        return ExitStatus.cannotWrite
+      }
+    }
+    if invocation.isOn(Options.json) {
+      TestReport.write(json: files.map { ($0.path, $0.sources, $0.results) }, to: output)
+    } else {
+      shareOutputWithRunner()
+      for file in files { show(file, invocation) }
+    }
+    if !isValid { return ExitStatus.invalidPipeline }
+    let isOK = files.allSatisfy {
+      invocation.isOn(Options.update) ? $0.lastingFaultCount == 0 : $0.faultCount == 0
+    }
+    return isOK ? ExitStatus.success : 1
+  }
+
+  /// The file with tests, rehearsed; nil if it or its pipeline cannot be used, which has been reported.
+  private func testedFile(_ operand: String) -> TestedFile? {
+    let path = testPath(of: operand)
+    if path != operand, access(path, F_OK) != 0 {
+      say(
+        "\(quoted(operand)) has no tests: there is no \(quoted(path))",
+        help: "docs/testing-pipelines.md says what to write into it")
+      return nil
+    }
+    guard let bytes = read(path) else { return nil }
+    let tests: TestFile
+    do throws(TestFileFailure) {
+      tests = try readTests(path: path, bytes: bytes)
+    } catch {
+      errors.write(
+        render(
+          error.diagnostics, in: error.sources, color: isColored(STDERR_FILENO, .auto),
+          columns: Terminal.width(of: STDERR_FILENO)))
+      return nil
+    }
+    let slash = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+    let pipeline = tests.pipeline.map { $0.hasPrefix("/") ? $0 : slash + $0 } ?? usualPipeline(path)
+    var options = PlanningOptions()
+    options.files = .system
+    guard let loaded = load(pipeline, options) else { return nil }
+    return TestedFile(path, bytes: bytes, tests, pipeline: pipeline, loaded)
+  }
+
+  /// `release.test.yml` of `release.yml`.
+  private func testPath(of operand: String) -> String {
+    for ending in [".yml", ".yaml"] where operand.hasSuffix(ending) {
+      let stem = operand.dropLast(ending.utf8.count)
+      return stem.hasSuffix(".test") ? operand : "\(stem).test\(ending)"
+    }
+    return operand
+  }
+
+  private func usualPipeline(_ path: String) -> String {
+    for ending in [".test.yml", ".test.yaml"] where path.hasSuffix(ending) {
+      return String(path.dropLast(ending.utf8.count)) + String(ending.dropFirst(5))
+    }
+    return path
+  }
+
+  private func update(_ file: TestedFile) -> Bool {
+    let bytes = file.updated
+    if bytes == file.bytes { return true }
+    do throws(SystemError) {
+      try writeWhole(bytes, to: file.path)
+      return true
+    } catch {
+      say(error.message)
+      return false
+    }
+  }
+
+  /// Replaces a file as a whole.
+  private func writeWhole(_ bytes: [UInt8], to path: String) throws(SystemError) {
+    let action = "cannot write \(quoted(path))"
+    let temporary = path + ".oprun-\(getpid())"
+    var status = stat()
+    let mode = stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o644
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
+    guard file >= 0 else { throw SystemError(action, errno: errno) }
+    let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count
+    let error = errno
+    close(file)
+    if isWritten, rename(temporary, path) == 0 { return }
+    let cause = isWritten ? errno : error
+    unlink(temporary)
+    throw SystemError(action, errno: cause)
+  }
+
+  private func show(_ file: TestedFile, _ invocation: Invocation) {
+    let isUpdate = invocation.isOn(Options.update)
+    let diagnostics = file.diagnostics(lastingOnly: isUpdate)
+    if !diagnostics.isEmpty {
+      output.write(
+        render(
+          diagnostics, in: file.sources,
+          color: isColored(STDOUT_FILENO, invocation.choice(Options.color, default: .auto)),
+          columns: Terminal.width(of: STDOUT_FILENO)))
+    }
+    for result in isUpdate ? [] : file.results
+    where !result.isOK || invocation.isOn(Options.verbose) {
+      output.write("\n\(result.isOK ? "✓" : "✗") \(oneLine(result.test.name))\n")
+      for line in result.timeline { output.write("\(oneLine(line))\n") }
+    }
+    if !isUpdate, file.faultCount > 0 || invocation.isOn(Options.verbose) { output.write("\n") }
+    let count = file.results.count
+    output.write("\(pathAtLineStart(file.path)): \(count) case\(count == 1 ? "" : "s"), ")
+    if isUpdate {
+      output.write(file.updated == file.bytes ? "nothing to update\n" : "updated\n")
+    } else if file.faultCount == 0 {
+      output.write("all ok\n")
+    } else {
+      output.write("\(count - file.faultCount) ok, \(file.faultCount) failed\n")
+    }
+  }
+}
