@@ -61,6 +61,7 @@ struct Tool {
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)
     case Command.report.name: try report(invocation)
+    case Command.analyze.name: try analyze(invocation)
     case Command.prune.name: try prune(invocation)
     default: ExitStatus.internalError
     }

@@ -88,7 +88,7 @@ import Testing
       steps: [{id: a, run: exit 5}]
       """, to: "pipeline.yml")
     #expect(try workspace.run("oprun --output quiet pipeline.yml").status == 1)
-    let aboutRuns = ["resume", "history", "show", "logs", "prune"]
+    let aboutRuns = ["resume", "history", "show", "logs", "report", "analyze", "prune"]
     for (option, commands) in flags() {
       for command in commands {
         let line = "oprun \(command) \(aboutRuns.contains(command) ? "" : "pipeline.yml")"
@@ -124,7 +124,7 @@ extension OprunVariable.Audience {
 private func flags() -> [(option: oprun.Option, commands: [String])] {
   var flags: [(option: oprun.Option, commands: [String])] = []
   for command in Command.all {
-    for option in command.options {
+    for option in command.options where !option.variable.isEmpty {
       if let known = flags.firstIndex(where: { $0.option.variable == option.variable }) {
         flags[known].commands.append(command.name)
       } else {

@@ -116,6 +116,18 @@ enum Options {
   static let recordFormat = Option(
     "format", nil, .choice(ReportFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_REPORT_FORMAT", summary: "format of the report; html by default")
+  static let queueWidth = Option(
+    "queue", nil, .assignment, variable: "", isRepeatable: true,
+    summary: "what if the queue NAME ran VALUE steps at once; may be repeated")
+  static let without = Option(
+    "without", nil, .text("STEP", wanted: "the id of a step"), variable: "",
+    isRepeatable: true, summary: "what if this step took no time; may be repeated")
+  static let faster = Option(
+    "faster", nil, .assignment, variable: "", isRepeatable: true,
+    summary: "what if a step were faster, such as test=2x; may be repeated")
+  static let otherJobs = Option(
+    "jobs", "j", .count, variable: "OPRUN_ANALYZE_JOBS",
+    summary: "what if N steps of the default queue ran at once")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(
