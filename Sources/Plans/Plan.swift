@@ -18,7 +18,7 @@ package struct Plan: Sendable {
   /// True if durations are those of earlier runs, where these are known.
   package private(set) var knowsEarlierRuns = false
   /// The queues; `queues[0]` is the default queue.
-  package let queues: [QueueSpec]
+  package private(set) var queues: [QueueSpec]
   /// The pools: resources in file order, then mutexes.
   package let pools: [PoolSpec]
   package let failurePolicy: FailurePolicy
@@ -86,6 +86,15 @@ extension Plan {
       plan.graph.setExpected(duration, of: OperationID(index))
       plan.knowsEarlierRuns = true
     }
+    return plan
+  }
+}
+
+extension Plan {
+  /// The same plan with other queues, in the same order.
+  package func replacingQueues(_ queues: [QueueSpec]) -> Plan {
+    var plan = self
+    plan.queues = queues
     return plan
   }
 }

@@ -16,6 +16,7 @@ package struct RecordedRunSummary: Hashable, Sendable {
   package let exitStatus: Int?
   package let stop: String?
   package let host: String
+  package let processors: Int
   package let process: Int
   package let resumed: String?
   package let steps: Int
@@ -74,7 +75,7 @@ extension StateStore {
   private static let runColumns = """
     SELECT run.id, run.name, run.pipeline, run.file, run.started, run.duration, run.exit_status,
       run.stop, run.host, run.process, before.name, run.steps, run.ok, run.failed, run.allowed,
-      run.kept, run.log_bytes FROM run LEFT JOIN run AS before ON before.id = run.resumed
+      run.kept, run.log_bytes, run.processors FROM run LEFT JOIN run AS before ON before.id = run.resumed
     """
 
   /// The newest runs, the newest first.
@@ -144,7 +145,8 @@ extension StateStore {
     return RecordedRunSummary(
       number: number, name: rows.text(1) ?? "", pipeline: rows.text(2) ?? "", file: rows.text(3),
       started: rows.number(4) ?? 0, duration: rows.number(5), exitStatus: rows.number(6),
-      stop: rows.text(7), host: rows.text(8) ?? "", process: rows.number(9) ?? 0,
+      stop: rows.text(7), host: rows.text(8) ?? "",
+      processors: rows.number(17) ?? 1, process: rows.number(9) ?? 0,
       resumed: rows.text(10), steps: rows.number(11) ?? 0, ok: rows.number(12) ?? counts.ok,
       failed: rows.number(13) ?? counts.failed, allowed: rows.number(14) ?? counts.allowed,
       kept: rows.number(15) ?? counts.kept, logBytes: rows.number(16) ?? 0)

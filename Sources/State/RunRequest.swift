@@ -13,11 +13,16 @@ package struct RunRequest: Hashable, Sendable {
   package var secretParameters: [String] = []
   /// The steps that were named.
   package var steps: [String]
+  /// The width of the default queue, if it was given (`-j`).
+  package var jobs: Int?
 
-  package init(file: String?, parameters: [ParameterArgument], steps: [String]) {
+  package init(
+    file: String?, parameters: [ParameterArgument], steps: [String], jobs: Int? = nil
+  ) {
     self.file = file
     self.parameters = parameters
     self.steps = steps
+    self.jobs = jobs
   }
 
   /// The request as JSON; `isSecret` says which values must not be kept.
@@ -26,12 +31,15 @@ package struct RunRequest: Hashable, Sendable {
       (parameter.name, isSecret(parameter.value) ? Value.null : .string(parameter.value))
     }
     let steps = Value.list(steps.map { .string($0) })
-    return Value.map(ValueMap([("params", .map(ValueMap(given))), ("steps", steps)])).json
+    var request = ValueMap([("params", .map(ValueMap(given))), ("steps", steps)])
+    if let jobs { request["jobs"] = .number(Double(jobs)) }
+    return Value.map(request).json
   }
 
   init(file: String?, json: String) {
     self.init(file: file, parameters: [], steps: [])
     guard case .map(let map)? = try? JSONReader.value(of: json) else { return }
+    if case .number(let number)? = map["jobs"] { jobs = Int(exactly: number) }
     if case .list(let names)? = map["steps"] { steps = names.compactMap(\.text) }
     guard case .map(let given)? = map["params"] else { return }
     for (name, value) in zip(given.names, given.values) {

@@ -65,6 +65,7 @@ struct Tool {
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)
     case Command.report.name: try report(invocation)
+    case Command.analyze.name: try analyze(invocation)
     case Command.prune.name: try prune(invocation)
     case Command.status.name: try status(invocation)
     case Command.pause.name, Command.proceed.name, Command.cancel.name, Command.retry.name,

@@ -89,7 +89,8 @@ import Testing
       """, to: "pipeline.yml")
     #expect(try workspace.run("oprun --output quiet pipeline.yml").status == 1)
     let aboutRuns = [
-      "resume", "history", "show", "logs", "prune", "status", "pause", "continue", "cancel",
+      "resume", "history", "show", "logs", "report", "analyze", "prune", "status", "pause",
+      "continue", "cancel",
     ]
     let operands = ["retry": "a", "set": "max_parallel=2"]
     for (option, commands) in flags() {
@@ -132,7 +133,7 @@ extension OprunVariable.Audience {
 private func flags() -> [(option: oprun.Option, commands: [String])] {
   var flags: [(option: oprun.Option, commands: [String])] = []
   for command in Command.all {
-    for option in command.options {
+    for option in command.options where !option.variable.isEmpty {
       if let known = flags.firstIndex(where: { $0.option.variable == option.variable }) {
         flags[known].commands.append(command.name)
       } else {

@@ -67,7 +67,7 @@ enum ManualPage {
     var order: [Option] = []
     var commands: [String: [String]] = [:]
     for command in Command.all {
-      for option in command.options {
+      for option in command.options where !option.variable.isEmpty {
         if commands[option.variable] == nil { order.append(option) }
         commands[option.variable, default: []].append(command.name)
       }

@@ -33,7 +33,8 @@ import Testing
     for option in command.options {
       let synopsis = synopsis(of: option).drop { $0 == " " }.replacing("|", with: "\\|")
       let summary = option.summary.replacing("|", with: "\\|")
-      text += "| `\(synopsis)` | `\(option.variable)` | \(summary) |\n"
+      let variable = option.variable.isEmpty ? "" : "`\(option.variable)`"
+      text += "| `\(synopsis)` | \(variable) | \(summary) |\n"
     }
     return text
   }
@@ -76,7 +77,8 @@ import Testing
     for command in Command.all {
       let options = command.options + [Options.help]
       #expect(Set(options.map(\.name)).count == options.count)
-      #expect(Set(options.map(\.variable)).count == options.count)
+      let variables = options.map(\.variable).filter { !$0.isEmpty }
+      #expect(Set(variables).count == variables.count)
       #expect(Set(options.compactMap(\.letter)).count == options.compactMap(\.letter).count)
     }
   }

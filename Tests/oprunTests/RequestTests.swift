@@ -156,7 +156,7 @@ private let noFile =
     ),
     (
       "graph -j3 a.yml",
-      "unknown option '-j'; it is an option of 'oprun run' and 'oprun resume' [graph]"
+      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume' and 'oprun analyze' [graph]"
     ),
     (
       "list --dry-run a.yml",

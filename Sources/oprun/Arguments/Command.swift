@@ -83,6 +83,20 @@ struct Command: Sendable {
       """,
     options: [Options.recordFormat, Options.stateDirectory])
 
+  static let analyze = Command(
+    name: "analyze", operands: "[RUN]", operandCount: 0...1,
+    summary: "show where the time of a run went, and what would shorten it",
+    details: """
+      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      Shown are the critical path and what each second saved there is worth, what ready steps waited
+      for, and steps that fail now and then. The other options ask what would be different: the run is
+      repeated in virtual time with the durations that were measured.
+      """,
+    options: [
+      Options.otherJobs, Options.queueWidth, Options.without, Options.faster, Options.json,
+      Options.stateDirectory,
+    ])
+
   static let prune = Command(
     name: "prune", operands: "", operandCount: 0...0,
     summary: "remove old runs, with their logs",
@@ -216,7 +230,7 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report,
+    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, analyze,
     prune, graph, validate, test, list, schema, initialize, completions, help,
   ]
 

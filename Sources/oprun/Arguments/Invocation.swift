@@ -55,6 +55,11 @@ struct Invocation {
     }
   }
 
+  /// The values of an option that may be repeated, in the order in which they were given.
+  func texts(_ option: Option) -> [String] {
+    (values[option.name] ?? []).compactMap { if case .text(let text) = $0 { text } else { nil } }
+  }
+
   /// The chosen word as the type whose raw values are the words.
   func choice<Choice: RawRepresentable<String>>(_ option: Option, default choice: Choice) -> Choice
   {

@@ -12,7 +12,7 @@ struct Option: Sendable {
   let value: ValueKind?
   let summary: String
   /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
-  /// read elsewhere.
+  /// read elsewhere. Empty if there is none.
   let variable: String
   /// True if all occurrences count, in order, instead of only the last one.
   let isRepeatable: Bool

@@ -134,6 +134,18 @@ enum Options {
     summary: "write what happened in the place of what was expected")
   static let schemaOfTests = Option(
     "tests", variable: "OPRUN_SCHEMA_TESTS", summary: "the schema of files with tests instead")
+  static let queueWidth = Option(
+    "queue", nil, .assignment, variable: "", isRepeatable: true,
+    summary: "what if the queue NAME ran VALUE steps at once; may be repeated")
+  static let without = Option(
+    "without", nil, .text("STEP", wanted: "the id of a step"), variable: "",
+    isRepeatable: true, summary: "what if this step took no time; may be repeated")
+  static let faster = Option(
+    "faster", nil, .assignment, variable: "", isRepeatable: true,
+    summary: "what if a step were faster, such as test=2x; may be repeated")
+  static let otherJobs = Option(
+    "jobs", "j", .count, variable: "OPRUN_ANALYZE_JOBS",
+    summary: "what if N steps of the default queue ran at once")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(

@@ -92,4 +92,23 @@ extension UsageFailure {
       "'\(option.flag)' wants a size such as 500M or 2G, found \(quoted(text))",
       command: command.name)
   }
+
+  static func unknownQueue(_ name: String, among names: [String]) -> UsageFailure {
+    UsageFailure(
+      "there is no queue \(quoted(name))",
+      help: suggestion(for: name, among: names).map { "did you mean '\($0)'?" },
+      command: Command.analyze.name)
+  }
+
+  static func wrongWidth(_ text: String, of queue: String) -> UsageFailure {
+    UsageFailure(
+      "'--queue' wants a number of at least 1 for \(quoted(queue)), found \(quoted(text))",
+      command: Command.analyze.name)
+  }
+
+  static func wrongFactor(_ text: String, of step: String) -> UsageFailure {
+    UsageFailure(
+      "'--faster' wants a factor such as 2x for \(quoted(step)), found \(quoted(text))",
+      command: Command.analyze.name)
+  }
 }

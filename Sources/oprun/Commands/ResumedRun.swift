@@ -193,7 +193,7 @@ extension Tool {
     }
     return RunRequest(
       file: path == "-" ? nil : recordedPath(path), parameters: parameters,
-      steps: Array(invocation.operands.dropFirst()))
+      steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs))
   }
 
   /// The path of a pipeline by which its runs are found again: relative if it is below here.

@@ -69,6 +69,17 @@ extension Tool {
     }
   }
 
+  func sayMissing(_ replay: Replay) {
+    guard let first = replay.missing.first else { return }
+    let more = replay.missing.count > 1 ? " and \(replay.missing.count - 1) more" : ""
+    say("the pipeline has changed since: it has no step \(quoted(first))\(more)")
+  }
+
+  /// The trace in which a run is reported, whenever that is.
+  func recordedTrace(of run: RecordedRunSummary) -> TraceContext {
+    TraceContext(continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
+  }
+
   /// The plan of the pipeline of a run, as the file is now, with the parameters and steps of the run.
   func recordedPlan(
     of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
@@ -80,8 +91,10 @@ extension Tool {
     }
     var options = listingOptions(invocation)
     options.showsEveryStep = false
+    options.processorCount = run.processors
     options.selection = earlier.request.steps
     options.parameters = earlier.request.parameters
+    options.maxParallel = earlier.request.jobs
     guard var pipeline = load(file, options) else {
       return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
     }

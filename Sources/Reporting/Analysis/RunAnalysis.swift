@@ -1,0 +1,117 @@
+// Where the time of a run went, and what would change it: a fold over its events, and runs in virtual
+// time with the durations that were measured.
+
+package import Masking
+package import Plans
+package import RunFiles
+package import Scheduling
+
+/// What is changed in a run that is simulated.
+package struct Scenario: Hashable, Sendable {
+  /// The widths of queues, by name.
+  package var widths: [String: Int] = [:]
+  /// Steps that take no time.
+  package var removed: Set<String> = []
+  /// Steps, and how many times faster they are.
+  package var faster: [String: Double] = [:]
+
+  package init() {}
+
+  package var isEmpty: Bool { self == Scenario() }
+}
+
+/// The analysis of a run that is over.
+package struct RunAnalysis {
+  /// A step of the critical path.
+  struct PathStep {
+    let operation: OperationID
+    let duration: Nanoseconds
+    /// How much shorter the run would be if the step took no time.
+    let atMost: Nanoseconds
+    /// How much of each second that the step is shorter the run is shorter: from 0 to 1.
+    let worth: Double
+  }
+
+  let record: RunRecord
+  private let plan: Plan
+  private let durations: [String: Nanoseconds]
+
+  /// Analyses a run; `plan` is the one that it ran.
+  package init(_ events: [RunEvent], _ plan: Plan, _ directory: RunDirectory, _ masker: Masker?) {
+    var record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
+    for event in events { record.observe(event) }
+    self.record = record
+    self.plan = plan
+    durations = Self.durations(record, plan)
+  }
+
+  /// How long the steps of the plan took. A step whose instances were not known took as long as all of
+  /// them together; one that did not run took no time.
+  private static func durations(_ record: RunRecord, _ plan: Plan) -> [String: Nanoseconds] {
+    var durations: [String: Nanoseconds] = [:]
+    var spans: [OperationID: (start: Nanoseconds, end: Nanoseconds)] = [:]
+    for step in record.steps {
+      let planned = record.operations.planned(step.operation)
+      guard let start = step.settled.record?.start else { continue }
+      let span = spans[planned] ?? (start, step.end)
+      spans[planned] = (min(span.start, start), max(span.end, step.end))
+    }
+    for (index, step) in plan.steps.enumerated() {
+      durations[step.id] = spans[OperationID(index)].map { $0.end - $0.start } ?? 0
+    }
+    return durations
+  }
+
+  /// How long the run would take in a scenario.
+  package func makespan(_ scenario: Scenario = Scenario()) -> Nanoseconds {
+    var durations = durations
+    for (id, time) in durations {
+      if scenario.removed.contains(where: { Self.means($0, id) }) { durations[id] = 0 }
+      for (word, factor) in scenario.faster where Self.means(word, id) {
+        durations[id] = Nanoseconds(Double(time) / factor)
+      }
+    }
+    return Forecast(plan.with(widths: scenario.widths).expecting(durations)).makespan
+  }
+
+  /// Whether a word names a step, or one that it is an instance or a member of.
+  package static func means(_ word: String, _ id: String) -> Bool {
+    id == word || id.hasPrefix(word + "[") || id.hasPrefix(word + "/")
+  }
+
+  /// The steps of the critical path that took longest, and what it would bring to shorten them.
+  func path(limit: Int) -> [PathStep] {
+    let simulated = makespan()
+    let steps = Dictionary(record.steps.map { ($0.operation, $0) }) { first, _ in first }
+    let longest = record.criticalPath.compactMap { steps[$0] }.enumerated()
+      .sorted { ($1.element.duration, $0.offset) < ($0.element.duration, $1.offset) }
+      .prefix(limit).sorted { $0.offset < $1.offset }.map(\.element)
+    return longest.map { step in
+      let id = plan.steps[record.operations.planned(step.operation).index].id
+      var removed = Scenario()
+      removed.removed = [id]
+      // A tenth shorter.
+      var shorter = Scenario()
+      shorter.faster = [id: 10.0 / 9]
+      let tenth = Double(max(1, step.duration)) / 10
+      let gain = Double(simulated - makespan(shorter))
+      return PathStep(
+        operation: step.operation, duration: step.duration,
+        atMost: max(0, simulated - makespan(removed)), worth: min(1, max(0, gain / tenth)))
+    }
+  }
+}
+
+extension Plan {
+  /// The same plan with other widths of queues, by their names.
+  fileprivate func with(widths: [String: Int]) -> Plan {
+    widths.isEmpty
+      ? self
+      : replacingQueues(
+        queues.map { queue in
+          var queue = queue
+          queue.width = widths[queue.name] ?? queue.width
+          return queue
+        })
+  }
+}

@@ -1,0 +1,85 @@
+// What ready steps waited for.
+
+import Plans
+import Scheduling
+
+/// The time that steps waited for one thing although everything that they depend on had ended.
+struct Wait: Hashable {
+  enum Cause: Hashable {
+    /// A slot of a queue.
+    case queue(QueueID)
+    /// A mutex, a resource, a place among the instances of a matrix.
+    case pool(PoolID)
+    /// A condition, a delay, what oprun did meanwhile.
+    case other
+  }
+
+  let cause: Cause
+  var time: Nanoseconds
+  var stepCount: Int
+}
+
+extension RunAnalysis {
+  /// Less is how long it takes to start a step.
+  private static let shortest: Nanoseconds = 5_000_000
+
+  /// The waits, the longest first. The cause of each is what the step got when it started: a share of
+  /// a pool or a slot of its queue that another step had held until then.
+  func waits() -> [Wait] {
+    let ran = record.steps.filter { $0.settled.record != nil }
+    let ends = ran.sorted { $0.end < $1.end }
+    var ended: [OperationID: Nanoseconds] = [:]
+    for step in record.steps { ended[step.operation] = step.end }
+    var waits: [Wait.Cause: Wait] = [:]
+    for step in ran {
+      guard let start = step.settled.record?.start else { continue }
+      var ready: Nanoseconds = 0
+      forEachStep(before: step.operation) { ready = max(ready, ended[$0] ?? 0) }
+      guard start - ready >= Self.shortest else { continue }
+      let cause = cause(of: step.operation, startedAt: start, after: ends)
+      waits[cause, default: Wait(cause: cause, time: 0, stepCount: 0)].time += start - ready
+      waits[cause]?.stepCount += 1
+    }
+    return waits.values.sorted {
+      ($1.time, $0.stepCount) < ($0.time, $1.stepCount)
+    }
+  }
+
+  /// Visits the steps that a step depends on; groups stand for their members.
+  private func forEachStep(before operation: OperationID, _ body: (OperationID) -> Void) {
+    var seen: Set<OperationID> = []
+    func visit(_ dependency: OperationID) {
+      guard seen.insert(dependency).inserted else { return }
+      guard record.operations.standsForOthers(dependency) else { return body(dependency) }
+      record.operations.forEachDependency(of: dependency, visit)
+    }
+    record.operations.forEachDependency(of: operation, visit)
+  }
+
+  private func cause(
+    of operation: OperationID, startedAt start: Nanoseconds, after ends: [StepRecord]
+  ) -> Wait.Cause {
+    var index = firstIndex(in: ends, endingAfter: start)
+    let graph = record.operations.plan.graph
+    let own = graph[record.operations.planned(operation)]
+    var sharesQueue = false
+    while index > 0, ends[index - 1].end >= start - Self.shortest {
+      index -= 1
+      let other = graph[record.operations.planned(ends[index].operation)]
+      let shared = own.claims.first { claim in other.claims.contains { $0.pool == claim.pool } }
+      if let shared { return .pool(shared.pool) }
+      if other.queue == own.queue { sharesQueue = true }
+    }
+    return sharesQueue ? .queue(own.queue) : .other
+  }
+
+  /// The index of the first step that ended after a moment.
+  private func firstIndex(in ends: [StepRecord], endingAfter time: Nanoseconds) -> Int {
+    var (low, high) = (0, ends.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ends[middle].end <= time { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,120 @@
+// `oprun analyze`: where the time of a run went, and what would change it.
+
+import Diagnostics
+import Execution
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+import State
+
+extension Tool {
+  /// How many runs are looked at for steps that fail now and then.
+  private static let historyLength = 20
+
+  func analyze(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let state = try openState(&invocation, entersDirectory: true) else {
+      return ExitStatus.usage
+    }
+    return try withStore(state) { store throws(UsageFailure) in
+      let name = try runName(invocation.operands.first, in: store, .analyze)
+      guard let run = try? store.run(named: name) else { throw .noRuns(.analyze) }
+      switch recordedPlan(of: run, store, invocation) {
+      case .failure(let exit): return exit.status
+      case .success(let recorded):
+        let scenario = try scenario(invocation, recorded.plan)
+        guard let directory = store.folder.run(named: run.name) else {
+          say("the directory of \(run.name) is gone")
+          return ExitStatus.cannotWrite
+        }
+        return analyze(run, recorded, directory, store, scenario, invocation)
+      }
+    }
+  }
+
+  private func analyze(
+    _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ directory: RunDirectory,
+    _ store: StateStore, _ scenario: Scenario, _ invocation: Invocation
+  ) -> Int32 {
+    do throws(StoreFailure) {
+      let replay = try store.replay(run, recorded.plan, recordedTrace(of: run))
+      sayMissing(replay)
+      let analysis = RunAnalysis(
+        replay.events, recorded.plan, directory, recorded.secrets.masker)
+      let flaky = try run.file.map { file throws(StoreFailure) in
+        try store.flakySteps(of: file, lastRuns: Self.historyLength)
+      }
+      let changed = scenario.isEmpty ? nil : analysis.makespan(scenario)
+      if invocation.isOn(Options.json) {
+        output.write("{")
+        analysis.writeFields(changed: changed, to: output)
+        writeJSON(flaky ?? [])
+        output.write("}\n")
+      } else {
+        clipOutput()
+        analysis.write(changed: changed, to: output)
+        write(flaky ?? [])
+      }
+      return ExitStatus.success
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
+    }
+  }
+
+  /// What is asked for instead of the run as it was.
+  private func scenario(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) -> Scenario {
+    var scenario = Scenario()
+    if let jobs = invocation.count(Options.otherJobs) {
+      scenario.widths[plan.queues[0].name] = jobs
+    }
+    for (name, value) in invocation.assignments(Options.queueWidth) {
+      guard plan.queues.contains(where: { $0.name == name }) else {
+        throw .unknownQueue(name, among: plan.queues.map(\.name))
+      }
+      guard let width = Int(value), width > 0 else { throw .wrongWidth(value, of: name) }
+      scenario.widths[name] = width
+    }
+    for step in invocation.texts(Options.without) {
+      try check(step, plan, Options.without)
+      scenario.removed.insert(step)
+    }
+    for (step, value) in invocation.assignments(Options.faster) {
+      try check(step, plan, Options.faster)
+      guard value.hasSuffix("x"), let factor = Double(value.dropLast()), factor > 0,
+        factor.isFinite
+      else { throw .wrongFactor(value, of: step) }
+      scenario.faster[step] = factor
+    }
+    return scenario
+  }
+
+  private func check(_ step: String, _ plan: Plan, _ option: Option) throws(UsageFailure) {
+    if plan.steps.contains(where: { RunAnalysis.means(step, $0.id) }) { return }
+    var failure = UsageFailure.unknownStep(step, for: option, among: plan.steps.lazy.map(\.id))
+    failure.command = Command.analyze.name
+    throw failure
+  }
+
+  private func write(_ flaky: [FlakyStep]) {
+    guard !flaky.isEmpty else { return }
+    output.write("\nflaky in the last \(Self.historyLength) runs, unchanged\n")
+    for step in flaky.prefix(10) {
+      output.write("  \(printable(step.name))  failed in \(step.failures) of \(step.runs)")
+      if step.retries > 0 { output.write(", needed a retry in \(step.retries)") }
+      output.writeNewline()
+    }
+  }
+
+  private func writeJSON(_ flaky: [FlakyStep]) {
+    output.write(field: "flaky")
+    output.write(jsonList: flaky) { step in
+      output.write("{")
+      output.write(field: "step", isFirst: true)
+      output.write(json: step.name)
+      output.write(
+        ",\"runs\":\(step.runs),\"failed\":\(step.failures),\"retried\":\(step.retries)}")
+    }
+  }
+}

@@ -1,0 +1,103 @@
+// `oprun analyze`: a run that is long enough to measure, and what it says about it.
+
+import Foundation
+import Testing
+
+@Suite struct `The analysis of a run` {
+  private static let pipeline = """
+    max_parallel: 2
+    queues: {net: {max_parallel: 1}}
+    steps:
+      - {id: build, run: sleep 0.5}
+      - {id: lint, run: sleep 0.2, depends_on: [build]}
+      - {id: unit, run: sleep 0.4, depends_on: [build], mutex: db}
+      - {id: system, run: sleep 0.6, depends_on: [build], mutex: db}
+      - {id: first, run: sleep 0.3, queue: net}
+      - {id: second, run: sleep 0.3, queue: net}
+      - {id: sometimes, run: 'test "$OPRUN_ATTEMPT" = 2', retry: 1}
+      - {id: all, run: 'true', depends_on: [unit, system, lint]}
+    """
+
+  private func run() throws -> Workspace {
+    let place = try Workspace(named: "analyze", holding: [])
+    try place.write(Self.pipeline, to: "p.yml")
+    #expect(try place.run("oprun p.yml --output quiet").status == 0)
+    return place
+  }
+
+  private func analysis(
+    _ place: Workspace, _ options: String = ""
+  ) throws -> [String: Any] {
+    let end = try place.run("oprun analyze --json \(options)")
+    #expect(end.errors == "")
+    let json = try JSONSerialization.jsonObject(with: Data(end.output.utf8))
+    return try #require(json as? [String: Any])
+  }
+
+  /// The goal is 3 %; a loaded machine starts commands late.
+  @Test func `repeats the run in virtual time`() throws {
+    let found = try analysis(try run())
+    let wall = try #require(found["wall_ms"] as? Double)
+    let simulated = try #require(found["simulated_ms"] as? Double)
+    #expect(abs(wall - simulated) / wall < 0.15, "\(wall) \(simulated)")
+    #expect(simulated >= 1500)
+  }
+
+  @Test func `says what would change the run`() throws {
+    let place = try run()
+    let base = try #require(try analysis(place)["simulated_ms"] as? Double)
+    func changed(_ options: String) throws -> Double {
+      try #require(try analysis(place, options)["what_if_ms"] as? Double)
+    }
+    #expect(try changed("-j 1") > base + 100)
+    #expect(try changed("--without build") < base - 300)
+    #expect(try changed("--faster system=2x") < base - 150)
+    #expect(try changed("--queue net=2") <= base + 1)
+  }
+
+  @Test func `names the critical path, what steps waited for, and flaky steps`() throws {
+    let found = try analysis(try run())
+    let path = try #require(found["critical_path"] as? [[String: Any]])
+    #expect(path.map { $0["step"] as? String } == ["build", "system", "all"])
+    // The run is as long as build, unit and system, which share a mutex.
+    let build = try #require(path.first)
+    #expect(try #require(build["saves_per_second"] as? Double) > 0.5)
+    #expect(try #require(build["saves_at_most_ms"] as? Double) > 200)
+    let waits = try #require(found["waits"] as? [[String: Any]])
+    #expect(waits.contains { $0["for"] as? String == "pool db" })
+    #expect(waits.contains { ($0["for"] as? String)?.hasPrefix("queue ") == true })
+    let flaky = try #require(found["flaky"] as? [[String: Any]])
+    #expect(flaky.count == 1)
+    #expect(flaky.first?["step"] as? String == "sometimes")
+    #expect(flaky.first?["retried"] as? Int == 1)
+    #expect(flaky.first?["failed"] as? Int == 0)
+  }
+
+  @Test func `refuses what makes no sense`() throws {
+    let place = try run()
+    let mistakes = try place.run(
+      """
+      oprun analyze --queue nte=2; oprun analyze --queue net=0; oprun analyze --faster build=2
+      oprun analyze --faster biuld=2x; oprun analyze --without none; oprun analyze nothing
+      """)
+    #expect(
+      place.normalised(mistakes.errors) == """
+        oprun: there is no queue 'nte'
+          help: did you mean 'net'?
+        try 'oprun analyze --help'
+        oprun: '--queue' wants a number of at least 1 for 'net', found '0'
+        try 'oprun analyze --help'
+        oprun: '--faster' wants a factor such as 2x for 'build', found '2'
+        try 'oprun analyze --help'
+        oprun: '--faster' wants the id of a step that runs, found 'biuld'
+          help: did you mean 'build'?
+        try 'oprun analyze --help'
+        oprun: '--without' wants the id of a step that runs, found 'none'
+        try 'oprun analyze --help'
+        oprun: there is no run 'nothing'
+          help: 'oprun history' lists the runs
+        try 'oprun analyze --help'
+
+        """)
+  }
+}
