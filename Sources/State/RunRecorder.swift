@@ -26,6 +26,9 @@ package struct RecordedRun {
     self.directory = directory
     self.request = request
   }
+
+  /// The name under which a step is recorded, without secrets.
+  func name(_ id: String, of place: Int) -> String { masker?.name(id, number: place) ?? id }
 }
 
 /// An observer that records.
@@ -226,7 +229,7 @@ extension RunRecorder {
     let count = run.plan.steps.count
     let id =
       operation.index < count ? run.plan.steps[operation.index].id : names[operation.index - count]
-    return run.masker?.name(id, number: operation.index) ?? id
+    return run.name(id, of: operation.index)
   }
 
   /// The operation of the plan that it was made from.
@@ -284,6 +287,10 @@ extension RunRecorder {
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
     if let last = step?.last, ending.outcome != .succeeded { ended[operation] = last }
+    // When the last attempt of several was started follows from nothing else.
+    if let last = step?.last, case .attempt(let number) = last.role, number > 1 {
+      pending.append(.command(name(of: operation), last))
+    }
     pending.append(
       .settled(
         step?.key ?? key(of: operation),

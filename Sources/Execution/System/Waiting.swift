@@ -54,6 +54,8 @@ enum Owner: UInt32 {
   case jobControl
   /// Those who ask the run something through its socket.
   case control
+  /// The jobserver, which may have a token.
+  case jobs
 }
 
 /// Something that is ready.

@@ -55,6 +55,7 @@ struct StepDetails {
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     add("tty", settings.usesTerminal ? "true" : nil)
     add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
+    add("jobserver", settings.sharesJobs.map { $0 ? "true" : "false" })
     addHooks()
     return lines
   }

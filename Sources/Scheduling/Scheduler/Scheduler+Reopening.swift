@@ -62,7 +62,7 @@ extension Scheduler {
     var edges = EdgeCursor(dependenciesOf: id, in: graph)
     while let edge = edges.next(in: graph) {
       guard let ending = ending(of: edge.from) else {
-        if !(edge.condition.waitsForReadiness && announced.contains(edge.from)) { count += 1 }
+        if !(edge.condition.waitsForReadiness && announced[edge.from] != nil) { count += 1 }
         continue
       }
       if !isFirst, edge.condition.effect(of: ending) == .skips {

@@ -190,7 +190,7 @@ extension Planner {
       for hook in hooks { check(hook.command, in: scope.inHook) }
     case .early(let value): check(value, in: scope)
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans,
+      .orphans, .jobserver,
       .outputs:
       break
     }
@@ -282,7 +282,7 @@ extension Setting {
     case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans,
+      .orphans, .jobserver,
       .outputs:
       false
     }
