@@ -23,12 +23,14 @@ int clinux_listen(const char *path, int backlog) {
   if (error < 0) return error;
   int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (listener < 0) return -errno;
-  // Since Linux 2.6 the file gets the mode that the socket has when it is bound.
-  if (fchmod(listener, 0600) == 0 &&
-      bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
-      listen(listener, backlog) == 0)
-    return listener;
+  // The file gets the mode that the socket has when it is bound, less the mask.
+  mode_t mask = umask(0077);
+  int bound = fchmod(listener, 0600) == 0 &&
+              bind(listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+              listen(listener, backlog) == 0;
   error = errno;
+  umask(mask);
+  if (bound) return listener;
   close(listener);
   return -error;
 }

@@ -122,6 +122,8 @@ final class RunLoop {
   var feedDue: Nanoseconds?
   /// Who paused a queue, and when.
   var pauses: [QueueID: Pause] = [:]
+  /// Who changed something last.
+  var lastUser: String?
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: CommandEnd] = [:]
 

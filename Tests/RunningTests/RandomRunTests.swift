@@ -313,12 +313,7 @@ private struct RandomRun {
         if !machine.groups.members(of: edge.from).isEmpty { seen.insert("use of a group") }
         return
       }
-      let members = machine.groups.members(of: edge.from)
-      if edge.condition == .readyOrDone,
-        mayHaveFailed(edge.from) || members.contains(where: { settled[$0] != nil })
-      {
-        return
-      }
+      if edge.condition == .readyOrDone, mayHaveFailed(edge.from) { return }
       let endings = (settled[edge.from].map { [$0] } ?? []) + (earlier[edge.from] ?? [])
       guard endings.contains(where: { edge.condition.isSatisfied(by: $0) }) else {
         return complaints.append("\(operation) starts before \(edge.from): \(edge.condition)")

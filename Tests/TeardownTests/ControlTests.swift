@@ -76,6 +76,43 @@ import Testing
     #expect(lines.contains { $0.contains("\"step\":\"long\"") && $0.contains("succeeded") })
   }
 
+  @Test func `see the block of the run in another terminal`() throws {
+    let run = try OprunProcess(
+      "steps:\n  - id: long\n    run: 'echo first; until test -e over; do sleep 0.02; done'\n"
+        + "  - {id: last, depends_on: [long], run: exit 3}\n", arguments: "--output quiet")
+    _ = try #require(ControlSocket(of: run))
+    let device = try PseudoTerminal(columns: 60, rows: 14)
+    let emulator = TerminalEmulator(rows: 14, columns: 60)
+    let client = try Child(
+      script: """
+        cd '\(run.folder.path)'
+        unset CI GITHUB_ACTIONS GITLAB_CI BUILDKITE TEAMCITY_VERSION TF_BUILD TMUX STY NO_COLOR
+        export TERM=xterm-256color
+        exec <\(device.path) >\(device.path) 2>&1
+        exec setsid --ctty --wait '\(OprunProcess.program)' status --follow --color never
+        """)
+    func see(_ text: String) -> Bool {
+      eventually {
+        emulator.feed(device.news())
+        return emulator.text.contains(text)
+      }
+    }
+    #expect(see("1 running, 1 waiting"), "\(emulator.text)")
+    #expect(see("first"), "\(emulator.text)")
+    #expect(try run.ask("pause") == "the run is paused: what runs goes on, nothing new starts\n0\n")
+    #expect(see(", paused by "), "\(emulator.text)")
+    #expect(try run.ask("continue") == "the run goes on\n0\n")
+    run.touch("over")
+    #expect(run.wait() == 1)
+    #expect(client.wait() == 0)
+    #expect(see("pipeline.yml: 1 failed, 1 ok in "), "\(emulator.text)")
+    let lines = emulator.text.split(separator: "\n").map(String.init)
+    #expect(lines.contains { $0.hasPrefix("✓ long") })
+    #expect(lines.contains { $0.hasPrefix("✗ last  exit 3 after ") })
+    #expect(!emulator.text.contains("> long"), "\(emulator.text)")
+    #expect(emulator.faults == [])
+  }
+
   @Test func `hear that a run which was killed is no longer in progress`() throws {
     let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
     let control = try #require(ControlSocket(of: run))

@@ -13,6 +13,9 @@ struct ControlFeed {
   private(set) var cursor = 0
   /// Those that have changed since they were told, with the last command that ended.
   private var changed: [OperationID: CommandEnd?] = [:]
+  /// The same, in the order in which they changed; also some that were told since.
+  private var order: [OperationID] = []
+  private var orderStart = 0
   /// True if the run itself has changed: what is paused, why it stops.
   var isRunChanged = false
   var hasToldAll = false
@@ -28,7 +31,7 @@ struct ControlFeed {
     // What has not been told yet will be told as it is then.
     guard operation.index >= 0, operation.index < cursor || end != nil else { return }
     let known: CommandEnd? = changed[operation] ?? nil
-    changed[operation] = .some(end ?? known)
+    if changed.updateValue(end ?? known, forKey: operation) == nil { order.append(operation) }
   }
 
   /// The next operation to tell; nil if there is none at present.
@@ -38,8 +41,17 @@ struct ControlFeed {
       cursor += 1
       return (operation, changed.removeValue(forKey: operation) ?? nil)
     }
-    guard let (operation, end) = changed.first else { return nil }
-    changed[operation] = nil
-    return (operation, end)
+    while orderStart < order.count {
+      let operation = order[orderStart]
+      orderStart += 1
+      if orderStart > 1024, orderStart > order.count / 2 {
+        order.removeFirst(orderStart)
+        orderStart = 0
+      }
+      if let end = changed.removeValue(forKey: operation) { return (operation, end) }
+    }
+    order = []
+    orderStart = 0
+    return nil
   }
 }

@@ -124,6 +124,7 @@ extension RunLoop {
   }
 
   private func notePause(_ note: ControlNote, at time: Nanoseconds) {
+    lastUser = note.user
     switch note.action {
     case .pause(let queue):
       for queue in queue.map({ [$0] }) ?? machine.plan.queues.indices.map({ QueueID($0) }) {

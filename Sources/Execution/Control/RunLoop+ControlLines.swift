@@ -97,6 +97,7 @@ extension RunLoop {
   func runLine(at time: Nanoseconds) -> String {
     var fields = Fields()
     fields.add("changed", true)
+    if let user = lastUser { fields.add("by", user) }
     addState(to: &fields, at: time)
     return fields.line
   }
@@ -179,7 +180,7 @@ extension RunLoop {
     fields.add("step", name(of: operation))
     fields.add("number", operation.index)
     fields.add("state", word(for: state, operation))
-    if isGroup { fields.add("group", true) }
+    if isGroup { fields.add("group", isMatrix(operation) ? "matrix" : "steps") }
     if let parent = machine.groups.group(of: operation) { fields.add("in", parent.index) }
     let queue = machine.scheduler.graph.queue(of: operation)
     if queue != .default, machine.plan.queues.indices.contains(queue.index) {
@@ -197,7 +198,25 @@ extension RunLoop {
       }
     }
     if let end = end ?? failedEnds[operation] { add(end, to: &fields) }
+    if feed.follows, !feed.hasToldAll { addPlan(of: operation, to: &fields) }
     return fields.line
+  }
+
+  /// What those who follow the run need to estimate its end.
+  private func addPlan(of operation: OperationID, to fields: inout Fields) {
+    let graph = machine.scheduler.graph
+    if let name = machine.steps[operation].settings.name { fields.add("name", masked(name)) }
+    if let expected = graph.expected(of: operation) {
+      fields.add("expected_ms", milliseconds: expected)
+    }
+    if !graph.takesSlot(operation) { fields.add("service", true) }
+    var before: [String] = []
+    graph.forEachDependency(of: operation) { before.append(String($0.from.index)) }
+    if !before.isEmpty { fields.add("after", json: "[" + before.joined(separator: ",") + "]") }
+  }
+
+  private func isMatrix(_ operation: OperationID) -> Bool {
+    machine.groupPlan(operation)?.isOfInstances ?? false
   }
 
   private func add(_ end: CommandEnd, to fields: inout Fields) {

@@ -121,6 +121,14 @@ package struct ControlLine {
     return items.compactMap { if case .map(let map) = $0 { ControlLine(map) } else { nil } }
   }
 
+  /// Whole numbers.
+  package func numbers(_ name: String) -> [Int] {
+    guard case .list(let items)? = fields[name] else { return [] }
+    return items.compactMap {
+      if case .number(let number) = $0 { Int(exactly: number) } else { nil }
+    }
+  }
+
   package func line(_ name: String) -> ControlLine? {
     if case .map(let map)? = fields[name] { ControlLine(map) } else { nil }
   }

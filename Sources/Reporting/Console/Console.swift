@@ -24,7 +24,10 @@ package final class Console: RunObserver {
   private var display: LiveDisplay?
   private var heartbeat: Heartbeat?
 
-  package init(plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode) {
+  /// Without `showsOutput`, what steps print is seen in the block alone.
+  package init(
+    plan: Plan, directory: RunDirectory, screen: Screen, mode: OutputMode, showsOutput: Bool = true
+  ) {
     self.screen = screen
     self.mode = mode
     operations = RunOperations(
@@ -37,6 +40,7 @@ package final class Console: RunObserver {
     }
     output =
       switch mode {
+      case _ where !showsOutput: UnseenOutput()
       case .live, .grouped: GroupedOutput(screen: screen, operations: operations)
       case .prefixed: PrefixedOutput(screen: screen, operations: operations)
       case .quiet, .json: UnseenOutput()
@@ -52,6 +56,28 @@ package final class Console: RunObserver {
   package func observe(_ event: RunEvent) {
     screen.ci?.advance(to: event)
     show(event)
+    progress?.observe(event)
+    display?.changed(at: event.time)
+  }
+
+  /// Takes account of what was before somebody began to look, and shows nothing of it.
+  package func catchUp(_ event: RunEvent) {
+    switch event.kind {
+    case .began(let beginning): changes.begin(beginning.clock)
+    case .started(let operation, _): ledger.start(operation, at: event.time)
+    case .ended(let operation, let role, let end):
+      let log = operations.log(of: Stream(operation: operation, role: role))?.identity
+      ledger.end(operation, CommandResult(role: role, end: end, log: log), at: event.time)
+    case .settled(let operation, let ending, let cause):
+      if let settled = ledger.settle(operation, ending, cause, at: event.time) {
+        _ = lines.fold(settled)
+      }
+    case .ready(let operation): ledger.becameReady(operation, at: event.time)
+    case .controlled(let note): changes.add(note, at: event.time)
+    case .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
+      .published, .retrying, .orphansFound, .outOfReach, .stopping, .reopened, .notice, .finished:
+      break
+    }
     progress?.observe(event)
     display?.changed(at: event.time)
   }

@@ -71,6 +71,9 @@ final class RunConnection {
     }
   }
 
+  /// Whether nothing more comes.
+  var isOver: Bool { hasEnded && !hasLine }
+
   /// Whether a whole line has come already.
   var hasLine: Bool { buffer[start...].contains(UInt8(ascii: "\n")) }
 

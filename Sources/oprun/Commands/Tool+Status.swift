@@ -9,14 +9,18 @@ import RunFiles
 extension Tool {
   func status(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     var request = ControlRequest(.status)
-    request.isWhole = invocation.isOn(Options.json)
+    let isJSON = invocation.isOn(Options.json)
+    request.isWhole = isJSON || invocation.isOn(Options.followRun)
     request.follows = invocation.isOn(Options.followRun)
     return try withRun(invocation.operands.first, invocation) {
       directory throws(RunConnection.Failure) in
       let connection = try RunConnection(directory, request)
       guard let first = try connection.line() else { throw .gone }
       guard let head = understood(first, invocation) else { return ExitStatus.refused }
-      if request.isWhole {
+      if request.follows, !isJSON {
+        return try follow(head, connection, directory, invocation)
+      }
+      if isJSON {
         return request.follows
           ? try pass(first, connection) : try writeJSON(first, connection)
       }
@@ -65,6 +69,37 @@ extension Tool {
   private static let complete = Array("{\"complete\"".utf8)
 
   // MARK: For people
+
+  /// Shows the run as its own terminal does.
+  private func follow(
+    _ head: ControlLine, _ connection: RunConnection, _ directory: RunDirectory,
+    _ invocation: Invocation
+  ) throws(RunConnection.Failure) -> Int32 {
+    var plan = FollowedPlan(head)
+    while true {
+      guard let line = try connection.line() else { throw .gone }
+      guard let row = ControlLine(line), !row.isTrue("complete") else { break }
+      plan.add(row)
+    }
+    var options = ScreenOptions()
+    options.color = invocation.choice(Options.color, default: .auto)
+    options.usesASCII = invocation.isOn(Options.ascii)
+    options.isLive = true
+    let screen = Screen(
+      output: STDOUT_FILENO, messages: STDERR_FILENO, options: options,
+      environment: environmentValue)
+    let run = FollowedRun(head, plan, in: directory, on: screen, .live)
+    while true {
+      let wait = run.endTurn()
+      guard connection.hasLine || connection.wait(for: Int16(POLLIN), wait) else { continue }
+      if !connection.hasLine { try connection.fill(patience: 0) }
+      while connection.hasLine {
+        guard let line = try connection.line(), let row = ControlLine(line) else { break }
+        if run.take(row) { return ExitStatus.success }
+      }
+      if connection.isOver { throw .gone }
+    }
+  }
 
   private func write(
     _ head: ControlLine, _ connection: RunConnection

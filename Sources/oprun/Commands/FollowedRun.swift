@@ -1,0 +1,222 @@
+// A run that is followed: the states that it tells become the events that a display folds. What did not
+// last is not told, and so is not shown.
+
+import Diagnostics
+import Glibc
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+
+final class FollowedRun {
+  private struct Known {
+    var state = "waiting"
+    var ending: Ending?
+    var role: CommandRole?
+    var attempt = 1
+  }
+
+  private let directory: RunDirectory
+  private let console: Console
+  private let start: Nanoseconds
+  private let plannedCount: Int
+  private var known: [Known] = []
+  private var numbers: [String: OperationID] = [:]
+  private var paused: Set<QueueID> = []
+  private var isStopping = false
+  private let queues: [QueueSpec]
+  /// False while it is told what was before.
+  private var isLive = false
+  /// The commands that run.
+  private var running: [OperationID: CommandRole] = [:]
+  private var opened: Set<OperationID> = []
+
+  /// The logs that are looked at for their last lines.
+  private static let mostLogs = 100
+
+  init(
+    _ head: ControlLine, _ plan: FollowedPlan, in directory: RunDirectory, on screen: Screen,
+    _ mode: OutputMode
+  ) {
+    self.directory = directory
+    let made = plan.plan
+    queues = made.queues
+    console = Console(
+      plan: made, directory: directory, screen: screen, mode: mode, showsOutput: false)
+    start = Nanoseconds(head.number("monotonic_ns") ?? 0)
+    plannedCount = plan.rows.count
+    let wallTime = Nanoseconds(head.number("started_ms") ?? 0) * 1_000_000
+    tell(
+      .began(
+        RunBeginning(
+          runID: head.text("run") ?? "",
+          clock: RunClock(wallTime: wallTime, monotonicTime: start),
+          host: RunHost(name: "", processorCount: 1),
+          processID: Int32(head.number("process") ?? 0))))
+    for row in plan.rows { hear(row) }
+    hearRun(head)
+    isLive = true
+  }
+
+  private var now: Nanoseconds {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) - start
+  }
+
+  private func tell(_ kind: RunEvent.Kind, at time: Nanoseconds? = nil) {
+    let event = RunEvent(at: time ?? now, kind)
+    if isLive { console.observe(event) } else { console.catchUp(event) }
+  }
+
+  // MARK: Lines
+
+  /// Takes a line; true if it is the last one.
+  func take(_ line: ControlLine) -> Bool {
+    if line.isTrue("finished") {
+      let status = Int32(line.number("exit_status") ?? 0)
+      tell(.finished(RunEnd(exitStatus: status)))
+      return true
+    }
+    if line.isTrue("changed") { hearRun(line) } else if line.has("step") { hear(line) }
+    return false
+  }
+
+  private func hearRun(_ line: ControlLine) {
+    for queue in line.lines("queues") {
+      guard let index = queues.firstIndex(where: { $0.name == queue.text("name") }) else {
+        continue
+      }
+      let id = QueueID(index)
+      let subject = queues.count > 1 ? id : nil
+      if queue.isTrue("paused"), paused.insert(id).inserted, let user = queue.text("by") {
+        let since = queue.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
+        tell(.controlled(ControlNote(.pause(subject), by: user)), at: since)
+      } else if !queue.isTrue("paused"), paused.remove(id) != nil {
+        tell(.controlled(ControlNote(.proceed(subject), by: line.text("by") ?? "somebody")))
+      }
+    }
+    if let reason = line.text("stopping"), !isStopping {
+      isStopping = true
+      // Only the words are known.
+      tell(.stopping(.stateFailure(reason)))
+    }
+  }
+
+  private func hear(_ row: ControlLine) {
+    guard let number = row.number("number"), let state = row.text("state") else { return }
+    let operation = OperationID(number)
+    if number == known.count {
+      known.append(Known())
+      numbers[row.text("step") ?? ""] = operation
+      if number >= plannedCount, let group = row.number("in") {
+        tell(.appended(operation, id: row.text("step") ?? "", group: OperationID(group)))
+      }
+    }
+    guard known.indices.contains(number) else { return }
+    if let ending = known[number].ending, ending != self.ending(state, row) {
+      known[number] = Known()
+      tell(.reopened(operation, ending))
+    }
+    known[number].attempt = row.number("attempt") ?? known[number].attempt
+    switch state {
+    case "running": hearRunning(operation, row)
+    case "retrying":
+      end(operation, row)
+      if known[number].state != state {
+        tell(.retrying(operation, nextAttempt: known[number].attempt + 1, delay: 0))
+      }
+    case "waiting", "ready": break
+    default:
+      if known[number].ending == nil, let ending = ending(state, row) {
+        end(operation, row)
+        known[number].ending = ending
+        let root = row.text("because_of").flatMap { numbers[$0] }
+        tell(.settled(operation, ending, root.map { .dependency($0) } ?? .itself))
+      }
+    }
+    known[number].state = state
+  }
+
+  private func ending(_ state: String, _ row: ControlLine) -> Ending? {
+    Outcome.allCases.first { $0.word == state }.map { Ending($0, isAllowed: row.isTrue("allowed")) }
+  }
+
+  private func hearRunning(_ operation: OperationID, _ row: ControlLine) {
+    let kind = row.text("hook").flatMap { key in HookKind.allCases.first { $0.key == key } }
+    let role =
+      kind.map { CommandRole.hook($0, index: 1) } ?? .attempt(known[operation.index].attempt)
+    guard known[operation.index].role != role else { return }
+    end(operation, row)
+    known[operation.index].role = role
+    running[operation] = role
+    let since = row.number("since_ms").map { Nanoseconds($0) * 1_000_000 }
+    tell(.started(operation, role), at: since)
+  }
+
+  /// The command that ran has ended, or one that was not told of.
+  private func end(_ operation: OperationID, _ row: ControlLine) {
+    let wasRunning = running.removeValue(forKey: operation)
+    guard let end = CommandEnd(row) else {
+      if wasRunning != nil { opened.remove(operation) }
+      return
+    }
+    let role = wasRunning ?? .attempt(known[operation.index].attempt)
+    known[operation.index].role = nil
+    if wasRunning == nil { tell(.started(operation, role), at: max(0, now - end.duration)) }
+    if end.outputByteCount > 0 { openLog(of: operation, role) }
+    tell(.ended(operation, role, end))
+    directory.logs.remove(of: operation, role)
+    opened.remove(operation)
+  }
+
+  // MARK: Output
+
+  private func openLog(of operation: OperationID, _ role: CommandRole) {
+    guard opened.insert(operation).inserted else { return }
+    let name = numbers.first { $0.value == operation }?.key ?? ""
+    let file = directory.open(RunDirectory.logName(of: name, role))
+    guard file >= 0 else {
+      opened.remove(operation)
+      return
+    }
+    directory.logs.add(LogFile(owning: file), of: operation, role)
+  }
+
+  /// Looks at what the steps have printed that run.
+  private func lookAtLogs() {
+    for (operation, role) in running.sorted(by: { $0.key < $1.key }).prefix(Self.mostLogs) {
+      openLog(of: operation, role)
+      guard let log = directory.logs.log(of: operation, role), log.size > 0 else { continue }
+      tell(.outputGrew(operation, role, byteCount: log.size))
+    }
+  }
+
+  /// Draws; returns the time until the next frame in milliseconds.
+  func endTurn() -> Int32 {
+    lookAtLogs()
+    console.endTurn(at: now)
+    let wait = (console.deadline ?? now + 1_000_000_000) - now
+    return Int32(max(1, min(wait / 1_000_000 + 1, 1000)))
+  }
+}
+
+extension CommandEnd {
+  /// Nil if the row does not say how a command ended.
+  fileprivate init?(_ row: ControlLine) {
+    guard let duration = row.number("duration_ms") else { return nil }
+    let code = row.number("exit_code").map { Int32(clamping: $0) }
+    let signal = row.text("signal").flatMap { name in
+      (1...64).first { signalName($0) == name }
+    }
+    let status: CommandEnd.Status
+    if let reason = row.text("reason") {
+      status = code.map { .notStarted(reason, exitCode: $0) } ?? .lost(reason)
+    } else {
+      status = signal.map { .signalled($0) } ?? .exited(code ?? 0)
+    }
+    self.init(
+      status, timedOut: row.isTrue("timed_out"), duration: Nanoseconds(duration) * 1_000_000,
+      outputByteCount: row.number("output_bytes") ?? 0)
+  }
+}
