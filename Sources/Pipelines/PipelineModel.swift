@@ -302,4 +302,5 @@ enum Setting: Hashable {
   case orphans(OrphanAction)
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
+  indirect case cache(CacheModel)
 }

@@ -6,7 +6,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
   case wait = "wait_for"
-  case background
+  case background, cache
   case hook = "hook_command"
   case section = "named_pipeline"
 
@@ -25,6 +25,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .background: "a map with 'ready'"
+    case .cache: "a map with 'inputs'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
     }
@@ -45,6 +46,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
     case .background: BackgroundKey.table.rows
+    case .cache: CacheKey.table.rows
     case .hook: HookCommandKey.table.rows
     case .section:
       PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
@@ -56,7 +58,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     switch self {
     case .pipeline, .section: PipelineKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background, .hook:
+      .wait, .background, .cache, .hook:
       false
     }
   }
@@ -68,7 +70,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section, .background:
+      .section, .background, .cache:
       []
     }
   }
@@ -83,7 +85,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section, .background:
+      .wait, .section, .background, .cache:
       []
     }
   }

@@ -56,7 +56,7 @@ extension ObjectKind {
     case .step: BuiltinStep.all.map(\.rule) + Self.rulesOfPipelineUses
     case .hook: BuiltinStep.all.map(\.rule)
     case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait,
-      .section, .background:
+      .section, .background, .cache:
       []
     }
   }

@@ -144,7 +144,7 @@ extension Setting {
     case .early(let value): value.key == .timeout
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
       .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans, .hook, .outputs:
+      .orphans, .hook, .outputs, .cache:
       false
     }
   }
