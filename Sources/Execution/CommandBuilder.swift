@@ -34,7 +34,9 @@ struct CommandBuilder {
     ]
   }
 
-  mutating func command(_ key: CommandKey, _ command: StepCommand) -> Command {
+  mutating func command(
+    _ key: CommandKey, _ command: StepCommand, _ confinement: Confinement? = nil
+  ) -> Command {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)
     let outputs = RunDirectory.outputsName(of: name, key.role)
@@ -50,7 +52,7 @@ struct CommandBuilder {
     let work = work(of: command.action, command.settings, &variables)
     return Command(
       key, work, in: environment(of: command.settings), variables: variables,
-      settings: command.settings,
+      settings: command.settings, confinement: confinement,
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
   }
 
@@ -121,7 +123,7 @@ struct CommandBuilder {
 
   /// The directory for PWD. A shell would set it when it starts; a command without a shell gets it
   /// from oprun.
-  private func directory(of settings: StepSettings) -> String? {
+  func directory(of settings: StepSettings) -> String? {
     settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
   }
 }

@@ -16,7 +16,8 @@ extension RunLoop {
     case .hook: return startHook(key, at: time)
     case .probe: break
     }
-    executor.start(builder.command(key, machine.command(of: key)), at: time)
+    let command = machine.command(of: key)
+    executor.start(builder.command(key, command, confinement(of: key, command)), at: time)
   }
 
   func hear(_ news: CommandNews, at time: Nanoseconds) {

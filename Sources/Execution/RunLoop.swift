@@ -47,7 +47,7 @@ package func run(
   let waiting = try KernelWaiting()
   let workspace = try currentFolder()
   let executor = try LocalProcesses(
-    options, folder: options.folder(from: workspace), wanted: plan.widestRun, waiting)
+    options, workspace: workspace, wanted: plan.widestRun, waiting)
   let parts = RunParts(
     waiting: waiting, executor: executor, workspace: workspace,
     seed: UInt64(bitPattern: waiting.start))
@@ -89,6 +89,8 @@ final class RunLoop {
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
+  /// What late steps have declared for the cache, now that it is known.
+  var declarations: [OperationID: StepSettings] = [:]
   /// Commands with a log whose ends are shown with the next actions of the machine.
   var endedTalkers: [CommandKey] = []
 
