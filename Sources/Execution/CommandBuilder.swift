@@ -17,6 +17,7 @@ struct CommandBuilder {
   private let own: [EnvironmentVariable]
   private let masker: Masker?
   private let trace: TraceContext?
+  private let tracedStep: String?
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
@@ -28,6 +29,7 @@ struct CommandBuilder {
     added = options.environment
     masker = options.secrets.masker
     trace = options.trace
+    tracedStep = options.tracedStep
     own = [
       EnvironmentVariable(.oprun, "1"), EnvironmentVariable(.runID, options.runID),
       EnvironmentVariable(.workspace, workspace),
@@ -49,11 +51,19 @@ struct CommandBuilder {
       variables.append(EnvironmentVariable(name: "TRACEPARENT", value: header))
     }
     variables += command.variables
-    let work = work(of: command.action, command.settings, &variables)
+    var work = work(of: command.action, command.settings, &variables)
+    let isTraced = isTraced(key, step)
+    if isTraced { work = work.traced(into: "\(folder)/\(outputs)\(CommandTrace.ending)") }
     return Command(
       key, work, in: environment(of: command.settings), variables: variables,
-      settings: command.settings, confinement: confinement,
+      settings: command.settings, confinement: isTraced ? nil : confinement,
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
+  }
+
+  /// True for the attempts of the step that is traced, or of its instances.
+  private func isTraced(_ key: CommandKey, _ step: String) -> Bool {
+    guard let tracedStep, case .attempt = key.role else { return false }
+    return step == tracedStep || step.hasPrefix(tracedStep + "[")
   }
 
   /// The name of the file that `OPRUN_OUTPUT` names; the step is nil for the run itself.

@@ -28,6 +28,8 @@ package struct RunOptions {
   package var memory: (any RunMemory)?
   /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
   package var trace: TraceContext?
+  /// The step whose commands are watched and not confined; nil for none.
+  package var tracedStep: String?
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 

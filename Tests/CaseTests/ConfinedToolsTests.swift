@@ -70,7 +70,8 @@ struct ConfinedToolsTests {
         """
         compilation terminated.
         [oprun: this step is confined to what its 'cache' declares: it declares neither \
-        'src/util.h' nor a pattern for it, such as 'src/*.h']
+        'src/util.h' nor a pattern for it, such as 'src/*.h'; 'oprun trace' shows \
+        all that it needs]
 
         """), "\(end.output)")
     #expect(!FileManager.default.fileExists(atPath: workspace.folder.path + "/main.o"))
@@ -148,5 +149,34 @@ struct ConfinedToolsTests {
           cache: {inputs: [hello.swift], outputs: [build/hello]}
       """, ["hello.swift": "print(\"hello\")\n"])
     expectSuccess(end)
+  }
+
+  @Test func `what trace proposes is enough`() throws {
+    let pipeline = """
+      steps:
+        - id: build
+          run: |
+            cc -c -o build/main.o src/main.c
+            cc -c -o build/util.o src/util.c
+            ar rcs build/libutil.a build/util.o
+            cc -o build/app build/main.o build/libutil.a
+            ./build/app
+            tar -czf out.tgz src
+            gzip -k data.txt
+            python3 -c 'import sys; sys.path.insert(0, "lib"); import mod; open("o.json", "w")'
+            cp data.txt copy && sed -i s/x/y/ copy
+
+      """
+    let setup = """
+      mkdir build lib; echo x >data.txt; echo '1' >lib/mod.py
+      oprun trace pipeline.yml build >cache.yml || exit
+      rm -rf build/* out.tgz data.txt.gz o.json copy lib/__pycache__ && rmdir build
+      sed 's/^/    /' cache.yml >>pipeline.yml
+      """
+    let (end, workspace) = try run(pipeline, sources, setup: setup)
+    let proposal = try String(
+      contentsOf: workspace.folder.appending(path: "cache.yml"), encoding: .utf8)
+    #expect(end.status == 0, "\(proposal)\(end.output)\(end.errors)")
+    #expect(FileManager.default.fileExists(atPath: workspace.folder.path + "/build/app"))
   }
 }

@@ -84,6 +84,19 @@ struct Command: Sendable {
       Options.stateDirectory,
     ])
 
+  static let trace = Command(
+    name: "trace", operands: "[FILE] STEP", operandCount: 1...2,
+    summary: "run a step, watch which files it uses, and propose its 'cache'",
+    details: """
+      What the step depends on runs first, as in 'oprun run FILE STEP'. The step itself runs in any
+      case, and is not confined. What it prints goes to standard error, the proposal to standard
+      output.
+      """,
+    options: [
+      Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
+      Options.stateDirectory,
+    ])
+
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
@@ -117,7 +130,7 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, history, show, logs, prune, graph, validate, list, schema, help,
+    run, resume, history, show, logs, prune, trace, graph, validate, list, schema, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
@@ -127,7 +140,7 @@ struct Command: Sendable {
 
   var takesFile: Bool { operands.hasPrefix("[FILE") }
 
-  var takesSteps: Bool { operands.hasSuffix("[STEP…]") }
+  var takesSteps: Bool { operands.hasSuffix("[STEP…]") || operands.hasSuffix(" STEP") }
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 

@@ -47,7 +47,7 @@ struct ConfinedPlaces {
   }
 
   private mutating func addReadable(_ set: Confinement.Patterns) {
-    let excluded = set.patterns.filter { $0.hasPrefix("!") }.map { Exclusion($0.dropFirst()) }
+    let excluded = set.patterns.filter { $0.hasPrefix("!") }.map { PatternCover($0.dropFirst()) }
     let isExcluded = { (path: String) in
       excluded.contains { $0.covers(path, below: set.directory) }
     }
@@ -101,35 +101,4 @@ private func isLink(_ path: String) -> Bool {
 private func kind(of path: String) -> mode_t? {
   var status = stat()
   return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
-}
-
-/// A pattern of what is taken out of an input.
-private struct Exclusion {
-  private let names: [Substring]
-  private let isAbsolute: Bool
-
-  init(_ pattern: Substring) {
-    names = pattern.split(separator: "/").filter { $0 != "." }
-    isAbsolute = pattern.hasPrefix("/")
-  }
-
-  /// Whether the path, or a directory that it is in, is taken out.
-  func covers(_ path: String, below directory: String) -> Bool {
-    if !isAbsolute, !path.hasPrefix(directory + "/") { return false }
-    let path = isAbsolute ? path[...] : path.dropFirst(directory.count)
-    let parts = path.split(separator: "/").filter { $0 != "." }
-    return matches(names[...], parts[...])
-  }
-
-  private func matches(_ pattern: ArraySlice<Substring>, _ parts: ArraySlice<Substring>) -> Bool {
-    guard let first = pattern.first else { return true }
-    if first == "**" {
-      let rest = pattern.dropFirst()
-      return rest.isEmpty ? !parts.isEmpty : parts.indices.contains { matches(rest, parts[$0...]) }
-    }
-    guard let part = parts.first, fnmatch(String(first), String(part), FNM_PERIOD) == 0 else {
-      return false
-    }
-    return matches(pattern.dropFirst(), parts.dropFirst())
-  }
 }

@@ -42,5 +42,6 @@ extension Refusal {
 func explanation(of refusals: [Refusal]) -> String {
   let shown = refusals.prefix(3).map(\.words).joined(separator: "; ")
   let more = refusals.count > 3 ? "; and \(refusals.count - 3) more" : ""
-  return "this step is confined to what its 'cache' declares: \(shown)\(more)"
+  return "this step is confined to what its 'cache' declares: \(shown)\(more); "
+    + "'oprun trace' shows all that it needs"
 }
