@@ -18,6 +18,8 @@ struct CommandBuilder {
   private let masker: Masker?
   private let trace: TraceContext?
   private let tracedStep: String?
+  /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
+  var sharesJobsByDefault: Bool?
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
@@ -57,6 +59,7 @@ struct CommandBuilder {
     return Command(
       key, work, in: environment(of: command.settings), variables: variables,
       settings: command.settings, confinement: isTraced ? nil : confinement,
+      sharesJobs: sharesJobs(command.settings),
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
   }
 
@@ -64,6 +67,12 @@ struct CommandBuilder {
   private func isTraced(_ key: CommandKey, _ step: String) -> Bool {
     guard let tracedStep, case .attempt = key.role else { return false }
     return step == tracedStep || step.hasPrefix(tracedStep + "[")
+  }
+
+  /// A step with a MAKEFLAGS of its own keeps it.
+  private func sharesJobs(_ settings: StepSettings) -> Bool {
+    guard let sharesJobsByDefault, settings.sharesJobs ?? sharesJobsByDefault else { return false }
+    return !settings.environment.contains { $0.name == "MAKEFLAGS" }
   }
 
   /// The name of the file that `OPRUN_OUTPUT` names; the step is nil for the run itself.

@@ -30,6 +30,8 @@ package struct RunOptions {
   package var trace: TraceContext?
   /// The step whose commands are watched and not confined; nil for none.
   package var tracedStep: String?
+  /// How the run shares slots with make.
+  package var jobs = JobOptions()
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
 
@@ -48,11 +50,13 @@ package func run(
   clinux_close_on_exec_from(3)
   let waiting = try KernelWaiting()
   let workspace = try currentFolder()
+  let folder = options.folder(from: workspace)
+  let jobs = try JobSlots.open(for: plan, options, folder)
   let executor = try LocalProcesses(
-    options, workspace: workspace, wanted: plan.widestRun, waiting)
+    options, workspace: workspace, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
     waiting: waiting, executor: executor, workspace: workspace,
-    seed: UInt64(bitPattern: waiting.start))
+    seed: UInt64(bitPattern: waiting.start), jobs: jobs)
   let loop = RunLoop(plan, options, parts, observers: observers)
   loop.outlets = outlets
   return loop.run()
@@ -66,6 +70,7 @@ struct RunParts {
   let workspace: String
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
+  var jobs = JobSlots.Opened()
 }
 
 /// One run in progress.
@@ -103,6 +108,9 @@ final class RunLoop {
   var endedHashers: [Int32] = []
   /// Hooks that wait for files, and since when, by the operation they belong to.
   var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
+  /// The slots that the run shares; nil if it shares none.
+  let jobs: JobSlots?
+  private let jobsNotice: String?
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
 
@@ -121,12 +129,17 @@ final class RunLoop {
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed)
     machine.canBeChangedFromOutside = options.canBeChangedFromOutside
+    jobs = parts.jobs.slots
+    jobsNotice = parts.jobs.notice
+    builder.sharesJobsByDefault = jobs?.sharesByDefault
   }
 
   func run() -> RunEnd {
     tell(.began(beginning), at: 0)
     for item in executor.takeNews() { hear(item, at: 0) }
+    if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
     hearFailures(at: now)
+    if let jobs { machine.grantAtStart(jobs.tokens.slots) }
     machine.begin(at: now)
     while true {
       perform()
@@ -165,6 +178,7 @@ final class RunLoop {
     case .hashing: takeDigest(item.number, at: time)
     case .readers: resumeOutput()
     case .jobControl: obey(Int32(item.number))
+    case .jobs: break
     }
   }
 
@@ -183,7 +197,7 @@ final class RunLoop {
         ownNews = []
       }
       for item in news { hear(item, at: time) }
-      if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
+      if actions.isEmpty, news.isEmpty, !hashFiles(at: time), !shareSlots(at: time) { return }
     }
   }
 
@@ -238,6 +252,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd) -> RunEnd {
     endHashing()
     executor.close()
+    closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)
     return end

@@ -34,6 +34,8 @@ package struct Command: Sendable {
   /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
   package let usesTerminal: Bool
   package let orphans: OrphanAction
+  /// The executor lets it share the slots of the run through a jobserver, as far as it has one.
+  package let sharesJobs: Bool
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
@@ -46,7 +48,8 @@ package struct Command: Sendable {
   package init(
     _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,
     variables: [EnvironmentVariable] = [], settings: StepSettings,
-    confinement: Confinement? = nil, files: (log: String, outputs: String)
+    confinement: Confinement? = nil, sharesJobs: Bool = false,
+    files: (log: String, outputs: String)
   ) {
     self.key = key
     self.work = work
@@ -58,6 +61,7 @@ package struct Command: Sendable {
     self.confinement = confinement
     usesTerminal = settings.usesTerminal && key.role.isAttempt
     orphans = settings.orphans
+    self.sharesJobs = sharesJobs
     logName = files.log
     outputsName = files.outputs
   }

@@ -23,6 +23,8 @@ struct LaunchRequest {
   var nice: Int32
   /// What it can reach; nil means everything.
   var confined: ConfinedStart?
+  /// Two descriptors that stay open, with the numbers that they have here.
+  var kept: (Int32, Int32)?
 }
 
 extension LaunchRequest {
@@ -179,6 +181,7 @@ final class LaunchSlot {
     launch.pointee.outside_count = confined?.outside.count ?? 0
     launch.pointee.rules = confined.map { UnsafePointer($0.rules.rules) }
     launch.pointee.rule_count = confined?.rules.count ?? 0
+    launch.pointee.kept = request.kept ?? (-1, -1)
   }
 
   private func reserve(text textNeeded: Int, pointers pointersNeeded: Int) {

@@ -53,7 +53,8 @@ final class LocalProcesses {
   /// with secrets, no outputs that commands wrote may stay in the folder of the run, not even after
   /// oprun was killed.
   init(
-    _ options: RunOptions, workspace: String, wanted: Int, _ waiting: KernelWaiting
+    _ options: RunOptions, workspace: String, wanted: Int, jobs: JobAccess?,
+    _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
     self.workspace = workspace
@@ -62,7 +63,7 @@ final class LocalProcesses {
     outputFolder = masker == nil ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits()
     try limits.makeRoom(forCommands: wanted)
-    launcher = try Launcher()
+    launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
     conditions = LaunchConditions(

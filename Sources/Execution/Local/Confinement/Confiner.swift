@@ -54,6 +54,8 @@ final class Confiner {
     let folder = absolute(directory.path)
     places.addFile("\(folder)/\(command.outputsName)")
     places.mark()
+    // The pipe of a jobserver, which some programs open by its name; the rule is reduced to that of a file.
+    if command.sharesJobs { places.addFolder("\(folder)/\(RunDirectory.jobserverName)") }
     let hasOwn = command.environment.variables.contains { $0.name == "TMPDIR" }
     if !hasOwn {
       try directory.makeFolder(command.temporaryName)
