@@ -1,5 +1,5 @@
 // Calls of the kernel past the C library, for processes that share our memory: its wrappers would set
-// our errno.
+// our errno. The fifth argument is 0, which prctl(2) insists on.
 #ifndef CLINUX_CALLS_H
 #define CLINUX_CALLS_H
 
@@ -14,9 +14,10 @@
 static long call(long number, long a, long b, long c, long d) {
   long result;
   register long fourth __asm__("r10") = d;
+  register long fifth __asm__("r8") = 0;
   __asm__ volatile("syscall"
                    : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
                    : "rcx", "r11", "memory");
   return result;
 }
@@ -28,14 +29,18 @@ static long call(long number, long a, long b, long c, long d) {
   register long x1 __asm__("x1") = b;
   register long x2 __asm__("x2") = c;
   register long x3 __asm__("x3") = d;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  register long x4 __asm__("x4") = 0;
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+                   : "memory");
   return x0;
 }
 #else
 // Elsewhere we wait (CLONE_VFORK), so that errno is nobody's but the new process's.
 #define SHARES_MEMORY_WHILE_WE_RUN 0
 static long call(long number, long a, long b, long c, long d) {
-  long result = syscall(number, a, b, c, d);
+  long result = syscall(number, a, b, c, d, 0L);
   return result < 0 ? -errno : result;
 }
 #endif

@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #include "CLinux.h"
 #include "calls.h"
+#include "confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -138,6 +139,7 @@ static int run(void *context) {
   }
   if (launch->directory)
     need(launch, clinux_stage_directory, call(SYS_chdir, (long)launch->directory, 0, 0, 0));
+  if (launch->is_confined) need(launch, clinux_stage_confinement, confine_ourselves(launch));
 
   uint64_t none = 0;
   call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, sizeof none);

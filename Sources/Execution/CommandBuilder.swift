@@ -17,6 +17,7 @@ struct CommandBuilder {
   private let own: [EnvironmentVariable]
   private let masker: Masker?
   private let trace: TraceContext?
+  private let tracedStep: String?
   /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
   var sharesJobsByDefault: Bool?
   /// The environments by their settings, which are kept, because another object could get the
@@ -30,13 +31,16 @@ struct CommandBuilder {
     added = options.environment
     masker = options.secrets.masker
     trace = options.trace
+    tracedStep = options.tracedStep
     own = [
       EnvironmentVariable(.oprun, "1"), EnvironmentVariable(.runID, options.runID),
       EnvironmentVariable(.workspace, workspace),
     ]
   }
 
-  mutating func command(_ key: CommandKey, _ command: StepCommand) -> Command {
+  mutating func command(
+    _ key: CommandKey, _ command: StepCommand, _ confinement: Confinement? = nil
+  ) -> Command {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)
     let outputs = RunDirectory.outputsName(of: name, key.role)
@@ -49,11 +53,20 @@ struct CommandBuilder {
       variables.append(EnvironmentVariable(name: "TRACEPARENT", value: header))
     }
     variables += command.variables
-    let work = work(of: command.action, command.settings, &variables)
+    var work = work(of: command.action, command.settings, &variables)
+    let isTraced = isTraced(key, step)
+    if isTraced { work = work.traced(into: "\(folder)/\(outputs)\(CommandTrace.ending)") }
     return Command(
       key, work, in: environment(of: command.settings), variables: variables,
-      settings: command.settings, sharesJobs: sharesJobs(command.settings),
+      settings: command.settings, confinement: isTraced ? nil : confinement,
+      sharesJobs: sharesJobs(command.settings),
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
+  }
+
+  /// True for the attempts of the step that is traced, or of its instances.
+  private func isTraced(_ key: CommandKey, _ step: String) -> Bool {
+    guard let tracedStep, case .attempt = key.role else { return false }
+    return step == tracedStep || step.hasPrefix(tracedStep + "[")
   }
 
   /// A step with a MAKEFLAGS of its own keeps it.
@@ -129,7 +142,7 @@ struct CommandBuilder {
 
   /// The directory for PWD. A shell would set it when it starts; a command without a shell gets it
   /// from oprun.
-  private func directory(of settings: StepSettings) -> String? {
+  func directory(of settings: StepSettings) -> String? {
     settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
   }
 }

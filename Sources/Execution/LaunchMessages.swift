@@ -8,6 +8,9 @@ extension LaunchFailure {
   /// them.
   func message(program name: String, directory: String?) -> String {
     if isDirectory { return directoryMessage(directory ?? ".") }
+    if isConfinement {
+      return "cannot confine '\(name)' to what its step declares: \(SystemError.reason(errno))"
+    }
     return switch errno {
     case ENOENT where name.contains("/") && access(name, F_OK) == 0:
       "cannot run '\(name)': the interpreter in its first line, or its loader, does not exist"

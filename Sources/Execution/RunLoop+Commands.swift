@@ -21,7 +21,7 @@ extension RunLoop {
   }
 
   func execute(_ key: CommandKey, _ command: StepCommand, at time: Nanoseconds) {
-    let command = builder.command(key, command)
+    let command = builder.command(key, command, confinement(of: key, command))
     if command.sharesJobs { jobs?.began(key) }
     executor.start(command, at: time)
   }

@@ -30,6 +30,8 @@ package struct RunOptions {
   package var memory: (any RunMemory)?
   /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
   package var trace: TraceContext?
+  /// The step whose commands are watched and not confined; nil for none.
+  package var tracedStep: String?
   /// How the run shares slots with make.
   package var jobs = JobOptions()
   /// The secrets, which are masked in logs, in file names and in events.
@@ -53,7 +55,7 @@ package func run(
   let folder = options.folder(from: workspace)
   let jobs = try JobSlots.open(for: plan, options, folder)
   let executor = try LocalProcesses(
-    options, folder: folder, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
+    options, workspace: workspace, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
     waiting: waiting, executor: executor, workspace: workspace,
     seed: UInt64(bitPattern: waiting.start), jobs: jobs)
@@ -98,6 +100,8 @@ final class RunLoop {
   var outputFiles: OutputFiles
   /// Commands that cannot run, and why: a value that is not allowed in them.
   var refusals: [OperationID: [StepPart: String]] = [:]
+  /// What late steps have declared for the cache, now that it is known.
+  var declarations: [OperationID: StepSettings] = [:]
   /// Commands with a log whose ends are shown with the next actions of the machine.
   var endedTalkers: [CommandKey] = []
 

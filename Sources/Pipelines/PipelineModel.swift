@@ -305,4 +305,5 @@ enum Setting: Hashable {
   case jobserver(Bool)
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
+  indirect case cache(CacheModel)
 }

@@ -245,6 +245,8 @@ package final class StepSettings: Sendable {
   package let outputs: [OutputDeclaration]?
   /// What the command prints is its one output: `value`.
   package let capturesOutput: Bool
+  /// When the step need not run; nil means that it always does.
+  package let cache: CacheSettings?
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -254,7 +256,8 @@ package final class StepSettings: Sendable {
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
     sharesJobs: Bool? = nil, hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil,
-    capturesOutput: Bool = false
+    capturesOutput: Bool = false,
+    cache: CacheSettings? = nil
   ) {
     self.name = name
     self.environment = environment
@@ -274,6 +277,7 @@ package final class StepSettings: Sendable {
     self.hooks = hooks
     self.outputs = outputs
     self.capturesOutput = capturesOutput
+    self.cache = cache
   }
 
   /// Those of a group whose hooks have these settings.

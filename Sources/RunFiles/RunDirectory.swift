@@ -72,6 +72,19 @@ package final class RunDirectory {
     return errno == EISDIR && unlinkat(descriptor, name, AT_REMOVEDIR) == 0
   }
 
+  /// Creates a directory that only its owner can access; nothing may be there.
+  package func makeFolder(_ name: String) throws(SystemError) {
+    guard mkdirat(descriptor, name, 0o700) == 0 else {
+      throw SystemError("cannot make \(quoted(path(of: name)))", errno: errno)
+    }
+    if mendsModes { fchmodat(descriptor, name, 0o700, 0) }
+  }
+
+  /// Removes a directory with everything in it, without following links. Returns false, with `errno`,
+  /// if it is still there.
+  @discardableResult
+  package func removeFolder(_ name: String) -> Bool { removeTree(name, in: descriptor) }
+
   /// The log of a command that has ended, if it is the file that the command's output was written
   /// to.
   package func log(

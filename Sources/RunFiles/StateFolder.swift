@@ -90,7 +90,7 @@ private func namesOfFiles(owning folder: Int32) -> [String] {
 
 /// Removes a folder and what is in it, without following links. Steps may have made folders there;
 /// nesting is bounded by the descriptors that a process may open.
-private func removeTree(_ name: String, in parent: Int32) -> Bool {
+func removeTree(_ name: String, in parent: Int32) -> Bool {
   let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
   guard folder >= 0 else { return errno == ENOENT }
   let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)

@@ -29,6 +29,8 @@ package struct Command: Sendable {
   /// What the command reads from its standard input; nil means nothing.
   package let input: String?
   package let limits: CommandLimits
+  /// What it can reach in the workspace; nil means everything.
+  package let confinement: Confinement?
   /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
   package let usesTerminal: Bool
   package let orphans: OrphanAction
@@ -38,11 +40,16 @@ package struct Command: Sendable {
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
   package let outputsName: String
+  /// The name, in the directory of the run, of the temporary folder of a confined command.
+  package var temporaryName: String {
+    (outputsName.hasSuffix(".outputs") ? String(outputsName.dropLast(8)) : outputsName) + ".tmp"
+  }
 
   package init(
     _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,
     variables: [EnvironmentVariable] = [], settings: StepSettings,
-    sharesJobs: Bool = false, files: (log: String, outputs: String)
+    confinement: Confinement? = nil, sharesJobs: Bool = false,
+    files: (log: String, outputs: String)
   ) {
     self.key = key
     self.work = work
@@ -51,6 +58,7 @@ package struct Command: Sendable {
     directory = settings.workingDirectory
     input = settings.standardInput
     limits = CommandLimits(logSize: settings.logLimit, nice: settings.nice)
+    self.confinement = confinement
     usesTerminal = settings.usesTerminal && key.role.isAttempt
     orphans = settings.orphans
     self.sharesJobs = sharesJobs
@@ -71,6 +79,32 @@ package final class CommandEnvironment: Sendable {
   package let variables: [EnvironmentVariable]
 
   package init(_ variables: [EnvironmentVariable]) { self.variables = variables }
+}
+
+/// What a command can reach in the directory that oprun was started in. Outside of it nothing is
+/// different. docs/confined-steps.md
+package struct Confinement: Hashable, Sendable {
+  /// Patterns of files that belong together, as in `cache`: one that begins with `!` takes out files
+  /// that the others name. They are absolute, or relative to `directory`.
+  package struct Patterns: Hashable, Sendable {
+    package let directory: String
+    package let patterns: [String]
+
+    package init(_ patterns: [String], in directory: String) {
+      self.directory = directory
+      self.patterns = patterns
+    }
+  }
+
+  /// What it can read.
+  package let readable: [Patterns]
+  /// What it can read, write and make.
+  package let writable: Patterns
+
+  package init(readable: [Patterns], writable: Patterns) {
+    self.readable = readable
+    self.writable = writable
+  }
 }
 
 /// The limits of a command.

@@ -71,6 +71,7 @@ struct Tool {
     case Command.pause.name, Command.proceed.name, Command.cancel.name, Command.retry.name,
       Command.set.name:
       try control(invocation)
+    case Command.trace.name: try trace(invocation)
     default: ExitStatus.internalError
     }
   }

@@ -12,4 +12,8 @@ if clinux_word_count() == 2, let word = clinux_word(1), strcmp(word, "--version"
 if clinux_word_count() == 3, let word = clinux_word(0), strcmp(word, guardianName) == 0 {
   watchAsGuardian(commandLineWords())
 }
+// A command that is traced runs below this program.
+if clinux_word_count() > 3, let word = clinux_word(1), strcmp(word, CommandTrace.word) == 0 {
+  CommandTrace.watch(commandLineWords())
+}
 exit(Tool().perform())

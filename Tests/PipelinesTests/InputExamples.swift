@@ -116,6 +116,14 @@ let stepInputs: [String: KeyExamples] = [
       ("{}", "'ready' is missing in 'background'"),
       ("{ready: [{}]}", "a condition has one of 'file', 'tcp', 'http' and 'command'"),
     ]),
+  "cache": KeyExamples(
+    ["{inputs: []}", "{inputs: [src, '!src/a'], outputs: [b], env: [CC], enforce: false}"],
+    refused: [
+      ("true", "'cache' must be a map with 'inputs', not true"),
+      ("[a]", "'cache' must be a map with 'inputs', not a list"),
+      ("{}", "'inputs' is missing in 'cache'"),
+      ("{outputs: [a]}", "'inputs' is missing in 'cache'"),
+    ]),
 ]
 
 let inputPartExamples: [TableExamples] = [
@@ -162,6 +170,31 @@ let inputPartExamples: [TableExamples] = [
         ])
     ]),
   TableExamples(
+    name: "cache", rows: CacheKey.allCases.map(\.row),
+    file: {
+      step("run: x\ncache:\n  " + $0 + ($0.hasPrefix("inputs:") ? "" : "\n  inputs: []"))
+    },
+    keys: [
+      "inputs": patterns("inputs"), "outputs": patterns("outputs"), "scratch": patterns("scratch"),
+      "env": KeyExamples(
+        ["[]", "[CC, _a1]"],
+        refused: [
+          ("CC", "'env' must be a list of names of variables, not 'CC'"),
+          ("[A-B]", "'env' must be names of variables, not 'A-B'"),
+          ("[1a]", "'env' must be names of variables, not '1a'"),
+          ("['']", "'env' must be names of variables, not the string ''"),
+        ]),
+      "tools": KeyExamples(
+        ["[]", "[cc --version, ld -v]"],
+        refused: [
+          ("cc", "'tools' must be a list of strings, not 'cc'"),
+          ("['']", "'tools' must not be empty"),
+          ("[[cc, -v]]", "'tools' must be a string, not a list"),
+        ]),
+      "enforce": KeyExamples(
+        ["true", "false"], refused: [("no", "'enforce' must be true or false, not 'no'")]),
+    ]),
+  TableExamples(
     name: "wait", rows: WaitKey.allCases.map(\.row),
     file: {
       let condition = $0.hasPrefix("every:") || $0.hasPrefix("timeout:") ? "\nfile: a" : ""
@@ -186,3 +219,12 @@ let inputPartExamples: [TableExamples] = [
         ["1m"], refused: [("0s", "'timeout' must be a duration such as 30s, not '0s'")]),
     ]),
 ]
+
+private func patterns(_ key: String) -> KeyExamples {
+  KeyExamples(
+    ["[]", "[a, 'src/**/*.c', '${{ run.id }}.txt']"],
+    refused: [
+      ("a", "'\(key)' must be a list of strings, not 'a'"),
+      ("['']", "'\(key)' must not be empty"), ("[[a]]", "'\(key)' must be a string, not a list"),
+    ])
+}

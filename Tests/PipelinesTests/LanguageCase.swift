@@ -134,6 +134,12 @@ extension Plan {
     if let condition = step.late?.condition { lines.append("if: " + condition) }
     lines += (step.late?.probes ?? []).map { "waits for " + $0 }
     lines += (step.late?.readiness ?? []).map { "is ready with " + $0 }
+    if let cache = step.settings.cache {
+      lines += cache.inputs.map { "reads " + $0 } + cache.outputs.map { "makes " + $0 }
+      lines += cache.scratch.map { "may use " + $0 } + cache.tools.map { "depends on " + $0 }
+      lines += cache.environment.map { "inherits " + $0 }
+      if !cache.isEnforced { lines.append("is not confined") }
+    }
     if let name = step.settings.name { lines.append("name " + name) }
     lines += step.settings.environment.map { "\($0.name)=\($0.value)" }
     if let folder = step.settings.workingDirectory { lines.append("in " + folder) }

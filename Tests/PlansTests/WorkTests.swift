@@ -47,12 +47,14 @@ private let unusual: StepSettings = {
   stop.signal = 2
   var hooks = Hooks()
   for kind in HookKind.allCases { hooks[kind] = [.known(.script("\(kind)"))] }
+  var cache = CacheSettings()
+  cache.inputs = ["a"]
   return StepSettings(
     name: "name", environment: [EnvironmentVariable(name: "A", value: "1")],
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
     retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
     usesTerminal: true, hasUntrustedOutput: true, orphans: .warn, sharesJobs: true,
-    hooks: hooks, outputs: [], capturesOutput: true)
+    hooks: hooks, outputs: [], capturesOutput: true, cache: cache)
 }()
 
 private func fields(of settings: StepSettings) -> [(name: String, value: String)] {
@@ -89,12 +91,13 @@ struct SettingsCopyTests {
       case "workingDirectory": changes.workingDirectory = "other"
       case "standardInput": changes.standardInput = "other"
       case "allowFailure": changes.allowFailure = .always
+      case "cache": changes.cache = CacheSettings()
       case "retry": changes.retry = RetryPolicy()
       default: Issue.record("the change '\(name)' is not tried")
       }
       copies[name] = changes
     }
-    #expect(copies.count == 5)
+    #expect(copies.count == 6)
     for (name, changes) in copies {
       #expect(!changes.isEmpty, "\(name)")
       #expect(changedFields(unusual, unusual.with(changes)) == [name])

@@ -151,12 +151,12 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun graph' "
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun trace', 'oprun graph' "
         + "and 'oprun list' [validate]"
     ),
     (
       "graph -j3 a.yml",
-      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume' and 'oprun analyze' [graph]"
+      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume', 'oprun analyze' and 'oprun trace' [graph]"
     ),
     (
       "list --dry-run a.yml",

@@ -29,6 +29,22 @@ enum {
   CLINUX_CLOSE_ON_EXEC_SOCKET = SOCK_CLOEXEC,
 };
 
+// Allows what lies beneath `path`, or the file itself, to be accessed in these ways: enum clinux_access.
+struct clinux_rule {
+  const char *path;
+  uint64_t access;
+};
+
+// The kernel's rights of Landlock, combined.
+enum clinux_access {
+  clinux_access_read = 0x5,             // read and execute files
+  clinux_access_write_file = 0x4007,    // everything that can be done to the content of a file
+  clinux_access_all = 0x7ff7,           // all that is handled: listing directories is not
+};
+
+// The kernel's version of Landlock; 0 for none.
+int clinux_landlock_version(void);
+
 // One process start. Everything in it must stay in place until `busy` is 0.
 struct clinux_launch {
   // The programs to try, in order, as execvp(3) does with PATH; ends with NULL.
@@ -48,6 +64,9 @@ struct clinux_launch {
   uint64_t stopping_signals; // bit n-1: signal n is blocked here and ends the run
   uint64_t soft_descriptor_limit, hard_descriptor_limit;  // both 0: as ours
   int cgroup;                // directory of the cgroup v2 to start in; -1 for ours
+  int is_confined;           // files can be accessed only as the rules allow
+  const struct clinux_rule *outside, *rules;  // two arrays; a path that does not exist is left out
+  size_t outside_count, rule_count;
   pid_t parent;              // ours
 
   // Written by the new process and the kernel.
@@ -59,6 +78,7 @@ struct clinux_launch {
 enum clinux_stage {
   clinux_stage_setup,
   clinux_stage_directory,
+  clinux_stage_confinement,
   clinux_stage_execute
 };
 
@@ -68,6 +88,12 @@ enum clinux_stage {
 // in ours, and `cgroup` becomes -1. Nothing else may use the stack, of at least 16 KiB, until
 // `busy` is 0.
 pid_t clinux_launch(struct clinux_launch *launch, char *stack, size_t size);
+
+// Runs a command in a process of its own and writes to a file which files it and all that it starts use:
+// records of three strings, of which the first is a letter. `r` the file was read, `w` written, `u` perhaps
+// both, `n` made, `e` made in spite of what might be there, `d` removed, `m` and `M` it got a new name (`M`: of another file), `l` a second one, `x` it
+// was executed. Returns how the command ended, as waitpid(2) tells it; -errno if it cannot be traced.
+int clinux_trace(const char *report, char *const *words);
 
 // The words of the command line, from the program's name on.
 int clinux_word_count(void);

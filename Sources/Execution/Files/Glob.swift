@@ -4,15 +4,15 @@
 import Glibc
 
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
-/// patterns: relative to where oprun was started, or absolute. Links to directories are not
-/// followed.
-func files(matching patterns: [String]) -> [String] {
+/// patterns: below the folder, which is where oprun was started if it has no name, or absolute. Links
+/// to directories are not followed.
+func files(matching patterns: [String], in folder: String = "") -> [String] {
   var found: Set<String> = []
   for pattern in patterns {
     let isAbsolute = pattern.hasPrefix("/")
     let names = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
     var search = GlobSearch(names: names)
-    search.visit(isAbsolute ? "/" : "", from: 0)
+    search.visit(isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/", from: 0)
     found.formUnion(search.found)
   }
   return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -21,6 +21,8 @@ struct LaunchRequest {
   /// Becomes descriptor 3.
   var script: Int32?
   var nice: Int32
+  /// What it can reach; nil means everything.
+  var confined: ConfinedStart?
   /// Two descriptors that stay open, with the numbers that they have here.
   var kept: (Int32, Int32)?
 }
@@ -62,6 +64,8 @@ final class LaunchSlot {
   private var textCapacity = 4096
   private var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
   private var pointerCapacity = 256
+  /// The owner of the rules that the new process reads.
+  private var confined: ConfinedStart?
 
   private static let stackSize = 32 * 1024
 
@@ -76,7 +80,10 @@ final class LaunchSlot {
 
   deinit {
     // A process may still be loading its program from this memory; then the memory is not released.
-    guard launch.pointee.busy == 0 else { return }
+    guard launch.pointee.busy == 0 else {
+      if let confined { _ = Unmanaged.passRetained(confined) }
+      return
+    }
     launch.deallocate()
     stack.deallocate()
     text.deallocate()
@@ -108,8 +115,10 @@ final class LaunchSlot {
   func takeFailure(of process: Int32) -> LaunchFailure? {
     guard process == processID, launch.pointee.error != 0 else { return nil }
     defer { launch.pointee.error = 0 }
+    let stage = launch.pointee.stage
     return LaunchFailure(
-      isDirectory: launch.pointee.stage == Int32(clinux_stage_directory.rawValue),
+      isDirectory: stage == Int32(clinux_stage_directory.rawValue),
+      isConfinement: stage == Int32(clinux_stage_confinement.rawValue),
       errno: launch.pointee.error)
   }
 
@@ -145,7 +154,11 @@ final class LaunchSlot {
     for argument in request.arguments { append(write(argument)) }
     append(nil)
     let environment = next
-    for variable in shared { append(variable) }
+    let hasOwnTemporary = request.confined?.temporaryPath != nil
+    for variable in shared {
+      if hasOwnTemporary, strncmp(variable, "TMPDIR=", 7) == 0 { continue }
+      append(variable)
+    }
     for variable in request.ownVariables {
       append(write(variable.name, end: CChar(UInt8(ascii: "="))))
       _ = write(variable.value)
@@ -162,6 +175,12 @@ final class LaunchSlot {
     launch.pointee.script = request.script ?? -1
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
+    confined = request.confined
+    launch.pointee.is_confined = confined == nil ? 0 : 1
+    launch.pointee.outside = confined.map { UnsafePointer($0.outside.rules) }
+    launch.pointee.outside_count = confined?.outside.count ?? 0
+    launch.pointee.rules = confined.map { UnsafePointer($0.rules.rules) }
+    launch.pointee.rule_count = confined?.rules.count ?? 0
     launch.pointee.kept = request.kept ?? (-1, -1)
   }
 
@@ -183,5 +202,7 @@ final class LaunchSlot {
 struct LaunchFailure: Hashable {
   /// True if the working directory could not be entered.
   let isDirectory: Bool
+  /// True if the kernel refused the rules of its confinement.
+  var isConfinement = false
   let errno: Int32
 }

@@ -25,6 +25,8 @@ final class LocalProcesses {
 
   let waiting: KernelWaiting
   private let launcher: Launcher
+  private let workspace: String
+  private lazy var confiner = Confiner(workspace: workspace)
   private var conditions: LaunchConditions
   private let directory: RunDirectory
   private let masker: Masker?
@@ -48,16 +50,19 @@ final class LocalProcesses {
   private var abandonedPipes: [Int: OutputPipe] = [:]
 
   /// Must be made when the descriptors that a run waits with are open. No more commands than
-  /// `wanted` will run at the same time. In a run with secrets, no outputs that commands wrote may
-  /// stay in `folder`, that of the run, not even after oprun was killed.
+  /// `wanted` will run at the same time. The workspace is where oprun was started; absolute. In a run
+  /// with secrets, no outputs that commands wrote may stay in the folder of the run, not even after
+  /// oprun was killed.
   init(
-    _ options: RunOptions, folder: String, wanted: Int, jobs: JobAccess?, _ waiting: KernelWaiting
+    _ options: RunOptions, workspace: String, wanted: Int, jobs: JobAccess?,
+    _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
     self.wanted = wanted
+    self.workspace = workspace
     directory = options.directory
     masker = options.secrets.masker
-    outputFolder = masker == nil ? nil : folder
+    outputFolder = masker == nil ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits()
     try limits.makeRoom(forCommands: wanted)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
@@ -88,9 +93,10 @@ final class LocalProcesses {
     if guardian == nil { try startGuardian() }
     let opened = try launcher.request(for: command)
     defer { launcher.release(opened) }
+    var request = opened
+    request.confined = try confine(command, adding: &request.ownVariables)
     let pipe = try command.usesTerminal ? terminal() : idlePipe()
     let slot = launches.first { $0.isFree } ?? addLaunchSlot()
-    var request = opened
     request.output = pipe.output
     request.isTerminal = pipe.isTerminal
     if pipe.isTerminal, command.input == nil { request.input = pipe.output }
@@ -98,6 +104,7 @@ final class LocalProcesses {
       EnvironmentVariable(name: Cookie.variable, value: cookie.value(of: nextNumber)))
     let process = slot.start(request, conditions)
     guard process > 0 else {
+      request.confined?.end()
       putBack(pipe)
       throw SystemError("cannot start a process", errno: -process)
     }
@@ -106,12 +113,26 @@ final class LocalProcesses {
       program: request.arguments[0], pipe: pipe, launch: slot,
       log: Log(
         name: command.logName, in: directory, limit: command.limits.logSize, masker: masker))
+    running.confined = request.confined
     nextNumber += 1
     writers[pipe.token] = running
     commands.append(running)
     guardian?.note(group: process, slot: pipe.token)
     if pipe.isTerminal { terminalsDue = now }
     if keyboard != nil { giveKeys() }
+  }
+
+  /// What a command needs to be confined; nil if it is not.
+  private func confine(
+    _ command: Command, adding variables: inout [EnvironmentVariable]
+  ) throws(SystemError) -> ConfinedStart? {
+    guard command.confinement != nil else { return nil }
+    let confined = try confiner.start(of: command, in: directory)
+    for notice in confiner.takeNotices() { news.append(.event(.notice(notice))) }
+    if let path = confined?.temporaryPath {
+      variables.append(EnvironmentVariable(name: "TMPDIR", value: path))
+    }
+    return confined
   }
 
   private func startGuardian(needsProgram: Bool = true) throws(SystemError) {
@@ -218,11 +239,7 @@ final class LocalProcesses {
   /// Moves the output of a command into its log; false if there was none.
   private func absorb(_ command: RunningCommand, at now: Nanoseconds) -> Bool {
     let hadFile = command.log.file != nil
-    defer {
-      if !hadFile, let file = command.log.file {
-        directory.logs.add(file, of: command.key.operation, command.key.role)
-      }
-    }
+    defer { if !hadFile { noteLog(of: command) } }
     do throws(SystemError) {
       let progress = try command.log.absorb(
         from: command.pipe.input, isTerminal: command.pipe.isTerminal)
@@ -239,6 +256,12 @@ final class LocalProcesses {
       news.append(.stateFailed(error.message))
       return true
     }
+  }
+
+  /// Lets those who show the log find it, if there is one by now.
+  private func noteLog(of command: RunningCommand) {
+    guard let file = command.log.file else { return }
+    directory.logs.add(file, of: command.key.operation, command.key.role)
   }
 
   private func drain(_ pipe: OutputPipe) {
@@ -294,13 +317,16 @@ final class LocalProcesses {
     while command.log.readByteCount < enough, absorb(command, at: now) {}
     do throws(SystemError) {
       let told = command.log.readableByteCount
-      let size = try command.log.finish()
+      var size = try command.log.finish()
+      if let words = explanation(of: command) { size = try command.log.add(words) }
       if size > told {
+        noteLog(of: command)
         news.append(.outputGrew(command.key, byteCount: size))
       }
     } catch {
       news.append(.stateFailed(error.message))
     }
+    command.confined?.end()
     if command.log.file != nil, !command.log.isInPlace {
       news.append(.event(.notice(logLost(directory.path(of: command.log.name)))))
     }
@@ -319,6 +345,15 @@ final class LocalProcesses {
     commands.removeAll { $0 === command }
     if let end = command.end { news.append(.ended(command.key, end)) }
     if keyboard != nil { giveKeys() }
+  }
+
+  /// Why a command failed, if its confinement may be the reason; nil otherwise.
+  private func explanation(of command: RunningCommand) -> String? {
+    guard let confined = command.confined, let status = command.exit?.status,
+      status != .exited(0), !command.isStopping
+    else { return nil }
+    return confined.explanation(of: status, command.program, log: command.log.file)
+      .map { "[oprun: \($0)]\n" }
   }
 
   /// Ends every process of the run, known or not, where the kernel can.

@@ -101,6 +101,22 @@ struct Log: ~Copyable {
     return headLimit + tail.count
   }
 
+  /// Adds lines of oprun's own at the end of a log that is finished; returns its size.
+  mutating func add(_ text: String) throws(SystemError) -> Int {
+    if isDiscarding { return 0 }
+    if file == nil { try makeFile() }
+    guard let file else { return 0 }
+    let size = file.size
+    var last: UInt8 = 0x0a
+    withUnsafeMutableBytes(of: &last) { _ = file.read(at: max(0, size - 1), into: $0) }
+    let bytes = Array((last == 0x0a ? "" : "\n").utf8) + Array((masker?.mask(text) ?? text).utf8)
+    guard pwrite(descriptor, bytes, bytes.count, off_t(size)) == bytes.count else {
+      throw failure()
+    }
+    byteCount += bytes.count
+    return size + bytes.count
+  }
+
   /// Whether it can still be found under its name.
   var isInPlace: Bool { file.map { directory.holds($0, as: name) } ?? true }
 

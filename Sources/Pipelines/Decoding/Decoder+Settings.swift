@@ -23,6 +23,9 @@ extension Decoder {
     if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
+    if let value = fields[.cache], let cache = cache(value, fields) {
+      settings.append(.cache(cache))
+    }
     for kind in HookKind.allCases {
       let key = kind.stepKey
       if let value = fields[key], let commands = hook(value, key) {

@@ -226,9 +226,18 @@ enum DecodingMessage {
     Diagnostic("\(quoted(text)) is not a regular expression: \(reason)", at: span)
   }
 
-  static func missing(_ keys: [String], _ owner: String, at span: Span) -> Diagnostic {
+  static func missing(
+    _ keys: [String], _ owner: String, at span: Span, help: String? = nil
+  ) -> Diagnostic {
     let names = inWords(keys.map(quoted), last: "and")
-    return Diagnostic("\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span)
+    return Diagnostic(
+      "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
+  }
+
+  static let noInputs = "write 'inputs: []' if the command reads no file of the workspace"
+
+  static func cachedService(at span: Span) -> Diagnostic {
+    Diagnostic("a service cannot be cached: it has no result", at: span)
   }
 
   static func badID(_ id: String, what: String, at span: Span) -> Diagnostic {

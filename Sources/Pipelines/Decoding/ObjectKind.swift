@@ -6,7 +6,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
   case wait = "wait_for"
-  case background
+  case background, cache
   case hook = "hook_command"
   case section = "named_pipeline"
   // Those of a file with tests of a pipeline.
@@ -18,7 +18,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// Those of a pipeline file.
   package static let allCases: [ObjectKind] = [
     .pipeline, .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop,
-    .allowFailure, .wait, .background, .hook, .section,
+    .allowFailure, .wait, .background, .cache, .hook, .section,
   ]
   /// Those of a file with tests.
   package static let ofTests: [ObjectKind] = [.testFile, .testCase, .testStub, .testExpectation]
@@ -38,6 +38,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .background: "a map with 'ready'"
+    case .cache: "a map with 'inputs'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
     case .testFile: "a map with 'cases'"
@@ -62,6 +63,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
     case .background: BackgroundKey.table.rows
+    case .cache: CacheKey.table.rows
     case .hook: HookCommandKey.table.rows
     case .section:
       PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
@@ -78,7 +80,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .pipeline, .section: PipelineKey.allowsExtensions
     case .testFile: TestFileKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background, .hook, .testCase, .testStub, .testExpectation:
+      .wait, .background, .cache, .hook, .testCase, .testStub, .testExpectation:
       false
     }
   }
@@ -90,7 +92,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section, .background, .testFile, .testCase, .testStub, .testExpectation:
+      .section, .background, .cache, .testFile, .testCase, .testStub, .testExpectation:
       []
     }
   }
@@ -105,7 +107,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section, .background, .testFile, .testCase, .testStub, .testExpectation:
+      .wait, .section, .background, .cache, .testFile, .testCase, .testStub, .testExpectation:
       []
     }
   }

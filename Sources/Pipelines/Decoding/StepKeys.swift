@@ -77,12 +77,12 @@ package enum StepKey: UInt8, ObjectKey {
   package var isOfPipelineUse: Bool {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
-      .env, .workingDir, .timeout, .allowFailure, .queue, .run, .cache, .manual, .description,
+      .env, .workingDir, .timeout, .allowFailure, .queue, .run, .manual, .description,
       .outputs, .maxParallel, .background:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .jobserver, .waitFor, .onSuccess, .onFailure, .onCancel,
-      .onComplete:
+      .tty, .untrustedOutput, .orphans, .jobserver, .cache, .waitFor, .onSuccess, .onFailure,
+      .onCancel, .onComplete:
       false
     }
   }
@@ -277,7 +277,10 @@ extension StepKey {
         example: "{tag: string, targets: list}")
     }
     static var cache: KeyRow {
-      KeyRow("cache", .map(.anything), "When the step does not need to run again.", .notYet)
+      KeyRow(
+        "cache", .object(.cache),
+        "What the result depends on and consists of: the step does not run if nothing has changed.",
+        example: "{inputs: ['src/*.c'], outputs: [app]}")
     }
     static var waitFor: KeyRow {
       KeyRow(

@@ -147,6 +147,47 @@ package enum BackgroundKey: UInt8, ObjectKey {
   static let table = KeyTable<BackgroundKey>()
 }
 
+/// Keys of `cache`.
+package enum CacheKey: UInt8, ObjectKey {
+  case inputs, outputs, env, tools, scratch, enforce
+
+  package var row: KeyRow {
+    switch self {
+    case .inputs:
+      KeyRow(
+        "inputs", .list(.filledTemplate),
+        "Patterns of the files that the command reads; `!` in front takes files out again.",
+        example: "['src/**', '!src/old/**']", isRequired: true)
+    case .outputs:
+      KeyRow(
+        "outputs", .list(.filledTemplate), "Patterns of the files and directories that it makes.",
+        example: "[build/app]")
+    case .env:
+      KeyRow(
+        "env", .list(variableName), "The inherited variables that it gets; no other is passed on.",
+        example: "[CC]")
+    case .tools:
+      KeyRow(
+        "tools", .list(.filledText), "Commands whose output the result depends on.",
+        example: "[cc --version]")
+    case .scratch:
+      KeyRow(
+        "scratch", .list(.filledTemplate),
+        "Patterns of what it may use as it likes, and nothing else relies on.",
+        example: "[build/tmp]")
+    case .enforce:
+      KeyRow(
+        "enforce", .boolean, "It can reach nothing in the workspace but what is declared.",
+        default: "true")
+    }
+  }
+
+  static let table = KeyTable<CacheKey>()
+}
+
+private let variableName = ValueType.pattern(
+  "names of variables", matching: "^[A-Za-z_][A-Za-z0-9_]*$")
+
 /// Keys of a parameter that is a map.
 package enum ParamKey: UInt8, ObjectKey {
   case type, defaultValue, choices, pattern, required, description

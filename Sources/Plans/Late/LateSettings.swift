@@ -12,6 +12,7 @@ package struct LateSettings: Sendable {
   package var standardInput: Template?
   package var allowFailure: Expression?
   package var hooks: [HookKind: [CommandModel]] = [:]
+  package var cache: CacheModel?
 
   package init() {}
 
@@ -22,7 +23,7 @@ package struct LateSettings: Sendable {
 
   package var isEmpty: Bool {
     environment.isEmpty && workingDirectory.isEmpty && standardInput == nil
-      && allowFailure == nil && hooks.isEmpty
+      && allowFailure == nil && hooks.isEmpty && cache == nil
   }
 }
 

@@ -129,6 +129,9 @@ extension LateSettings {
     changes.standardInput = try standardInput.map { template throws(EvaluationFailure) in
       try template.rendered(with: bindings)
     }
+    changes.cache = try cache?.mapped { text throws(EvaluationFailure) in
+      .plain(try bindings.text(of: text))
+    }.shown
     if let allowFailure {
       changes.allowFailure = try bindings.holds(allowFailure) ? .always : .never
     }
@@ -144,12 +147,13 @@ extension StepSettings {
     package var workingDirectory: String?
     package var standardInput: String?
     package var allowFailure: AllowFailure?
+    package var cache: CacheSettings?
     /// The retry policy; nil means as planned.
     package var retry: RetryPolicy?
 
     package var isEmpty: Bool {
       environment.isEmpty && workingDirectory == nil && standardInput == nil && allowFailure == nil
-        && retry == nil
+        && retry == nil && cache == nil
     }
   }
 
@@ -176,7 +180,7 @@ extension StepSettings {
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
       orphans: orphans, sharesJobs: sharesJobs, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput)
+      capturesOutput: capturesOutput, cache: changes.cache ?? cache)
   }
 }
 

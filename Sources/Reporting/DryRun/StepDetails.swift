@@ -55,9 +55,22 @@ struct StepDetails {
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     add("tty", settings.usesTerminal ? "true" : nil)
     add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
+    add("cache", settings.cache.map(shown))
     add("jobserver", settings.sharesJobs.map { $0 ? "true" : "false" })
     addHooks()
     return lines
+  }
+
+  private func shown(_ cache: CacheSettings) -> String {
+    let lists = [
+      ("inputs", cache.inputs), ("outputs", cache.outputs), ("scratch", cache.scratch),
+      ("env", cache.environment), ("tools", cache.tools),
+    ]
+    var words = lists.filter { $0.0 == "inputs" || !$0.1.isEmpty }.map {
+      "\($0.0) " + ($0.1.isEmpty ? "none" : $0.1.joined(separator: " "))
+    }
+    if !cache.isEnforced { words.append("not enforced") }
+    return words.joined(separator: ", ")
   }
 
   private func shown(_ hook: HookCommand) -> String? {

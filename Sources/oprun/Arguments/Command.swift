@@ -165,6 +165,19 @@ struct Command: Sendable {
       """,
     options: [Options.queue, Options.json, Options.stateDirectory])
 
+  static let trace = Command(
+    name: "trace", operands: "[FILE] STEP", operandCount: 1...2,
+    summary: "run a step, watch which files it uses, and propose its 'cache'",
+    details: """
+      What the step depends on runs first, as in 'oprun run FILE STEP'. The step itself runs in any
+      case, and is not confined. What it prints goes to standard error, the proposal to standard
+      output.
+      """,
+    options: [
+      Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
+      Options.stateDirectory,
+    ])
+
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
@@ -231,7 +244,7 @@ struct Command: Sendable {
 
   static let all = [
     run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, analyze,
-    prune, graph, validate, test, list, schema, initialize, completions, help,
+    prune, trace, graph, validate, test, list, schema, initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
@@ -242,7 +255,7 @@ struct Command: Sendable {
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.
   var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }
 
-  var takesSteps: Bool { operands.hasSuffix("[STEP…]") }
+  var takesSteps: Bool { operands.hasSuffix("[STEP…]") || operands.hasSuffix(" STEP") }
 
   var takesParameters: Bool { options.contains { $0.name == Options.param.name } }
 

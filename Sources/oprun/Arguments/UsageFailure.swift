@@ -158,6 +158,10 @@ struct UsageFailure: Error, Hashable {
     return UsageFailure("'oprun \(command.name)' needs \(wanted)", command: command.name)
   }
 
+  static func missingStep(of command: Command) -> UsageFailure {
+    UsageFailure("'oprun \(command.name)' needs a step", command: command.name)
+  }
+
   static func extraOperand(_ operand: String, of command: Command) -> UsageFailure {
     let wanted = command.operands.isEmpty ? "no arguments" : "no more than \(command.operands)"
     return UsageFailure(

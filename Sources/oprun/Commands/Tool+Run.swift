@@ -148,6 +148,7 @@ extension Tool {
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
       options.trace = .ofRun(id, invocation)
+      options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
       var run = RecordedRun(plan: plan, directory: directory, request: request(invocation, plan))
       run.masker = secrets.masker
@@ -157,7 +158,9 @@ extension Tool {
       if let resumption = run.resumption { announce(resumption) }
       let recorder = RunRecorder(run)
       options.memory = recorder
-      return self.run(plan, invocation, options, recorder)
+      let status = self.run(plan, invocation, options, recorder)
+      if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
+      return status
     } catch {
       say(error.message, help: error.help)
       return ExitStatus.cannotWrite
@@ -195,14 +198,17 @@ extension Tool {
     screenOptions.backlogFolder = options.directory
     screenOptions.resumeCommand = resumeCommand(invocation)
     let isForEvents = invocation.text(Options.events).map(EventTarget.isStandardOutput) ?? false
-    let isOutputTaken = isForEvents || invocation.text(Options.output) == OutputMode.json.rawValue
+    let isOutputTaken =
+      isForEvents || invocation.tracedStep != nil
+      || invocation.text(Options.output) == OutputMode.json.rawValue
     let surroundings = CISurroundings(invocation, isOutputTaken: isOutputTaken)
     screenOptions.ci = surroundings.options
     surroundings.writeMasks(options.secrets)
     let mode = outputMode(invocation, isForEvents: isForEvents, surroundings)
     screenOptions.isLive = mode == .live
     let screen = Screen(
-      output: surroundings.output, messages: surroundings.messages, options: screenOptions,
+      output: invocation.tracedStep == nil ? surroundings.output : STDERR_FILENO,
+      messages: surroundings.messages, options: screenOptions,
       environment: environmentValue)
     let console = Console(plan: plan, directory: options.directory, screen: screen, mode: mode)
     let watch = StatusWatch(

@@ -142,7 +142,8 @@ struct PlanBuilder {
         }
         let address = planner.address(of: operation)
         steps.append(try step(operation, at: address, command))
-        if steps[steps.count - 1].late != nil || address.isGroup { gated.append(id) }
+        let step = steps[steps.count - 1]
+        if step.late != nil || step.settings.cache != nil || address.isGroup { gated.append(id) }
         if planner.budget.hasTooManyVariables {
           log.report(at: steps[steps.count - 1].span) { PlanningMessage.tooManyVariables(at: $0) }
           return steps

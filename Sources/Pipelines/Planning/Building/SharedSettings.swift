@@ -94,7 +94,8 @@ struct SharedSettings {
         draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs,
+        .cache:
         break
       }
     }
@@ -165,6 +166,7 @@ struct SettingsDraft {
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
   private var capturesOutput = false
+  private var cache: CacheModel?
   /// Expressions in place of the time limit and of the number of retries.
   private var early: [EarlyValue.Key: EarlyValue] = [:]
 
@@ -218,6 +220,7 @@ struct SettingsDraft {
     case .jobserver(let isOn): sharesJobs = isOn
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
+    case .cache(let model): cache = model
     }
   }
 
@@ -240,6 +243,7 @@ struct SettingsDraft {
     late.standardInput = input?.template
     let hooks = try foldedHooks(values, &late)
     let allowed = try foldedAllowance(values, &late)
+    let cache = try foldedCache(values, &late)
     var timeout = self.timeout
     if let early = early[.timeout] { timeout = try early.duration(values) }
     var retry = self.retry
@@ -250,7 +254,7 @@ struct SettingsDraft {
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
       hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, sharesJobs: sharesJobs,
-      hooks: hooks, outputs: outputs, capturesOutput: capturesOutput)
+      hooks: hooks, outputs: outputs, capturesOutput: capturesOutput, cache: cache)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }
@@ -297,6 +301,15 @@ struct SettingsDraft {
       if folded.contains(where: { $0.work.known == nil }) { late.hooks[kind] = folded }
     }
     return result
+  }
+
+  private func foldedCache(
+    _ values: KnownValues, _ late: inout LateSettings
+  ) throws(EvaluationFailure) -> CacheSettings? {
+    guard let cache else { return nil }
+    let folded = try cache.mapped { text throws(EvaluationFailure) in try values.fold(text) }
+    if !folded.templates.isEmpty { late.cache = folded }
+    return folded.shown
   }
 
   private func foldedAllowance(

@@ -127,6 +127,7 @@ extension Setting {
       text.template?.expressions ?? []
     case .allowFailureIf(let condition): [condition]
     case .hook(_, let hooks): hooks.flatMap(\.command.templates).flatMap(\.expressions)
+    case .cache(let model): model.templates.flatMap(\.expressions)
     // It is known before the run, so it needs no command.
     case .early: []
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,

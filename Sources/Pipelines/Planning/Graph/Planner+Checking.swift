@@ -185,6 +185,8 @@ extension Planner {
       for variable in variables { check(variable.value, in: variableScope) }
     case .workingDirectory(let path), .baseDirectory(let path): check(path, in: scope)
     case .standardInput(let input): check(input, in: scope)
+    case .cache(let model):
+      for text in model.inputs + model.outputs + model.scratch { check(text, in: scope) }
     case .allowFailureIf(let condition): condition.checkCondition(in: scope, text, log: &log)
     case .hook(_, let hooks):
       for hook in hooks { check(hook.command, in: scope.inHook) }
@@ -281,6 +283,7 @@ extension Setting {
       text.template != nil
     case .allowFailureIf, .early: true
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
+    case .cache(let model): !model.templates.isEmpty
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver,
       .outputs:

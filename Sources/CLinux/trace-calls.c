@@ -1,0 +1,214 @@
+// Which files the calls of a traced process are about. docs/confined-steps.md, “How trace works”.
+#define _GNU_SOURCE
+#include "trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/openat2.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define NATIVE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define NATIVE AUDIT_ARCH_AARCH64
+#else
+#define NATIVE 0
+#endif
+
+static const int wanted[] = {
+#ifdef SYS_open
+    SYS_open, SYS_creat, SYS_rename, SYS_link, SYS_symlink, SYS_unlink,
+#endif
+#ifdef SYS_renameat
+    SYS_renameat,
+#endif
+    SYS_openat, SYS_openat2, SYS_renameat2, SYS_linkat, SYS_symlinkat, SYS_unlinkat, SYS_truncate,
+};
+enum { wanted_count = sizeof wanted / sizeof *wanted };
+
+unsigned trace_filter(struct sock_filter *program, unsigned capacity) {
+  if (capacity < wanted_count + 5) return 0;
+  unsigned length = 0;
+  program[length++] = (struct sock_filter)BPF_STMT(
+      BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+  // Calls of another kind of program have other numbers; they are let through.
+  program[length++] =
+      (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 0, wanted_count + 1);
+  program[length++] = (struct sock_filter)BPF_STMT(
+      BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+  for (unsigned index = 0; index < wanted_count; index++)
+    program[length++] = (struct sock_filter)BPF_JUMP(
+        BPF_JMP | BPF_JEQ | BPF_K, (unsigned)wanted[index], (uint8_t)(wanted_count - index), 0);
+  program[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  program[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE);
+  return length;
+}
+
+// Reads a string of another process. Returns 0 if that is impossible, or the string is too long.
+static int read_text(pid_t process, uint64_t address, char *text) {
+  size_t length = 0;
+  while (length < PATH_MAX) {
+    // A page may be the last one that is there.
+    size_t count = 4096 - (address + length) % 4096;
+    if (count > PATH_MAX - length) count = PATH_MAX - length;
+    struct iovec here = {text + length, count};
+    struct iovec there = {(void *)(uintptr_t)(address + length), count};
+    ssize_t got = process_vm_readv(process, &here, 1, &there, 1, 0);
+    if (got <= 0) return 0;
+    if (memchr(text + length, 0, (size_t)got)) return 1;
+    length += (size_t)got;
+  }
+  return 0;
+}
+
+// The path that an argument of a call names: its directory with every link followed, then its last name.
+static int find_path(pid_t process, int directory, uint64_t address, char *found) {
+  char text[PATH_MAX], path[PATH_MAX + 64], folder[PATH_MAX];
+  if (!read_text(process, address, text) || !*text) return 0;
+  if (*text == '/') snprintf(path, sizeof path, "%s", text);
+  else if (directory == AT_FDCWD) snprintf(path, sizeof path, "/proc/%d/cwd/%s", process, text);
+  else snprintf(path, sizeof path, "/proc/%d/fd/%d/%s", process, directory, text);
+  // 'link' of an open file without a name.
+  if (!strncmp(text, "/proc/self/", 11)) snprintf(path, sizeof path, "/proc/%d/%s", process, text + 11);
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/') path[--length] = 0;
+  char *slash = strrchr(path, '/');
+  char *name = slash + 1;
+  if (!strcmp(name, ".") || !strcmp(name, "..")) return realpath(path, found) != NULL;
+  if (slash == path) return snprintf(found, PATH_MAX, "/%s", name) < PATH_MAX;
+  *slash = 0;
+  if (!realpath(path, folder)) return 0;
+  return snprintf(found, PATH_MAX, "%s/%s", strcmp(folder, "/") ? folder : "", name) < PATH_MAX;
+}
+
+static int exists(const char *path) {
+  struct stat status;
+  return lstat(path, &status) == 0;
+}
+
+static int begin_open(
+    struct trace_call *call, pid_t process, int directory, uint64_t address, uint64_t flags) {
+  if (flags & O_PATH) return 0;
+  call->flags = flags;
+  call->existed = 1;
+  if (flags & O_CREAT && find_path(process, directory, address, call->first)) {
+    struct stat status;
+    call->existed = stat(call->first, &status) == 0;
+  }
+  return 1;
+}
+
+static int begin_two(
+    struct trace_call *call, pid_t process, int from, uint64_t old, int to, uint64_t new) {
+  int found = find_path(process, from, old, call->first) &&
+              find_path(process, to, new, call->second);
+  call->existed = found && exists(call->second);
+  return found;
+}
+
+static int begin_one(struct trace_call *call, pid_t process, int directory, uint64_t address) {
+  return find_path(process, directory, address, call->first);
+}
+
+int trace_begin(struct trace_call *call, pid_t process, long number, const uint64_t *a) {
+  call->number = number;
+  switch (number) {
+#ifdef SYS_open
+  case SYS_open: return begin_open(call, process, AT_FDCWD, a[0], a[1]);
+  case SYS_creat:
+    return begin_open(call, process, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC);
+  case SYS_rename:
+  case SYS_link: return begin_two(call, process, AT_FDCWD, a[0], AT_FDCWD, a[1]);
+  case SYS_symlink: return begin_one(call, process, AT_FDCWD, a[1]);
+  case SYS_unlink: return begin_one(call, process, AT_FDCWD, a[0]);
+#endif
+#ifdef SYS_renameat
+  case SYS_renameat:
+#endif
+  case SYS_renameat2:
+  case SYS_linkat: return begin_two(call, process, (int)a[0], a[1], (int)a[2], a[3]);
+  case SYS_openat: return begin_open(call, process, (int)a[0], a[1], a[2]);
+  case SYS_openat2: {
+    struct open_how how = {0};
+    struct iovec here = {&how, sizeof how.flags};
+    struct iovec there = {(void *)(uintptr_t)a[2], sizeof how.flags};
+    if (process_vm_readv(process, &here, 1, &there, 1, 0) != sizeof how.flags) return 0;
+    return begin_open(call, process, (int)a[0], a[1], how.flags);
+  }
+  case SYS_symlinkat: return begin_one(call, process, (int)a[1], a[2]);
+  case SYS_unlinkat: return begin_one(call, process, (int)a[0], a[1]);
+  case SYS_truncate: return begin_one(call, process, AT_FDCWD, a[0]);
+  default: return 0;
+  }
+}
+
+// The kernel says which file was opened: relative paths, links and '..' need no care.
+static void end_open(const struct trace_call *call, pid_t process, long descriptor) {
+  char link[64], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/%d/fd/%ld", process, descriptor);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  struct stat status;
+  if (length <= 0 || *path != '/' || stat(link, &status) || S_ISDIR(status.st_mode)) return;
+  path[length] = 0;
+  int access = call->flags & O_ACCMODE;
+  if (!call->existed) trace_write(call->flags & O_EXCL ? 'e' : 'n', path, NULL);
+  else if (access == O_RDWR && !(call->flags & O_TRUNC)) trace_write('u', path, NULL);
+  else if (access == O_RDONLY && !(call->flags & O_TRUNC)) trace_write('r', path, NULL);
+  else trace_write('w', path, NULL);
+}
+
+void trace_end(const struct trace_call *call, pid_t process, long result) {
+  if (result < 0) return;
+  switch (call->number) {
+#ifdef SYS_open
+  case SYS_open:
+  case SYS_creat:
+#endif
+  case SYS_openat:
+  case SYS_openat2: return end_open(call, process, result);
+#ifdef SYS_open
+  case SYS_rename:
+#endif
+#ifdef SYS_renameat
+  case SYS_renameat:
+#endif
+  case SYS_renameat2: return trace_write(call->existed ? 'M' : 'm', call->first, call->second);
+#ifdef SYS_open
+  case SYS_link:
+  case SYS_symlink:
+  case SYS_unlink:
+#endif
+  case SYS_linkat:
+  case SYS_symlinkat:
+  case SYS_unlinkat:
+  case SYS_truncate: break;
+  default: return;
+  }
+#ifdef SYS_open
+  if (call->number == SYS_link) return trace_write('l', call->first, call->second);
+  if (call->number == SYS_symlink) return trace_write('n', call->first, NULL);
+  if (call->number == SYS_unlink) return trace_write('d', call->first, NULL);
+#endif
+  if (call->number == SYS_linkat) trace_write('l', call->first, call->second);
+  else if (call->number == SYS_symlinkat) trace_write('n', call->first, NULL);
+  else if (call->number == SYS_unlinkat) trace_write('d', call->first, NULL);
+  else trace_write('w', call->first, NULL);
+}
+
+void trace_program(pid_t process) {
+  char link[64], path[PATH_MAX];
+  snprintf(link, sizeof link, "/proc/%d/exe", process);
+  ssize_t length = readlink(link, path, sizeof path - 1);
+  if (length <= 0) return;
+  path[length] = 0;
+  trace_write('x', path, NULL);
+}

@@ -1,0 +1,215 @@
+// Watches which files a command and all that it starts open, through ptrace and a seccomp filter that
+// stops them only at the calls that matter. docs/design-execution.md, “Watching a command”.
+#define _GNU_SOURCE
+#include "trace.h"
+#include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int report = -1;
+static char pending[1 << 16];
+static size_t pending_count;
+
+static void flush(void) {
+  size_t done = 0;
+  while (done < pending_count) {
+    ssize_t count = write(report, pending + done, pending_count - done);
+    if (count < 0 && errno != EINTR) break;
+    if (count > 0) done += (size_t)count;
+  }
+  pending_count = 0;
+}
+
+static void append(const char *text) {
+  size_t size = strlen(text) + 1;
+  if (pending_count + size > sizeof pending) flush();
+  memcpy(pending + pending_count, text, size);
+  pending_count += size;
+}
+
+void trace_write(char kind, const char *first, const char *second) {
+  char letter[2] = {kind, 0};
+  append(letter);
+  append(first);
+  append(second ? second : "");
+}
+
+// A thread of the command. A call that is going on is kept until its end.
+struct thread {
+  pid_t id;
+  struct trace_call *call;
+  struct thread *next;
+};
+
+enum { bucket_count = 1024 };
+static struct thread *threads[bucket_count];
+
+static struct thread *find(pid_t id) {
+  struct thread **place = &threads[(unsigned)id % bucket_count];
+  while (*place && (*place)->id != id) place = &(*place)->next;
+  if (!*place) {
+    *place = calloc(1, sizeof **place);
+    if (!*place) abort();
+    (*place)->id = id;
+  }
+  return *place;
+}
+
+static void forget(pid_t id) {
+  struct thread **place = &threads[(unsigned)id % bucket_count];
+  while (*place && (*place)->id != id) place = &(*place)->next;
+  if (!*place) return;
+  struct thread *gone = *place;
+  *place = gone->next;
+  free(gone->call);
+  free(gone);
+}
+
+static void resume(pid_t id, enum __ptrace_request request, int signal) {
+  // It may have been killed meanwhile.
+  ptrace(request, id, NULL, (void *)(uintptr_t)signal);
+}
+
+static void begin_call(pid_t id) {
+  struct __ptrace_syscall_info info;
+  struct thread *thread = find(id);
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) <= 0 ||
+      info.op != PTRACE_SYSCALL_INFO_SECCOMP)
+    return resume(id, PTRACE_CONT, 0);
+  if (!thread->call) thread->call = malloc(sizeof *thread->call);
+  if (!thread->call) abort();
+  uint64_t arguments[6];
+  for (int index = 0; index < 6; index++) arguments[index] = info.seccomp.args[index];
+  int matters = trace_begin(thread->call, id, (long)info.seccomp.nr, arguments);
+  if (!matters) thread->call->number = -1;
+  resume(id, matters ? PTRACE_SYSCALL : PTRACE_CONT, 0);
+}
+
+static void end_call(pid_t id) {
+  struct __ptrace_syscall_info info;
+  struct thread *thread = find(id);
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, id, sizeof info, &info) > 0 &&
+      info.op == PTRACE_SYSCALL_INFO_EXIT) {
+    if (thread->call && thread->call->number >= 0)
+      trace_end(thread->call, id, info.exit.is_error ? -1 : (long)info.exit.rval);
+    if (thread->call) thread->call->number = -1;
+  } else if (thread->call && thread->call->number >= 0) {
+    return resume(id, PTRACE_SYSCALL, 0);
+  }
+  resume(id, PTRACE_CONT, 0);
+}
+
+static void handle_stop(pid_t id, int status) {
+  int signal = WSTOPSIG(status), event = status >> 16;
+  int is_in_call = find(id)->call && find(id)->call->number >= 0;
+  switch (event) {
+  case PTRACE_EVENT_SECCOMP: return begin_call(id);
+  case PTRACE_EVENT_EXEC:
+    if (find(id)->call) find(id)->call->number = -1;
+    trace_program(id);
+    return resume(id, PTRACE_CONT, 0);
+  case PTRACE_EVENT_STOP:
+    // A stop of the whole process, by SIGSTOP or the terminal, lasts until SIGCONT.
+    if (signal != SIGTRAP) return resume(id, PTRACE_LISTEN, 0);
+    return resume(id, is_in_call ? PTRACE_SYSCALL : PTRACE_CONT, 0);
+  case 0: break;
+  default: return resume(id, is_in_call ? PTRACE_SYSCALL : PTRACE_CONT, 0);
+  }
+  if (signal == (SIGTRAP | 0x80)) return end_call(id);
+  resume(id, is_in_call ? PTRACE_SYSCALL : PTRACE_CONT, signal);
+}
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+// Returns how the command ended. What it leaves behind has 2 s to end: without a tracer, its calls would
+// fail.
+static int watch(pid_t command) {
+  int result = 0;
+  int64_t last = 0;
+  for (;;) {
+    int status;
+    pid_t id = waitpid(-1, &status, __WALL | (last ? WNOHANG : 0));
+    if (id < 0 && errno == EINTR) continue;
+    if (id < 0) return result;
+    if (id == 0) {
+      if (now() >= last) return result;
+      usleep(5000);
+    } else if (WIFSTOPPED(status)) {
+      handle_stop(id, status);
+    } else {
+      forget(id);
+      if (id != command) continue;
+      result = status;
+      last = now() + 2000;
+    }
+  }
+}
+
+static _Noreturn void become(char *const *words, int start) {
+  char byte;
+  if (read(start, &byte, 1) != 1) _exit(126);
+  close(start);
+  struct sock_filter program[32];
+  struct sock_fprog filter = {.filter = program};
+  filter.len = (unsigned short)trace_filter(program, 32);
+  // Only with the privilege may a process with a filter gain privileges later.
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter)) _exit(126);
+  }
+  execvp(words[0], words);
+  int error = errno;
+  const char *message = error == ENOENT ? ": command not found\n" : ": cannot be executed\n";
+  if (write(2, words[0], strlen(words[0])) >= 0 && write(2, message, strlen(message)) >= 0) {
+  }
+  _exit(error == ENOENT ? 127 : 126);
+}
+
+// The signals that end a command are meant for it.
+static void ignore_signals(void) {
+  static const int ignored[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++)
+    signal(ignored[index], SIG_IGN);
+}
+
+int clinux_trace(const char *path, char *const *words) {
+  int start[2];
+  report = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (report < 0 || pipe2(start, O_CLOEXEC)) return -errno;
+  pid_t command = fork();
+  if (command < 0) return -errno;
+  if (command == 0) {
+    close(start[1]);
+    become(words, start[0]);
+  }
+  ignore_signals();
+  close(start[0]);
+  long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK |
+                 PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC | PTRACE_O_TRACESECCOMP | PTRACE_O_EXITKILL;
+  if (ptrace(PTRACE_SEIZE, command, NULL, (void *)options)) {
+    int error = errno;
+    close(start[1]);
+    waitpid(command, NULL, 0);
+    return -error;
+  }
+  if (write(start[1], "", 1) != 1) return -errno;
+  close(start[1]);
+  int status = watch(command);
+  flush();
+  close(report);
+  return status;
+}

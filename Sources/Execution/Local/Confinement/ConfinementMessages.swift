@@ -1,0 +1,47 @@
+// The messages about confined commands: all the wording of this part.
+
+import Diagnostics
+
+/// The notice that no cached step of the run is confined.
+func unconfined(_ reason: String) -> String {
+  "cached steps are not confined to what they declare: \(reason)"
+}
+
+func oldKernel(version: Int) -> String {
+  version == 0
+    ? "the kernel has no Landlock, or it is switched off"
+    : "the kernel has version \(version) of Landlock, wanted 3 or newer (Linux 6.2)"
+}
+
+func openedWorkspace(by pattern: String) -> String {
+  "a step that declares \(quoted(pattern)) is not confined: this pattern opens the whole workspace"
+}
+
+extension Refusal {
+  /// What was refused, and what to declare. Paths are relative to the step's directory if they can be.
+  var words: String {
+    switch kind {
+    case .undeclaredFile(let pattern?):
+      "it declares neither \(quoted(path)) nor a pattern for it, such as \(quoted(pattern))"
+    case .undeclaredFile(nil): "it does not declare \(quoted(path))"
+    case .undeclaredPlace(let pattern):
+      "neither its outputs nor its scratch have \(quoted(path))"
+        + (pattern.map { ", or a pattern for it such as \(quoted($0))" } ?? "")
+    case .readOnly: "it declares \(quoted(path)) as an input, which it cannot change"
+    case .directory: "it can fill and empty \(quoted(path)), but neither remove nor replace it"
+    case .fixed(let folder, let pattern):
+      "it declares \(quoted(path)), but nothing else that it could make, replace or remove in "
+        + "\(quoted(folder)): \(quoted(pattern)) opens that directory"
+    case .beside(let folder):
+      "nothing can be made or replaced in \(quoted(folder)), which leads to the workspace"
+    }
+  }
+}
+
+/// The explanation of a failure, if the command printed that something was refused.
+func explanation(of refusals: [Refusal]) -> String {
+  let shown = refusals.prefix(3).map(\.words).joined(separator: "; ")
+  let more = refusals.count > 3 ? "; and \(refusals.count - 3) more" : ""
+  return "this step is confined to what its 'cache' declares: \(shown)\(more); "
+    + "'oprun trace' shows all that it needs"
+}

@@ -1,0 +1,190 @@
+// Why a confined command was refused a file, found in what it printed: the kernel tells only the command.
+
+import Glibc
+import Running
+
+/// A path that a confined command could not use.
+struct Refusal: Hashable {
+  enum Kind: Hashable {
+    /// A file that no pattern covers; a pattern that would, besides the path itself.
+    case undeclaredFile(pattern: String?)
+    /// A path at which nothing may be made; a pattern that would open its directory, unless that is the
+    /// step's own.
+    case undeclaredPlace(pattern: String?)
+    /// An input, which was to be changed.
+    case readOnly
+    /// A directory that can be filled, but not removed.
+    case directory
+    /// An output that can be written, in a directory in which nothing else can be done.
+    case fixed(folder: String, pattern: String)
+    /// A place outside the workspace, in a directory that leads to it.
+    case beside(folder: String)
+  }
+
+  /// The path as the command would write it.
+  let path: String
+  let kind: Kind
+}
+
+/// Finds refusals in the output of a command. Only paths to which the confinement applies, and that
+/// could be used without it, are found.
+struct RefusalSearch {
+  let workspace: String
+  /// The directory that the command ran in; absolute.
+  let directory: String
+  let rules: [(path: String, access: RuleList.Access)]
+
+  /// The words of the C library and of programs for errors that a confinement causes.
+  private static let signs = [
+    "ermission denied", "EACCES", "File exists", "already exists", "not recognized",
+    "Invalid cross-device link",
+  ]
+
+  /// Each path once, in the order in which they were printed.
+  func refusals(in text: String) -> [Refusal] {
+    var found: [Refusal] = []
+    for line in text.split(whereSeparator: \.isNewline)
+    where Self.signs.contains(where: { line.contains($0) }) {
+      if let refusal = refusal(in: line), !found.contains(refusal) { found.append(refusal) }
+    }
+    return found
+  }
+
+  /// The words for what makes something that is not there.
+  private static let makers = [
+    "creat", "open", "writ", "touch", "mk", "mak", "mov", "renam", "cop", "link", "Errno 13",
+  ]
+
+  /// The refusal in a line: of the path that the words are about, or else of one that they mention.
+  private func refusal(in line: Substring) -> Refusal? {
+    let words = line.split { " '\"`:,;()[]‘’“”".contains($0) }.map(String.init)
+    let topics = [wordBeforeSign(line)].compactMap(\.self) + quotedParts(of: line)
+    for path in topics + inFolders(of: words, topics) {
+      if let refusal = refusal(of: path, mustExist: true) { return refusal }
+    }
+    let mentioned = words.compactMap { refusal(of: $0, mustExist: true) }
+    if let refusal = mentioned.first(where: { $0.kind != .readOnly }) { return refusal }
+    for path in topics where Self.makers.contains(where: { line.contains($0) }) {
+      if let refusal = refusal(of: path, mustExist: false) { return refusal }
+    }
+    return mentioned.first
+  }
+
+  /// A compiler names a header as it is included, together with the file that includes it.
+  private func inFolders(of words: [String], _ topics: [String]) -> [String] {
+    let folders = words.compactMap { word in word.lastIndex(of: "/").map { word[...$0] } }
+    return folders.flatMap { folder in
+      topics.filter { !$0.hasPrefix("/") }.map { folder + $0 }
+    }
+  }
+
+  private func quotedParts(of line: Substring) -> [String] {
+    var parts: [String] = []
+    var rest = line
+    while let open = rest.firstIndex(where: { "'\"`‘“".contains($0) }) {
+      let inner = rest[rest.index(after: open)...]
+      guard let close = inner.firstIndex(where: { "'\"`’”".contains($0) }) else { break }
+      if close > inner.startIndex { parts.append(String(inner[..<close])) }
+      rest = inner[inner.index(after: close)...]
+    }
+    return parts
+  }
+
+  /// `sh: 1: cannot create out/x: Permission denied`
+  private func wordBeforeSign(_ line: Substring) -> String? {
+    guard let sign = line.firstRange(of: ": Permission denied") else { return nil }
+    let word = line[..<sign.lowerBound].split(separator: " ").last
+    return word?.contains(where: { "'\"`‘’“”".contains($0) }) == true ? nil : word.map(String.init)
+  }
+
+  private func refusal(of written: String, mustExist: Bool) -> Refusal? {
+    // A name in the output may be anything; no file has this.
+    if written.utf8.contains(0) { return nil }
+    let path = normal(written.hasPrefix("/") ? written : "\(directory)/\(written)")
+    guard path != workspace, let slash = path.lastIndex(of: "/"), slash > path.startIndex else {
+      return nil
+    }
+    let parent = String(path[..<slash])
+    let exists = access(path, F_OK) == 0
+    if mustExist != exists { return nil }
+    guard path.hasPrefix(workspace + "/") else {
+      guard !exists, leadsToWorkspace(parent), access(parent, W_OK) == 0 else { return nil }
+      let folder = written.lastIndex(of: "/").map { String(written[..<$0]) } ?? "."
+      return Refusal(path: written, kind: .beside(folder: folder))
+    }
+    let name = String(path[path.index(after: slash)...])
+    if exists { return refusal(ofFile: path, written, parent: parent, name) }
+    guard access(parent, W_OK) == 0, !isOpen(parent) else { return nil }
+    let folder = shown(parent)
+    return Refusal(
+      path: written, kind: .undeclaredPlace(pattern: folder.isEmpty ? nil : folder + "*"))
+  }
+
+  private func refusal(
+    ofFile path: String, _ written: String, parent: String, _ name: String
+  ) -> Refusal? {
+    guard access(path, R_OK) == 0 else { return nil }
+    if let rule = rules.last(where: { $0.path == path }) {
+      switch rule.access {
+      case .everything: return Refusal(path: written, kind: .directory)
+      case .reading: return Refusal(path: written, kind: .readOnly)
+      case .wholeFile:
+        let prefix = shown(parent)
+        let folder = prefix.isEmpty ? "." : String(prefix.dropLast())
+        return Refusal(path: written, kind: .fixed(folder: folder, pattern: prefix + "*"))
+      }
+    }
+    if let target = targetInWorkspace(of: path) {
+      return refusal(of: target, mustExist: true)
+    }
+    if isOpen(path) { return nil }
+    if rules.contains(where: { path.hasPrefix($0.path + "/") }) {
+      return Refusal(path: written, kind: .readOnly)
+    }
+    let ending = name.lastIndex(of: ".").flatMap { $0 > name.startIndex ? name[$0...] : nil }
+    return Refusal(
+      path: written, kind: .undeclaredFile(pattern: ending.map { "\(shown(parent))*\($0)" }))
+  }
+
+  /// Where a link leads, as the step's patterns write it; nil for what is no link, or leads elsewhere.
+  private func targetInWorkspace(of path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    let target = String(cString: real)
+    guard target != path, target.hasPrefix(workspace + "/") else { return nil }
+    return String(shown(target).dropLast())
+  }
+
+  /// True if everything can be done at the path.
+  private func isOpen(_ path: String) -> Bool {
+    rules.contains { rule in
+      rule.access == .everything && (rule.path == path || path.hasPrefix(rule.path + "/"))
+    }
+  }
+
+  private func leadsToWorkspace(_ folder: String) -> Bool { workspace.hasPrefix(folder + "/") }
+
+  /// A path as the step's patterns write it, ending in a slash; empty for its own directory.
+  private func shown(_ path: String) -> String {
+    var base = directory
+    var prefix = ""
+    while path != base, !path.hasPrefix(base + "/"), base != workspace,
+      let slash = base.lastIndex(of: "/")
+    {
+      base = String(base[..<slash])
+      prefix += "../"
+    }
+    if path == base { return prefix }
+    guard path.hasPrefix(base + "/") else { return path + "/" }
+    return prefix + path.dropFirst(base.count + 1) + "/"
+  }
+
+  /// The path without `.`, `..` and doubled slashes.
+  private func normal(_ path: String) -> String {
+    var names: [Substring] = []
+    for name in path.split(separator: "/") where name != "." {
+      if name == ".." { _ = names.popLast() } else { names.append(name) }
+    }
+    return "/" + names.joined(separator: "/")
+  }
+}

@@ -1,0 +1,40 @@
+// What the patterns of `cache` must look like, whether they are literal or known only later.
+
+import Diagnostics
+package import Expressions
+
+extension CachePart {
+  /// What is wrong with a pattern; nil if it can be one.
+  package func fault(in pattern: String) -> UnlocatedFailure? {
+    let isInput = self == .inputs
+    let path = isInput && pattern.hasPrefix("!") ? pattern.dropFirst() : pattern[...]
+    if path.isEmpty {
+      return UnlocatedFailure("\(quoted(rawValue)) must not hold an empty pattern")
+    }
+    if path.utf8.contains(0) {
+      return UnlocatedFailure("\(quoted(rawValue)) must not hold a NUL character")
+    }
+    if !isInput, path.hasPrefix("/") {
+      return UnlocatedFailure(
+        "\(quoted(rawValue)) must be relative to the step's directory, not \(quoted(pattern))")
+    }
+    if path.hasBraces {
+      return UnlocatedFailure(
+        "\(quoted(pattern)) is not a pattern: braces are not expanded",
+        help: "write one pattern for each alternative")
+    }
+    return nil
+  }
+}
+
+extension Substring {
+  /// True if the text holds `{`, then `,`, then `}` within one name.
+  fileprivate var hasBraces: Bool {
+    split(separator: "/").contains { name in
+      guard let open = name.firstIndex(of: "{"), let close = name.lastIndex(of: "}") else {
+        return false
+      }
+      return open < close && name[open..<close].contains(",")
+    }
+  }
+}

@@ -1,0 +1,71 @@
+// What a step says about when it need not run: which files and values its result depends on, and what
+// that result is. Who looks that up, and where results are kept, is no concern of a plan.
+
+package import Expressions
+
+/// The declaration of a cached step, in which everything is known.
+package struct CacheSettings: Hashable, Sendable {
+  /// Patterns of the files that the command reads, relative to its working directory or absolute. One
+  /// that begins with `!` takes files out again.
+  package var inputs: [String] = []
+  /// Patterns of what the command makes, relative to its working directory.
+  package var outputs: [String] = []
+  /// Patterns of what the command may use as it likes, and nothing else relies on.
+  package var scratch: [String] = []
+  /// The inherited variables that the command gets, and depends on.
+  package var environment: [String] = []
+  /// Commands whose output the result depends on: `cc --version`.
+  package var tools: [String] = []
+  /// True if the command can reach nothing else in the workspace.
+  package var isEnforced = true
+
+  package init() {}
+}
+
+/// The same with expressions in the patterns.
+package struct CacheModel: Hashable, Sendable {
+  package var inputs: [Text] = []
+  package var outputs: [Text] = []
+  package var scratch: [Text] = []
+  /// Everything else; its patterns are empty.
+  package var rest = CacheSettings()
+
+  package init() {}
+
+  package var templates: [Template] { (inputs + outputs + scratch).compactMap(\.template) }
+
+  /// The model with every pattern replaced.
+  package func mapped(
+    _ body: (Text) throws(EvaluationFailure) -> Text
+  ) throws(EvaluationFailure) -> CacheModel {
+    var result = CacheModel()
+    result.rest = rest
+    for text in inputs { result.inputs.append(try checked(text, body(text), .inputs)) }
+    for text in outputs { result.outputs.append(try checked(text, body(text), .outputs)) }
+    for text in scratch { result.scratch.append(try checked(text, body(text), .scratch)) }
+    return result
+  }
+
+  /// The settings, with expressions as they are written.
+  package var shown: CacheSettings {
+    var settings = rest
+    settings.inputs = inputs.map(\.shown)
+    settings.outputs = outputs.map(\.shown)
+    settings.scratch = scratch.map(\.shown)
+    return settings
+  }
+
+  private func checked(
+    _ written: Text, _ text: Text, _ part: CachePart
+  ) throws(EvaluationFailure) -> Text {
+    guard case .plain(let pattern) = text, let expression = written.template?.expressions.first,
+      let fault = part.fault(in: pattern)
+    else { return text }
+    throw EvaluationFailure(fault, in: expression, at: expression.range(of: expression.root))
+  }
+}
+
+/// The three lists of patterns.
+package enum CachePart: String, Sendable {
+  case inputs, outputs, scratch
+}

@@ -1,0 +1,64 @@
+// `oprun trace`: a step runs while it is watched, and its `cache` is proposed. docs/confined-steps.md
+
+import Diagnostics
+import Execution
+import Glibc
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+
+extension Invocation {
+  /// The step that is traced; nil for another command.
+  var tracedStep: String? { command.name == Command.trace.name ? operands.last : nil }
+}
+
+extension Tool {
+  func trace(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    guard invocation.operands.count == 2 else { throw .missingStep(of: .trace) }
+    return try run(invocation, resuming: nil)
+  }
+
+  /// Writes the proposal after the run.
+  func writeTrace(
+    _ plan: Plan, _ invocation: Invocation, _ directory: RunDirectory, _ status: Int32
+  ) {
+    guard let step = invocation.tracedStep else { return }
+    let records = directory.names.filter { $0.hasSuffix(CommandTrace.ending) }.sorted()
+      .flatMap { TraceRecord.all(in: content(of: $0, in: directory)) }
+    guard !records.isEmpty else { return say(nothingTraced(step, plan)) }
+    if status != ExitStatus.success {
+      say("the run failed, so the step may use more than what was seen")
+    }
+    guard let place = TracedPlace(step, in: plan, state: directory.path) else { return }
+    let files = TracedFiles(records) { path in
+      var status = stat()
+      return lstat(path, &status) == 0
+    }
+    let declaration = TracedDeclaration(files, place)
+    if invocation.isOn(Options.json) {
+      declaration.writeJSON(to: output)
+    } else {
+      declaration.writeYAML(to: output)
+    }
+  }
+
+  private func nothingTraced(_ step: String, _ plan: Plan) -> String {
+    let isBuiltin = plan.steps.contains { planned in
+      if planned.id == step, case .helper = planned.work.known { true } else { false }
+    }
+    return isBuiltin
+      ? "\(quoted(step)) is a built-in step: its inputs name the files that it uses"
+      : "\(quoted(step)) did not run, so nothing was seen"
+  }
+
+  private func content(of name: String, in directory: RunDirectory) -> [UInt8] {
+    let descriptor = directory.open(name)
+    guard descriptor >= 0 else { return [] }
+    let file = LogFile(owning: descriptor)
+    var bytes = [UInt8](repeating: 0, count: file.size)
+    let count = bytes.withUnsafeMutableBytes { file.read(at: 0, into: $0) }
+    directory.remove(name)
+    return Array(bytes.prefix(count))
+  }
+}

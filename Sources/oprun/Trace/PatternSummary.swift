@@ -1,0 +1,111 @@
+// Patterns for many files, as a person would write them: `src/**/*.c` instead of 400 paths.
+
+/// Files that are summarised. Paths are relative to the directory of the step.
+struct PatternSummary {
+  /// How many files of a kind in one directory a pattern stands for.
+  private static let fewest = 3
+  /// How many files without a common kind stand for their directory.
+  private static let most = 20
+
+  /// The patterns, sorted; they match all of the paths, and none of `others`.
+  static func patterns(for paths: Set<String>, avoiding others: Set<String>) -> [String] {
+    var result: Set<String> = []
+    var rest: Set<String> = []
+    var kinds: [String: [TracedPath]] = [:]
+    for path in paths {
+      let path = TracedPath(path)
+      if path.isHidden || path.ending.isEmpty {
+        rest.insert(path.text)
+      } else {
+        kinds[path.ending, default: []].append(path)
+      }
+    }
+    let avoided = others.map(TracedPath.init)
+    for (ending, files) in kinds {
+      for group in groups(of: files) {
+        let pattern = pattern(for: group, ending)
+        if let pattern, !avoided.contains(where: { pattern.matches($0) }) {
+          result.insert(pattern.text)
+        } else {
+          rest.formUnion(group.map(\.text))
+        }
+      }
+    }
+    return result.union(directories(of: rest, avoiding: others)).sorted()
+  }
+
+  /// Files below one directory of the step, or in that itself, belong together.
+  private static func groups(of files: [TracedPath]) -> [[TracedPath]] {
+    Array(Dictionary(grouping: files) { $0.folders.first ?? "" }.values)
+  }
+
+  private static func pattern(for files: [TracedPath], _ ending: String) -> Pattern? {
+    guard files.count >= fewest, var common = files.first?.folders else { return nil }
+    for file in files {
+      common = Array(zip(common, file.folders).prefix { $0 == $1 }.map(\.0))
+    }
+    let isFlat = files.allSatisfy { $0.folders == common }
+    return Pattern(folders: common, isDeep: !isFlat, ending: ending)
+  }
+
+  /// Paths, and in place of very many in one directory the directory.
+  private static func directories(of paths: Set<String>, avoiding others: Set<String>) -> [String] {
+    let groups = Dictionary(grouping: paths) { TracedPath($0).folders.first ?? "" }
+    return groups.flatMap { folder, paths in
+      let isOnlyRead = !others.contains { $0.hasPrefix(folder + "/") }
+      let stands = paths.count > most && !folder.isEmpty && folder != ".." && isOnlyRead
+      return (stands ? [folder] : paths).map(escaped)
+    }
+  }
+
+  /// A path in which nothing is taken for a wildcard.
+  static func escaped(_ path: String) -> String {
+    let text = path.map { "*?[{".contains($0) ? "[\($0)]" : String($0) }.joined()
+    return text.hasPrefix("!") ? "./" + text : text
+  }
+
+  private struct Pattern {
+    let folders: [String]
+    let isDeep: Bool
+    let ending: String
+
+    var text: String {
+      (folders.map(escaped) + (isDeep ? ["**"] : []) + ["*.\(escaped(ending))"])
+        .joined(separator: "/")
+    }
+
+    func matches(_ path: TracedPath) -> Bool {
+      path.ending == ending
+        && (isDeep ? path.folders.starts(with: folders) : path.folders == folders)
+    }
+  }
+}
+
+/// A path in its parts.
+struct TracedPath: Hashable {
+  let text: String
+  let folders: [String]
+  let name: String
+  /// What follows the last dot of the name; empty without one.
+  let ending: String
+
+  init(_ text: String) {
+    self.text = text
+    let names = text.split(separator: "/").map(String.init)
+    folders = Array(names.dropLast())
+    let name = names.last ?? ""
+    self.name = name
+    ending =
+      name.lastIndex(of: ".").flatMap {
+        $0 > name.startIndex ? String(name[name.index(after: $0)...]) : nil
+      } ?? ""
+  }
+
+  /// True if no wildcard matches it.
+  var isHidden: Bool {
+    name.hasPrefix(".") || folders.contains { $0.hasPrefix(".") && $0 != ".." }
+  }
+
+  /// Its directory, ending in a slash; empty for that of the step.
+  var prefix: String { folders.isEmpty ? "" : folders.joined(separator: "/") + "/" }
+}

@@ -1,0 +1,220 @@
+// The `cache` that is proposed for a step, as YAML to paste and as JSON.
+
+import Diagnostics
+import Execution
+import Glibc
+import Plans
+import Reporting
+import Scheduling
+
+/// Where a traced step runs, and what others have made for it.
+struct TracedPlace {
+  let workspace: String
+  let directory: String
+  /// The state directory, which no pattern names; absolute.
+  let state: String
+  /// What the steps that it depends on make.
+  let upstream: [(pattern: PatternCover, directory: String)]
+
+  init(
+    workspace: String, directory: String, state: String,
+    upstream: [(pattern: PatternCover, directory: String)] = []
+  ) {
+    self.workspace = workspace
+    self.directory = directory
+    self.state = state
+    self.upstream = upstream
+  }
+
+  /// Nil if the current directory cannot be found. `state` is the directory of a run.
+  init?(_ step: String, in plan: Plan, state: String) {
+    guard let here = realpath(".", nil) else { return nil }
+    defer { free(here) }
+    let workspace = String(cString: here)
+    let absolute = { (path: String?) -> String in
+      guard let path else { return workspace }
+      let whole = path.hasPrefix("/") ? path : "\(workspace)/\(path)"
+      guard let real = realpath(whole, nil) else { return whole }
+      defer { free(real) }
+      return String(cString: real)
+    }
+    let operation = plan.steps.firstIndex { $0.id == step || $0.id.hasPrefix(step + "[") }
+    var upstream: [(pattern: PatternCover, directory: String)] = []
+    if let operation {
+      for settings in plan.settingsBefore(OperationID(operation)) {
+        for output in settings.cache?.outputs ?? [] {
+          upstream.append((PatternCover(output[...]), absolute(settings.workingDirectory)))
+        }
+      }
+    }
+    let folder = absolute(state).split(separator: "/").dropLast(2).joined(separator: "/")
+    self.init(
+      workspace: workspace,
+      directory: absolute(operation.flatMap { plan.steps[$0].settings.workingDirectory }),
+      state: "/" + folder, upstream: upstream)
+  }
+
+  /// The path as the step's patterns write it; nil if it is not a matter of the declaration.
+  func shown(_ path: String) -> String? {
+    guard path.hasPrefix(workspace + "/"), !path.hasPrefix(state + "/") else { return nil }
+    var base = directory
+    var prefix = ""
+    while !path.hasPrefix(base + "/"), let slash = base.lastIndex(of: "/") {
+      base = String(base[..<slash])
+      prefix += "../"
+    }
+    return prefix + path.dropFirst(base.count + 1)
+  }
+
+  func isFromUpstream(_ path: String) -> Bool {
+    upstream.contains { $0.pattern.covers(path, below: $0.directory) }
+  }
+}
+
+struct TracedDeclaration {
+  let inputs: [String]
+  let outputs: [String]
+  let scratch: [String]
+  /// The names of programs that lie outside the workspace.
+  let programs: [String]
+  /// Remarks on what a declaration cannot say.
+  let remarks: [String]
+
+  init(_ files: TracedFiles, _ place: TracedPlace) {
+    let shown = { (paths: Set<String>) in Set(paths.compactMap(place.shown)) }
+    let written = shown(files.written)
+    let temporary = shown(files.temporary)
+    let given = files.read.filter(place.isFromUpstream)
+    let read = shown(files.read.subtracting(given)).subtracting(written)
+    inputs = PatternSummary.patterns(
+      for: read, avoiding: written.union(temporary).union(shown(given)))
+    let replaced = shown(files.replaced)
+    let outputs = Self.outputs(written, replaced: replaced, beside: read.union(shown(given)))
+    self.outputs = outputs
+    scratch = Self.scratch(temporary, beside: written).filter { pattern in
+      !outputs.contains { Self.opens($0, pattern) }
+    }
+    programs = Self.names(of: files.programs.filter { place.shown($0) == nil })
+    remarks = [
+      Self.remark("made by steps that it depends on", shown(given)),
+      Self.remark(
+        "read and then changed, which an output should not be",
+        shown(files.read).intersection(written)),
+      Self.remark("removed, which a cached step cannot do", shown(files.removed)),
+    ].compactMap(\.self)
+  }
+
+  /// One that is replaced needs its directory, which a wildcard opens.
+  private static func outputs(
+    _ paths: Set<String>, replaced: Set<String>, beside read: Set<String>
+  ) -> [String] {
+    let plain = paths.subtracting(replaced)
+    let trees = Dictionary(grouping: paths) { TracedPath($0).folders.first ?? "" }
+    var result: Set<String> = []
+    for (folder, paths) in trees {
+      let isOwn = !folder.isEmpty && folder != ".." && !read.contains { $0.hasPrefix(folder + "/") }
+      if isOwn, paths.count > 3 {
+        let isFlat = paths.allSatisfy { TracedPath($0).folders.count == 1 }
+        result.insert(PatternSummary.escaped(folder) + (isFlat ? "/*" : "/**"))
+        continue
+      }
+      for path in paths {
+        result.insert(PatternSummary.escaped(path) + (plain.contains(path) ? "" : "*"))
+      }
+    }
+    return result.sorted()
+  }
+
+  /// Names of temporary files are rarely the same twice: what they share with an output is kept.
+  private static func scratch(_ paths: Set<String>, beside outputs: Set<String>) -> [String] {
+    let outputs = outputs.map(TracedPath.init)
+    return Set(
+      paths.map { path in
+        let path = TracedPath(path)
+        let shared = outputs.filter { $0.prefix == path.prefix && path.name.hasPrefix($0.name) }
+          .map(\.name).max { $0.count < $1.count }
+        return PatternSummary.escaped(path.prefix + (shared ?? "")) + "*"
+      }
+    ).sorted()
+  }
+
+  /// Whether an output opens the directory of another pattern to the command.
+  private static func opens(_ output: String, _ pattern: String) -> Bool {
+    guard output.hasSuffix("*") else { return false }
+    return pattern.hasPrefix(TracedPath(output.replacing("**", with: "*")).prefix)
+  }
+
+  private static func names(of programs: [String]) -> [String] {
+    var names: [String] = []
+    for program in programs {
+      let name = program.split(separator: "/").last.map(String.init) ?? program
+      if !names.contains(name) { names.append(name) }
+    }
+    return names
+  }
+
+  private static func remark(_ words: String, _ paths: Set<String>) -> String? {
+    guard !paths.isEmpty else { return nil }
+    let shown = paths.sorted().prefix(8).joined(separator: ", ")
+    return "\(words): \(shown)" + (paths.count > 8 ? " and \(paths.count - 8) more" : "")
+  }
+
+  func writeYAML(to sink: ByteSink) {
+    sink.write("cache:\n")
+    write("inputs", inputs, to: sink)
+    if !outputs.isEmpty { write("outputs", outputs, to: sink) }
+    if !scratch.isEmpty { write("scratch", scratch, to: sink) }
+    for remark in remarks { sink.write("# \(messageLine(remark))\n") }
+    if !programs.isEmpty {
+      let names = programs.prefix(20).joined(separator: ", ")
+      let more = programs.count > 20 ? " and \(programs.count - 20) more" : ""
+      sink.write("# programs that ran: \(messageLine(names))\(more)\n")
+    }
+  }
+
+  private func write(_ key: String, _ patterns: [String], to sink: ByteSink) {
+    if patterns.isEmpty { return sink.write("  \(key): []\n") }
+    sink.write("  \(key):\n")
+    for pattern in patterns { sink.write("    - \(Self.scalar(pattern))\n") }
+  }
+
+  private static func scalar(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+        || "/._-".utf8.contains(byte)
+    }
+    let isNumber = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2e }
+    let isWord = ["true", "false", "null", "yes", "no", "on", "off"].contains(text.lowercased())
+    return isPlain && !isNumber && !isWord && !text.hasPrefix("-") && !text.isEmpty
+      ? text : jsonString(text)
+  }
+
+  func writeJSON(to sink: ByteSink) {
+    let lists = [
+      ("inputs", inputs), ("outputs", outputs), ("scratch", scratch), ("programs", programs),
+    ]
+    let fields = lists.map { key, values in
+      "\(jsonString(key)):[\(values.map(jsonString).joined(separator: ","))]"
+    }
+    sink.write("{\(fields.joined(separator: ","))}\n")
+  }
+}
+
+extension Plan {
+  /// The settings of the steps that an operation depends on. A group stands for its members.
+  fileprivate func settingsBefore(_ operation: OperationID) -> [StepSettings] {
+    var found: [StepSettings] = []
+    var visited: Set<OperationID> = []
+    var waiting = [operation]
+    while let next = waiting.popLast() {
+      for edge in graph.dependencies(of: next) where visited.insert(edge.from).inserted {
+        if groups[edge.from] != nil {
+          waiting.append(edge.from)
+        } else {
+          found.append(steps[edge.from.index].settings)
+        }
+      }
+    }
+    return found
+  }
+}

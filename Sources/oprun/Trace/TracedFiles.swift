@@ -1,0 +1,104 @@
+// What a command did with files, from the records of its calls, in their order.
+
+/// One record of `clinux_trace`.
+struct TraceRecord: Hashable {
+  let kind: Character
+  let path: String
+  /// The new name; empty if there is none.
+  let newPath: String
+
+  /// The records in a report. Paths that are not text cannot be written in a pipeline, and are left out.
+  static func all(in bytes: [UInt8]) -> [TraceRecord] {
+    let fields = bytes.split(separator: 0, omittingEmptySubsequences: false)
+    return stride(from: 0, to: fields.count - 2, by: 3).compactMap { index in
+      guard let kind = fields[index].first, fields[index].count == 1,
+        let path = String(validating: fields[index + 1], as: UTF8.self),
+        let newPath = String(validating: fields[index + 2], as: UTF8.self)
+      else { return nil }
+      return TraceRecord(
+        kind: Character(Unicode.Scalar(kind)), path: path, newPath: newPath)
+    }
+  }
+}
+
+/// The files by what was done with them.
+struct TracedFiles {
+  /// What was read, or executed, and had not been made by the command itself.
+  private(set) var read: Set<String> = []
+  /// What the command made or changed, and left.
+  private(set) var written: Set<String> = []
+  /// What it made and removed again, or gave another name.
+  private(set) var temporary: Set<String> = []
+  /// What was there before and is gone.
+  private(set) var removed: Set<String> = []
+  /// What was written by giving it a new name, or in a way that expects nothing to be there.
+  private(set) var replaced: Set<String> = []
+  /// The programs that ran, in order.
+  private(set) var programs: [String] = []
+  private var made: Set<String> = []
+  private var changed: Set<String> = []
+
+  init(_ records: [TraceRecord], exists: (String) -> Bool) {
+    for record in records { add(record) }
+    for path in made.union(changed) {
+      if exists(path) {
+        written.insert(path)
+      } else if made.contains(path) {
+        temporary.insert(path)
+      }
+    }
+    removed = removed.filter { !exists($0) }
+    replaced.formIntersection(written)
+    temporary.subtract(written)
+  }
+
+  private mutating func add(_ record: TraceRecord) {
+    let path = record.path
+    switch record.kind {
+    case "r": noteReading(path)
+    case "x":
+      noteReading(path)
+      if !programs.contains(path) { programs.append(path) }
+    case "n": made.insert(path)
+    case "e":
+      made.insert(path)
+      replaced.insert(path)
+    case "w": noteChange(path)
+    case "u":
+      noteReading(path)
+      noteChange(path)
+    case "d": noteRemoval(path)
+    case "m", "M": noteMove(of: path, to: record.newPath)
+    case "l":
+      noteReading(path)
+      made.insert(record.newPath)
+      replaced.insert(record.newPath)
+    default: break
+    }
+  }
+
+  private mutating func noteReading(_ path: String) {
+    if !made.contains(path) { read.insert(path) }
+  }
+
+  private mutating func noteChange(_ path: String) {
+    if !made.contains(path) { changed.insert(path) }
+  }
+
+  private mutating func noteRemoval(_ path: String) {
+    if made.remove(path) != nil { temporary.insert(path) } else { removed.insert(path) }
+  }
+
+  /// A directory takes everything in it along.
+  private mutating func noteMove(of old: String, to new: String) {
+    let inner = made.filter { $0.hasPrefix(old + "/") }
+    for path in inner {
+      made.remove(path)
+      made.insert(new + path.dropFirst(old.count))
+    }
+    if !inner.isEmpty { return }
+    noteRemoval(old)
+    made.insert(new)
+    replaced.insert(new)
+  }
+}

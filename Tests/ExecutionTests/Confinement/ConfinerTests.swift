@@ -1,0 +1,130 @@
+// What a confined command gets, and why none is confined.
+
+import CLinux
+import Foundation
+import Plans
+import RunFiles
+import Running
+import Scheduling
+import Testing
+
+@testable import Execution
+
+final class ConfinerTests {
+  private let run = TemporaryRun()
+  private let workspace: String
+
+  init() throws {
+    workspace = run.directory.path + "/ws"
+    try FileManager.default.createDirectory(
+      atPath: workspace, withIntermediateDirectories: false)
+  }
+
+  private func command(
+    outputs: [String], environment: [EnvironmentVariable] = []
+  ) -> Command {
+    let confinement = Confinement(
+      readable: [], writable: Confinement.Patterns(outputs, in: workspace))
+    return Command(
+      CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["true"]),
+      in: CommandEnvironment(environment), settings: StepSettings(), confinement: confinement,
+      files: (log: "step.1.log", outputs: "step.1.outputs"))
+  }
+
+  private func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: "\(workspace)/\(name)")
+  }
+
+  @Test(arguments: [
+    (0, "the kernel has no Landlock, or it is switched off"),
+    (2, "the kernel has version 2 of Landlock, wanted 3 or newer (Linux 6.2)"),
+  ])
+  func `a kernel that cannot confine is reported once`(_ version: Int, _ reason: String) throws {
+    let confiner = Confiner(workspace: workspace, kernelVersion: version)
+    for _ in 1...2 {
+      let start = try confiner.start(of: command(outputs: ["x"]), in: run.directory)
+      #expect(start == nil)
+    }
+    #expect(
+      confiner.takeNotices() == ["cached steps are not confined to what they declare: \(reason)"])
+    #expect(!exists("x"))
+  }
+
+  @Test func `nothing is confined in the root of the file system, or by what opens everything`()
+    throws
+  {
+    let confiner = Confiner(workspace: "/", kernelVersion: 3)
+    #expect(try confiner.start(of: command(outputs: []), in: run.directory) == nil)
+    #expect(
+      confiner.takeNotices() == [
+        "cached steps are not confined to what they declare: oprun was started in '/'"
+      ])
+    let other = Confiner(workspace: workspace, kernelVersion: 3)
+    for pattern in ["*.o", ".", "./", "../*", "**"] {
+      #expect(
+        try other.start(of: command(outputs: [pattern]), in: run.directory) == nil, "\(pattern)")
+      #expect(other.takeNotices() == [openedWorkspace(by: pattern)])
+    }
+  }
+
+  @Test func `what is made for a command and not used is removed again`() throws {
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let outputs = ["a/b/file", "a/used", "c/d/", "e/*.o", "used/deep/"]
+    let start = try #require(try confiner.start(of: command(outputs: outputs), in: run.directory))
+    #expect(exists("a/b/file") && exists("c/d") && exists("e") && exists("used/deep"))
+    #expect(FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    try Data("x".utf8).write(to: URL(fileURLWithPath: run.path(of: "step.1.tmp/left")))
+    try Data().write(to: URL(fileURLWithPath: "\(workspace)/a/used"))
+    try Data().write(to: URL(fileURLWithPath: "\(workspace)/used/deep/x"))
+    start.end()
+    #expect(!exists("a/b") && !exists("c") && !exists("e"))
+    #expect(exists("a/used") && exists("used/deep/x"))
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.tmp")))
+    #expect(!FileManager.default.fileExists(atPath: run.path(of: "step.1.outputs")))
+  }
+
+  @Test func `what a killed run had made for a command counts as made now`() throws {
+    var killed = Placeholders()
+    killed.addFolder("\(workspace)/out")
+    killed.addFile("\(workspace)/out/file")
+    killed.mark()
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let start = try #require(
+      try confiner.start(of: command(outputs: ["out/file"]), in: run.directory))
+    start.end()
+    #expect(!exists("out"))
+  }
+
+  @Test func `a step that sets TMPDIR keeps its own`() throws {
+    let confiner = Confiner(workspace: workspace, kernelVersion: 3)
+    let own = [EnvironmentVariable(name: "TMPDIR", value: "/var/tmp")]
+    let start = try #require(
+      try confiner.start(of: command(outputs: [], environment: own), in: run.directory))
+    #expect(start.temporaryPath == nil)
+  }
+
+  @Test func `every entry beside the workspace has a rule, whatever its name`() throws {
+    let parent = run.directory.path
+    for name in ["plain", "with space", ".hidden"] {
+      try Data().write(to: URL(fileURLWithPath: "\(parent)/\(name)"))
+    }
+    let bytes: [CChar] = Array("\(parent)/".utf8CString.dropLast()) + [-1, -2, 0]
+    close(open(bytes, O_CREAT | O_WRONLY, 0o600))
+    symlink("plain", "\(parent)/link")
+    var outside = OutsideRules(workspace: workspace)
+    let wanted = ["plain", "with space", ".hidden"].map { Array($0.utf8CString.dropLast()) }
+    #expect(Set(names(beside: parent, in: try outside.current())) == Set(wanted + [[-1, -2]]))
+    try Data().write(to: URL(fileURLWithPath: "\(parent)/later"))
+    let later = names(beside: parent, in: try outside.current())
+    #expect(later.count == 5 && later.contains(Array("later".utf8CString.dropLast())))
+  }
+
+  private func names(beside parent: String, in list: RuleList) -> [[CChar]] {
+    (0..<list.count).compactMap { index in
+      let rule = list.rules[index]
+      let path = Array(UnsafeBufferPointer(start: rule.path, count: strlen(rule.path)))
+      guard path.starts(with: Array("\(parent)/".utf8CString.dropLast())) else { return nil }
+      return Array(path.dropFirst(parent.utf8.count + 1))
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// What a command printed, and what of it its confinement explains.
+
+import Foundation
+import Testing
+
+@testable import Execution
+
+final class RefusalSearchTests {
+  /// The parent of the workspace, without links in its path.
+  private let parent: String
+  private var workspace: String { parent + "/ws" }
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let real = try #require(realpath(folder.path, nil))
+    parent = String(cString: real)
+    free(real)
+    for file in ["src/a.c", "src/util.h", "src/with space.c", "build/app", "dist/x", "LICENSE"] {
+      let url = URL(fileURLWithPath: "\(parent)/ws/\(file)")
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data("x".utf8).write(to: url)
+    }
+    try FileManager.default.createSymbolicLink(
+      atPath: "\(parent)/ws/link", withDestinationPath: "src/util.h")
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: parent) }
+
+  private func words(of output: String, in folder: String = "") -> [String] {
+    RefusalSearch(
+      workspace: workspace, directory: workspace + folder,
+      rules: [
+        (workspace + "/src/a.c", .reading), (workspace + "/build/app", .wholeFile),
+        (workspace + "/dist", .everything),
+      ]
+    ).refusals(in: output).map(\.words)
+  }
+
+  @Test(arguments: [
+    "cat: src/util.h: Permission denied",
+    "src/a.c:3:10: fatal error: util.h: Permission denied",
+    "cc1: fatal error: src/util.h: Permission denied",
+    "PermissionError: [Errno 13] Permission denied: 'src/util.h'",
+    "Error: EACCES: permission denied, open './src/util.h'",
+    "tar: src/util.h: Cannot open: Permission denied",
+    "cat: link: Permission denied",
+  ])
+  func `a file that is not declared is found in the words of programs`(_ line: String) {
+    let found = words(of: "first\n\(line)\nlast")
+    #expect(found.count == 1)
+    #expect(
+      found.allSatisfy {
+        $0.hasPrefix("it declares neither '") && $0.contains("util.h'")
+          && $0.hasSuffix("nor a pattern for it, such as 'src/*.h'")
+      }, "\(found)")
+  }
+
+  @Test func `names with spaces are found in quotes`() {
+    #expect(
+      words(of: "error: error opening input file 'src/with space.c' (Permission denied)") == [
+        "it declares neither 'src/with space.c' nor a pattern for it, such as 'src/*.c'"
+      ])
+  }
+
+  @Test func `paths are written as the step's patterns are`() {
+    #expect(
+      words(of: "x: \(workspace)/src/util.h: Permission denied", in: "/build") == [
+        "it declares neither '\(workspace)/src/util.h' nor a pattern for it, such as '../src/*.h'"
+      ])
+    #expect(
+      words(of: "cat: LICENSE: Permission denied") == ["it does not declare 'LICENSE'"])
+  }
+
+  @Test func `what cannot be made, replaced or removed is explained`() {
+    #expect(
+      words(of: "sh: 1: cannot create out: Permission denied") == [
+        "neither its outputs nor its scratch have 'out'"
+      ])
+    #expect(
+      words(of: "sh: 1: cannot create build/x.tmp: Permission denied") == [
+        "neither its outputs nor its scratch have 'build/x.tmp', or a pattern for it such as "
+          + "'build/*'"
+      ])
+    #expect(
+      words(of: "gzip: build/app already exists; not overwritten") == [
+        "it declares 'build/app', but nothing else that it could make, replace or remove in "
+          + "'build': 'build/*' opens that directory"
+      ])
+    #expect(
+      words(of: "rm: cannot remove 'src/a.c': Permission denied") == [
+        "it declares 'src/a.c' as an input, which it cannot change"
+      ])
+    #expect(
+      words(of: "rm: cannot remove 'dist': Permission denied") == [
+        "it can fill and empty 'dist', but neither remove nor replace it"
+      ])
+    #expect(
+      words(of: "touch: cannot touch '../x': Permission denied") == [
+        "nothing can be made or replaced in '..', which leads to the workspace"
+      ])
+  }
+
+  @Test(arguments: [
+    "cat: src/util.h: No such file or directory", "src/util.h", "Permission denied",
+    "ssh: git@example.com: Permission denied (publickey).",
+    "cat: /etc/no-such-file: Permission denied", "dist/x: Permission denied",
+    "sudo: /etc/shadow: Permission denied", "curl: (9) Permission denied: ftp://x/y", ": : '': ''",
+    "'''': Permission denied", "\u{0}\u{1b}[31m: Permission denied",
+  ])
+  func `what has other reasons is not explained`(_ line: String) {
+    #expect(words(of: line) == [])
+  }
+
+  @Test func `each path is named once, and not too many`() {
+    let lines = (0..<9).map {
+      "sh: 1: cannot create \("abcde".dropFirst($0 % 5)): Permission denied"
+    }
+    let refusals = RefusalSearch(workspace: workspace, directory: workspace, rules: [])
+      .refusals(in: lines.joined(separator: "\n"))
+    #expect(refusals.map(\.path) == ["abcde", "bcde", "cde", "de", "e"])
+    #expect(explanation(of: refusals).contains("have 'cde'; and 2 more; 'oprun trace' "))
+  }
+}

@@ -1,0 +1,123 @@
+// From the records of a traced command to the `cache` that is proposed for it.
+
+import Execution
+import Testing
+
+@testable import oprun
+
+struct TraceTests {
+  /// The proposal for records, one a line: `r src/a.c`, `m old new`. Paths are in the workspace `/ws`
+  /// unless they begin with a slash; `gone` are those that do not exist at the end.
+  private func proposal(
+    _ records: String, in directory: String = "/ws", gone: Set<String> = [],
+    upstream: [String] = []
+  ) -> [String] {
+    let absolute = { (path: Substring) in path.hasPrefix("/") ? String(path) : "/ws/\(path)" }
+    let list = records.split(separator: "\n").map { line in
+      let words = line.split(separator: " ")
+      return TraceRecord(
+        kind: words[0].first ?? " ", path: absolute(words[1]),
+        newPath: words.count > 2 ? absolute(words[2]) : "")
+    }
+    let missing = Set(gone.map { absolute($0[...]) })
+    let files = TracedFiles(list) { !missing.contains($0) }
+    let place = TracedPlace(
+      workspace: "/ws", directory: directory, state: "/ws/.oprun",
+      upstream: upstream.map { (PatternCover($0[...]), "/ws") })
+    let declaration = TracedDeclaration(files, place)
+    return [
+      ("in", declaration.inputs), ("out", declaration.outputs), ("scratch", declaration.scratch),
+    ]
+    .filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: " "))" }
+      + declaration.remarks
+  }
+
+  @Test func `reads are inputs, writes are outputs, and the rest of the machine is neither`() {
+    #expect(
+      proposal(
+        """
+        x /usr/bin/cc
+        r /usr/include/stdio.h
+        r src/a.c
+        n build/a
+        r build/a
+        r .oprun/runs/r1/x
+        x tool.sh
+        n /tmp/x
+        """) == ["in: src/a.c tool.sh", "out: build/a"])
+  }
+
+  @Test func `many files of a kind become a pattern`() {
+    #expect(proposal("r src/a.c\nr src/b.c") == ["in: src/a.c src/b.c"])
+    #expect(proposal("r src/a.c\nr src/b.c\nr src/c.c\nr src/x.h") == ["in: src/*.c src/x.h"])
+    #expect(
+      proposal("r src/a.c\nr src/x/b.c\nr src/y/c.c\nr a.c\nr lib/z.c")
+        == ["in: a.c lib/z.c src/**/*.c"])
+    #expect(
+      proposal("r src/x/a.c\nr src/x/y/b.c\nr src/x/z/c.c") == ["in: src/x/**/*.c"])
+    #expect(proposal("r a.c\nr b.c\nr c.c\nr Makefile") == ["in: *.c Makefile"])
+  }
+
+  @Test func `a pattern matches nothing that the step writes`() {
+    #expect(
+      proposal("r src/a.c\nr src/b.c\nr src/c.c\nn src/gen.c")
+        == ["in: src/a.c src/b.c src/c.c", "out: src/gen.c"])
+  }
+
+  @Test func `hidden files and very many files stand as they are, or as their directory`() {
+    #expect(proposal("r .a.c\nr .b.c\nr .c.c") == ["in: .a.c .b.c .c.c"])
+    let objects = (0..<30).map { "r .git/objects/\($0)" }.joined(separator: "\n")
+    #expect(proposal(objects + "\nr x") == ["in: .git x"])
+  }
+
+  @Test func `names that look like patterns are escaped`() {
+    #expect(proposal("r a[1].c\nr !x\nr b*\nr {a,b}") == ["in: ./!x [{]a,b} a[[]1].c b[*]"])
+  }
+
+  @Test func `paths start in the step's directory`() {
+    #expect(
+      proposal("r src/a.c\nr lib/b.c\nn src/o", in: "/ws/src") == ["in: ../lib/b.c a.c", "out: o"])
+  }
+
+  @Test func `temporary files are scratch, and what is replaced needs its directory`() {
+    #expect(
+      proposal("e build/app.tmp1\nm build/app.tmp1 build/app", gone: ["build/app.tmp1"])
+        == ["out: build/app*"])
+    #expect(
+      proposal("n build/st123\nn build/l.a\nd build/st123", gone: ["build/st123"])
+        == ["out: build/l.a", "scratch: build/*"])
+    #expect(proposal("e data.gz") == ["out: data.gz*"])
+  }
+
+  @Test func `a directory full of results is one output`() {
+    #expect(
+      proposal("n d/a\nn d/b\nn d/s/c\nn d/s/e\nn d/t\nd d/t", gone: ["d/t"]) == ["out: d/**"])
+    #expect(proposal("n d/a\nn d/b\nn d/c\nn d/e") == ["out: d/*"])
+    #expect(proposal("r d/x\nn d/a\nn d/b\nn d/c\nn d/e") == ["in: d/x", "out: d/a d/b d/c d/e"])
+    #expect(
+      proposal("n t/a\nn t/b\nm t d", gone: ["t/a", "t/b", "t"]) == ["out: d/a d/b"])
+  }
+
+  @Test func `what cannot be declared is remarked`() {
+    #expect(
+      proposal("u state.db\nd old.txt", gone: ["old.txt"]) == [
+        "out: state.db", "read and then changed, which an output should not be: state.db",
+        "removed, which a cached step cannot do: old.txt",
+      ])
+    #expect(
+      proposal("r build/a.o\nr build/b.o\nr x.c", upstream: ["build/*.o"]) == [
+        "in: x.c", "made by steps that it depends on: build/a.o, build/b.o",
+      ])
+  }
+
+  @Test func `records are read from bytes, and damaged ones are left out`() {
+    #expect(
+      TraceRecord.all(in: Array("r\0/a\0\0m\0/a\0/b\0".utf8)) == [
+        TraceRecord(kind: "r", path: "/a", newPath: ""),
+        TraceRecord(kind: "m", path: "/a", newPath: "/b"),
+      ])
+    #expect(TraceRecord.all(in: [0x72, 0, 0xff, 0, 0]) == [])
+    #expect(TraceRecord.all(in: Array("r\0/a".utf8)) == [])
+    #expect(TraceRecord.all(in: []) == [])
+  }
+}
