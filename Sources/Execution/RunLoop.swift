@@ -2,6 +2,7 @@
 // neither processes nor pipes, and waits in one place.
 
 import CLinux
+package import Caching
 package import Diagnostics
 import Expressions
 import Glibc
@@ -30,6 +31,8 @@ package struct RunOptions {
   package var trace: TraceContext?
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
+  /// Knows the results of earlier runs; nil if nothing does.
+  package var cache: StepCache?
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -99,6 +102,8 @@ final class RunLoop {
   var endedHashers: [Int32] = []
   /// Hooks that wait for files, and since when, by the operation they belong to.
   var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
+  /// What is found out about results of earlier runs, and kept of this one.
+  let caching: RunCache?
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
 
@@ -110,6 +115,7 @@ final class RunLoop {
     executor = parts.executor
     masker = options.secrets.masker
     self.observers = Observers(observers, masker: masker)
+    caching = options.cache.map { RunCache($0, processorCount: options.host.processorCount) }
     outputFiles = OutputFiles(in: options.directory)
     builder = CommandBuilder(workspace: parts.workspace, options: options)
     machine = RunMachine(
@@ -129,6 +135,7 @@ final class RunLoop {
       if let end { return leave(end) }
       let time = now
       observers.endTurn(at: time)
+      writeCache(at: time)
       if !hearFailures(at: time) { turn() }
     }
   }
@@ -144,11 +151,12 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    let due = [machine.deadline, executor.deadline, observers.deadline]
+    let due = [machine.deadline, executor.deadline, observers.deadline, caching?.retryAt]
       .compactMap { $0 }.min()
     let ready = waiting.wait(until: due)
     let time = now
     for item in ready { pass(item, at: time) }
+    retryLocked(at: time)
     executor.advance(to: time)
     machine.advance(to: time)
   }
@@ -159,6 +167,7 @@ final class RunLoop {
     case .signals: machine.signalled(Int32(item.number), at: time)
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
+    case .caching: takeReply(item.number, at: time)
     case .readers: resumeOutput()
     case .jobControl: obey(Int32(item.number))
     }
@@ -179,7 +188,7 @@ final class RunLoop {
         ownNews = []
       }
       for item in news { hear(item, at: time) }
-      if actions.isEmpty, news.isEmpty, !hashFiles(at: time) { return }
+      if actions.isEmpty, news.isEmpty, !hashFiles(at: time), !askCache(at: time) { return }
     }
   }
 
@@ -209,8 +218,11 @@ final class RunLoop {
     switch action {
     case .start: break
     case .stop(let key, let signal):
-      if !dropWaitingHook(key, at: time) { executor.stop(key, with: signal, at: time) }
-    case .kill(let key): if !dropWaitingHook(key, at: time) { executor.kill(key, at: time) }
+      if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }
+      executor.stop(key, with: signal, at: time)
+    case .kill(let key):
+      if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }
+      executor.kill(key, at: time)
     case .decide(let operation, let question): decide(operation, question, at: time)
     case .publish(let key): publish(key, at: time)
     case .tell(.finished(let end)): finish(end, at: time)
@@ -220,6 +232,7 @@ final class RunLoop {
 
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
+    if let caching { learn(event, caching, at: time) }
   }
 
   var isFolderGone: Bool { outputFiles.isFolderGone }
@@ -233,6 +246,7 @@ final class RunLoop {
   /// Finishes: ends processes that belong to nothing, and lets readers read the rest.
   private func leave(_ end: RunEnd) -> RunEnd {
     endHashing()
+    endCaching()
     executor.close()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)

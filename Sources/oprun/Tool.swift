@@ -58,6 +58,7 @@ struct Tool {
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)
     case Command.prune.name: try prune(invocation)
+    case Command.why.name: try why(invocation)
     default: ExitStatus.internalError
     }
   }

@@ -99,6 +99,8 @@ import Testing
           #expect(end.errors.contains("'\(option.variable)' wants "), "\(end.errors)")
         case .text:
           let end = try workspace.run(line, environment: [option.variable: "/dev/null/x"])
+          // Without a state directory nothing is known of cached steps, which is no mistake.
+          if command == "why" { continue }
           #expect([2, 74].contains(end.status), "\(option.variable) \(command)")
           #expect(end.errors.contains("/dev/null/x"), "\(end.errors)")
         case .assignment:

@@ -76,7 +76,7 @@ final class Launcher {
     if let known = environments[ObjectIdentifier(source)] {
       environment = known.1
     } else {
-      environment = Environment(adding: source.variables)
+      environment = Environment(adding: source.variables, inheriting: source.inherited)
       environments[ObjectIdentifier(source)] = (source, environment)
     }
     last = (source, environment)

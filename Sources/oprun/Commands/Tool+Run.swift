@@ -55,7 +55,7 @@ extension Tool {
     }
   }
 
-  private func planningOptions(
+  func planningOptions(
     _ invocation: Invocation, _ resumed: ResumedRun?
   ) -> PlanningOptions {
     var options = PlanningOptions(
@@ -138,6 +138,7 @@ extension Tool {
       if let resumption = run.resumption { announce(resumption) }
       let recorder = RunRecorder(run)
       options.memory = recorder
+      options.cache = stepCache(for: plan, options, invocation)
       return self.run(plan, invocation, options, recorder)
     } catch {
       say(error.message, help: error.help)
