@@ -20,6 +20,8 @@ package enum CacheVerdict: Hashable {
   case changed([KeyChange])
   /// Nothing has changed, but its outputs have, and the cache does not have them.
   case lost([ChangedFile])
+  /// It runs because the command line says so.
+  case refreshed
   /// It cannot be cached.
   case refused(String)
 }
@@ -77,6 +79,7 @@ package final class CacheReview {
       return (lookup.wasRestorable ? .restorable : .upToDate, result)
     }
     if let fault = lookup.fault { return (.refused(fault.message), nil) }
+    if lookup.isRefreshed { return (.refreshed, nil) }
     guard let record = lookup.record else { return (.neverRan, nil) }
     let changes = changes(from: record, lookup)
     if !changes.isEmpty { return (.changed(changes), nil) }

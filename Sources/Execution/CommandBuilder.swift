@@ -42,10 +42,9 @@ struct CommandBuilder {
     let name = fileName(of: key, step)
     let outputs = RunDirectory.outputsName(of: name, key.role)
     let cache = key.role.isAttempt ? command.settings.cache : nil
-    var variables = [
-      EnvironmentVariable(.step, step), EnvironmentVariable(.output, "\(folder)/\(outputs)"),
-    ]
+    var variables = [EnvironmentVariable(.step, step)]
     if cache == nil { variables.append(EnvironmentVariable(.attempt, String(command.attempt))) }
+    variables.append(EnvironmentVariable(.output, "\(folder)/\(outputs)"))
     if let trace, cache == nil,
       !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" })
     {

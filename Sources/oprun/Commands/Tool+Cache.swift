@@ -4,7 +4,9 @@ import Caching
 import Diagnostics
 import Execution
 import Plans
+import Reporting
 import RunFiles
+import Scheduling
 
 extension Tool {
   /// The cache for a run; nil if no step uses it, or it cannot be used, which is said.
@@ -20,6 +22,29 @@ extension Tool {
       say("steps are not cached: \(error.message)")
       return nil
     }
+  }
+
+  /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.
+  func cacheForecast(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> CacheForecast {
+    var forecast = CacheForecast()
+    guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
+    let isOff = invocation.isOn(Options.noCache)
+    let review = isOff ? nil : review(of: plan, invocation, secrets, runsTools: false)
+    for index in plan.steps.indices where plan.steps[index].settings.cache != nil {
+      let operation = OperationID(index)
+      guard plan.groups[operation] == nil else { continue }
+      if isOff {
+        forecast.reasons[operation] = "--no-cache"
+        continue
+      }
+      let verdict = review?.verdict(on: operation) ?? .neverRan
+      switch verdict {
+      case .upToDate, .restorable: forecast.upToDate[operation] = verdict.reason
+      case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed:
+        forecast.reasons[operation] = verdict.reason
+      }
+    }
+    return forecast
   }
 
   func cacheOptions(

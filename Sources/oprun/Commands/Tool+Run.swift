@@ -39,7 +39,7 @@ extension Tool {
       guard !invocation.isOn(Options.dryRun) else {
         let plan = expecting(plan, invocation)
         keepUntilExit((pipeline, plan))
-        return dryRun(plan, invocation)
+        return dryRun(plan, invocation, reading.secrets)
       }
       return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
     }
@@ -76,8 +76,9 @@ extension Tool {
     return invocation.isOn(Options.failFast) ? .cancel : nil
   }
 
-  private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
-    let dryRun = DryRun(plan, options: drawingOptions(invocation))
+  private func dryRun(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+    let dryRun = DryRun(
+      plan, options: drawingOptions(invocation), cache: cacheForecast(plan, invocation, secrets))
     if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0

@@ -126,6 +126,7 @@ extension CacheVerdict {
     case .changed: "changed"
     case .lost: "lost"
     case .refused: "refused"
+    case .refreshed: "refreshed"
     }
   }
 
@@ -139,6 +140,26 @@ extension CacheVerdict {
     case .changed: "runs: it is not what it was"
     case .lost: "runs: its outputs have changed, and the cache does not have them"
     case .refused(let reason): "runs every time: \(reason)"
+    case .refreshed: "runs: it was asked for"
+    }
+  }
+
+  /// A few words for a list; nil if there is nothing to say.
+  var reason: String? {
+    switch self {
+    case .uncached, .late: return nil
+    case .upToDate: return "up to date"
+    case .restorable: return "up to date, to be restored"
+    case .neverRan: return "no result is known"
+    case .refreshed: return "--refresh"
+    case .refused(let reason): return "not cached: \(reason)"
+    case .changed, .lost:
+      let first = changes.first.map { change in
+        let what = isOfOutputs ? "output" : change.part
+        return ([what, change.name].filter { !$0.isEmpty } + [change.word]).joined(separator: " ")
+      }
+      let more = changes.count > 1 ? " and \(changes.count - 1) more" : ""
+      return (first ?? "changed") + more
     }
   }
 
@@ -146,7 +167,7 @@ extension CacheVerdict {
     switch self {
     case .changed(let changes): changes
     case .lost(let files): files.map { .file($0) }
-    case .uncached, .late, .upToDate, .restorable, .neverRan, .refused: []
+    case .uncached, .late, .upToDate, .restorable, .neverRan, .refused, .refreshed: []
     }
   }
 
