@@ -56,7 +56,10 @@ let package = Package(
     module("Running", ["Plans", "Scheduling"]),
     module(
       "Caching",
-      ["Plans", "Expressions", "RunFiles", "Diagnostics", "Masking", "CLinux", "CCrypto"]),
+      [
+        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
+        "CCrypto",
+      ]),
     module(
       "State",
       [

@@ -129,6 +129,8 @@ static int run(void *context) {
   if (launch->script == 3) call(SYS_fcntl, 3, F_SETFD, 0, 0);
   else if (launch->script > 3)
     need(launch, clinux_stage_setup, call(SYS_dup3, launch->script, 3, 0, 0));
+  for (int index = 0; index < 2; index++)
+    if (launch->kept[index] >= 0) call(SYS_fcntl, launch->kept[index], F_SETFD, 0, 0);
   if (launch->nice) be_nice(launch->nice);
   if (launch->hard_descriptor_limit) {
     uint64_t limit[2] = {launch->soft_descriptor_limit, launch->hard_descriptor_limit};

@@ -18,6 +18,8 @@ struct CommandBuilder {
   private let own: [EnvironmentVariable]
   private let masker: Masker?
   private let trace: TraceContext?
+  /// Whether steps that say nothing share slots through a jobserver; nil if none of them does.
+  var sharesJobsByDefault: Bool?
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
@@ -57,8 +59,14 @@ struct CommandBuilder {
       key, work,
       in: cache.map { strippedEnvironment(of: command.settings, $0) }
         ?? environment(of: command.settings), variables: variables,
-      settings: command.settings,
+      settings: command.settings, sharesJobs: sharesJobs(command.settings),
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
+  }
+
+  /// A step with a MAKEFLAGS of its own keeps it.
+  private func sharesJobs(_ settings: StepSettings) -> Bool {
+    guard let sharesJobsByDefault, settings.sharesJobs ?? sharesJobsByDefault else { return false }
+    return !settings.environment.contains { $0.name == "MAKEFLAGS" }
   }
 
   /// The name of the file that `OPRUN_OUTPUT` names; the step is nil for the run itself.

@@ -16,7 +16,13 @@ extension RunLoop {
     case .hook: return startHook(key, at: time)
     case .probe: break
     }
-    executor.start(builder.command(key, machine.command(of: key)), at: time)
+    execute(key, machine.command(of: key), at: time)
+  }
+
+  func execute(_ key: CommandKey, _ command: StepCommand, at time: Nanoseconds) {
+    let command = builder.command(key, command)
+    if command.sharesJobs { jobs?.began(key) }
+    executor.start(command, at: time)
   }
 
   func hear(_ news: CommandNews, at time: Nanoseconds) {
@@ -33,6 +39,7 @@ extension RunLoop {
   /// Handles the end of a command. An executor that has lost track of it may report its end late,
   /// or twice: the first one that the machine waits for counts.
   private func ended(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
+    jobEnded(key, at: time)
     guard machine.awaitsEnd(of: key), caching?.isKeeping(key) != true else { return }
     if key.role.isProbe {
       let log = options.directory.logs.log(of: key.operation, key.role)

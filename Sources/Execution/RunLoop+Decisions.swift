@@ -26,13 +26,15 @@ extension RunLoop {
 
   func decisionNow(about operation: OperationID, _ question: Question) -> Decision {
     let step = machine.steps[operation]
-    if question == .join, machine.standsForCopies(operation) { return .join }
-    guard let late = step.late else { return question == .join ? .join : .run(ReadyStep(step)) }
+    let isAboutGroup = question == .join || question == .ready
+    if isAboutGroup, machine.standsForCopies(operation) { return .join }
+    guard let late = step.late else { return isAboutGroup ? .join : .run(ReadyStep(step)) }
     do throws(EvaluationFailure) {
       switch question {
       case .entry: return try entry(of: operation, step, late)
       case .conditionsHold: return .run(resolve(late, step, of: operation))
       case .join: return try joining(operation, late)
+      case .ready: return try serving(operation, late)
       }
     } catch {
       if machine.groupPlan(operation) != nil { return .fail(words(of: error)) }
@@ -65,17 +67,32 @@ extension RunLoop {
     return .run(resolved)
   }
 
-  /// The outputs of a group. Members that did not succeed need not have any.
+  /// The outputs of a group; one in the background has given them when it was ready. Members that did not
+  /// succeed need not have any.
   private func joining(
     _ group: OperationID, _ late: LateStep
   ) throws(EvaluationFailure) -> Decision {
+    if machine.endingWhileReady(of: group) != nil { return .join }
     let ending = machine.groups.ending(of: group, in: machine.scheduler).ending
     let isWhole = ending.outcome == .succeeded || ending.outcome == .cached
-    if isWhole || ending.isAllowed {
-      let given = try late.outputs(self, isPartial: !isWhole)
-      if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
-    }
+    if isWhole || ending.isAllowed { try publishOutputs(of: group, late, isPartial: !isWhole) }
     return .join
+  }
+
+  /// The outputs of a group in the background that is otherwise ready.
+  private func serving(
+    _ group: OperationID, _ late: LateStep
+  ) throws(EvaluationFailure) -> Decision {
+    let isWhole = machine.endingSoFar(of: group).outcome == .succeeded
+    try publishOutputs(of: group, late, isPartial: !isWhole)
+    return .join
+  }
+
+  private func publishOutputs(
+    of group: OperationID, _ late: LateStep, isPartial: Bool
+  ) throws(EvaluationFailure) {
+    let given = try late.outputs(self, isPartial: isPartial)
+    if !hashing.isAwaited(by: group) { outputs.publish(given, of: group) }
   }
 
   private func expansion(
@@ -128,10 +145,10 @@ extension RunLoop {
 }
 
 extension RunLoop: RunFacts {
-  /// A service that is running has succeeded, for those who use it.
+  /// What is running and ready has ended, for those who use it.
   func ending(of operation: OperationID) -> Ending? {
     if let ending = machine.ending(of: operation) { return asItWas(ending) }
-    return machine.isReady(operation) ? Ending(.succeeded) : nil
+    return machine.endingWhileReady(of: operation)
   }
 
   func outputs(of operation: OperationID) -> ValueMap { outputs[operation] }

@@ -14,7 +14,7 @@ extension RunLoop {
     let isGroup = machine.groupPlan(key.operation) != nil
     let own = isRun ? machine.plan.late : machine.steps[key.operation].late
     guard let late = isGroup ? own?.parts.hooks : own else {
-      return executor.start(builder.command(key, machine.command(of: key)), at: time)
+      return execute(key, machine.command(of: key), at: time)
     }
     hashing.begin(key.operation)
     valueBudget = ValueBudget()
@@ -23,7 +23,7 @@ extension RunLoop {
         kind, index, machine.hookSettings(of: key.operation),
         of: isRun || isGroup ? nil : key.operation, self)
       hashing.decided(key.operation)
-      executor.start(builder.command(key, machine.command(of: key, as: ready)), at: time)
+      execute(key, machine.command(of: key, as: ready), at: time)
     } catch {
       if hashing.isAwaited(by: key.operation) {
         return waitingHooks[key.operation] = (key, since: since ?? time)

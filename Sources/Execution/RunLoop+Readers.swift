@@ -49,7 +49,7 @@ extension RunLoop {
         case .executor: executor.ready(item.number, at: now)
         case .signals: isAsked = true
         case .jobControl: obey(Int32(item.number))
-        case .hashing, .caching: break
+        case .hashing, .caching, .jobs: break
         }
       }
       if isAsked || due.map({ now >= $0 }) == true { abandonOutput() }

@@ -29,6 +29,8 @@ package struct RunOptions {
   package var memory: (any RunMemory)?
   /// The trace that commands are told of by `TRACEPARENT`; nil tells them of none.
   package var trace: TraceContext?
+  /// How the run shares slots with make.
+  package var jobs = JobOptions()
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
@@ -49,11 +51,13 @@ package func run(
   clinux_close_on_exec_from(3)
   let waiting = try KernelWaiting()
   let workspace = try currentFolder()
+  let folder = options.folder(from: workspace)
+  let jobs = try JobSlots.open(for: plan, options, folder)
   let executor = try LocalProcesses(
-    options, folder: options.folder(from: workspace), wanted: plan.widestRun, waiting)
+    options, folder: folder, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
     waiting: waiting, executor: executor, workspace: workspace,
-    seed: UInt64(bitPattern: waiting.start))
+    seed: UInt64(bitPattern: waiting.start), jobs: jobs)
   let loop = RunLoop(plan, options, parts, observers: observers)
   loop.outlets = outlets
   return loop.run()
@@ -67,6 +71,7 @@ struct RunParts {
   let workspace: String
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
+  var jobs = JobSlots.Opened()
 }
 
 /// One run in progress.
@@ -104,6 +109,9 @@ final class RunLoop {
   var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
   /// What is found out about results of earlier runs, and kept of this one.
   let caching: RunCache?
+  /// The slots that the run shares; nil if it shares none.
+  let jobs: JobSlots?
+  private let jobsNotice: String?
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
 
@@ -123,12 +131,17 @@ final class RunLoop {
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
       seed: parts.seed)
     machine.canBeChangedFromOutside = options.canBeChangedFromOutside
+    jobs = parts.jobs.slots
+    jobsNotice = parts.jobs.notice
+    builder.sharesJobsByDefault = jobs?.sharesByDefault
   }
 
   func run() -> RunEnd {
     tell(.began(beginning), at: 0)
     for item in executor.takeNews() { hear(item, at: 0) }
+    if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
     hearFailures(at: now)
+    if let jobs { machine.grantAtStart(jobs.tokens.slots) }
     machine.begin(at: now)
     while true {
       perform()
@@ -170,6 +183,7 @@ final class RunLoop {
     case .caching: takeReply(item.number, at: time)
     case .readers: resumeOutput()
     case .jobControl: obey(Int32(item.number))
+    case .jobs: break
     }
   }
 
@@ -188,7 +202,8 @@ final class RunLoop {
         ownNews = []
       }
       for item in news { hear(item, at: time) }
-      if actions.isEmpty, news.isEmpty, !hashFiles(at: time), !askCache(at: time) { return }
+      let isQuiet = actions.isEmpty && news.isEmpty && !hashFiles(at: time)
+      if isQuiet, !askCache(at: time), !shareSlots(at: time) { return }
     }
   }
 
@@ -248,6 +263,7 @@ final class RunLoop {
     endHashing()
     endCaching()
     executor.close()
+    closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }
     awaitReaders(after: end)
     return end

@@ -9,6 +9,9 @@ package import Scheduling
 package struct PlanningOptions: Sendable {
   /// The value of `max_parallel: auto`.
   package var processorCount: Int
+  /// The width of the default queue where the file says `auto` or nothing; nil means the number of
+  /// processors.
+  package var automaticWidth: Int?
   /// The width of the default queue from `-j`, whatever the file says.
   package var maxParallel: Int?
   /// The policy from `--fail-fast`, in place of the file's `failure_policy`.

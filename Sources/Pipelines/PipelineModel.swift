@@ -300,6 +300,7 @@ enum Setting: Hashable {
   case tty(Bool)
   case untrustedOutput(Bool)
   case orphans(OrphanAction)
+  case jobserver(Bool)
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
   indirect case cache(CacheModel)

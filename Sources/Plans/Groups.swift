@@ -82,6 +82,11 @@ extension Groups {
       ending: Ending(worst.ending.outcome, isAllowed: true), member: worst.member)
   }
 
+  /// The member whose ending is, or will be, that of the group.
+  package func worstMember(of group: OperationID, in scheduler: Scheduler) -> OperationID? {
+    ending(of: group, in: scheduler).member
+  }
+
   /// Why a group ended: a failure of a member is attributed to the member. `stop` is why it was
   /// cancelled, if it was.
   package func cause(

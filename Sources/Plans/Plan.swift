@@ -226,6 +226,8 @@ package final class StepSettings: Sendable {
   /// A CI runner must not obey what it prints.
   package let hasUntrustedOutput: Bool
   package let orphans: OrphanAction
+  /// Whether make and other tools in it share the slots of the run; nil means as oprun does itself.
+  package let sharesJobs: Bool?
   package let hooks: Hooks
   /// The declared outputs; nil means that the step may have any.
   package let outputs: [OutputDeclaration]?
@@ -241,8 +243,8 @@ package final class StepSettings: Sendable {
     allowFailure: AllowFailure = .never, stop: StopSequence = StopSequence(),
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
-    hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil, capturesOutput: Bool = false,
-    cache: CacheSettings? = nil
+    sharesJobs: Bool? = nil, hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil,
+    capturesOutput: Bool = false, cache: CacheSettings? = nil
   ) {
     self.name = name
     self.environment = environment
@@ -258,6 +260,7 @@ package final class StepSettings: Sendable {
     self.usesTerminal = usesTerminal
     self.hasUntrustedOutput = hasUntrustedOutput
     self.orphans = orphans
+    self.sharesJobs = sharesJobs
     self.hooks = hooks
     self.outputs = outputs
     self.capturesOutput = capturesOutput

@@ -1,15 +1,17 @@
-// How long services go on: who needs each of them, and whether it is ready. A ledger: what follows
-// from it is done by those who keep it, the run and the dry run's forecast.
+// How long services go on: who needs each of them, and which groups are ready with them. A ledger: what
+// follows from it is done by those who keep it, the run and the dry run's forecast.
 
 package import Scheduling
 
-/// The services of a run, and the groups of the instances of one.
+/// The services of a run, and the groups in the background: those of the instances of a service, and those
+/// whose file says so.
 ///
 /// A service goes on until the last operation that needs it has ended: those that depend on it, and on
-/// the group that it is an instance of. One that nothing depends on keeps the steps of its pipeline
+/// the groups in the background that it is in. What nothing depends on keeps the steps of its pipeline
 /// company, until none is left but services and what waits for the end of one.
 package struct Services: Sendable {
-  private struct Entry: Sendable {
+  struct Entry: Sendable {
+    /// It runs nothing itself: others are, or will be, what goes on.
     let isGroup: Bool
     /// Operations that depend on it and have not ended.
     var userCount = 0
@@ -18,22 +20,33 @@ package struct Services: Sendable {
     /// It goes on until it ends by itself, or is stopped with the run.
     var isEndless = false
     var readiness = Readiness.pending
-    /// The number of members of a group that are not ready; nil while their number is not known.
-    var unreadyCount: Int?
+    /// The number of members of a group that are waited for; nil while their number is not known.
+    var pendingCount: Int?
   }
 
-  private enum Readiness: Sendable {
-    case pending, ready, failed
+  enum Readiness: Sendable {
+    case pending, failed
+    /// With the ending that its dependents were told.
+    case ready(Ending)
   }
 
-  private var entries: [OperationID: Entry] = [:]
+  /// What has become of a group because of a member.
+  package enum GroupNews: Hashable, Sendable {
+    /// No member is waited for any more.
+    case isComplete(OperationID)
+    /// It will never be ready.
+    case hasFailed(OperationID)
+  }
+
+  var entries: [OperationID: Entry] = [:]
+  /// The groups in the background that an operation is a member of, or that it is a copy of.
+  private(set) var groups: [OperationID: [OperationID]] = [:]
+  /// Operations of which each instance of a group gets a copy, with the outermost such group.
+  private(set) var patterns: [OperationID: OperationID] = [:]
   /// For each pipeline with a service that keeps company: steps that it keeps company to.
-  private var company: [OperationID: Set<OperationID>] = [:]
+  var company: [OperationID: Set<OperationID>] = [:]
   /// What may have lost the last operation that needed it.
   private var released: [OperationID] = []
-
-  /// The scope of what is in no nested pipeline.
-  private static let wholeRun = OperationID(-1)
 
   /// Nothing is to be kept account of.
   package var isEmpty: Bool { entries.isEmpty }
@@ -41,95 +54,98 @@ package struct Services: Sendable {
 
 // What there is.
 extension Services {
-  /// Linear in the plan if it has services.
-  package init(_ plan: Plan, _ groups: Groups) {
+  /// Linear in the plan if it has services. If `makesCopies` is false, the steps of a group whose matrix
+  /// is not known run themselves, once.
+  package init(_ plan: Plan, _ tree: Groups, makesCopies: Bool = true) {
     guard plan.graph.hasServices else { return }
-    for index in 0..<plan.graph.count {
-      let operation = OperationID(index)
-      if !plan.graph.takesSlot(operation) { add(operation, plan) }
-    }
-    for (group, draft) in plan.groups where !draft.members.isEmpty {
-      entries[group]?.unreadyCount = draft.members.count
-    }
-    findCompany(plan, groups)
-  }
-
-  private mutating func add(_ operation: OperationID, _ plan: Plan) {
-    var entry = Entry(isGroup: plan.groups[operation] != nil)
-    plan.graph.forEachDependent(of: operation) { edge in
-      if edge.condition.waitsForReadiness { entry.userCount += 1 }
-    }
-    entries[operation] = entry
-  }
-
-  /// An instance that was made while running.
-  package mutating func add(member: OperationID, of group: OperationID) {
-    guard entries[group] != nil else { return }
-    entries[member] = Entry(isGroup: false)
-    let count = entries[group]?.unreadyCount ?? 0
-    entries[group]?.unreadyCount = count + 1
-  }
-
-  private mutating func findCompany(_ plan: Plan, _ groups: Groups) {
-    for service in entries.keys where userCount(of: service, groups) == 0 {
-      let isNamed = isNamed(service, plan, groups)
-      let scope = scope(of: service, plan, groups)
-      entries[service]?.isEndless = isNamed
-      entries[service]?.scope = isNamed ? nil : scope
-    }
-    for scope in Set(entries.values.compactMap(\.scope)) {
-      company[scope] = members(of: scope, plan, groups)
-        .subtracting(entries.keys).subtracting(afterServices(in: scope, plan, groups))
-    }
-    // Where nobody is to be kept company, nothing would be left to end it.
-    for (service, entry) in entries where entry.scope.map({ company[$0]?.isEmpty }) == true {
-      entries[service]?.isEndless = true
-      entries[service]?.scope = nil
-    }
-  }
-
-  private func isNamed(_ service: OperationID, _ plan: Plan, _ groups: Groups) -> Bool {
-    if plan.named.contains(service) { return true }
-    guard let group = groups.group(of: service), entries[group] != nil else { return false }
-    return plan.named.contains(group)
-  }
-
-  /// The nested pipeline that the operation is in.
-  private func scope(of operation: OperationID, _ plan: Plan, _ groups: Groups) -> OperationID {
-    var next = groups.group(of: operation)
-    while let group = next {
-      if plan.groups[group]?.isOfInstances == false { return group }
-      next = groups.group(of: group)
-    }
-    return Self.wholeRun
-  }
-
-  private func members(
-    of scope: OperationID, _ plan: Plan, _ groups: Groups
-  ) -> Set<OperationID> {
-    if scope != Self.wholeRun { return Set(groups.members(of: scope)) }
-    return Set(
-      (0..<plan.graph.count).lazy.map { OperationID($0) }.filter { groups.group(of: $0) == nil })
-  }
-
-  /// What comes after the end of a service that keeps company there.
-  private func afterServices(
-    in scope: OperationID, _ plan: Plan, _ groups: Groups
-  ) -> Set<OperationID> {
-    var found: Set<OperationID> = []
-    var open: [OperationID] = []
-    for (service, entry) in entries where entry.scope == scope {
-      plan.graph.forEachDependent(of: service) { edge in
-        if !edge.condition.waitsForReadiness, groups.group(of: service) != edge.to {
-          open.append(edge.to)
+    if makesCopies {
+      // A group comes after those inside it.
+      for group in plan.groups.keys.sorted() {
+        for operation in plan.groups[group]?.pattern?.operations ?? [] {
+          patterns[operation] = group
         }
       }
     }
-    while let operation = open.popLast() {
-      guard found.insert(operation).inserted else { continue }
-      plan.graph.forEachDependent(of: operation) { open.append($0.to) }
+    for index in 0..<plan.graph.count where !plan.graph.takesSlot(OperationID(index)) {
+      let operation = OperationID(index)
+      let isGroup = plan.groups[operation] != nil || patterns[operation] != nil
+      entries[operation] = Entry(isGroup: isGroup)
     }
-    return found
+    for (group, draft) in plan.groups where patterns[group] == nil {
+      if makesCopies, draft.pattern != nil { continue }
+      for member in draft.members { join(member, to: group) }
+    }
+    for index in 0..<plan.graph.count { countUses(by: OperationID(index), in: plan.graph) }
+    let places = ServicePlaces(plan.graph, tree, plan.named) { group in
+      plan.groups[group].map { $0.pattern != nil || !$0.isOfInstances } ?? false
+    }
+    findCompany(of: Array(entries.keys), places)
+  }
+
+  /// Makes an operation one that a group waits for to be ready, if it is one in the background.
+  private mutating func join(_ member: OperationID, to group: OperationID) {
+    guard let count = entries[group].map({ $0.pendingCount ?? 0 }) else { return }
+    entries[group]?.pendingCount = count + 1
+    groups[member, default: []].append(group)
+  }
+
+  private mutating func countUses(by operation: OperationID, in graph: Graph) {
+    graph.forEachDependency(of: operation) { edge in
+      if isUse(edge) { entries[edge.from]?.userCount += 1 }
+    }
+  }
+
+  /// Not inside a pattern: there, copies use copies.
+  private func isUse(_ edge: Graph.Edge) -> Bool {
+    guard edge.condition.waitsForReadiness else { return false }
+    guard !patterns.isEmpty, let pattern = patterns[edge.from] else { return true }
+    return patterns[edge.to] != pattern
+  }
+
+  /// Adds an instance of a service that was made while running.
+  package mutating func add(member: OperationID, of group: OperationID) {
+    guard entries[group] != nil else { return }
+    entries[member] = Entry(isGroup: false)
+    join(member, to: group)
+  }
+
+  /// Adds copies that were made while running. Their originals stand for them from now on, and the graph and
+  /// the groups of `places` contain them.
+  package mutating func add(_ copies: [ServiceCopy], _ places: ServicePlaces) {
+    for copy in copies {
+      if let pattern = copy.pattern { patterns[copy.operation] = pattern }
+      guard entries[copy.original] != nil else { continue }
+      entries[copy.operation] = Entry(isGroup: copy.isGroup || copy.pattern != nil)
+    }
+    for copy in copies {
+      let group = places.groups.group(of: copy.operation)
+      if let group, copy.pattern == nil { join(copy.operation, to: group) }
+      if copy.original != group, entries[copy.operation] != nil {
+        join(copy.operation, to: copy.original)
+      }
+      countUses(by: copy.operation, in: places.graph)
+    }
+    let added = copies.map(\.operation).filter { entries[$0] != nil }
+    findCompany(of: added, places)
+    released += added
+  }
+}
+
+/// A copy of an operation, for one instance of a group.
+package struct ServiceCopy {
+  let operation: OperationID
+  let original: OperationID
+  let isGroup: Bool
+  /// The group of which each instance gets a copy of this copy.
+  let pattern: OperationID?
+
+  package init(
+    _ operation: OperationID, of original: OperationID, isGroup: Bool, pattern: OperationID?
+  ) {
+    self.operation = operation
+    self.original = original
+    self.isGroup = isGroup
+    self.pattern = pattern
   }
 }
 
@@ -140,35 +156,42 @@ extension Services {
   /// It runs a command of its own.
   package func isService(_ operation: OperationID) -> Bool { entries[operation]?.isGroup == false }
 
-  package func isReady(_ operation: OperationID) -> Bool { entries[operation]?.readiness == .ready }
+  package func isReady(_ operation: OperationID) -> Bool {
+    readyEnding(of: operation) != nil
+  }
+
+  /// What the dependents of something were told that is ready.
+  package func readyEnding(of operation: OperationID) -> Ending? {
+    if case .ready(let ending)? = entries[operation]?.readiness { ending } else { nil }
+  }
+
+  /// It stands for copies that are made while running.
+  package func isOriginal(_ operation: OperationID) -> Bool { patterns[operation] != nil }
+
+  /// The groups in the background that it is in, and what it is a copy of.
+  package func groups(of operation: OperationID) -> [OperationID] { groups[operation] ?? [] }
 
   /// It goes on for nobody's sake: its exit status counts, as any step's.
-  package func isEndless(_ operation: OperationID, _ groups: Groups) -> Bool {
-    if userCount(of: operation, groups) > 0 { return false }
-    return entries[operation]?.isEndless == true
-      || serviceGroup(of: operation, groups).map {
-        entries[$0]?.isEndless == true
-      } == true
+  package func isEndless(_ operation: OperationID) -> Bool {
+    !hasUsers(operation) && contains(operation) { $0.isEndless }
   }
 
   /// Something that has not ended needs it.
-  package func isNeeded(_ operation: OperationID, _ groups: Groups) -> Bool {
-    if userCount(of: operation, groups) > 0 { return true }
-    let group = serviceGroup(of: operation, groups)
-    return [operation, group].contains { service in
-      guard let service, let entry = entries[service] else { return false }
-      return entry.isEndless || entry.scope.map { company[$0]?.isEmpty == false } == true
+  package func isNeeded(_ operation: OperationID) -> Bool {
+    contains(operation) { entry in
+      entry.userCount > 0 || entry.isEndless
+        || entry.scope.map { company[$0]?.isEmpty == false } == true
     }
   }
 
-  private func userCount(of operation: OperationID, _ groups: Groups) -> Int {
-    let ofGroup = serviceGroup(of: operation, groups).flatMap { entries[$0]?.userCount }
-    return (entries[operation]?.userCount ?? 0) + (ofGroup ?? 0)
+  func hasUsers(_ operation: OperationID) -> Bool {
+    contains(operation) { $0.userCount > 0 }
   }
 
-  /// The group of instances that it is one of.
-  package func serviceGroup(of operation: OperationID, _ groups: Groups) -> OperationID? {
-    groups.group(of: operation).flatMap { entries[$0] == nil ? nil : $0 }
+  /// Whether the condition holds for it, or for anything in the background that it is in.
+  func contains(_ operation: OperationID, where isTrue: (Entry) -> Bool) -> Bool {
+    guard let entry = entries[operation] else { return false }
+    return isTrue(entry) || groups(of: operation).contains { contains($0, where: isTrue) }
   }
 }
 
@@ -177,9 +200,7 @@ extension Services {
   /// An operation has ended: it needs nothing any more.
   package mutating func ended(_ operation: OperationID, in graph: Graph) {
     graph.forEachDependency(of: operation) { edge in
-      guard edge.condition.waitsForReadiness, let count = entries[edge.from]?.userCount else {
-        return
-      }
+      guard isUse(edge), let count = entries[edge.from]?.userCount else { return }
       entries[edge.from]?.userCount = count - 1
       if count == 1 { released.append(edge.from) }
     }
@@ -207,35 +228,38 @@ extension Services {
     return !keepers.isEmpty
   }
 
-  /// What became of a service: answers the group that is ready with it, if one is.
-  package mutating func becameReady(_ operation: OperationID, _ groups: Groups) -> OperationID? {
-    entries[operation]?.readiness = .ready
-    return settleMember(operation, groups)
+  /// Its dependents are told that it ended like this, although it goes on.
+  package mutating func becameReady(
+    _ operation: OperationID, as ending: Ending = Ending(.succeeded)
+  ) {
+    entries[operation]?.readiness = .ready(ending)
   }
 
-  /// A member of the group needs no waiting for any more: it is ready, or was skipped. Answers the
-  /// group if it was the last one.
-  package mutating func settleMember(_ operation: OperationID, _ groups: Groups) -> OperationID? {
-    guard let group = serviceGroup(of: operation, groups),
-      entries[group]?.readiness == .pending, let count = entries[group]?.unreadyCount
-    else { return nil }
-    entries[group]?.unreadyCount = count - 1
-    if count > 1 { return nil }
-    entries[group]?.readiness = .ready
-    return group
-  }
-
-  /// A service has failed; answers the group that will never be ready because of it.
-  package mutating func failed(_ operation: OperationID, _ groups: Groups) -> OperationID? {
+  /// It will not be ready any more. False if that was known, or it is.
+  @discardableResult
+  package mutating func giveUp(_ operation: OperationID) -> Bool {
+    guard case .pending? = entries[operation]?.readiness else { return false }
     entries[operation]?.readiness = .failed
-    guard let group = serviceGroup(of: operation, groups), entries[group]?.readiness == .pending
-    else { return nil }
-    entries[group]?.readiness = .failed
-    return group
+    return true
   }
 
-  /// Another attempt is made.
-  package mutating func restarts(_ operation: OperationID) {
-    entries[operation]?.readiness = .pending
+  /// A member is ready, or has ended, like this: what that means for the groups that it is in. A group that
+  /// may fail waits for all of its members.
+  package mutating func settle(
+    _ member: OperationID, as ending: Ending, _ tree: Groups
+  ) -> [GroupNews] {
+    var news: [GroupNews] = []
+    for group in groups(of: member) {
+      guard case .pending? = entries[group]?.readiness, let count = entries[group]?.pendingCount
+      else { continue }
+      guard EdgeCondition.ready.isSatisfied(by: ending) || tree.forgives(group) else {
+        entries[group]?.readiness = .failed
+        news.append(.hasFailed(group))
+        continue
+      }
+      entries[group]?.pendingCount = count - 1
+      if count == 1 { news.append(.isComplete(group)) }
+    }
+    return news
   }
 }

@@ -16,6 +16,9 @@ extension RunDirectory {
     name(of: step, role, "outputs")
   }
 
+  /// The pipe of the run's jobserver.
+  package static let jobserverName = "jobserver"
+
   /// The step name in the logs of the run's own hooks; no step can have it.
   package static let runHookName = "@run"
 

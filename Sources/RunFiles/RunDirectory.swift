@@ -49,6 +49,14 @@ package final class RunDirectory {
     return file
   }
 
+  /// Creates a named pipe.
+  package func makePipe(_ name: String) throws(SystemError) {
+    guard mkfifoat(descriptor, name, 0o600) == 0 else {
+      throw SystemError("cannot create \(quoted(path(of: name)))", errno: errno)
+    }
+    if mendsModes { fchmodat(descriptor, name, 0o600, 0) }
+  }
+
   /// Opens a file that a command may have made, without following a link or waiting for the other
   /// end of a FIFO. The caller owns the descriptor; the result is -1, with `errno`, if there is
   /// nothing to open.

@@ -32,6 +32,8 @@ package struct Command: Sendable {
   /// It gets a terminal of its own in place of a pipe, and as its input if it has none.
   package let usesTerminal: Bool
   package let orphans: OrphanAction
+  /// The executor lets it share the slots of the run through a jobserver, as far as it has one.
+  package let sharesJobs: Bool
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
@@ -40,7 +42,7 @@ package struct Command: Sendable {
   package init(
     _ key: CommandKey, _ work: Work, in environment: CommandEnvironment,
     variables: [EnvironmentVariable] = [], settings: StepSettings,
-    files: (log: String, outputs: String)
+    sharesJobs: Bool = false, files: (log: String, outputs: String)
   ) {
     self.key = key
     self.work = work
@@ -51,6 +53,7 @@ package struct Command: Sendable {
     limits = CommandLimits(logSize: settings.logLimit, nice: settings.nice)
     usesTerminal = settings.usesTerminal && key.role.isAttempt
     orphans = settings.orphans
+    self.sharesJobs = sharesJobs
     logName = files.log
     outputsName = files.outputs
   }

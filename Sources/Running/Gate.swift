@@ -64,6 +64,8 @@ package enum Question: Hashable, Sendable {
   case conditionsHold
   /// All members of the group have ended. What are the outputs of the group?
   case join
+  /// All members of a group in the background are ready or have ended. What are its outputs?
+  case ready
 }
 
 /// The answer to a question.

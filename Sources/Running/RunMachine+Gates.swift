@@ -30,13 +30,15 @@ extension RunMachine {
   }
 
   mutating func ask(_ question: Question, about operation: OperationID) {
+    if !offers.isEmpty { offers.remove(operation) }
     setGate(of: operation, to: .asked(question))
     perform(.decide(operation, question))
   }
 
   /// The question that was asked about the operation and is not answered yet.
   package func question(about operation: OperationID) -> Question? {
-    if case .asked(let question) = gates[operation] { question } else { nil }
+    if case .asked(let question) = gates[operation] { return question }
+    return offers.contains(operation) ? .ready : nil
   }
 
   /// The answer to `.decide`, in the same turn or any later one. It is ignored if the operation has
@@ -45,6 +47,7 @@ extension RunMachine {
     _ operation: OperationID, _ decision: Decision, at now: Nanoseconds
   ) {
     guard case .asked(let question) = gates[operation] else {
+      if offers.contains(operation) { return offered(operation, decision, at: now) }
       precondition(scheduler.state(of: operation).hasEnded, "an answer that was not asked for")
       return
     }
@@ -55,11 +58,7 @@ extension RunMachine {
     }
     switch decision {
     case .run(let step): run(operation, as: step)
-    case .fail(let reason):
-      let ending = Ending(.failed, isAllowed: groups.forgives(operation))
-      if !runHooks(of: operation, ending, .condition(reason), at: now) {
-        end(operation, as: Ending(.failed), .condition(reason), at: now)
-      }
+    case .fail(let reason): fail(group: operation, because: reason, at: now)
     case .skip(let reason):
       scheduler.settle(operation, as: Ending(.skipped), cause: .condition(reason))
     case .skipGroup(let group, let reason): skipMembers(of: group, reason)
@@ -72,6 +71,16 @@ extension RunMachine {
     }
     tellSettled()
     startReady(at: now)
+  }
+
+  /// A step that cannot be decided about, or a group that has ended, has failed.
+  private mutating func fail(
+    group operation: OperationID, because reason: String, at now: Nanoseconds
+  ) {
+    let ending = Ending(.failed, isAllowed: groups.forgives(operation))
+    if !runHooks(of: operation, ending, .condition(reason), at: now) {
+      end(operation, as: Ending(.failed), .condition(reason), at: now)
+    }
   }
 
   private mutating func decided(
@@ -118,6 +127,9 @@ extension RunMachine {
 
   private mutating func join(_ group: OperationID, at now: Nanoseconds) {
     if expiredGroups.contains(group) { return endExpired(group, at: now) }
+    if !refusedOffers.isEmpty, let reason = refusedOffers.removeValue(forKey: group) {
+      return fail(group: group, because: reason, at: now)
+    }
     let end = groups.ending(of: group, in: scheduler)
     let cause = groups.cause(
       of: group, end, in: scheduler, stop: stopReason ?? cancelledGroups[group])
@@ -128,7 +140,9 @@ extension RunMachine {
   /// Skips the members of a group. The groups among them end by themselves, after their own
   /// members.
   mutating func skipMembers(of group: OperationID, _ reason: String) {
-    for step in groups.unendedSteps(of: group, in: scheduler) {
+    // One may end with another one that it waits for.
+    for step in groups.unendedSteps(of: group, in: scheduler)
+    where !scheduler.state(of: step).hasEnded {
       scheduler.settle(step, as: Ending(.skipped), cause: .condition(reason))
     }
   }

@@ -128,6 +128,9 @@ extension RunMachine {
           after: addition.dependencies.map(\.0)))
     }
     gather(draft, of: group, pattern)
+    if services.isEmpty { return }
+    noteCopies(
+      draft.originals.enumerated().map { (OperationID(draft.first + $0.offset), $0.element) })
   }
 
   private static let maxOperationCount = 1_000_000

@@ -10,8 +10,8 @@ struct Probing {
   let probes: [Probe]
   /// The index of the condition that it waits for.
   var index = 0
-  /// The number of probes of this condition that were started.
-  var repetition = 0
+  /// Counts the probes that were started.
+  var repetition: Int
   /// True if the command of the last probe is running.
   var isRunning = false
   /// True if an event has reported that the operation waits.
@@ -19,9 +19,17 @@ struct Probing {
   /// The last words of the last probe that failed.
   var obstacle: String?
   /// Counts the conditions: timers of an earlier one are ignored.
-  var phase = 0
+  var phase: Int
   /// When this condition was first looked at.
   var since: Nanoseconds = 0
+
+  /// What remains of the probes of an earlier attempt is not mistaken for those of this one.
+  init(step: ReadyStep, probes: [Probe], attempt: Int = 0) {
+    self.step = step
+    self.probes = probes
+    repetition = attempt << 32
+    phase = attempt << 32
+  }
 
   var probe: Probe { probes[index] }
 
@@ -79,7 +87,6 @@ extension RunMachine {
     setGate(of: key.operation, to: gate.with(probing))
     if end.status == .exited(0) {
       probing.index += 1
-      probing.repetition = 0
       probing.isReported = false
       probing.obstacle = nil
       return self.probe(key.operation, for: probing, at: now)

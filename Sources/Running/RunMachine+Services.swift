@@ -14,19 +14,19 @@ extension RunMachine {
     services.isEmpty ? false : services.isService(operation)
   }
 
-  /// Whether it is a service that is ready, or a group of services all of which are.
-  package mutating func isReady(_ operation: OperationID) -> Bool {
-    services.isEmpty ? false : services.isReady(operation)
+  /// How something counts for others that goes on and is ready: a service, or a group in the background.
+  package mutating func endingWhileReady(of operation: OperationID) -> Ending? {
+    services.isEmpty ? nil : services.readyEnding(of: operation)
   }
 
   /// An attempt of a service was started.
   mutating func serviceStarted(_ operation: OperationID, at now: Nanoseconds) {
+    guard let state = active[operation] else { return }
     let step = steps.ready(operation)
     if step.readiness.isEmpty {
-      guard let state = active[operation] else { return }
       return set(.readyDue, at: now + RunMachine.settlingTime, operation, state)
     }
-    let probing = Probing(step: step, probes: step.readiness)
+    let probing = Probing(step: step, probes: step.readiness, attempt: state.attempt)
     setGate(of: operation, to: .starting(probing))
     probe(operation, for: probing, at: now)
   }
@@ -49,8 +49,9 @@ extension RunMachine {
       fail(key.operation, because: refusal, at: now)
     } else {
       say(.ready(key.operation))
+      services.becameReady(key.operation)
       scheduler.announce(key.operation)
-      if let group = services.becameReady(key.operation, groups) { announce(group) }
+      settleMember(key.operation, as: Ending(.succeeded))
       tellSettled()
     }
     startReady(at: now)
@@ -60,13 +61,6 @@ extension RunMachine {
   mutating func fail(_ service: OperationID, because words: String, at now: Nanoseconds) {
     active[service]?.cause = .notReady(words)
     askToEnd(service, .notReady, at: now)
-  }
-
-  private mutating func announce(
-    _ group: OperationID, as ending: Ending = Ending(.succeeded), root: OperationID? = nil
-  ) {
-    if scheduler.state(of: group).hasEnded || scheduler.isAnnounced(group) { return }
-    scheduler.announce(group, as: ending, root: root)
   }
 }
 
@@ -78,7 +72,7 @@ extension RunMachine {
     _ service: OperationID, _ state: inout ActiveOperation, _ outcome: inout Outcome
   ) {
     if case .starting = gates[service] { setGate(of: service, to: nil) }
-    guard state.stopCause == nil, !services.isEndless(service, groups) else { return }
+    guard state.stopCause == nil, !services.isEndless(service) else { return }
     outcome = .failed
     if case .notStarted = state.attemptEnd?.status { return }
     state.cause = .service(
@@ -89,16 +83,29 @@ extension RunMachine {
   /// A service is ready and ends unasked: what has not started cannot count on it.
   mutating func serviceFell(_ service: OperationID, _ ending: Ending) {
     guard services.isReady(service), !EdgeCondition.ready.isSatisfied(by: ending) else { return }
-    blockUnstarted(after: service, root: service)
-    if let group = services.failed(service, groups) {
-      announce(group, as: ending, root: service)
-    } else if let group = services.serviceGroup(of: service, groups) {
-      blockUnstarted(after: group, root: service)
-    }
+    blockUnstarted(after: service, ending, root: service)
+    memberFell(service, ending, root: service)
     tellSettled()
   }
 
-  private mutating func blockUnstarted(after service: OperationID, root: OperationID) {
+  /// What was ready in a group has failed; a group that may fail goes on without it.
+  private mutating func memberFell(
+    _ member: OperationID, _ ending: Ending, root: OperationID
+  ) {
+    for group in services.groups(of: member) where !groups.forgives(group) {
+      if services.isReady(group) {
+        blockUnstarted(after: group, ending, root: root)
+        memberFell(group, ending, root: root)
+      } else if services.giveUp(group) {
+        groupFailed(group, as: ending, root: root)
+      }
+    }
+  }
+
+  private mutating func blockUnstarted(
+    after service: OperationID, _ ending: Ending, root: OperationID
+  ) {
+    scheduler.correct(service, as: ending)
     var unstarted: [OperationID] = []
     scheduler.graph.forEachDependent(of: service) { edge in
       if edge.condition == .ready, !hasStarted(edge.to) { unstarted.append(edge.to) }
@@ -121,16 +128,13 @@ extension RunMachine {
     }
   }
 
-  /// An operation has ended: services that only it needed are not needed any more, and a group of
-  /// services may know more of itself.
+  /// An operation has ended: services that only it needed are not needed any more, and groups in the
+  /// background may know more of themselves.
   mutating func noteServices(_ operation: OperationID, _ ending: Ending) {
     services.ended(operation, in: scheduler.graph)
-    guard services.isService(operation), !services.isReady(operation) else { return }
-    if EdgeCondition.ready.isSatisfied(by: ending) {
-      if let group = services.settleMember(operation, groups) { announce(group) }
-    } else if let group = services.failed(operation, groups) {
-      announce(group, as: ending, root: scheduler.root(of: operation) ?? operation)
-    }
+    if !offers.isEmpty { offers.remove(operation) }
+    if services.contains(operation), !services.giveUp(operation) { return }
+    settleMember(operation, as: ending, root: operation)
   }
 
   /// Services that nobody needs any more are stopped, or do not start.
@@ -139,23 +143,24 @@ extension RunMachine {
     while true {
       let released = services.takeReleased()
       if released.isEmpty { return }
-      for service in released {
-        for member in groups.members(of: service) { endUnneeded(member, at: now) }
-        endUnneeded(service, at: now)
-      }
+      for service in released { endUnneeded(service, at: now) }
       tellSettled()
     }
   }
 
   private mutating func endUnneeded(_ service: OperationID, at now: Nanoseconds) {
-    guard services.contains(service), !services.isNeeded(service, groups) else { return }
+    guard services.contains(service), !services.isNeeded(service) else { return }
+    let members = groups.members(of: service)
+    for member in members { endUnneeded(member, at: now) }
     switch scheduler.state(of: service) {
     case .ended: break
     case .running:
       if case .attempt = active[service]?.role { askToEnd(service, .unneeded, at: now) }
     case .waiting, .ready, .paused:
       // A group with members ends by itself, after them.
-      guard groups.members(of: service).isEmpty, active[service]?.role == nil else { return }
+      guard members.isEmpty, !services.isOriginal(service), active[service]?.role == nil else {
+        return
+      }
       active[service] = nil
       setGate(of: service, to: nil)
       scheduler.settle(service, as: Ending(.skipped), cause: .condition("nothing needs it"))

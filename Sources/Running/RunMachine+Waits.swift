@@ -56,7 +56,7 @@ extension RunMachine {
     let queue = scheduler.graph.queue(of: operation)
     let spec = scheduler[queue]
     guard spec.width > 0, !spec.isSuspended else { return nil }
-    if scheduler.graph.takesSlot(operation), scheduler.counts(of: queue).running >= spec.width {
+    if scheduler.graph.takesSlot(operation), scheduler.hasNoSlot(queue) {
       return .queue(queue)
     }
     return scheduler.obstacle(of: operation).map { .pool($0) }

@@ -45,6 +45,10 @@ package struct RunMachine {
   private(set) var abandonedProbes: Set<CommandKey> = []
   package internal(set) var groups: Groups
   var services: Services
+  /// Groups in the background that are asked what they give to others.
+  var offers: Set<OperationID> = []
+  /// Those that cannot give it, and why.
+  var refusedOffers: [OperationID: String] = [:]
   var patterns: Patterns
   var groupHooks: GroupHooks
   var instanceLimits: InstanceLimits
@@ -170,7 +174,7 @@ package struct RunMachine {
       startAttempt(of: operation, at: now)
     }
     watchWaits(at: now)
-    guard expectedCount == 0, end == nil else { return }
+    guard expectedCount == 0, offers.isEmpty, end == nil else { return }
     guard active.isEmpty else {
       guard !services.isEmpty, stopReason == nil, isIdle else { return }
       if instanceLimits.releaseOneMore() { return startReady(at: now) }
@@ -295,8 +299,12 @@ package struct RunMachine {
   /// Reports operations that ended without running: blocked, skipped, or cancelled before they
   /// could.
   mutating func tellSettled() {
-    for settlement in scheduler.takeSettlements() {
-      tell(settlement.operation, settlement.ending, settlement.cause)
+    while true {
+      let settlements = scheduler.takeSettlements()
+      if settlements.isEmpty { return }
+      for settlement in settlements {
+        tell(settlement.operation, settlement.ending, settlement.cause)
+      }
     }
   }
 

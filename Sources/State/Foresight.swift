@@ -11,6 +11,8 @@ package struct Foresight {
   package private(set) var forced: Set<OperationID> = []
   /// Steps that do not run although they would, and why.
   private(set) var leftOut: [OperationID: String] = [:]
+  /// Those that the selection leaves out by name.
+  private var skipped: Set<OperationID> = []
   /// Services that are needed again.
   private(set) var neededServices: Set<OperationID> = []
   package private(set) var keptCount = 0
@@ -88,12 +90,10 @@ package struct Foresight {
       guard let before = earlier.steps[step.id] else { continue }
       let wasSkipped = before.outcome.ending.outcome == .skipped
       guard before.isKeepable || wasSkipped else { continue }
-      let isUpstreamKept = plan.graph.dependencies(of: operation).allSatisfy {
-        keptSteps.contains($0.from) || !plan.graph.takesSlot($0.from)
-      }
+      let upstream = plan.graph.dependencies(of: operation)
       if before.isKeepable, before.written != fingerprints.written(step) {
         edited.append(operation)
-      } else if !isUpstreamKept {
+      } else if !upstream.allSatisfy({ isUnchanged($0.from) }) {
         if before.isKeepable, !forced.contains(operation) { downstream.append(operation) }
       } else if before.hasSecretOutput {
         secretGivers.append(operation)
@@ -103,9 +103,20 @@ package struct Foresight {
     }
   }
 
+  /// Whether what depends on it need not run again because of it. Services are only company, and of a
+  /// group in the background the other steps count.
+  private func isUnchanged(_ operation: OperationID) -> Bool {
+    if keptSteps.contains(operation) { return true }
+    if plan.graph.takesSlot(operation) { return false }
+    return plan.groups[operation]?.members.allSatisfy(isUnchanged) ?? true
+  }
+
   private mutating func apply(_ selection: ResumeSelection, _ core: Set<OperationID>) {
     for id in selection.skipped {
-      for operation in operations(of: id) { leftOut[operation] = "--skip \(id)" }
+      for operation in operations(of: id) {
+        leftOut[operation] = "--skip \(id)"
+        skipped.insert(operation)
+      }
     }
     guard let words = selection.words else { return }
     let needed = selection.only == nil ? withDependencies(core) : core
@@ -129,17 +140,22 @@ package struct Foresight {
 
   /// A service starts again if anything that depends on it may run.
   private mutating func findServices() {
-    for index in plan.steps.indices where !plan.graph.takesSlot(OperationID(index)) {
-      let service = OperationID(index)
-      var isNeeded = false
+    guard plan.graph.hasServices else { return }
+    // What needs a service comes after it, and a group after its members.
+    for number in plan.graph.dependenciesFirst().reversed() {
+      let service = OperationID(Int(number))
+      if plan.graph.takesSlot(service) { continue }
+      var isNeeded = neededServices.contains(service)
       plan.graph.forEachDependent(of: service) { edge in
         if plan.groups[edge.to]?.members.contains(service) == true { return }
-        if !isCertain(edge.to) { isNeeded = true }
+        let mayRun = !isCertain(edge.to) && leftOut[edge.to] == nil
+        if mayRun || neededServices.contains(edge.to) { isNeeded = true }
       }
-      if isNeeded { neededServices.insert(service) }
-    }
-    for (group, draft) in plan.groups where neededServices.contains(group) {
-      neededServices.formUnion(draft.members)
+      guard isNeeded, !skipped.contains(service) else { continue }
+      neededServices.insert(service)
+      leftOut[service] = nil
+      let members = plan.groups[service]?.members ?? []
+      neededServices.formUnion(members.filter { !plan.graph.takesSlot($0) })
     }
   }
 
@@ -156,7 +172,7 @@ package struct Foresight {
   package var missingUpstream: (needed: OperationID, by: OperationID)? {
     for operation in forced.sorted() {
       for edge in plan.graph.dependencies(of: operation)
-      where !forced.contains(edge.from) && !keptSteps.contains(edge.from) {
+      where !forced.contains(edge.from) && !isUnchanged(edge.from) {
         return (edge.from, operation)
       }
     }

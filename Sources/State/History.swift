@@ -196,11 +196,26 @@ extension StateStore {
   package func commands(
     of run: RecordedRunSummary
   ) throws(StoreFailure) -> [RecordedStepCommand] {
+    let isEarlier = "role != CAST(ifnull(attempts, '') AS TEXT)"
+    return try commands(of: run, where: isEarlier)
+  }
+
+  /// All commands that have a record of their own.
+  func allCommands(of run: RecordedRunSummary) throws(StoreFailure) -> [RecordedStepCommand] {
+    try commands(of: run, where: "1")
+  }
+
+  private func commands(
+    of run: RecordedRunSummary, where condition: String
+  ) throws(StoreFailure) -> [RecordedStepCommand] {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
         """
-        SELECT name, role, started, duration, status, detail, processor, memory, output
-        FROM command JOIN step ON step.id = step WHERE run = ? ORDER BY step, started
+        SELECT name, role, command.started, command.duration, command.status, command.detail,
+          command.processor, command.memory, command.output
+        FROM command JOIN step ON step.id = command.step
+        LEFT JOIN result ON result.run = command.run AND result.step = command.step
+        WHERE command.run = ? AND \(condition) ORDER BY command.step, command.started
         """)
       rows.bind(1, run.number)
       var commands: [RecordedStepCommand] = []

@@ -107,17 +107,23 @@ package final class Resumption {
     freshness[operation.index] = value
   }
 
-  /// Whether nothing that the operation depends on ran since it did. Services are only company.
+  /// Whether nothing that the operation depends on ran since it did.
   private func isUpstreamUnchanged(of planned: OperationID, since origin: Int) -> Bool {
-    plan.graph.dependencies(of: planned).allSatisfy { edge in
-      if !plan.graph.takesSlot(edge.from) { return true }
-      switch freshness[edge.from.index] {
-      case .kept(let newest): return newest <= origin
-      case .skipped:
-        guard let before = earlier.steps[plan.steps[edge.from.index].id] else { return true }
-        return before.outcome.ending.outcome == .skipped
-      case .ranNow, nil: return false
-      }
+    plan.graph.dependencies(of: planned).allSatisfy { isUnchanged($0.from, since: origin) }
+  }
+
+  /// Services are only company; of a group in the background, which may not have ended, the other steps
+  /// count.
+  private func isUnchanged(_ operation: OperationID, since origin: Int) -> Bool {
+    guard plan.graph.takesSlot(operation) else {
+      return plan.groups[operation]?.members.allSatisfy { isUnchanged($0, since: origin) } ?? true
+    }
+    switch freshness[operation.index] ?? members[operation].map({ freshness(of: $0) }) {
+    case .kept(let newest): return newest <= origin
+    case .skipped:
+      guard let before = earlier.steps[plan.steps[operation.index].id] else { return true }
+      return before.outcome.ending.outcome == .skipped
+    case .ranNow, nil: return false
     }
   }
 }

@@ -26,6 +26,9 @@ package struct RecordedRun {
     self.directory = directory
     self.request = request
   }
+
+  /// The name under which a step is recorded, without secrets.
+  func name(_ id: String, of place: Int) -> String { masker?.name(id, number: place) ?? id }
 }
 
 /// An observer that records.
@@ -220,7 +223,7 @@ extension RunRecorder {
     let count = run.plan.steps.count
     let id =
       operation.index < count ? run.plan.steps[operation.index].id : names[operation.index - count]
-    return run.masker?.name(id, number: operation.index) ?? id
+    return run.name(id, of: operation.index)
   }
 
   /// The operation of the plan that it was made from.
@@ -277,6 +280,10 @@ extension RunRecorder {
     let isKept = run.resumption?.isKeeping(operation) ?? false
     run.resumption?.settled(operation, ending)
     if !isGroup { tally.count(ending, isKept: isKept) }
+    // When the last attempt of several was started follows from nothing else.
+    if let last = step?.last, case .attempt(let number) = last.role, number > 1 {
+      pending.append(.command(name(of: operation), last))
+    }
     pending.append(
       .settled(
         step?.key ?? key(of: operation),

@@ -14,7 +14,7 @@ final class RunWriter {
   private let run: RecordedRun
   /// The number of the run; 0 until its beginning is written.
   private var number = 0
-  /// The numbers of steps that have not ended.
+  /// The numbers of steps that have not ended, as far as they were needed.
   private var steps: [String: Int] = [:]
   private let begin: Statement
   private let commit: Statement
@@ -107,11 +107,11 @@ final class RunWriter {
 
   private func confirm(_ key: StepKey) throws(DatabaseFailure) {
     try statement("UPDATE result SET place = ? WHERE run = ? AND step = ?")
-      .bind(1, key.place).bind(2, number).bind(3, try stepNumber(of: key.name)).run()
+      .bind(1, key.place).bind(2, number).bind(3, try stepNumber(of: key)).run()
   }
 
   private func write(_ key: StepKey, startedAt time: Nanoseconds) throws(DatabaseFailure) {
-    let step = try stepNumber(of: key.name)
+    let step = try stepNumber(of: key)
     if run.resumption != nil {
       try statement("DELETE FROM output WHERE run = ? AND step = ?")
         .bind(1, number).bind(2, step).run()
@@ -124,7 +124,7 @@ final class RunWriter {
     let last = settled.last
     var attempts: Int?
     if case .attempt(let number)? = last?.role { attempts = number }
-    result.bind(1, number).bind(2, try stepNumber(of: key.name)).bind(3, key.place)
+    result.bind(1, number).bind(2, try stepNumber(of: key)).bind(3, key.place)
       .bind(4, settled.outcome.number).bind(5, settled.cause)
       .bind(6, settled.start.map { Int($0 / 1000) })
       .bind(7, settled.start.map { Int((settled.end - $0) / 1000) }).bind(8, attempts)
@@ -178,6 +178,22 @@ final class RunWriter {
     // What was adopted for steps that are gone is of no use any more.
     if end.exitStatus == 0, run.resumption != nil {
       try database.execute("DELETE FROM result WHERE run = \(number) AND place < 0")
+    }
+  }
+
+  private func stepNumber(of key: StepKey) throws(DatabaseFailure) -> Int {
+    if steps[key.name] == nil { try numberSteps(around: key.place) }
+    return try stepNumber(of: key.name)
+  }
+
+  /// Finds or adds the steps that stand around one in the plan. The pages of their table are so written
+  /// in few of the many transactions of a run.
+  private func numberSteps(around place: Int) throws(DatabaseFailure) {
+    let blockSize = 64
+    let start = place / blockSize * blockSize
+    guard place >= 0, place < run.plan.steps.count else { return }
+    for index in start..<min(start + blockSize, run.plan.steps.count) {
+      _ = try stepNumber(of: run.name(run.plan.steps[index].id, of: index))
     }
   }
 

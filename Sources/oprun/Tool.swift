@@ -2,6 +2,7 @@
 
 import CLinux
 import Diagnostics
+import Execution
 import Expressions
 import Glibc
 import Pipelines
@@ -10,6 +11,8 @@ import Reporting
 struct Tool {
   let output = ByteSink(descriptor: STDOUT_FILENO)
   let errors = ByteSink(descriptor: STDERR_FILENO, capacity: 4096)
+  /// Must be looked at before any file is opened.
+  let inheritedJobserver = InheritedJobserver.atStart()
 
   /// Performs the command; returns the exit status.
   func perform() -> Int32 {
@@ -36,6 +39,7 @@ struct Tool {
         guard let invocation, let file = invocation.operands.first else { break }
         var entered = invocation
         return enter(&entered) ? writeParameters(of: file) : ExitStatus.invalidPipeline
+      case .complete(let words): return complete(words)
       case .perform(var invocation):
         return try enter(&invocation) ? perform(invocation) : ExitStatus.invalidPipeline
       }
@@ -53,10 +57,13 @@ struct Tool {
     case Command.validate.name: validate(invocation)
     case Command.list.name: list(invocation)
     case Command.schema.name: writeSchema()
+    case Command.initialize.name: initialize(invocation)
+    case Command.completions.name: try writeCompletions(invocation)
     case Command.resume.name: try resume(invocation)
     case Command.history.name: try history(invocation)
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)
+    case Command.report.name: try report(invocation)
     case Command.prune.name: try prune(invocation)
     case Command.why.name: try why(invocation)
     default: ExitStatus.internalError

@@ -364,6 +364,7 @@ let stepExamples = TableExamples(
       refused: [("20", "'nice' must be a whole number from -20 to 19, not the number 20")]),
     "sequence": booleans("sequence"),
     "untrusted_output": booleans("untrusted_output"),
+    "jobserver": booleans("jobserver"),
     "expected": KeyExamples(
       ["90s"], refused: [("90", "'expected' \(duration), but the number 90 has no unit")]),
     "orphans": KeyExamples(

@@ -27,6 +27,7 @@ struct SettingsTests {
     #expect(settings.logLimit == 1 << 30)
     #expect(settings.nice == 0)
     #expect(settings.orphans == .kill)
+    #expect(settings.sharesJobs == nil)
     #expect(settings.hooks.isEmpty)
   }
 
@@ -54,6 +55,7 @@ struct SettingsTests {
       log_limit: 512K
       nice: -5
       orphans: warn
+      jobserver: true
       on_success: echo a
       on_failure: [echo, b]
       on_cancel: {run: [echo, c]}
@@ -81,6 +83,7 @@ struct SettingsTests {
     #expect(settings.logLimit == 512 * 1024)
     #expect(settings.nice == -5)
     #expect(settings.orphans == .warn)
+    #expect(settings.sharesJobs == true)
     #expect(settings.hooks.onSuccess == [.known(.script("echo a"))])
     #expect(settings.hooks.onFailure == [.known(.arguments(["echo", "b"]))])
     #expect(settings.hooks.onCancel == [.known(.arguments(["echo", "c"]))])

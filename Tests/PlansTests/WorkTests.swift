@@ -53,7 +53,7 @@ private let unusual: StepSettings = {
     name: "name", environment: [EnvironmentVariable(name: "A", value: "1")],
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
     retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
-    usesTerminal: true, hasUntrustedOutput: true, orphans: .warn,
+    usesTerminal: true, hasUntrustedOutput: true, orphans: .warn, sharesJobs: true,
     hooks: hooks, outputs: [], capturesOutput: true, cache: cache)
 }()
 

@@ -186,6 +186,15 @@ import Testing
         + "2:c=blocked<a 2:end=1")
   }
 
+  @Test func `a skipped pipeline skips a step with another one that it needs, and stands before`() {
+    let run = Simulation(
+      graph: "a: b?succeeded; b; g: a?done b?done", decisions: ["b": "skipGroup g", "g": "join"],
+      groups: ["g": ["a", "b"]])
+    #expect(
+      run.timeline()
+        == "0:b=skipped<no 0:a=skipped<b 0:g=skipped<everything in it was skipped 0:end=0")
+  }
+
   @Test func `a skipped pipeline skips all its steps`() {
     let run = Simulation(
       graph: "a; b: a?succeeded; g: a?done b?done; c: g",

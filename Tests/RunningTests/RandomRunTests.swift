@@ -2,6 +2,7 @@
 // once, nothing starts that may not, and every run ends.
 
 import Diagnostics
+import Expressions
 import Plans
 import Scheduling
 import TestSupport
@@ -20,7 +21,7 @@ import Testing
 
   @Test func `is really driven through gates, groups, retries, hooks and stops`() {
     var seen: Set<String> = []
-    for seed in 0..<400 {
+    for seed in 0..<800 {
       var run = RandomRun(seed: UInt64(seed))
       _ = run.play()
       seen.formUnion(run.seen)
@@ -30,7 +31,8 @@ import Testing
       "expired wait", "cancelled", "blocked", "skipped", "failed", "timedOut", "succeeded",
       "signal 1", "signal 2", "signal 3", "abandoned probe", "fail fast", "observer failed",
       "another observer failed", "unwanted attempt", "unwanted probe", "wait for a change",
-      "ready", "service stopped", "service fell", "nothing needs it",
+      "ready", "service stopped", "service fell", "nothing needs it", "group in the background",
+      "use of a group", "offer", "refused offer", "copies", "copied service",
     ]
     #expect(wanted.subtracting(seen) == [])
   }
@@ -143,7 +145,12 @@ private struct RandomRun {
 
   private mutating func answer(_ asked: (operation: OperationID, question: Question, turn: Int)) {
     if asked.turn < turn { seen.insert("late answer") }
-    if machine.scheduler.state(of: asked.operation).hasEnded { seen.insert("void answer") }
+    if machine.scheduler.state(of: asked.operation).hasEnded {
+      seen.insert("void answer")
+    } else if machine.question(about: asked.operation) != asked.question {
+      // Another answer has settled or changed it. The loop does not give this one either.
+      return
+    }
     let step = machine.steps[asked.operation]
     machine.decided(asked.operation, decision(asked.operation, asked.question, step), at: now)
   }
@@ -152,13 +159,20 @@ private struct RandomRun {
     _ operation: OperationID, _ question: Question, _ step: PlannedStep
   ) -> Decision {
     if question == .join { return .join }
+    if question == .ready {
+      let isRefused = random.below(2) == 0
+      seen.insert(isRefused ? "refused offer" : "offer")
+      return isRefused ? .fail("no") : .join
+    }
     if question == .conditionsHold { return .run(ReadyStep(step)) }
-    if machine.plan.groups[operation] != nil {
+    if let group = machine.groupPlan(operation) {
       if random.below(5) == 0 { return .fail("no") }
+      if group.pattern != nil { seen.insert("copies") }
       seen.insert("expanded")
       let count = random.below(3)
       var spec = OperationSpec()
       spec.takesSlot = machine.scheduler.graph.takesSlot(operation)
+      spec.isGated = group.pattern != nil
       return .expand(
         (0..<count).map { _ in
           NewOperation(step: RandomRun.step(&random, "new"), spec: spec)
@@ -195,6 +209,7 @@ private struct RandomRun {
         case .start: break
         case .stop(let key, _), .kill(let key):
           if running.contains(key) { killed.insert(key) }
+          if machine.active[key.operation]?.stopCause == .unneeded { checkUsers(of: key.operation) }
         case .decide(let operation, let question):
           let asked = (operation: operation, question: question, turn: turn)
           if random.below(2) == 0 { questions.append(asked) } else { answer(asked) }
@@ -251,21 +266,51 @@ private struct RandomRun {
 
   private mutating func checkEdges(of operation: OperationID) {
     machine.scheduler.graph.forEachDependency(of: operation) { edge in
-      if edge.condition.waitsForReadiness, isReady(edge.from) { return }
-      let members = machine.groups.members(of: edge.from)
-      if edge.condition == .readyOrDone, members.contains(where: { settled[$0] != nil }) { return }
+      if edge.condition.waitsForReadiness, isReady(edge.from) {
+        if !machine.groups.members(of: edge.from).isEmpty { seen.insert("use of a group") }
+        return
+      }
+      if edge.condition == .readyOrDone, mayHaveFailed(edge.from) { return }
       guard let ending = settled[edge.from], edge.condition.isSatisfied(by: ending) else {
-        return complaints.append("\(operation) starts before \(edge.from)")
+        return complaints.append("\(operation) starts before \(edge.from): \(edge.condition)")
       }
     }
   }
 
-  /// Of a group, all that were not skipped.
+  /// Of a group, all that were not skipped, and have not failed where that is allowed.
   private func isReady(_ service: OperationID) -> Bool {
     let members = machine.groups.members(of: service)
     return members.isEmpty
       ? ready.contains(service)
-      : members.allSatisfy { ready.contains($0) || settled[$0] != nil }
+      : members.allSatisfy { isReady($0) || settled[$0] != nil || mayHaveFailed($0) }
+  }
+
+  /// A group that has not ended may have failed already.
+  private func mayHaveFailed(_ service: OperationID) -> Bool {
+    if machine.refusedOffers[service] != nil { return true }
+    if ready.contains(service), case .hook = machine.active[service]?.role { return true }
+    return machine.groups.members(of: service).contains {
+      settled[$0] != nil || mayHaveFailed($0)
+    }
+  }
+
+  /// A service is stopped that nothing needs any more.
+  private mutating func checkUsers(of service: OperationID) {
+    let patterns = machine.patterns.groups
+    if machine.patterns.originals[service] != nil { seen.insert("copied service") }
+    var open = [service]
+    while let next = open.popLast() {
+      machine.scheduler.graph.forEachDependent(of: next) { edge in
+        let isInside = patterns[next] != nil && patterns[next] == patterns[edge.to]
+        guard edge.condition.waitsForReadiness, !isInside, settled[edge.to] == nil else { return }
+        complaints.append("\(service) is stopped, and \(edge.to) needs \(next)")
+      }
+      if let original = machine.patterns.originals[next] { open.append(original) }
+      guard let group = machine.groups.group(of: next), !machine.scheduler.graph.takesSlot(group)
+      else { continue }
+      open.append(group)
+      seen.insert("group in the background")
+    }
   }
 
   private mutating func hear(_ event: RunEvent.Kind) {
@@ -311,19 +356,22 @@ private struct RandomRun {
       spec.isGated = kind < 3
       let isService = random.below(3) == 0
       let members = kind == 1 ? ungrouped.filter { _ in random.below(2) == 0 } : []
-      let areServices =
-        !members.isEmpty && members.allSatisfy { !graph.takesSlot($0) && groups[$0] == nil }
-      spec.takesSlot = kind == 1 ? !areServices : !isService
+      let services = members.filter { !graph.takesSlot($0) }
+      let isInBackground =
+        !members.isEmpty && services.count == members.count
+        || !services.isEmpty && random.below(2) == 0
+      spec.takesSlot = kind == 1 ? !isInBackground : !isService
       let operation = graph.append(spec)
-      steps.append(step(&random, "s\(number)"))
+      steps.append(
+        step(
+          &random, "s\(number)", givesOutputs: isInBackground && random.below(2) == 0))
       if kind == 0 {
         groups[operation] = GroupPlan(
           kind: .expanding("x"), members: [], isFailFast: random.below(2) == 0)
       } else if kind == 1 {
         ungrouped.removeAll { members.contains($0) }
         for member in members { graph.addEdge(from: member, to: operation, when: .done) }
-        groups[operation] = GroupPlan(
-          kind: .matrix, members: members, isFailFast: random.below(2) == 0)
+        groups[operation] = group(of: members, groups, &graph, &random)
       } else {
         for earlier in ungrouped where random.below(4) == 0 {
           let conditions: [EdgeCondition] =
@@ -345,10 +393,39 @@ private struct RandomRun {
       groups: groups)
   }
 
-  static func step(_ random: inout SeededGenerator, _ id: String) -> PlannedStep {
-    PlannedStep(
-      id: id, span: Span(start: 0, end: 0), work: .known(.script(ScriptText(id))),
-      settings: settings(&random))
+  /// Instances, the steps of a pipeline, or steps of which each instance gets copies.
+  private static func group(
+    of members: [OperationID], _ groups: [OperationID: GroupPlan], _ graph: inout Graph,
+    _ random: inout SeededGenerator
+  ) -> GroupPlan {
+    let isFailFast = random.below(2) == 0
+    let nested = GroupPlan(
+      kind: .nested(path: nil), members: members, allowsFailure: random.below(3) == 0)
+    if members.isEmpty || random.below(2) == 0 {
+      return random.below(2) == 0
+        ? nested : GroupPlan(kind: .matrix, members: members, isFailFast: isFailFast)
+    }
+    var operations: [OperationID] = []
+    var open = members
+    while let operation = open.popLast() {
+      operations.append(operation)
+      open += groups[operation]?.members ?? []
+    }
+    for operation in operations { graph.setGated(operation) }
+    return GroupPlan(
+      kind: .expanding("x"), members: members, isFailFast: isFailFast,
+      pattern: GroupPattern(operations: operations.sorted(), pools: [], group: nested))
+  }
+
+  static func step(
+    _ random: inout SeededGenerator, _ id: String, givesOutputs: Bool = false
+  ) -> PlannedStep {
+    var parts = LateParts()
+    let place = Span(start: 0, end: 0)
+    parts.outputs = [MemberModel(name: "x", span: place, value: .constant(.null))]
+    return PlannedStep(
+      id: id, span: place, work: .known(.script(ScriptText(id))), settings: settings(&random),
+      late: givesOutputs ? LateStep(parts, in: LateScope()) : nil)
   }
 
   private static func settings(_ random: inout SeededGenerator) -> StepSettings {

@@ -105,6 +105,19 @@ import Testing
         + "4:db=failed<it ended before what depends on it 10:-a=0 10:a=succeeded 10:end=1")
   }
 
+  @Test func `that is tried again has all the time to be ready, whatever it did before`() {
+    var retry = RetryPolicy()
+    retry.limit = 1
+    let run = Simulation(
+      graph: "&db; a: db?ready", scripts: ["db": "1@2 hang", "db.wait.1": "hang 1@0 ok@0"],
+      settings: ["db": StepSettings(retry: retry)], decisions: ["db": "serve 2 3"])
+    #expect(
+      run.timeline()
+        == "0:+db 0:probe(db) 2:-db=1 2:kill(db.wait.1) 2:db#2in0 2:+db 2:probe(db) "
+        + "4:probe(db) 4:db!ready 4:+a 5:-a=0 5:a=succeeded 5:stop(db) 5:-db=sig15 "
+        + "5:db=succeeded 5:end=0")
+  }
+
   @Test func `has a time limit like any step`() {
     let run = Simulation(
       graph: "&db; a: db?ready", scripts: ["db": "hang", "a": "ok@3"],

@@ -11,10 +11,12 @@ import Testing
   private static let start = "<!-- generated from the table of options: start -->\n"
   private static let end = "<!-- generated from the table of options: end -->\n"
 
-  private var file: URL {
+  private var documents: URL {
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "docs/command-line.md")
+      .deletingLastPathComponent().appending(path: "docs")
   }
+
+  private var file: URL { documents.appending(path: "command-line.md") }
 
   private var generated: String {
     Command.all.map(section).joined(separator: "\n") + "\n## Exit statuses\n\n"
@@ -47,6 +49,27 @@ import Testing
     } else {
       #expect(written == generated)
     }
+  }
+
+  @Test func `is a manual page, too`() throws {
+    let page = documents.appending(path: "oprun.1")
+    if ProcessInfo.processInfo.environment["OPRUN_BLESS"] == "1" {
+      try ManualPage.text.write(to: page, atomically: false, encoding: .utf8)
+    }
+    #expect(try String(contentsOf: page, encoding: .utf8) == ManualPage.text)
+    let check = Process()
+    check.executableURL = URL(filePath: "/usr/bin/mandoc")
+    check.arguments = ["-T", "lint", "-W", "warning", page.path]
+    let complaints = Pipe()
+    check.standardOutput = complaints
+    try check.run()
+    let text = try complaints.fileHandleForReading.readToEnd() ?? Data()
+    check.waitUntilExit()
+    // It has no date, because it changes with the table.
+    let relevant = String(decoding: text, as: UTF8.self).split(separator: "\n").filter {
+      !$0.contains("missing date")
+    }
+    #expect(relevant == [])
   }
 
   @Test func `no two options of a command share a letter, a name or a variable`() {

@@ -151,8 +151,8 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun graph' "
-        + "and 'oprun list' [validate]"
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun why', "
+        + "'oprun graph' and 'oprun list' [validate]"
     ),
     (
       "graph -j3 a.yml",
@@ -160,7 +160,7 @@ private let noFile =
     ),
     (
       "list --dry-run a.yml",
-      "unknown option '--dry-run'; it is an option of 'oprun run', 'oprun resume' and 'oprun prune' "
+      "unknown option '--dry-run'; it is an option of 'oprun run', 'oprun resume', 'oprun prune' and 'oprun init' "
         + "[list]"
     ),
     ("--dry a.yml", "unknown option '--dry'; did you mean '--dry-run'? [run]"),
@@ -204,8 +204,9 @@ private let noFile =
 
   @Test func `a command to come says how a step of its name is run`() {
     #expect(
-      mistake("init", usual: "oprun.yml")
-        == "'oprun init' is not supported yet; to run a step called 'init', write 'oprun run init'")
+      mistake("watch", usual: "oprun.yml")
+        == "'oprun watch' is not supported yet; to run a step called 'watch', write 'oprun run watch'"
+    )
   }
 
   @Test(arguments: [
@@ -257,6 +258,7 @@ private let noFile =
       case .help(let command?, let invocation?):
         "help \(command.name) of \(invocation.operands[0])"
       case .perform: "perform"
+      case .complete: "complete"
       }
     #expect(found == meaning)
   }
@@ -295,7 +297,7 @@ private let noFile =
     ("validate --who a.yml", "unknown option '--who' [validate]"),
     (
       "a.yml --format x",
-      "unknown option '--format'; it is an option of 'oprun graph' and 'oprun validate' [run]"
+      "unknown option '--format'; it is an option of 'oprun report', 'oprun graph' and 'oprun validate' [run]"
     ),
   ])
   func `a parameter without its option gets the way it is given`(line: String, words: String) {

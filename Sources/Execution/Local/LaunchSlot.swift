@@ -21,6 +21,8 @@ struct LaunchRequest {
   /// Becomes descriptor 3.
   var script: Int32?
   var nice: Int32
+  /// Two descriptors that stay open, with the numbers that they have here.
+  var kept: (Int32, Int32)?
 }
 
 extension LaunchRequest {
@@ -160,6 +162,7 @@ final class LaunchSlot {
     launch.pointee.script = request.script ?? -1
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
+    launch.pointee.kept = request.kept ?? (-1, -1)
   }
 
   private func reserve(text textNeeded: Int, pointers pointersNeeded: Int) {

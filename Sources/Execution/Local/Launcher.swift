@@ -20,7 +20,14 @@ final class Launcher {
   /// Longer strings cannot be an argument: the kernel's MAX_ARG_STRLEN is 128 KiB.
   private static let longestArgument = 131_071
 
-  init() throws(SystemError) {
+  /// What commands get that share slots.
+  private let jobs: JobAccess?
+  /// The MAKEFLAGS of all others; nil if it is as it was inherited.
+  private let flagsWithoutJobs: String?
+
+  init(jobs: JobAccess?, inherited: InheritedJobserver) throws(SystemError) {
+    self.jobs = jobs
+    flagsWithoutJobs = inherited.state == .absent ? nil : inherited.flags.withoutJobs
     nullInput = try Descriptor.open("/dev/null", O_RDWR).get("cannot open '/dev/null'")
   }
 
@@ -32,6 +39,7 @@ final class Launcher {
       programs: programs(for: words[0], environment), arguments: words, environment: environment,
       ownVariables: command.variables, directory: command.directory, input: nullInput.number,
       output: -1, script: nil, nice: command.limits.nice)
+    if command.sharesJobs, let jobs { request.kept = (jobs.read, jobs.write) }
     request.script = try script.map { text throws(SystemError) in try memoryFile(text) }
     do throws(SystemError) {
       if let text = command.input { request.input = try memoryFile(text) }
@@ -70,13 +78,17 @@ final class Launcher {
   }
 
   private func environment(of command: Command) -> Environment {
+    // Commands with one environment have one answer to whether they share slots, too.
     let source = command.environment
     if let last, last.source === source { return last.environment }
     let environment: Environment
     if let known = environments[ObjectIdentifier(source)] {
       environment = known.1
     } else {
-      environment = Environment(adding: source.variables, inheriting: source.inherited)
+      let flags = command.sharesJobs ? jobs?.flags : flagsWithoutJobs
+      let added = flags.map { [EnvironmentVariable(name: "MAKEFLAGS", value: $0)] } ?? []
+      environment = Environment(
+        adding: added + source.variables, inheriting: source.inherited)
       environments[ObjectIdentifier(source)] = (source, environment)
     }
     last = (source, environment)

@@ -50,7 +50,7 @@ final class LocalProcesses {
   /// `wanted` will run at the same time. In a run with secrets, no outputs that commands wrote may
   /// stay in `folder`, that of the run, not even after oprun was killed.
   init(
-    _ options: RunOptions, folder: String, wanted: Int, _ waiting: KernelWaiting
+    _ options: RunOptions, folder: String, wanted: Int, jobs: JobAccess?, _ waiting: KernelWaiting
   ) throws(SystemError) {
     self.waiting = waiting
     directory = options.directory
@@ -58,7 +58,7 @@ final class LocalProcesses {
     outputFolder = masker == nil ? nil : folder
     var limits = try DescriptorLimits()
     try limits.makeRoom(forCommands: wanted)
-    launcher = try Launcher()
+    launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
     let inherited = getenv(Cookie.variable).map { String(cString: $0) }
     cookie = Cookie(run: "\(options.runID).\(getpid())", inherited: inherited)
     conditions = LaunchConditions(

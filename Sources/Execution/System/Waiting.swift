@@ -54,6 +54,8 @@ enum Owner: UInt32 {
   case readers
   /// Whoever may stop oprun and let it go on: the number is that of SIGTSTP or SIGCONT.
   case jobControl
+  /// The jobserver, which may have a token.
+  case jobs
 }
 
 /// Something that is ready.

@@ -12,12 +12,14 @@ extension Decoder {
     let retry = fields[.retry].map { retrySettings($0) } ?? []
     let allowFailure = fields[.allowFailure].flatMap { allowFailureSetting($0) }
     let stop = fields[.stop].flatMap { self.stop($0) }
+    let jobserver = fields[.jobserver].flatMap { boolean($0, StepKey.jobserver.row) }
     let orphans = fields[.orphans].flatMap { choice($0, StepKey.orphans.row, orphanActions) }
     if let timeout { settings.append(timeout) }
     settings += retry
     if let allowFailure { settings.append(allowFailure) }
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
+    if let jobserver { settings.append(.jobserver(jobserver)) }
     if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }

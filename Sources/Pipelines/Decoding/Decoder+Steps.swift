@@ -151,6 +151,10 @@ extension Decoder {
     if let value = fields[.allowFailure], tree.nodes[tree.resolve(value)].kind == .map {
       report(value) { DecodingMessage.noStatusOfItsOwn(at: $0) }
     }
+    if let value = fields[.background], tree.nodes[tree.resolve(value)].kind == .map {
+      let isGroup = fields.holds(.steps)
+      report(value) { DecodingMessage.readyByItsSteps(isGroup: isGroup, at: $0) }
+    }
   }
 
   private mutating func attributes(from fields: Fields<StepKey>) -> AttributesModel {

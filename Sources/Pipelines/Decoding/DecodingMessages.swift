@@ -147,6 +147,13 @@ enum DecodingMessage {
       at: span, help: "set 'exit_codes' on the steps themselves")
   }
 
+  static func readyByItsSteps(isGroup: Bool, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'background' must be true or false here: a \(isGroup ? "group" : "pipeline") is ready when its "
+        + "services are ready and its other steps have ended", at: span,
+      help: "let one of its steps wait: {id: up, uses: wait, with: {tcp: …}}")
+  }
+
   static func notOfSection(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "\(quoted(key)) applies to a whole file, and this is one pipeline of it", at: span,

@@ -7,7 +7,8 @@ import Scheduling
 package enum StepKey: UInt8, ObjectKey {
   case id, run, dependsOn, name, uses, with, condition, priority, queue, mutex, resources, env
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
-  case tty, untrustedOutput, orphans, matrix, maxParallel, failFast, outputs, cache, waitFor
+  case tty, untrustedOutput, orphans, jobserver, matrix, maxParallel, failFast, outputs, cache,
+    waitFor
   case background
   case onSuccess, onFailure, onCancel, onComplete, manual, description
   case steps, sequence
@@ -43,6 +44,7 @@ package enum StepKey: UInt8, ObjectKey {
     case .allowFailure: EndRows.allowFailure
     case .stop: EndRows.stop
     case .orphans: EndRows.orphans
+    case .jobserver: CommandRows.jobserver
     case .matrix: LaterRows.matrix
     case .maxParallel: LaterRows.maxParallel
     case .failFast: LaterRows.failFast
@@ -65,7 +67,7 @@ package enum StepKey: UInt8, ObjectKey {
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
-      .onSuccess,
+      .jobserver, .onSuccess,
       .onFailure, .onCancel, .onComplete:
       true
     }
@@ -76,10 +78,10 @@ package enum StepKey: UInt8, ObjectKey {
     switch self {
     case .id, .name, .uses, .with, .steps, .sequence, .dependsOn, .condition, .matrix, .failFast,
       .env, .workingDir, .timeout, .allowFailure, .queue, .run, .manual, .description,
-      .outputs, .maxParallel:
+      .outputs, .maxParallel, .background:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .cache, .waitFor, .background, .onSuccess, .onFailure,
+      .tty, .untrustedOutput, .orphans, .jobserver, .cache, .waitFor, .onSuccess, .onFailure,
       .onCancel, .onComplete:
       false
     }
@@ -214,6 +216,13 @@ extension StepKey {
         "untrusted_output", .boolean, "Its output cannot give commands to the CI runner.",
         default: "false", example: "true")
     }
+    static var jobserver: KeyRow {
+      KeyRow(
+        "jobserver", .boolean,
+        "Whether make, ninja and cargo in the step share the slots of the run, instead of multiplying "
+          + "them. Without it, they do if oprun was started by a make that shares its own.",
+        example: "true")
+    }
   }
 
   private enum EndRows {
@@ -283,7 +292,8 @@ extension StepKey {
       KeyRow(
         "background", .either([.boolean, .object(.background)]),
         "Makes the step a service: what depends on it starts when it is ready, and it is stopped when "
-          + "that has ended.", default: "false",
+          + "that has ended. The services of a group in the background are stopped when what depends on "
+          + "the group has ended.", default: "false",
         example: "{ready: [{tcp: 'localhost:5432'}]}")
     }
   }

@@ -129,12 +129,6 @@ enum PlanningMessage {
     Diagnostic("axis \(quoted(axis)) must be a list, not \(quoted(found))", at: span)
   }
 
-  static func lateService(at span: Span) -> Diagnostic {
-    Diagnostic(
-      "a service must not be in a group whose matrix is known only during the run", at: span,
-      help: "put it beside the group, or give it the matrix itself")
-  }
-
   static func lateAllowance(at span: Span) -> Diagnostic {
     Diagnostic(
       "'allow_failure' of a step that stands for several must be known before the run", at: span,
@@ -246,7 +240,13 @@ enum PlanningMessage {
     Diagnostic(
       "every step that \(quoted(step)) uses is a service, so \(quoted(step)) would never end",
       at: span,
-      help: "put the steps that need the services into the same file")
+      help: "add the steps that need the services, or give \(quoted(step)) 'background'")
+  }
+
+  static func noServiceInside(_ step: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(step)) has 'background', but none of its steps is a service", at: span,
+      help: "set 'background' on the steps, or groups, in it that are to go on")
   }
 
   static func heldByServices(

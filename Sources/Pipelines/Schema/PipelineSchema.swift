@@ -70,6 +70,7 @@ extension ObjectKind {
     ]
     var none = JSONObject(others.map { JSONMember(name: $0, value: false) })
     none.add("allow_failure", .object(ValueType.wholeAllowance.schema))
+    none.add("background", .object(ValueType.boolean.schema))
     let rule: JSONValue = ["properties": .object(none)]
     let types: JSONValue = ["properties": ["outputs": .object(ValueType.outputTypes.schema)]]
     let noOutputs: JSONValue = ["properties": ["outputs": false]]

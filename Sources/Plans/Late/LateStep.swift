@@ -98,6 +98,11 @@ package struct LateParts: Sendable {
   }
 }
 
+extension LateStep {
+  /// A group that has values for others.
+  package var givesOutputs: Bool { !parts.outputs.isEmpty }
+}
+
 package struct LateCondition: Sendable {
   package let expression: Expression
   /// The condition as it is written: `params.branch == 'main'`.

@@ -179,8 +179,8 @@ extension StepSettings {
       retry: changes.retry ?? retry,
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
-      orphans: orphans, hooks: hooks, outputs: outputs, capturesOutput: capturesOutput,
-      cache: changes.cache ?? cache)
+      orphans: orphans, sharesJobs: sharesJobs, hooks: hooks, outputs: outputs,
+      capturesOutput: capturesOutput, cache: changes.cache ?? cache)
   }
 }
 

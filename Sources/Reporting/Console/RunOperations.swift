@@ -105,11 +105,15 @@ final class RunOperations {
   func services(of operation: OperationID) -> [OperationID] {
     guard plan.graph.hasServices else { return [] }
     var found: [OperationID] = []
-    forEachDependency(of: operation) { dependency in
-      let members = instancesOfGroup[dependency] ?? plan.groups[dependency]?.members ?? [dependency]
-      found += members.filter { isService($0) }
-    }
+    forEachDependency(of: operation) { found += services(in: $0) }
     return found
+  }
+
+  private func services(in operation: OperationID) -> [OperationID] {
+    guard isService(operation) else { return [] }
+    var members = plan.groups[operation]?.members ?? []
+    if members.isEmpty { members = instancesOfGroup[operation] ?? [] }
+    return members.isEmpty ? [operation] : members.flatMap { services(in: $0) }
   }
 
   /// Whether people do not count the operation, because others take its place.
@@ -183,6 +187,14 @@ extension RunOperations {
     guard let identity else { throw .neverWritten }
     return try directory.log(logName(of: stream), writtenTo: identity)
   }
+
+  /// Opens the log of a command that ended long ago, as if its end were being reported.
+  func openLog(of stream: Stream) {
+    let file = directory.open(logName(of: stream))
+    if file >= 0 { directory.logs.add(LogFile(owning: file), of: stream.operation, stream.role) }
+  }
+
+  func closeLog(of stream: Stream) { directory.logs.remove(of: stream.operation, stream.role) }
 
   private func logName(of stream: Stream) -> String {
     let id = id(stream.operation) ?? RunDirectory.runHookName

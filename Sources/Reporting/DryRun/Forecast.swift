@@ -53,7 +53,7 @@ package struct Forecast {
     self.plan = plan
     self.upToDate = upToDate
     groups = Groups(plan)
-    services = Services(plan, groups)
+    services = Services(plan, groups, makesCopies: false)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
     scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
@@ -112,14 +112,14 @@ package struct Forecast {
       let isDecided = if case .condition = settlement.cause { true } else { false }
       let isCached = upToDate.contains(settlement.operation) && settlement.ending.outcome == .cached
       add(settlement.operation, isCached ? .upToDate : isDecided ? .skipped : .doesNotStart)
-      services.ended(settlement.operation, in: graph)
+      if !services.isEmpty { note(settlement.operation, settlement.ending) }
     }
     if !services.isEmpty { endReleased() }
   }
 
   private mutating func finish(_ operation: OperationID) {
     scheduler.finish(operation, as: Ending(.succeeded))
-    if !services.isEmpty { services.ended(operation, in: graph) }
+    if !services.isEmpty { note(operation, Ending(.succeeded)) }
   }
 
   private mutating func add(_ operation: OperationID, _ verdict: Entry.Verdict) {
@@ -194,7 +194,10 @@ extension Forecast {
   }
 
   private mutating func skipMembers(of group: OperationID, _ reason: String) {
-    for step in groups.unendedSteps(of: group, in: scheduler) { skip(step, reason) }
+    for step in groups.unendedSteps(of: group, in: scheduler)
+    where !scheduler.state(of: step).hasEnded {
+      skip(step, reason)
+    }
   }
 
   private mutating func join(_ group: OperationID) {
@@ -207,24 +210,58 @@ extension Forecast {
 extension Forecast {
   private mutating func startService(_ operation: OperationID) {
     runningServices.append(operation)
+    services.becameReady(operation)
     scheduler.announce(operation)
-    if let group = services.becameReady(operation, groups) { scheduler.announce(group) }
+    settleMember(operation, as: Ending(.succeeded))
     // The instances of a matrix that is not known are one operation here.
     if isExpanding(operation), plan.groups[operation] != nil { services.release(operation) }
     addSettled()
   }
 
+  /// An operation has ended.
+  private mutating func note(_ operation: OperationID, _ ending: Ending) {
+    services.ended(operation, in: graph)
+    if services.contains(operation), !services.giveUp(operation) { return }
+    settleMember(operation, as: ending)
+  }
+
+  /// A member of groups in the background is ready, or has ended.
+  private mutating func settleMember(_ member: OperationID, as ending: Ending) {
+    for news in services.settle(member, as: ending, groups) {
+      switch news {
+      case .hasFailed(let group): announce(group, as: ending)
+      case .isComplete(let group):
+        let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
+        guard lasts else { continue }
+        services.becameReady(group)
+        announce(group, as: Ending(.succeeded))
+      }
+    }
+  }
+
+  private mutating func announce(_ group: OperationID, as ending: Ending) {
+    if !scheduler.state(of: group).hasEnded { scheduler.announce(group, as: ending) }
+    settleMember(group, as: ending)
+  }
+
   private mutating func endReleased() {
     let released = services.takeReleased()
     if released.isEmpty { return }
-    let unneeded = runningServices.filter { !services.isNeeded($0, groups) }
+    let unneeded = runningServices.filter { !services.isNeeded($0) }
     runningServices.removeAll { unneeded.contains($0) }
     for operation in unneeded { finish(operation) }
-    for operation in released
-    where scheduler.state(of: operation) == .waiting && groups.members(of: operation).isEmpty {
-      skip(operation, "nothing needs it")
-    }
+    for operation in released { skipUnneeded(operation) }
     addSettled()
+  }
+
+  /// Skips what has not started, with all that is in the group.
+  private mutating func skipUnneeded(_ service: OperationID) {
+    guard services.contains(service), !services.isNeeded(service) else { return }
+    let members = groups.members(of: service)
+    for member in members { skipUnneeded(member) }
+    if members.isEmpty, scheduler.state(of: service) == .waiting {
+      skip(service, "nothing needs it")
+    }
   }
 
   /// Nothing else goes on; false if no service does either.

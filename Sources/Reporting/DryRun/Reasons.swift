@@ -40,7 +40,9 @@ struct Reasons {
       sink.write(", ")
       sink.write(condition)
     }
-    if !plan.graph.takesSlot(operation) { sink.write(", service") }
+    if !plan.graph.takesSlot(operation) {
+      sink.write(plan.isInBackground(operation) ? ", background" : ", service")
+    }
     if entry.verdict != .standsForOthers { writePlace(of: operation, to: sink) }
   }
 

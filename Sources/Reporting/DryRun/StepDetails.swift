@@ -56,6 +56,7 @@ struct StepDetails {
     add("tty", settings.usesTerminal ? "true" : nil)
     add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
     add("cache", settings.cache.map(shown))
+    add("jobserver", settings.sharesJobs.map { $0 ? "true" : "false" })
     addHooks()
     return lines
   }

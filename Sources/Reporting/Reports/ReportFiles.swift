@@ -15,7 +15,7 @@ protocol Report {
 /// The format of a report, and where it goes.
 package struct ReportTarget {
   package enum Form: Sendable {
-    case junit, trace, markdown, html
+    case junit, trace, markdown, html, otlp, prometheus
     /// Markdown that is appended to the file, because many programs share the summary of a CI job.
     case appendedMarkdown
   }
@@ -61,6 +61,26 @@ package final class ReportFiles: RunObserver {
     if !failures.isEmpty { throw ObserverFailure(failures.joined(separator: "; ")) }
   }
 
+  /// Observes a run that is over, whose logs are opened like those of one in progress.
+  package func replay(_ events: [RunEvent]) {
+    let operations = record.operations
+    for event in events {
+      guard case .ended(let operation, let role, let end) = event.kind, end.outputByteCount > 0
+      else {
+        record.observe(event)
+        continue
+      }
+      operations.openLog(of: Stream(operation: operation, role: role))
+      record.observe(event)
+      operations.closeLog(of: Stream(operation: operation, role: role))
+    }
+  }
+
+  /// Writes a report of what was observed.
+  package func write(_ form: ReportTarget.Form, to sink: ByteSink) {
+    form.report.write(record, to: sink)
+  }
+
   private func write(_ target: ReportTarget) throws(SystemError) {
     let file = try ReplacedFile(target.path, appends: target.form.appends)
     let sink = ByteSink(descriptor: file.descriptor)
@@ -77,6 +97,8 @@ extension ReportTarget.Form {
     case .junit: JUnitReport()
     case .trace: TraceReport()
     case .html: HTMLReport()
+    case .otlp: OTLPReport()
+    case .prometheus: PrometheusReport()
     case .markdown, .appendedMarkdown: MarkdownReport()
     }
   }
@@ -84,7 +106,7 @@ extension ReportTarget.Form {
   fileprivate var appends: Bool {
     switch self {
     case .appendedMarkdown: true
-    case .junit, .trace, .markdown, .html: false
+    case .junit, .trace, .markdown, .html, .otlp, .prometheus: false
     }
   }
 }

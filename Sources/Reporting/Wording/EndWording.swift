@@ -70,7 +70,9 @@ extension SettledOperation {
     case .wait(let text): "waiting for \(shortName(text))"
     case .stopped(let reason): reason.words(operations)
     case .dependency(let root):
-      "'\(operations.compactName(root))' " + (rootOutcome?.pastTense ?? "did not run")
+      "'\(operations.compactName(root))' "
+        // What is known to have failed may not have ended: a service, with its hooks, or a group.
+        + (rootOutcome?.pastTense ?? (ending.outcome == .blocked ? "failed" : "did not run"))
     }
   }
 }

@@ -65,11 +65,19 @@ extension Groups {
 }
 
 extension Plan {
-  /// `service`, `service, ready: tcp localhost:5432`; nil for any other step.
+  /// `service`, `service, ready: tcp localhost:5432`, `background` for several steps; nil for any other
+  /// step.
   func serviceInWords(_ operation: OperationID) -> String? {
     guard !graph.takesSlot(operation) else { return nil }
+    if isInBackground(operation) { return "background" }
     let conditions = steps[operation.index].late?.readiness ?? []
     return conditions.isEmpty
       ? "service" : "service, ready: " + conditions.map { oneLine($0) }.joined(separator: ", ")
+  }
+
+  /// It takes no slot because it is a group of several steps that go on, or of instances of one.
+  func isInBackground(_ operation: OperationID) -> Bool {
+    guard let group = groups[operation], let member = group.members.first else { return false }
+    return !group.isOfInstances || group.pattern != nil || groups[member] != nil
   }
 }

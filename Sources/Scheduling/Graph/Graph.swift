@@ -138,6 +138,9 @@ package struct Graph: Sendable {
   /// Makes an operation gated. Call it only before the graph runs.
   package mutating func setGated(_ id: OperationID) { nodes[id.index].isGated = true }
 
+  /// Makes an operation one that is no service. Call it only before the graph runs.
+  package mutating func setTakesSlot(_ id: OperationID) { nodes[id.index].takesSlot = true }
+
   /// Sets how long an operation usually takes. Call it only before the graph runs.
   package mutating func setExpected(_ duration: Nanoseconds, of id: OperationID) {
     nodes[id.index].duration = max(duration, 0)

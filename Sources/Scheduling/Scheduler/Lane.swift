@@ -68,6 +68,8 @@ struct WaitingRoom: Sendable {
 /// A queue, with what is derived from its operations' states.
 struct Queue: Sendable {
   var spec: QueueSpec
+  /// The number of slots that something outside grants; the width counts as well.
+  var grant = Int.max
   var counts = StateCounts()
   /// True if it may start something, and has something that may start.
   var isStartable = false
@@ -80,6 +82,9 @@ struct Queue: Sendable {
     self.spec = spec
     self.plainLane = plainLane
   }
+
+  /// The number of operations that may run at the same time.
+  var slots: Int { min(spec.width, grant) }
 }
 
 /// A pool, with what is derived from its operations' states.

@@ -64,16 +64,23 @@ extension Scheduler {
     _ id: OperationID, for dependency: OperationID, _ condition: EdgeCondition
   ) {
     if let ending = records[dependency.index].state.ending {
-      switch condition.effect(of: ending) {
-      case .runs: break
-      case .skips: noteUnneeded(id, because: dependency)
-      case .blocks: block(id, by: dependency)
-      }
-    } else if condition.waitsForReadiness, announced.contains(dependency) {
-      return
+      return note(ending, of: dependency, by: id, condition)
+    }
+    graph.addEdge(from: dependency, to: id, when: condition)
+    if condition.waitsForReadiness, !announced.isEmpty, let ending = announced[dependency] {
+      note(ending, of: dependency, by: id, condition)
     } else {
-      graph.addEdge(from: dependency, to: id, when: condition)
       unmetCounts[id.index] += 1
+    }
+  }
+
+  private mutating func note(
+    _ ending: Ending, of dependency: OperationID, by id: OperationID, _ condition: EdgeCondition
+  ) {
+    switch condition.effect(of: ending) {
+    case .runs: break
+    case .skips: noteUnneeded(id, because: dependency)
+    case .blocks: block(id, by: dependency)
     }
   }
 }

@@ -108,7 +108,7 @@ extension Scheduler {
   }
 
   func hasRoom(_ queue: Int) -> Bool {
-    !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].spec.width
+    !queues[queue].spec.isSuspended && queues[queue].counts.running < queues[queue].slots
   }
 
   /// Must be called when a queue's width or counts have changed, or what it could start.

@@ -131,7 +131,7 @@ extension Scheduler {
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
       guard unmetCounts[edge.to.index] > 0 else { continue }
-      if edge.condition.waitsForReadiness, announced.contains(id) { continue }
+      if edge.condition.waitsForReadiness, isAnnounced(id) { continue }
       switch edge.condition.effect(of: ending) {
       case .runs: break
       case .skips: noteUnneeded(edge.to, because: id)

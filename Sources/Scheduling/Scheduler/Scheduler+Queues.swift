@@ -10,6 +10,26 @@ extension Scheduler {
     refreshSlotless(beside: queue.index)
   }
 
+  /// Like the width, but granted by something outside, such as a jobserver: at most this many run at
+  /// once. There is no limit until the first call.
+  package mutating func grant(_ slots: Int, to queue: QueueID) {
+    queues[queue.index].grant = slots
+    refresh(queue.index)
+  }
+
+  /// True if as many run as may run at once.
+  package func hasNoSlot(_ queue: QueueID) -> Bool {
+    queues[queue.index].counts.running >= queues[queue.index].slots
+  }
+
+  /// True if something would start if one more slot were granted.
+  package func lacksGrant(_ queue: QueueID) -> Bool {
+    let queue = queues[queue.index]
+    let hasAny = !lanes[queue.plainLane].ready.isEmpty || !queue.candidates.isEmpty
+    return hasAny && !queue.spec.isSuspended && queue.counts.running >= queue.grant
+      && queue.counts.running < queue.spec.width
+  }
+
   /// Starts nothing new in the queue until `resume`. Running operations continue.
   package mutating func suspend(_ queue: QueueID) {
     queues[queue.index].spec.isSuspended = true

@@ -8,7 +8,8 @@ extension Scheduler {
     _ id: OperationID, as ending: Ending = Ending(.succeeded), root: OperationID? = nil
   ) {
     precondition(!records[id.index].state.hasEnded, "a service is ready before it ends")
-    precondition(announced.insert(id).inserted, "a service is ready once")
+    precondition(
+      announced.updateValue(ending, forKey: id) == nil, "a service is ready once")
     var blocked: [OperationID] = []
     var edges = EdgeCursor(dependentsOf: id, in: graph)
     while let edge = edges.next(in: graph) {
@@ -26,7 +27,13 @@ extension Scheduler {
   }
 
   package func isAnnounced(_ id: OperationID) -> Bool {
-    announced.isEmpty ? false : announced.contains(id)
+    announced.isEmpty ? false : announced[id] != nil
+  }
+
+  /// A service that was announced will end like this: operations that are added from now on hear of that.
+  package mutating func correct(_ id: OperationID, as ending: Ending) {
+    precondition(isAnnounced(id), "only what was announced is corrected")
+    announced[id] = ending
   }
 }
 

@@ -49,8 +49,9 @@ package struct Scheduler: Sendable {
   var pools: [Pool]
   /// For each queue with operations that take no slot, a queue of its own for these.
   var slotlessQueues: [Int: Int] = [:]
-  /// Services whose dependents were told how things stand, before the service has ended.
-  var announced: Set<OperationID> = []
+  /// Services whose dependents were told how things stand, before the service has ended, and what they
+  /// were told.
+  var announced: [OperationID: Ending] = [:]
   /// Queues that may start something, and have something that may start.
   var startableQueues = QueueSet()
 

@@ -8,6 +8,9 @@ struct ArgumentParser {
   private var rest: ArraySlice<String>
   private var invocation: Invocation
   private var mistakes: [UsageFailure] = []
+  /// The option whose value should have come after the last word.
+  private var pending: Option?
+  private var isAfterDashes = false
 
   static func parse(
     _ words: ArraySlice<String>, of command: Command,
@@ -30,6 +33,15 @@ struct ArgumentParser {
     return parser.invocation
   }
 
+  /// Reads the words before one that is still being typed. What is wrong is ignored.
+  static func readUnfinished(
+    _ words: ArraySlice<String>, of command: Command
+  ) -> (invocation: Invocation, pending: Option?, isAfterDashes: Bool) {
+    var parser = ArgumentParser(words, of: command)
+    parser.readWords()
+    return (parser.invocation, parser.pending, parser.isAfterDashes)
+  }
+
   private init(_ words: ArraySlice<String>, of command: Command) {
     self.command = command
     options = command.options + [Options.help]
@@ -40,6 +52,7 @@ struct ArgumentParser {
   private mutating func readWords() {
     while let word = rest.popFirst(), !invocation.wantsHelp {
       if word == "--" {
+        isAfterDashes = true
         invocation.operands += rest
         return
       }
@@ -123,6 +136,7 @@ struct ArgumentParser {
   ) throws(UsageFailure) {
     let next = rest.first.flatMap { isOption($0) ? $0 : nil }
     guard let text = attached ?? (next == nil ? rest.popFirst() : nil) else {
+      if rest.isEmpty { pending = option }
       throw .missingValue(of: option, kind, before: next, command)
     }
     guard let value = kind.value(of: text) else {

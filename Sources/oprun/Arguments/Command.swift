@@ -35,7 +35,7 @@ struct Command: Sendable {
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
-      Options.resume,
+      Options.resume, Options.jobserver,
     ])
 
   static let resume = Command(
@@ -72,6 +72,17 @@ struct Command: Sendable {
       With --json, the files are listed instead.
       """,
     options: [Options.follow, Options.json, Options.stateDirectory])
+
+  static let report = Command(
+    name: "report", operands: "[RUN]", operandCount: 0...1,
+    summary: "write a report of a run to standard output",
+    details: """
+      RUN is a run as 'oprun history' lists it, or the end of its name, or 'last', as without RUN.
+      html is one page that needs no network, trace is for Perfetto and Chrome, otlp is for a
+      collector of OpenTelemetry, prometheus is for the textfile collector of the node exporter.
+      The graph is that of the pipeline as its file is now.
+      """,
+    options: [Options.recordFormat, Options.stateDirectory])
 
   static let prune = Command(
     name: "prune", operands: "", operandCount: 0...0,
@@ -123,21 +134,44 @@ struct Command: Sendable {
     details: "",
     options: [])
 
+  static let initialize = Command(
+    name: "init", operands: "[FILE]", operandCount: 0...1,
+    summary: "write a first pipeline for the project here",
+    details: """
+      The steps depend on what is here: Package.swift, Cargo.toml, go.mod, package.json, a makefile
+      and the like. FILE is oprun.yml by default. No file is overwritten.
+      """,
+    options: [Options.preview])
+
+  static let completions = Command(
+    name: "completions", operands: CompletionShell.allCases.map(\.rawValue).joined(separator: "|"),
+    operandCount: 1...1,
+    summary: "write a script that lets a shell complete command lines of oprun",
+    details: """
+      bash: source <(oprun completions bash), in ~/.bashrc
+      zsh:  source <(oprun completions zsh), in ~/.zshrc after compinit
+      fish: oprun completions fish > ~/.config/fish/completions/oprun.fish
+      Commands, options and their values, files, steps, parameters and runs are completed.
+      """,
+    options: [])
+
   static let help = Command(
     name: "help", operands: "[COMMAND]", operandCount: 0...1,
     summary: "show the help of oprun or of one of its commands",
     details: "", options: [])
 
   static let all = [
-    run, resume, history, show, logs, prune, why, graph, validate, list, schema, help,
+    run, resume, history, show, logs, report, prune, why, graph, validate, list, schema,
+    initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
   static let later = [
-    "watch", "status", "pause", "continue", "cancel", "set", "report", "init", "completions",
+    "watch", "status", "pause", "continue", "cancel", "set",
   ]
 
-  var takesFile: Bool { operands.hasPrefix("[FILE") }
+  /// Whether the first operand is a pipeline file, which is searched for where it is left out.
+  var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }
 
   var takesSteps: Bool { operands.hasSuffix("[STEP…]") }
 

@@ -7,6 +7,9 @@ import Scheduling
 enum Options {
   static let jobs = Option(
     "jobs", "j", .count, summary: "run at most N steps of the default queue at once")
+  static let jobserver = Option(
+    "jobserver", nil, .choice(["on", "off"]),
+    summary: "whether make, ninja and cargo in steps share the slots of the run")
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(
@@ -110,12 +113,17 @@ enum Options {
     variable: "OPRUN_PRUNE_MAX_SIZE", summary: "keep the newest runs, up to this size of all logs")
   static let trial = Option(
     "dry-run", "n", summary: "show what would be removed; remove nothing")
+  static let preview = Option(
+    "dry-run", "n", summary: "print the pipeline; write nothing")
   static let graphFormat = Option(
     "format", nil, .choice(GraphFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_GRAPH_FORMAT", summary: "format of the graph; tree by default")
   static let reportFormat = Option(
     "format", nil, .choice(DiagnosticFormat.allCases.map(\.rawValue)),
     variable: "OPRUN_VALIDATE_FORMAT", summary: "format of the report; human by default")
+  static let recordFormat = Option(
+    "format", nil, .choice(ReportFormat.allCases.map(\.rawValue)),
+    variable: "OPRUN_REPORT_FORMAT", summary: "format of the report; html by default")
   static let json = Option(
     "json", summary: "write JSON")
   static let help = Option(

@@ -8,6 +8,8 @@ enum Request {
   /// included.
   case help(Command?, of: Invocation?)
   case perform(Invocation)
+  /// The words of a command line that is still being typed.
+  case complete([String])
 
   /// Parses a command line. `words` does not include the program's name.
   init(
@@ -18,6 +20,7 @@ enum Request {
     switch first {
     case Options.version.flag: self = .version
     case Options.help.flag, "-h": self = .help(nil, of: nil)
+    case Tool.completionCommand: self = .complete(Array(words.dropFirst()))
     case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)
     default:
       let command = Command.named(first)

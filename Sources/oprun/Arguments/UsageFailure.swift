@@ -216,6 +216,14 @@ struct UsageFailure: Error, Hashable {
       help: closestCommand(to: name).map { "did you mean 'oprun help \($0)'?" })
   }
 
+  static func unknownShell(_ word: String, _ command: Command) -> UsageFailure {
+    let shells = CompletionShell.allCases.map(\.rawValue)
+    return UsageFailure(
+      "no completions for \(quoted(word)), only for \(inWords(shells, last: "and"))",
+      help: suggestion(for: word, among: shells).map { "did you mean '\($0)'?" },
+      command: command.name)
+  }
+
   static func closestCommand(to name: String) -> String? {
     suggestion(for: name, among: Command.all.map(\.name) + Command.later)
   }

@@ -64,8 +64,19 @@ extension Tool {
       failurePolicy: failurePolicy(invocation),
       timeout: invocation.duration(Options.timeout),
       selection: Array(invocation.operands.dropFirst()))
+    let jobs = jobOptions(invocation)
+    if jobs.usesInherited { options.automaticWidth = jobs.inherited.jobs }
     setParameters(of: &options, invocation)
     if let resumed { options.parameters = resumed.parameters(with: options.parameters) }
+    return options
+  }
+
+  /// How the run shares slots with the make that started oprun, and with those in its steps.
+  private func jobOptions(_ invocation: Invocation) -> JobOptions {
+    var options = JobOptions()
+    options.inherited = inheritedJobserver
+    options.isOn = invocation.text(Options.jobserver).map { $0 == "on" }
+    options.hasOwnWidth = invocation.count(Options.jobs) != nil
     return options
   }
 
@@ -131,6 +142,7 @@ extension Tool {
       let host = hostFacts()
       options.host = RunHost(name: host.name, processorCount: host.processorCount)
       options.trace = .ofRun(id, invocation)
+      options.jobs = jobOptions(invocation)
       var run = RecordedRun(plan: plan, directory: directory, request: request(invocation, plan))
       run.masker = secrets.masker
       run.store = store

@@ -94,7 +94,7 @@ struct SharedSettings {
         draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .hook, .outputs, .cache:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache:
         break
       }
     }
@@ -161,6 +161,7 @@ struct SettingsDraft {
   private var usesTerminal = false
   private var hasUntrustedOutput = false
   private var orphans = OrphanAction.kill
+  private var sharesJobs: Bool?
   private var hooks: [HookKind: [HookModel]] = [:]
   private var outputs: [OutputDeclaration]?
   private var capturesOutput = false
@@ -215,6 +216,7 @@ struct SettingsDraft {
     case .tty(let isOn): usesTerminal = isOn
     case .untrustedOutput(let isOn): hasUntrustedOutput = isOn
     case .orphans(let action): orphans = action
+    case .jobserver(let isOn): sharesJobs = isOn
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
     case .cache(let model): cache = model
@@ -250,8 +252,8 @@ struct SettingsDraft {
       name: label, environment: environment.known, workingDirectory: directory, shell: shell,
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
-      hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput, cache: cache)
+      hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, sharesJobs: sharesJobs,
+      hooks: hooks, outputs: outputs, capturesOutput: capturesOutput, cache: cache)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }

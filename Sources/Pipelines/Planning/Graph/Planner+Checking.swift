@@ -192,7 +192,7 @@ extension Planner {
       for hook in hooks { check(hook.command, in: scope.inHook) }
     case .early(let value): check(value, in: scope)
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans,
+      .orphans, .jobserver,
       .outputs:
       break
     }
@@ -285,7 +285,7 @@ extension Setting {
     case .hook(_, let hooks): hooks.contains { !$0.command.templates.isEmpty }
     case .cache(let model): !model.templates.isEmpty
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans,
+      .orphans, .jobserver,
       .outputs:
       false
     }

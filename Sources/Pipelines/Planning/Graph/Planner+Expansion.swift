@@ -131,15 +131,6 @@ extension Planner {
       pipelines: first.pipeline..<pipelines.count)
     addGroup(draft, at: address)
     pipelines[pipeline].group = addresses.count - 1
-    if hasServices { refuseServices(in: pipeline, first.operation..<addresses.count - 1) }
-  }
-
-  private mutating func refuseServices(in pipeline: Int, _ operations: Range<Int>) {
-    for operation in operations where isService(operation) {
-      let address = self.address(of: operation)
-      let span = pipelines[address.pipeline].model.steps[address.step].id.span
-      log.report(at: span) { PlanningMessage.lateService(at: $0) }
-    }
   }
 
   /// For a step that stands for others, this is the group: what is inside it ends before it.

@@ -91,7 +91,7 @@ extension Planner {
 
   /// For each operation, whether it is among these or one of these needs it. An optional dependency
   /// is not needed.
-  private func closure(of selected: [Int]) -> [Bool] {
+  private mutating func closure(of selected: [Int]) -> [Bool] {
     var isNeeded = [Bool](repeating: false, count: operationCount)
     var waiting = selected
     while let operation = waiting.popLast() {
@@ -106,8 +106,14 @@ extension Planner {
         if !optionalEdges.contains(key) { waiting.append(edge.from.index) }
       }
     }
-    for operation in isNeeded.indices where isNeeded[operation] && !addresses.isEmpty {
+    if addresses.isEmpty { return isNeeded }
+    let whole = isNeeded
+    for operation in isNeeded.indices where isNeeded[operation] {
       addLimits(around: operation, to: &isNeeded)
+    }
+    // Nothing needs all of such a group: its services go on for the steps that need them.
+    for operation in isNeeded.indices where isNeeded[operation] && !whole[operation] {
+      graph.setTakesSlot(OperationID(operation))
     }
     return isNeeded
   }
@@ -144,7 +150,7 @@ extension Setting {
     case .early(let value): value.key == .timeout
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
       .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans, .hook, .outputs, .cache:
+      .orphans, .jobserver, .hook, .outputs, .cache:
       false
     }
   }

@@ -1,11 +1,12 @@
 // Services in a plan: what an edge from one means, and what could never come to an end.
 
 import Diagnostics
+import Expressions
 import Plans
 import Scheduling
 
 extension Planner {
-  /// It is a service, or a group of the instances of one.
+  /// It is a service, a group of the instances of one, or a group in the background.
   func isService(_ operation: Int) -> Bool {
     let address = address(of: operation)
     let model = pipelines[address.pipeline].model
@@ -43,10 +44,24 @@ extension Planner {
     }
   }
 
+  /// The services that go on with it: itself, or those in it that last as long as the group.
+  fileprivate func services(in operation: Int) -> [Int] {
+    guard isService(operation) else { return [] }
+    guard let group = group(operation), !group.members.isEmpty else { return [operation] }
+    return group.members.flatMap { services(in: $0) }
+  }
+
   /// Reports services that would never end, and steps that could never start because of one.
   mutating func checkServices() {
     guard hasServices else { return }
-    for pipeline in pipelines.dropFirst() { checkEnd(of: pipeline) }
+    var checked: Set<UInt32> = []
+    for pipeline in pipelines.dropFirst() {
+      if isService(pipeline.group) {
+        checkBackground(pipeline, &checked)
+      } else {
+        checkEnd(of: pipeline)
+      }
+    }
     checkClaims()
     checkKeeping()
   }
@@ -58,6 +73,17 @@ extension Planner {
     let span = pipelines[parent.pipeline].model.steps[parent.step].id.span
     let name = id(of: pipeline.group)
     log.report(at: span) { PlanningMessage.onlyServices(name, at: $0) }
+  }
+
+  /// A group in the background of which nothing goes on is one like any other.
+  private mutating func checkBackground(_ pipeline: PipelineUse, _ checked: inout Set<UInt32>) {
+    guard let parent = pipeline.parent,
+      pipeline.operations.allSatisfy({ $0 < 0 || services(in: Int($0)).isEmpty })
+    else { return }
+    let span = pipelines[parent.pipeline].model.steps[parent.step].id.span
+    guard checked.insert(span.start).inserted else { return }
+    let name = text.string(span)
+    log.report(at: span) { PlanningMessage.noServiceInside(name, at: $0) }
   }
 }
 
@@ -94,8 +120,7 @@ extension Planner {
         let isOptional = optionalEdges.contains(UInt64(edge.from.index) << 32 | UInt64(next))
         guard edge.condition.waitsForReadiness, !isOptional, seen.insert(edge.from.index).inserted
         else { continue }
-        let members = group(edge.from.index)?.members ?? []
-        let services = members.isEmpty ? [edge.from.index] : members
+        let services = services(in: edge.from.index)
         found.formUnion(services)
         open += services
       }
@@ -161,8 +186,7 @@ private struct EndGraph {
       connect(end(of: from), end(of: to))
     } else if edge.condition.waitsForReadiness {
       connect(from, to)
-      let members = planner.group(from)?.members ?? []
-      for service in members.isEmpty ? [from] : members { connect(end(of: to), end(of: service)) }
+      for service in planner.services(in: from) { connect(end(of: to), end(of: service)) }
     } else {
       connect(end(of: from), to)
     }

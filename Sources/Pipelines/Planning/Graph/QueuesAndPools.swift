@@ -29,7 +29,8 @@ struct QueuesAndPools {
         return nil
       }
     }
-    func width(_ width: QueueWidth?) -> Int {
+    let processors = max(1, options.processorCount)
+    func width(_ width: QueueWidth?, automatic: Int) -> Int {
       switch width {
       case .count(let count)?: return count
       case .early(let value)?:
@@ -37,14 +38,16 @@ struct QueuesAndPools {
         if case .count(let count)? = width { return count }
       case .automatic?, nil: break
       }
-      return max(1, options.processorCount)
+      return automatic
     }
-    queues = [QueueSpec(name: "default", width: options.maxParallel ?? width(models[0].width))]
+    let main = width(models[0].width, automatic: options.automaticWidth ?? processors)
+    queues = [QueueSpec(name: "default", width: options.maxParallel ?? main)]
     for queue in models.flatMap(\.queues) where queueIDs[queue.name] == nil {
       queueIDs[queue.name] = QueueID(queues.count)
       queues.append(
         QueueSpec(
-          name: queue.name, width: width(queue.width), isSuspended: queue.startsSuspended))
+          name: queue.name, width: width(queue.width, automatic: processors),
+          isSuspended: queue.startsSuspended))
     }
     for resource in models.flatMap(\.resources) where resourceIDs[resource.name] == nil {
       let early = resource.early.flatMap { value in
@@ -230,8 +233,11 @@ extension Planner {
       report(error)
     }
     var spec = queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
-    // Like the width of a run, that of a pipeline is for the steps that name no queue.
-    if !hasQueue { spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) } }
+    // Like the width of a run, that of a pipeline is for the steps that name no queue, and no service
+    // takes a part of it.
+    if !hasQueue, spec.takesSlot {
+      spec.claims += surroundings.pools.map { Claim($0, amount: 1_000_000) }
+    }
     return spec
   }
 

@@ -1,0 +1,104 @@
+// Services that nothing depends on: whom they keep company.
+
+package import Scheduling
+
+/// Where services are, in a plan or in a run.
+package struct ServicePlaces {
+  let graph: Graph
+  let groups: Groups
+  /// What the run was asked for by name.
+  let named: Set<OperationID>
+  /// Whether a group is that of the steps of a pipeline.
+  let isPipeline: (OperationID) -> Bool
+
+  package init(
+    _ graph: Graph, _ groups: Groups, _ named: Set<OperationID>,
+    isPipeline: @escaping (OperationID) -> Bool
+  ) {
+    self.graph = graph
+    self.groups = groups
+    self.named = named
+    self.isPipeline = isPipeline
+  }
+}
+
+extension Services {
+  /// The scope of what is in no nested pipeline.
+  private static let wholeRun = OperationID(-1)
+
+  mutating func findCompany(of services: [OperationID], _ places: ServicePlaces) {
+    for service in services where !hasUsers(service) {
+      if places.named.contains(service) {
+        entries[service]?.isEndless = true
+      } else if !isOriginal(service), !isInBackground(service, places) {
+        let scope = scope(of: service, places)
+        entries[service]?.scope = scope
+      }
+    }
+    var keepers: [OperationID: [OperationID]] = [:]
+    for service in services {
+      for scope in scopes(of: service) where company[scope] == nil {
+        keepers[scope, default: []].append(service)
+      }
+    }
+    for (scope, services) in keepers {
+      company[scope] = members(of: scope, places)
+        .subtracting(entries.keys).subtracting(followers(of: services, places))
+      if company[scope]?.isEmpty == false { continue }
+      // Where nobody is to be kept company, nothing would be left to end it.
+      for service in services where entries[service]?.scope == scope {
+        entries[service]?.isEndless = true
+        entries[service]?.scope = nil
+      }
+    }
+  }
+
+  /// It goes on as long as a group around it.
+  private func isInBackground(_ service: OperationID, _ places: ServicePlaces) -> Bool {
+    places.groups.group(of: service).map { entries[$0] != nil } ?? false
+  }
+
+  /// The pipelines whose steps it keeps company, with all that is in the background around it.
+  private func scopes(of service: OperationID) -> Set<OperationID> {
+    groups(of: service).reduce(into: Set([entries[service]?.scope].compactMap(\.self))) {
+      $0.formUnion(scopes(of: $1))
+    }
+  }
+
+  /// The nearest pipeline around it that ends with its steps.
+  private func scope(of operation: OperationID, _ places: ServicePlaces) -> OperationID {
+    var next = places.groups.group(of: operation)
+    while let group = next {
+      if entries[group] == nil, places.isPipeline(group) { return group }
+      next = places.groups.group(of: group)
+    }
+    return Self.wholeRun
+  }
+
+  private func members(of scope: OperationID, _ places: ServicePlaces) -> Set<OperationID> {
+    if scope != Self.wholeRun { return Set(places.groups.members(of: scope)) }
+    return Set(
+      (0..<places.graph.count).lazy.map { OperationID($0) }.filter {
+        places.groups.group(of: $0) == nil
+      })
+  }
+
+  /// What comes after the end of one of these.
+  private func followers(
+    of services: [OperationID], _ places: ServicePlaces
+  ) -> Set<OperationID> {
+    var found: Set<OperationID> = []
+    var open: [OperationID] = []
+    for service in services {
+      places.graph.forEachDependent(of: service) { edge in
+        let isOwnGroup = places.groups.group(of: service) == edge.to
+        if !edge.condition.waitsForReadiness, !isOwnGroup { open.append(edge.to) }
+      }
+    }
+    while let operation = open.popLast() {
+      guard found.insert(operation).inserted else { continue }
+      places.graph.forEachDependent(of: operation) { open.append($0.to) }
+    }
+    return found
+  }
+}

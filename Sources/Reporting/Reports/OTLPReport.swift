@@ -1,0 +1,100 @@
+// Writes a run as a trace of OpenTelemetry: the JSON encoding of OTLP
+// (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding), which a collector takes at /v1/traces.
+
+import Plans
+import Scheduling
+
+struct OTLPReport: Report {
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    guard let beginning = record.beginning, let trace = beginning.trace else {
+      return sink.write("{\"resourceSpans\":[]}\n")
+    }
+    sink.write("{\"resourceSpans\":[{\"resource\":{\"attributes\":")
+    writeAttributes(
+      [("service.name", .text("oprun")), ("host.name", .text(beginning.host.name))], to: sink)
+    sink.write("},\"scopeSpans\":[{\"scope\":{\"name\":\"oprun\"},\"spans\":[\n")
+    writeRun(record, beginning, trace, to: sink)
+    for command in record.commands {
+      guard let end = command.end else { continue }
+      sink.write(",\n")
+      write(command, end, record, (beginning, trace), to: sink)
+    }
+    sink.write("\n]}]}]}\n")
+  }
+
+  private func writeRun(
+    _ record: RunRecord, _ beginning: RunBeginning, _ trace: TraceContext, to sink: ByteSink
+  ) {
+    sink.write("{\"traceId\":\"\(trace.traceID)\",\"spanId\":\"\(trace.runSpan)\"")
+    if let parent = trace.parentSpan { sink.write(",\"parentSpanId\":\"\(parent)\"") }
+    writeSpan(
+      record.operations.plan.name, from: beginning.clock.wallTime,
+      to: beginning.clock.wallTime + record.wallTime, sink)
+    let status = record.end?.exitStatus ?? 1
+    writeAttributes(
+      [
+        ("oprun.run.id", .text(beginning.runID)), ("process.exit.code", .number(Int(status))),
+        ("oprun.steps", .number(record.steps.count)),
+      ], to: sink)
+    writeStatus(isOK: status == 0, to: sink)
+  }
+
+  private func write(
+    _ command: CommandRecord, _ end: CommandEnd, _ record: RunRecord,
+    _ run: (beginning: RunBeginning, trace: TraceContext), to sink: ByteSink
+  ) {
+    let stream = command.stream
+    let span = run.trace.span(of: stream.operation, stream.role)
+    sink.write("{\"traceId\":\"\(run.trace.traceID)\",\"spanId\":\"\(span)\"")
+    sink.write(",\"parentSpanId\":\"\(run.trace.runSpan)\"")
+    let start = run.beginning.clock.wallTime + command.start
+    writeSpan(record.operations.title(of: stream), from: start, to: start + end.duration, sink)
+    var attributes: [(String, Attribute)] = [
+      ("oprun.step", .text(record.operations.name(stream.operation)))
+    ]
+    if case .attempt(let number) = stream.role {
+      attributes.append(("oprun.attempt", .number(number)))
+    }
+    switch end.status {
+    case .exited(let status): attributes.append(("process.exit.code", .number(Int(status))))
+    case .signalled, .notStarted, .outputsRefused, .abandoned, .lost: break
+    }
+    let words = ByteSink.intoMemory()
+    words.write(end, limit: nil, columns: .max)
+    attributes.append(("oprun.end", .text(words.text)))
+    writeAttributes(attributes, to: sink)
+    writeStatus(isOK: end.isSuccess, to: sink)
+  }
+
+  /// The name, the kind (internal) and the times of a span, which are strings because they have 64 bits.
+  private func writeSpan(
+    _ name: String, from start: Nanoseconds, to end: Nanoseconds, _ sink: ByteSink
+  ) {
+    sink.write(",\"name\":")
+    sink.write(json: name)
+    sink.write(",\"kind\":1,\"startTimeUnixNano\":\"\(start)\",\"endTimeUnixNano\":\"\(end)\"")
+    sink.write(",\"attributes\":")
+  }
+
+  private func writeStatus(isOK: Bool, to sink: ByteSink) {
+    sink.write(isOK ? ",\"status\":{\"code\":1}}" : ",\"status\":{\"code\":2}}")
+  }
+
+  private enum Attribute {
+    case text(String)
+    case number(Int)
+  }
+
+  private func writeAttributes(_ attributes: [(String, Attribute)], to sink: ByteSink) {
+    sink.write(jsonList: attributes) { name, value in
+      sink.write("{\"key\":\"\(name)\",\"value\":{")
+      switch value {
+      case .text(let text):
+        sink.write("\"stringValue\":")
+        sink.write(json: text)
+      case .number(let number): sink.write("\"intValue\":\"\(number)\"")
+      }
+      sink.write("}}")
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// Writes a run as metrics for the textfile collector of the Prometheus node exporter
+// (https://prometheus.io/docs/instrumenting/exposition_formats/).
+
+import Plans
+import Scheduling
+
+struct PrometheusReport: Report {
+  func write(_ record: RunRecord, to sink: ByteSink) {
+    let pipeline = record.operations.plan.name
+    let metrics: [(name: String, help: String, value: (RunRecord) -> String)] = [
+      (
+        "oprun_run_timestamp_seconds", "When the run ended, since 1970.",
+        { record in
+          let start = record.beginning?.clock.wallTime ?? 0
+          return seconds(start + record.wallTime)
+        }
+      ),
+      ("oprun_run_duration_seconds", "How long the run took.", { seconds($0.wallTime) }),
+      ("oprun_run_exit_status", "The exit status of the run.", { "\($0.end?.exitStatus ?? 1)" }),
+    ]
+    for metric in metrics {
+      writeHead(metric.name, metric.help, to: sink)
+      write(metric.name, [("pipeline", pipeline)], metric.value(record), to: sink)
+    }
+    writeHead("oprun_run_steps", "How many steps ended in which way.", to: sink)
+    for (count, words) in record.counts {
+      write("oprun_run_steps", [("pipeline", pipeline), ("outcome", words)], "\(count)", to: sink)
+    }
+    writeSteps(record, pipeline, to: sink)
+  }
+
+  private func writeSteps(_ record: RunRecord, _ pipeline: String, to sink: ByteSink) {
+    let steps = record.steps.filter { $0.settled.record != nil }
+    guard !steps.isEmpty else { return }
+    let labels = { (step: StepRecord) in
+      [("pipeline", pipeline), ("step", record.operations.name(step.operation))]
+    }
+    writeHead(
+      "oprun_step_duration_seconds", "How long the step took, with retries and hooks.", to: sink)
+    for step in steps {
+      write("oprun_step_duration_seconds", labels(step), seconds(step.duration), to: sink)
+    }
+    writeHead("oprun_step_ok", "1 if the step succeeded, 0 if not.", to: sink)
+    for step in steps {
+      let isOK = !step.settled.ending.outcome.isFailure && step.settled.ending.outcome != .cancelled
+      write("oprun_step_ok", labels(step), isOK ? "1" : "0", to: sink)
+    }
+  }
+
+  private func writeHead(_ name: String, _ help: String, to sink: ByteSink) {
+    sink.write("# HELP \(name) \(help)\n# TYPE \(name) gauge\n")
+  }
+
+  private func write(
+    _ name: String, _ labels: [(String, String)], _ value: String, to sink: ByteSink
+  ) {
+    let words = labels.map { "\($0.0)=\"\(escaped($0.1))\"" }
+    sink.write("\(name){\(words.joined(separator: ","))} \(value)\n")
+  }
+
+  private func escaped(_ text: String) -> String {
+    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+  }
+}
+
+private func seconds(_ time: Nanoseconds) -> String {
+  let milliseconds = time / 1_000_000
+  return "\(milliseconds / 1000).\(String(1000 + milliseconds % 1000).dropFirst())"
+}

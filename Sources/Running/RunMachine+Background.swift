@@ -1,0 +1,93 @@
+// Groups in the background: ready as soon as all that lasts in them is, and all else has ended. They end,
+// like any group, after their members.
+
+import Plans
+package import Scheduling
+
+extension RunMachine {
+  /// A member of groups in the background is ready, or has ended, like this. `root` is where the trouble
+  /// began, if there is any.
+  mutating func settleMember(
+    _ member: OperationID, as ending: Ending, root: OperationID? = nil
+  ) {
+    for news in services.settle(member, as: ending, groups) {
+      switch news {
+      case .isComplete(let group): complete(group)
+      case .hasFailed(let group): groupFailed(group, as: ending, root: root)
+      }
+    }
+  }
+
+  mutating func groupFailed(_ group: OperationID, as ending: Ending, root: OperationID?) {
+    announce(group, as: ending, root: root)
+    settleMember(group, as: ending, root: root)
+  }
+
+  /// What nothing is left of that goes on ends now, like any group. What a group gives to others is looked
+  /// at before they start.
+  private mutating func complete(_ group: OperationID) {
+    let lasts = groups.members(of: group).contains { !scheduler.state(of: $0).hasEnded }
+    guard lasts else { return }
+    guard steps[group].late?.givesOutputs == true, !standsForCopies(group) else {
+      return becomeReady(group)
+    }
+    offers.insert(group)
+    perform(.decide(group, .ready))
+  }
+
+  private mutating func becomeReady(_ group: OperationID) {
+    let ending = endingSoFar(of: group)
+    guard EdgeCondition.ready.isSatisfied(by: ending) else {
+      services.giveUp(group)
+      return groupFailed(group, as: ending, root: groups.worstMember(of: group, in: scheduler))
+    }
+    services.becameReady(group, as: ending)
+    announce(group, as: ending)
+    if !instanceLimits.isEmpty { instanceLimits.ended(group, groups) }
+    settleMember(group, as: ending)
+  }
+
+  /// The ending of a group if everything that goes on in it succeeds.
+  package mutating func endingSoFar(of group: OperationID) -> Ending {
+    let ending = groups.ending(of: group, in: scheduler).ending
+    return ending.outcome == .skipped || ending.outcome == .cached ? Ending(.succeeded) : ending
+  }
+
+  /// The answer to what a group gives to others that goes on.
+  mutating func offered(_ group: OperationID, _ decision: Decision, at now: Nanoseconds) {
+    offers.remove(group)
+    switch decision {
+    case .join: becomeReady(group)
+    case .fail(let reason):
+      refusedOffers[group] = reason
+      let ending = Ending(.failed, isAllowed: groups.forgives(group))
+      services.giveUp(group)
+      if ending.isAllowed { services.becameReady(group, as: ending) }
+      groupFailed(group, as: ending, root: group)
+    case .run, .skip, .skipGroup, .expand, .keep, .wait:
+      preconditionFailure("a group is asked only what it gives")
+    }
+    tellSettled()
+    startReady(at: now)
+  }
+
+  /// Copies were made of the operations of a pattern.
+  mutating func noteCopies(_ copies: [(copy: OperationID, original: OperationID)]) {
+    let copies = copies.map { copy, original in
+      ServiceCopy(
+        copy, of: original, isGroup: groupPlan(copy) != nil, pattern: patterns.groups[copy])
+    }
+    let plans = (plan.groups, patterns.copiedGroups)
+    let places = ServicePlaces(scheduler.graph, groups, plan.named) { group in
+      (plans.0[group] ?? plans.1[group])?.isOfInstances == false
+    }
+    services.add(copies, places)
+  }
+
+  private mutating func announce(
+    _ group: OperationID, as ending: Ending, root: OperationID? = nil
+  ) {
+    if scheduler.state(of: group).hasEnded || scheduler.isAnnounced(group) { return }
+    scheduler.announce(group, as: ending, root: root)
+  }
+}

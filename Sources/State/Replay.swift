@@ -1,0 +1,256 @@
+// The events of a recorded run, made from its records, for reports that are written afterwards.
+
+package import Plans
+import RunFiles
+import Scheduling
+
+/// What happened in a recorded run.
+package struct Replay {
+  /// The events in order of time: those that say what was started, how it ended, and how each step
+  /// came out.
+  package let events: [RunEvent]
+  /// Steps of the run that its pipeline does not have any more, and which are left out.
+  package let missing: [String]
+}
+
+extension StateStore {
+  /// Replays a run. `plan` is the plan of its pipeline with the same parameters and steps; the `trace`
+  /// is the one to report it in.
+  package func replay(
+    _ run: RecordedRunSummary, _ plan: Plan, _ trace: TraceContext
+  ) throws(StoreFailure) -> Replay {
+    var replaying = Replaying(plan, run)
+    let steps = try steps(of: run)
+    let commands = try allCommands(of: run)
+    for step in steps { replaying.find(step.name) }
+    for command in commands where !Replaying.isOfRun(command) { replaying.add(command) }
+    for step in steps { replaying.add(step) }
+    for command in commands where Replaying.isOfRun(command) { replaying.add(command) }
+    replaying.settleGroups()
+    return replaying.result(trace)
+  }
+}
+
+/// The run that is replayed, as far as its records were read.
+private struct Replaying {
+  private let plan: Plan
+  private let run: RecordedRunSummary
+  private var operations: [String: OperationID] = [:]
+  private var appended: [RunEvent] = []
+  private var events: [(rank: Int, event: RunEvent)] = []
+  private var ends: [String: Nanoseconds] = [:]
+  private var groups: [RecordedStep] = []
+  private var missing: [String] = []
+  /// The steps that were tried more than once: each of their attempts has a record of its own.
+  private var retried: Set<OperationID> = []
+  /// When the first hook of a step was started.
+  private var hookStarts: [OperationID: Nanoseconds] = [:]
+
+  init(_ plan: Plan, _ run: RecordedRunSummary) {
+    self.plan = plan
+    self.run = run
+    for (index, step) in plan.steps.enumerated() { operations[step.id] = OperationID(index) }
+  }
+
+  static func isOfRun(_ command: RecordedStepCommand) -> Bool {
+    command.step == RunDirectory.runHookName
+  }
+
+  /// Finds the operation of a step. What was made during the run is appended to what it was made
+  /// from.
+  mutating func find(_ name: String) {
+    guard operations[name] == nil else { return }
+    let origins = [Self.withoutLastInstance(name), Self.withoutInstances(name)]
+    guard let origin = origins.compactMap({ operations[$0] }).first else {
+      missing.append(name)
+      return
+    }
+    let operation = OperationID(plan.steps.count + appended.count)
+    operations[name] = operation
+    appended.append(RunEvent(at: 0, .appended(operation, id: name, group: origin)))
+  }
+
+  /// `build[os=linux]/unit[1]` without `[1]`.
+  private static func withoutLastInstance(_ name: String) -> String {
+    guard name.hasSuffix("]"), let bracket = name.lastIndex(of: "[") else { return name }
+    return String(name[..<bracket])
+  }
+
+  /// `build[os=linux]/unit` without what is in brackets.
+  private static func withoutInstances(_ name: String) -> String {
+    var depth = 0
+    var text = ""
+    for character in name {
+      if character == "[" { depth += 1 }
+      if depth == 0 { text.append(character) }
+      if character == "]" { depth = max(0, depth - 1) }
+    }
+    return text
+  }
+
+  /// Adds a hook, or an attempt that another one followed.
+  mutating func add(_ command: RecordedStepCommand) {
+    let operation = Self.isOfRun(command) ? OperationID(-1) : operations[command.step]
+    guard let operation, let role = CommandRole(recorded: command.role), let start = command.started
+    else { return }
+    let end = CommandEnd(
+      status: command.status, detail: command.detail, duration: command.duration,
+      processor: command.processor, memory: command.memory, output: command.output)
+    let begin = nanoseconds(start)
+    add(operation, role, from: begin, end)
+    switch role {
+    case .attempt: retried.insert(operation)
+    case .hook: hookStarts[operation] = min(hookStarts[operation] ?? .max, begin)
+    case .probe: break
+    }
+  }
+
+  mutating func add(_ step: RecordedStep) {
+    guard let operation = operations[step.name] else { return }
+    if step.isGroup { return groups.append(step) }
+    let isKept = step.origin != nil
+    var end: Nanoseconds = 0
+    if let start = step.started, let duration = step.duration, !isKept {
+      end = nanoseconds(start + max(1, duration))
+      add(step, operation, from: nanoseconds(start), to: end)
+    } else if case .dependency(let root)? = cause(step) {
+      end = ends[name(of: root)] ?? 0
+    }
+    ends[step.name] = end
+    guard let ending = step.ending else { return }
+    let shown = isKept && ending.outcome == .succeeded ? Ending(.cached) : ending
+    events.append((1, RunEvent(at: end, .settled(operation, shown, cause(step) ?? .itself))))
+  }
+
+  /// Adds the only attempt of a step.
+  private mutating func add(
+    _ step: RecordedStep, _ operation: OperationID, from start: Nanoseconds, to end: Nanoseconds
+  ) {
+    guard let attempts = step.attempts, !retried.contains(operation) else { return }
+    let isTimeout = step.ending?.outcome == .timedOut
+    let isStopped = step.ending?.outcome == .cancelled
+    // Its hooks ran between its end and its outcome.
+    let duration = max(0, (hookStarts[operation] ?? end) - start)
+    let attempt = CommandEnd(
+      status: step.status, detail: step.detail, duration: Int(duration / 1000),
+      processor: step.processor, memory: step.memory, output: step.output
+    ).marked(timedOut: isTimeout, isStopped: isStopped)
+    add(operation, .attempt(attempts), from: start, attempt)
+  }
+
+  private mutating func add(
+    _ operation: OperationID, _ role: CommandRole, from start: Nanoseconds, _ end: CommandEnd
+  ) {
+    // Times are recorded in microseconds: whatever was started when this ended was started after it.
+    let time = start + max(1000, end.duration)
+    events.append((2, RunEvent(at: start, .started(operation, role))))
+    events.append((0, RunEvent(at: time, .ended(operation, role, end))))
+  }
+
+  /// A group ends with the last of its members.
+  mutating func settleGroups() {
+    for group in groups {
+      guard let operation = operations[group.name], let ending = group.ending else { continue }
+      let members = ends.filter {
+        $0.key.hasPrefix(group.name + "/") || $0.key.hasPrefix(group.name + "[")
+      }
+      let end = members.values.max() ?? 0
+      events.append((1, RunEvent(at: end, .settled(operation, ending, cause(group) ?? .itself))))
+    }
+  }
+
+  func result(_ trace: TraceContext) -> Replay {
+    let beginning = RunBeginning(
+      runID: run.name, clock: RunClock(wallTime: nanoseconds(run.started), monotonicTime: 0),
+      host: RunHost(name: run.host, processorCount: 0), processID: Int32(clamping: run.process),
+      trace: trace)
+    let sorted = events.enumerated().sorted {
+      ($0.element.event.time, $0.element.rank, $0.offset)
+        < ($1.element.event.time, $1.element.rank, $1.offset)
+    }
+    var all = [RunEvent(at: 0, .began(beginning))] + appended + sorted.map(\.element.event)
+    let last = all.last?.time ?? 0
+    let end = RunEnd(
+      exitStatus: Int32(clamping: run.exitStatus ?? 1), stopReason: run.stop.map(reason))
+    all.append(RunEvent(at: run.duration.map(nanoseconds) ?? last, .finished(end)))
+    return Replay(events: all, missing: missing)
+  }
+
+  private func nanoseconds(_ microseconds: Int) -> Nanoseconds {
+    let (product, overflows) = Nanoseconds(microseconds).multipliedReportingOverflow(by: 1000)
+    return overflows ? 0 : max(0, product)
+  }
+
+  private func name(of operation: OperationID) -> String {
+    operation.index < plan.steps.count ? plan.steps[operation.index].id : ""
+  }
+
+  private func cause(_ step: RecordedStep) -> Cause? {
+    guard let text = step.cause else { return nil }
+    let word = text.prefix { $0 != " " }
+    let rest = String(text.dropFirst(word.count + 1))
+    return switch word {
+    case "dependency": operations[rest].map { .dependency($0) }
+    case "condition": .condition(rest)
+    case "wait": .wait(rest)
+    case "service": .service(rest)
+    case "not_ready": .notReady(rest)
+    case "hook": HookKind.allCases.first { $0.key == rest }.map { .hook($0) }
+    case "stopped": .stopped(reason(rest))
+    default: nil
+    }
+  }
+
+  /// The reason that reads like this; whatever else it says is what was wrong with the state.
+  private func reason(_ words: String) -> StopReason {
+    let names = words.split(separator: "'", omittingEmptySubsequences: false)
+    var known: [StopReason] = [.runTimeout, .noWidth, .suspended] + (1...64).map { .signal($0) }
+    if names.count > 2,
+      let operation = operations[names[1..<(names.count - 1)].joined(separator: "'")]
+    {
+      known += [.failure(operation), .groupTimeout(operation)]
+    }
+    return known.first { $0.words(name(of:)) == words } ?? .stateFailure(words)
+  }
+}
+
+extension CommandRole {
+  /// The role that is recorded like this.
+  init?(recorded text: String) {
+    if let number = Int(text) {
+      self = .attempt(number)
+      return
+    }
+    let parts = text.split(separator: ".")
+    guard parts.count == 2, let index = Int(parts[1]),
+      let kind = HookKind.allCases.first(where: { $0.key == parts[0] })
+    else { return nil }
+    self = .hook(kind, index: index)
+  }
+}
+
+extension CommandEnd {
+  /// The end that is recorded like this. Times are in microseconds, memory is in KiB.
+  init(
+    status: Int?, detail: String?, duration: Int?, processor: Int?, memory: Int?, output: Int?
+  ) {
+    let notStarted = "not started: "
+    let end: Status =
+      if let detail, detail.hasPrefix(notStarted) {
+        .notStarted(
+          String(detail.dropFirst(notStarted.count)), exitCode: Int32(clamping: status ?? 127))
+      } else if let detail, status == 0 {
+        .outputsRefused(detail)
+      } else if let status {
+        status < 0 ? .signalled(Int32(clamping: -status)) : .exited(Int32(clamping: status))
+      } else if let detail, detail.hasPrefix("lost: ") {
+        .lost(String(detail.dropFirst(6)))
+      } else {
+        .abandoned
+      }
+    self.init(
+      end, duration: Nanoseconds(duration ?? 0) &* 1000,
+      processorTime: Nanoseconds(processor ?? 0) &* 1000,
+      peakMemory: Int64(memory ?? 0) << 10, outputByteCount: output ?? 0)
+  }
+}

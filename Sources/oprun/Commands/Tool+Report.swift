@@ -1,0 +1,113 @@
+// `oprun report`: reports of a recorded run.
+
+import Diagnostics
+import Execution
+import Pipelines
+import Plans
+import Processors
+import Reporting
+import RunFiles
+import State
+
+/// The formats of `oprun report`.
+enum ReportFormat: String, CaseIterable {
+  case html, markdown, junit, trace, otlp, prometheus
+
+  var form: ReportTarget.Form {
+    switch self {
+    case .html: .html
+    case .markdown: .markdown
+    case .junit: .junit
+    case .trace: .trace
+    case .otlp: .otlp
+    case .prometheus: .prometheus
+    }
+  }
+}
+
+extension Tool {
+  func report(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    var invocation = invocation
+    guard let state = try openState(&invocation, entersDirectory: true) else {
+      return ExitStatus.usage
+    }
+    return try withStore(state) { store throws(UsageFailure) in
+      let name = try runName(invocation.operands.first, in: store, .report)
+      guard let run = try? store.run(named: name) else { throw .noRuns(.report) }
+      switch recordedPlan(of: run, store, invocation) {
+      case .failure(let exit): return exit.status
+      case .success(let recorded): return report(run, recorded, store, invocation)
+      }
+    }
+  }
+
+  private func report(
+    _ run: RecordedRunSummary, _ recorded: RecordedPlan, _ store: StateStore,
+    _ invocation: Invocation
+  ) -> Int32 {
+    guard let directory = store.folder.run(named: run.name) else {
+      say("the directory of \(run.name) is gone")
+      return ExitStatus.cannotWrite
+    }
+    do throws(StoreFailure) {
+      let trace = TraceContext(
+        continuing: nil, newTrace: { traceNumbers(of: run) }, runID: run.name)
+      let replay = try store.replay(run, recorded.plan, trace)
+      if let first = replay.missing.first {
+        let more = replay.missing.count > 1 ? " and \(replay.missing.count - 1) more" : ""
+        say("the pipeline has changed since: it has no step \(quoted(first))\(more)")
+      }
+      let reports = ReportFiles(
+        [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
+      reports.replay(replay.events)
+      let format = invocation.choice(Options.recordFormat, default: ReportFormat.html)
+      reports.write(format.form, to: output)
+      return ExitStatus.success
+    } catch {
+      say(error.message, help: error.help)
+      return ExitStatus.cannotWrite
+    }
+  }
+
+  /// The plan of the pipeline of a run, as the file is now, with the parameters and steps of the run.
+  func recordedPlan(
+    of run: RecordedRunSummary, _ store: StateStore, _ invocation: Invocation
+  ) -> Result<RecordedPlan, ReportedFailure> {
+    guard let earlier = try? store.earlierRun(named: run.name), let file = earlier.request.file
+    else {
+      say("the pipeline of \(run.name) was read from standard input, and is not kept")
+      return .failure(ReportedFailure(status: ExitStatus.usage))
+    }
+    var options = listingOptions(invocation)
+    options.showsEveryStep = false
+    options.selection = earlier.request.steps
+    options.parameters = earlier.request.parameters
+    guard var pipeline = load(file, options) else {
+      return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
+    }
+    let reading = readSecrets(of: &pipeline)
+    return plan(file, pipeline, options, reading).map { RecordedPlan($0, reading.secrets) }
+  }
+}
+
+/// The id of a trace for a run, the same whenever it is reported: FNV-1a of what tells runs apart.
+private func traceNumbers(of run: RecordedRunSummary) -> (UInt64, UInt64) {
+  let hash = { (text: String) in
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3
+    }
+  }
+  let name = "\(run.name) \(run.host) \(run.started)"
+  return (hash(name), hash(name + " low"))
+}
+
+/// The plan of a run that was recorded.
+struct RecordedPlan {
+  let plan: Plan
+  let secrets: Secrets
+
+  init(_ plan: Plan, _ secrets: Secrets) {
+    self.plan = plan
+    self.secrets = secrets
+  }
+}

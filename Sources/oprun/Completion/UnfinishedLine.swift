@@ -1,0 +1,99 @@
+// What may stand at the end of a command line that is still being typed.
+
+/// A command line whose last word is not finished.
+struct UnfinishedLine {
+  /// What the last word may be.
+  enum Expected: Hashable {
+    case command
+    case option
+    case choice([String])
+    case file
+    case directory
+    case pipelineFile
+    case step
+    case parameter
+    case run
+    case recordedStep
+  }
+
+  /// The words before the last one, as far as they make sense.
+  let invocation: Invocation
+  let expected: [Expected]
+  /// The beginning of the last word that stays as it is: `--output=`.
+  let kept: String
+  /// The rest of the last word, which what is offered begins with.
+  let typed: String
+
+  /// Understands the words after the program's name, of which the last may be empty.
+  init(_ words: [String]) {
+    let last = words.last ?? ""
+    let before = words.dropLast()
+    let command = before.first.flatMap(Command.named)
+    let isNamed = command != nil
+    let reading = ArgumentParser.readUnfinished(
+      before.dropFirst(isNamed ? 1 : 0), of: command ?? .run)
+    var invocation = reading.invocation
+    invocation.isCommandNamed = isNamed
+    self.invocation = invocation
+
+    let equals = last.firstIndex(of: "=")
+    if let option = reading.pending {
+      (kept, typed) = ("", last)
+      expected = Self.values(of: option, invocation.command)
+    } else if !reading.isAfterDashes, last.hasPrefix("--"), let equals {
+      let flag = last[..<equals]
+      (kept, typed) = (flag + "=", String(last[last.index(after: equals)...]))
+      let option = invocation.command.options.first { $0.flag == flag }
+      expected = option.map { Self.values(of: $0, invocation.command) } ?? []
+    } else if !reading.isAfterDashes, last.hasPrefix("-") {
+      (kept, typed, expected) = ("", last, [.option])
+    } else {
+      (kept, typed, expected) = ("", last, Self.operands(invocation))
+    }
+  }
+
+  private static func values(of option: Option, _ command: Command) -> [Expected] {
+    switch option.value {
+    case .choice(let words): [.choice(words)]
+    case .assignment: [.parameter]
+    case .text("FILE", _): [.file]
+    case .text(let placeholder, _): [meaning(of: placeholder, command)].compactMap(\.self)
+    case .count, .duration, nil: []
+    }
+  }
+
+  /// What the next operand may be: what has its place in the synopsis, and what may follow if that
+  /// is left out.
+  private static func operands(_ invocation: Invocation) -> [Expected] {
+    let command = invocation.command
+    let places = command.operands.split(separator: " ")
+    let count = invocation.operands.count
+    var expected: [Expected] = []
+    if !invocation.isCommandNamed, count == 0 { expected.append(.command) }
+    for place in places.dropFirst(count).prefix(count == 0 ? 2 : 1) {
+      expected += [meaning(of: word(in: place), command)].compactMap(\.self)
+      if !place.hasPrefix("[") { break }
+    }
+    if count >= places.count, let last = places.last, last.contains("…") {
+      expected += [meaning(of: word(in: last), command)].compactMap(\.self)
+    }
+    return expected
+  }
+
+  /// The word in `[STEP…]`.
+  private static func word(in place: Substring) -> String {
+    String(place.drop { $0 == "[" }.prefix { $0 != "…" && $0 != "]" })
+  }
+
+  private static func meaning(of placeholder: String, _ command: Command) -> Expected? {
+    switch placeholder {
+    case "COMMAND": .command
+    case "FILE": .pipelineFile
+    case "DIR": .directory
+    case "RUN": .run
+    case "STEP": command.takesFile ? .step : .recordedStep
+    default:
+      placeholder.contains("|") ? .choice(placeholder.split(separator: "|").map(String.init)) : nil
+    }
+  }
+}

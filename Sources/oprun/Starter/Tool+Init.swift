@@ -1,0 +1,63 @@
+// `oprun init`: writes the first pipeline of a project.
+
+import Diagnostics
+import Glibc
+import Reporting
+
+extension Tool {
+  func initialize(_ invocation: Invocation) -> Int32 {
+    let path = invocation.operands.first ?? PipelineSearch.names[0]
+    let starter = Starter(read: Self.projectFile)
+    if invocation.isOn(Options.preview) {
+      output.write(starter.text)
+      return ExitStatus.success
+    }
+    if invocation.operands.isEmpty,
+      let existing = PipelineSearch.names.first(where: { access($0, F_OK) == 0 })
+    {
+      say("there is \(quoted(existing)) already", help: "name another file, or see 'oprun init -n'")
+      return ExitStatus.usage
+    }
+    guard create(path, starter.text) else {
+      let exists = errno == EEXIST
+      say(
+        exists
+          ? "there is \(quoted(path)) already"
+          : "cannot write \(quoted(path)): \(SystemError.reason(errno))",
+        help: exists ? "name another file, or see 'oprun init -n'" : nil)
+      return exists ? ExitStatus.usage : ExitStatus.cannotWrite
+    }
+    let names = starter.kinds.map(\.name)
+    let reason = names.isEmpty ? "with three sample steps" : "for \(inWords(names, last: "and"))"
+    output.write("wrote \(pathAtLineStart(path)) \(reason)\n")
+    let word = invocation.operands.isEmpty ? "" : " " + (wordForHelp(path) ?? "FILE")
+    output.write("try 'oprun\(word) --dry-run', then 'oprun\(word)'\n")
+    return ExitStatus.success
+  }
+
+  /// Makes a new file. False if that fails, with the reason in `errno`; nothing half-written stays.
+  private func create(_ path: String, _ text: String) -> Bool {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { return false }
+    var text = text
+    let isWritten = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
+    let isClosed = close(descriptor) == 0
+    if isWritten, isClosed { return true }
+    let reason = errno
+    unlink(path)
+    errno = reason
+    return false
+  }
+
+  /// The text of a file here, up to 1 MiB.
+  private static func projectFile(_ name: String) -> String? {
+    let descriptor = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    let limit = 1 << 20
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+      count = max(0, Glibc.read(descriptor, buffer.baseAddress, limit))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
