@@ -55,6 +55,12 @@ let package = Package(
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(
+      "Caching",
+      [
+        "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CLinux",
+        "CCrypto",
+      ]),
+    module(
       "State",
       [
         "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking", "CSQLite",
@@ -63,8 +69,8 @@ let package = Package(
     module(
       "Execution",
       [
-        "Running", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
-        "Processors", "CLinux", "CCrypto",
+        "Running", "Caching", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics",
+        "Masking", "Processors", "CLinux", "CCrypto",
       ]),
     module(
       "Reporting",
@@ -73,7 +79,7 @@ let package = Package(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
-        "Pipelines", "RunFiles", "Execution", "State", "Reporting",
+        "Pipelines", "RunFiles", "Caching", "Execution", "State", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -104,6 +110,7 @@ let package = Package(
     tests(
       "StateTests",
       ["State", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "TestSupport"]),
+    tests("CachingTests", ["Caching", "Plans"]),
     tests("RunningTests", ["Running", "Plans", "Scheduling", "Diagnostics", "TestSupport"]),
     tests(
       "ExecutionTests",

@@ -1,5 +1,6 @@
 // From a step of the plan to a command as a plain value. It asks neither the machine nor the clock.
 
+import Caching
 import Expressions
 import Masking
 import Plans
@@ -23,6 +24,8 @@ struct CommandBuilder {
   /// The environments by their settings, which are kept, because another object could get the
   /// identifier of one that is gone.
   private var environments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
+  /// Those of the attempts of cached steps.
+  private var strippedEnvironments: [ObjectIdentifier: (StepSettings, CommandEnvironment)] = [:]
   private var last: (settings: StepSettings, environment: CommandEnvironment)?
 
   init(workspace: String, options: RunOptions) {
@@ -44,11 +47,13 @@ struct CommandBuilder {
     let step = command.step ?? RunDirectory.runHookName
     let name = fileName(of: key, step)
     let outputs = RunDirectory.outputsName(of: name, key.role)
-    var variables = [
-      EnvironmentVariable(.step, step), EnvironmentVariable(.attempt, String(command.attempt)),
-      EnvironmentVariable(.output, "\(folder)/\(outputs)"),
-    ]
-    if let trace, !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" }) {
+    let cache = key.role.isAttempt ? command.settings.cache : nil
+    var variables = [EnvironmentVariable(.step, step)]
+    if cache == nil { variables.append(EnvironmentVariable(.attempt, String(command.attempt))) }
+    variables.append(EnvironmentVariable(.output, "\(folder)/\(outputs)"))
+    if let trace, cache == nil,
+      !command.settings.environment.contains(where: { $0.name == "TRACEPARENT" })
+    {
       let header = trace.header(of: key.operation, key.role)
       variables.append(EnvironmentVariable(name: "TRACEPARENT", value: header))
     }
@@ -57,7 +62,9 @@ struct CommandBuilder {
     let isTraced = isTraced(key, step)
     if isTraced { work = work.traced(into: "\(folder)/\(outputs)\(CommandTrace.ending)") }
     return Command(
-      key, work, in: environment(of: command.settings), variables: variables,
+      key, work,
+      in: cache.map { strippedEnvironment(of: command.settings, $0) }
+        ?? environment(of: command.settings), variables: variables,
       settings: command.settings, confinement: isTraced ? nil : confinement,
       sharesJobs: sharesJobs(command.settings),
       files: (log: RunDirectory.logName(of: name, key.role), outputs: outputs))
@@ -137,6 +144,22 @@ struct CommandBuilder {
     let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
     let made = CommandEnvironment(added + place + settings.environment + own)
     environments[ObjectIdentifier(settings)] = (settings, made)
+    return made
+  }
+
+  /// The variables of a cached step: those that the file gives it, those that it declares, and what hardly
+  /// any command can do without. docs/cache.md, "Variables".
+  private mutating func strippedEnvironment(
+    of settings: StepSettings, _ cache: CacheSettings
+  ) -> CommandEnvironment {
+    if let known = strippedEnvironments[ObjectIdentifier(settings)] { return known.1 }
+    let place = directory(of: settings).map { [EnvironmentVariable(name: "PWD", value: $0)] } ?? []
+    let declared = Set(cache.environment)
+    let own = own.filter { $0.name == OprunVariable.oprun.rawValue || declared.contains($0.name) }
+    let made = CommandEnvironment(
+      added + place + settings.environment + own,
+      inherited: declared.union(CachedVariables.passed))
+    strippedEnvironments[ObjectIdentifier(settings)] = (settings, made)
     return made
   }
 

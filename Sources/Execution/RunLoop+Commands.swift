@@ -41,12 +41,21 @@ extension RunLoop {
   /// or twice: the first one that the machine waits for counts.
   private func ended(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
     jobEnded(key, at: time)
-    guard machine.awaitsEnd(of: key) else { return }
-    let log = options.directory.logs.log(of: key.operation, key.role)
-    if log != nil { endedTalkers.append(key) }
-    if key.role.isProbe { return probeEnded(key, end, log, at: time) }
+    guard machine.awaitsEnd(of: key), caching?.isKeeping(key) != true else { return }
+    if key.role.isProbe {
+      let log = options.directory.logs.log(of: key.operation, key.role)
+      if log != nil { endedTalkers.append(key) }
+      return probeEnded(key, end, log, at: time)
+    }
     let end = takeOutputs(of: key, end, at: time)
     removeOutputs(of: key)
+    if keepResult(of: key, end) { return }
+    conclude(key, end, at: time)
+  }
+
+  /// Reports the end of a command to the machine.
+  func conclude(_ key: CommandKey, _ end: CommandEnd, at time: Nanoseconds) {
+    if options.directory.logs.log(of: key.operation, key.role) != nil { endedTalkers.append(key) }
     machine.ended(key, end, stateFailure: stateFailure, at: time)
   }
 

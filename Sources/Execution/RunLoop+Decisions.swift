@@ -10,13 +10,13 @@ import Running
 import Scheduling
 
 extension RunLoop {
-  /// The decision; nil if it is postponed until files are hashed.
+  /// The decision; nil if it is postponed until files are hashed, or more is known of its result.
   func decision(about operation: OperationID, _ question: Question) -> Decision? {
     hashing.begin(operation)
     valueBudget = ValueBudget()
     let decision =
       question == .entry ? entryDecision(about: operation) : decisionNow(about: operation, question)
-    if hashing.isAwaited(by: operation) {
+    if hashing.isAwaited(by: operation) || caching?.isAwaited(by: operation) == true {
       refusals[operation] = nil
       return nil
     }

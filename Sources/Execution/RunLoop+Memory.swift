@@ -1,6 +1,7 @@
 // Steps that need not run, because they did in the run that this one resumes. The loop asks when it
 // decides about a step at its gate, and restores outputs; it knows no database.
 
+import Caching
 import Diagnostics
 import Expressions
 import Plans
@@ -10,8 +11,8 @@ import Scheduling
 extension RunLoop {
   /// The decision about whether an operation runs, after what is remembered of it.
   func entryDecision(about operation: OperationID) -> Decision {
-    guard let memory = options.memory else { return decisionNow(about: operation, .entry) }
-    if memory.isOfEarlierRun, let reason = memory.reasonToLeaveOut(operation) {
+    let memory = options.memory
+    if memory?.isOfEarlierRun == true, let reason = memory?.reasonToLeaveOut(operation) {
       return .skip(reason)
     }
     let decision = decisionNow(about: operation, .entry)
@@ -22,7 +23,17 @@ extension RunLoop {
     }
     if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
     let step = machine.steps[operation]
-    let kept = memory.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
+    switch cached(operation, ready) {
+    case .later: return decision
+    case .runs:
+      if memory?.isOfEarlierRun == true { return decision }
+    case .hit(let result):
+      // What was kept for the resumed run counts as not having run since then.
+      _ = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
+      return restore(result.outputs, of: operation) ? .keep(Ending(.cached)) : decision
+    case .unknown: break
+    }
+    let kept = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
     guard let kept, restore(kept.outputs, of: operation) else { return decision }
     return .keep(kept.ending)
   }

@@ -49,7 +49,7 @@ extension RunLoop {
         case .executor: executor.ready(item.number, at: now)
         case .signals: isAsked = true
         case .jobControl: obey(Int32(item.number))
-        case .hashing, .jobs, .control: break
+        case .hashing, .caching, .jobs, .control: break
         }
       }
       if isAsked || due.map({ now >= $0 }) == true { abandonOutput() }

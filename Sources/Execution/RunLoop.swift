@@ -2,6 +2,7 @@
 // neither processes nor pipes, and waits in one place.
 
 import CLinux
+package import Caching
 package import Diagnostics
 import Expressions
 import Glibc
@@ -36,6 +37,8 @@ package struct RunOptions {
   package var jobs = JobOptions()
   /// The secrets, which are masked in logs, in file names and in events.
   package var secrets = Secrets.none
+  /// Knows the results of earlier runs; nil if nothing does.
+  package var cache: StepCache?
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -112,6 +115,8 @@ final class RunLoop {
   var endedHashers: [Int32] = []
   /// Hooks that wait for files, and since when, by the operation they belong to.
   var waitingHooks: [OperationID: (key: CommandKey, since: Nanoseconds)] = [:]
+  /// What is found out about results of earlier runs, and kept of this one.
+  let caching: RunCache?
   /// The slots that the run shares; nil if it shares none.
   let jobs: JobSlots?
   private let jobsNotice: String?
@@ -139,6 +144,7 @@ final class RunLoop {
     executor = parts.executor
     masker = options.secrets.masker
     self.observers = Observers(observers, masker: masker)
+    caching = options.cache.map { RunCache($0, processorCount: options.host.processorCount) }
     outputFiles = OutputFiles(in: options.directory)
     builder = CommandBuilder(workspace: parts.workspace, options: options)
     machine = RunMachine(
@@ -166,6 +172,7 @@ final class RunLoop {
       if let end { return leave(end) }
       let time = now
       observers.endTurn(at: time)
+      writeCache(at: time)
       if !hearFailures(at: time) { turn() }
     }
   }
@@ -181,13 +188,14 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    var due = [machine.deadline, executor.deadline, observers.deadline]
+    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.retryAt]
       .compactMap { $0 }.min()
     if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
     let time = now
     for item in ready { pass(item, at: time) }
     if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
+    retryLocked(at: time)
     executor.advance(to: time)
     machine.advance(to: time)
   }
@@ -198,6 +206,7 @@ final class RunLoop {
     case .signals: machine.signalled(Int32(item.number), at: time)
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
+    case .caching: takeReply(item.number, at: time)
     case .readers: resumeOutput()
     case .jobControl: obey(Int32(item.number))
     case .jobs: break
@@ -220,7 +229,8 @@ final class RunLoop {
         ownNews = []
       }
       for item in news { hear(item, at: time) }
-      if actions.isEmpty, news.isEmpty, !hashFiles(at: time), !shareSlots(at: time) { return }
+      let isQuiet = actions.isEmpty && news.isEmpty && !hashFiles(at: time)
+      if isQuiet, !askCache(at: time), !shareSlots(at: time) { return }
     }
   }
 
@@ -250,8 +260,11 @@ final class RunLoop {
     switch action {
     case .start: break
     case .stop(let key, let signal):
-      if !dropWaitingHook(key, at: time) { executor.stop(key, with: signal, at: time) }
-    case .kill(let key): if !dropWaitingHook(key, at: time) { executor.kill(key, at: time) }
+      if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }
+      executor.stop(key, with: signal, at: time)
+    case .kill(let key):
+      if dropWaitingHook(key, at: time) || dropKeeping(key, at: time) { break }
+      executor.kill(key, at: time)
     case .decide(let operation, let question): decide(operation, question, at: time)
     case .publish(let key): publish(key, at: time)
     case .tell(.finished(let end)): finish(end, at: time)
@@ -262,6 +275,7 @@ final class RunLoop {
   func tell(_ event: RunEvent.Kind, at time: Nanoseconds) {
     observers.tell(event, at: time)
     if control != nil || controlDue != nil { noteForFeeds(event, at: time) }
+    if let caching { learn(event, caching, at: time) }
   }
 
   var isFolderGone: Bool { outputFiles.isFolderGone }
@@ -276,6 +290,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd) -> RunEnd {
     endControl(end)
     endHashing()
+    endCaching()
     executor.close()
     closeJobs()
     if masker != nil { OutputFiles.removeAll(in: builder.folder) }

@@ -256,8 +256,7 @@ package final class StepSettings: Sendable {
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
     sharesJobs: Bool? = nil, hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil,
-    capturesOutput: Bool = false,
-    cache: CacheSettings? = nil
+    capturesOutput: Bool = false, cache: CacheSettings? = nil
   ) {
     self.name = name
     self.environment = environment

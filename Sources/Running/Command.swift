@@ -68,7 +68,7 @@ package struct Command: Sendable {
 }
 
 extension CommandRole {
-  fileprivate var isAttempt: Bool { if case .attempt = self { true } else { false } }
+  package var isAttempt: Bool { if case .attempt = self { true } else { false } }
 }
 
 /// Variables that many commands of a run have in common. Whoever runs commands may keep what it
@@ -77,8 +77,13 @@ package final class CommandEnvironment: Sendable {
   /// The variables. They win over those of the machine that runs the command; of equal names the
   /// last one wins.
   package let variables: [EnvironmentVariable]
+  /// The variables of that machine that the command gets; nil means all.
+  package let inherited: Set<String>?
 
-  package init(_ variables: [EnvironmentVariable]) { self.variables = variables }
+  package init(_ variables: [EnvironmentVariable], inherited: Set<String>? = nil) {
+    self.variables = variables
+    self.inherited = inherited
+  }
 }
 
 /// What a command can reach in the directory that oprun was started in. Outside of it nothing is

@@ -72,6 +72,7 @@ struct Tool {
       Command.set.name:
       try control(invocation)
     case Command.trace.name: try trace(invocation)
+    case Command.why.name: try why(invocation)
     default: ExitStatus.internalError
     }
   }

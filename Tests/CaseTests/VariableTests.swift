@@ -108,6 +108,8 @@ import Testing
           #expect(end.status == 4, "\(option.variable) \(command)")
         case .text:
           let end = try workspace.run(line, environment: [option.variable: "/dev/null/x"])
+          // Without a state directory nothing is known of cached steps, which is no mistake.
+          if command == "why" { continue }
           #expect([2, 4, 74].contains(end.status), "\(option.variable) \(command)")
           #expect(end.errors.contains("/dev/null/x"), "\(end.errors)")
         case .assignment:

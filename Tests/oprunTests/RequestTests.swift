@@ -151,8 +151,8 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun trace', 'oprun graph' "
-        + "and 'oprun list' [validate]"
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun why', "
+        + "'oprun trace', 'oprun graph' and 'oprun list' [validate]"
     ),
     (
       "graph -j3 a.yml",

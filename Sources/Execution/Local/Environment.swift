@@ -17,14 +17,18 @@ final class Environment {
   /// Variables that have a different value for each command.
   static let perCommandNames = OprunVariable.allCases.filter(\.isOfCommand).map(\.rawValue)
 
-  /// `added` wins over inherited variables; of equal names the last one wins.
-  init(adding added: [EnvironmentVariable]) {
+  /// `added` wins over inherited variables, of which only `names` are taken; of equal names the last one
+  /// wins.
+  init(adding added: [EnvironmentVariable], inheriting names: Set<String>? = nil) {
     var set = Set(Environment.perCommandNames)
     var owned: [UnsafeMutablePointer<CChar>] = []
     for variable in added.reversed() where set.insert(variable.name).inserted {
       if let text = strdup("\(variable.name)=\(variable.value)") { owned.append(text) }
     }
-    let inherited = Environment.inherited().filter { !set.contains(Environment.name(of: $0)) }
+    let inherited = Environment.inherited().filter { variable in
+      let name = Environment.name(of: variable)
+      return !set.contains(name) && names?.contains(name) != false
+    }
     self.owned = owned
     variables = inherited + owned
     searchPath = Environment.directories(

@@ -87,7 +87,8 @@ final class Launcher {
     } else {
       let flags = command.sharesJobs ? jobs?.flags : flagsWithoutJobs
       let added = flags.map { [EnvironmentVariable(name: "MAKEFLAGS", value: $0)] } ?? []
-      environment = Environment(adding: added + source.variables)
+      environment = Environment(
+        adding: added + source.variables, inheriting: source.inherited)
       environments[ObjectIdentifier(source)] = (source, environment)
     }
     last = (source, environment)

@@ -1,7 +1,7 @@
 // File descriptors with an owner: closed once, at the latest when the owner is destroyed.
 
 import CLinux
-import Diagnostics
+package import Diagnostics
 import Glibc
 
 /// An open file descriptor, close-on-exec.
@@ -52,7 +52,7 @@ func openStandardStreams() {
 }
 
 /// The absolute path of the directory where oprun was started.
-func currentFolder() throws(SystemError) -> String {
+package func currentFolder() throws(SystemError) -> String {
   guard let folder = getcwd(nil, 0) else { throw .last("cannot find the current directory") }
   defer { free(folder) }
   return String(cString: folder)

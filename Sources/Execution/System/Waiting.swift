@@ -48,6 +48,8 @@ enum Owner: UInt32 {
   case signals
   case executor
   case hashing
+  /// Processes that do the work of the step cache.
+  case caching
   /// Readers of standard output and standard error.
   case readers
   /// Whoever may stop oprun and let it go on: the number is that of SIGTSTP or SIGCONT.

@@ -29,11 +29,11 @@ package struct DryRun {
   private static let narrowestCommand = 24
   private static let longestList = 8
 
-  package init(_ plan: Plan, options: DrawingOptions) {
+  package init(_ plan: Plan, options: DrawingOptions, cache: CacheForecast = CacheForecast()) {
     self.plan = plan
     self.options = options
-    forecast = Forecast(plan)
-    reasons = Reasons(plan)
+    forecast = Forecast(plan, upToDate: Set(cache.upToDate.keys))
+    reasons = Reasons(plan, cache)
   }
 
   package func write(to sink: ByteSink) {
@@ -127,7 +127,7 @@ extension DryRun {
       case .runs: "run"
       case .runsEach: "each"
       case .standsForOthers: "all"
-      case .skipped, .doesNotStart: "skip"
+      case .skipped, .upToDate, .doesNotStart: "skip"
       }
     sink.write("  ")
     sink.write(word, in: entry.wave > 0 ? .good : .faint, isColored: options.isColored)

@@ -15,6 +15,8 @@ package struct Forecast {
       case standsForOthers
       /// Its condition is known to be false, or its matrix to be empty.
       case skipped
+      /// It is cached, and nothing has changed.
+      case upToDate
       /// Something that it needs will not happen.
       case doesNotStart
     }
@@ -45,10 +47,12 @@ package struct Forecast {
   /// They have started, and go on.
   private var runningServices: [OperationID] = []
   private var wave: Int32 = 0
+  private let upToDate: Set<OperationID>
 
-  /// Forecasts a plan. `n log n`.
-  package init(_ plan: Plan) {
+  /// Forecasts a plan, of which some steps are up to date. `n log n`.
+  package init(_ plan: Plan, upToDate: Set<OperationID> = []) {
     self.plan = plan
+    self.upToDate = upToDate
     groups = Groups(plan)
     services = Services(plan, groups, makesCopies: false)
     instanceLimits = InstanceLimits(plan, makesCopies: false)
@@ -111,7 +115,8 @@ package struct Forecast {
   private mutating func addSettled() {
     for settlement in scheduler.takeSettlements() {
       let isDecided = if case .condition = settlement.cause { true } else { false }
-      add(settlement.operation, isDecided ? .skipped : .doesNotStart)
+      let isCached = upToDate.contains(settlement.operation) && settlement.ending.outcome == .cached
+      add(settlement.operation, isCached ? .upToDate : isDecided ? .skipped : .doesNotStart)
       if !services.isEmpty { note(settlement.operation, settlement.ending) }
       if !instanceLimits.isEmpty { instanceLimits.ended(settlement.operation, groups) }
     }
@@ -173,6 +178,9 @@ extension Forecast {
     }
     if let group = plan.groups[operation], !group.isExpanding {
       return skip(operation, GroupPlan.emptyMatrix)
+    }
+    if upToDate.contains(operation) {
+      return scheduler.settle(operation, as: Ending(.cached), cause: .itself)
     }
     scheduler.resume(operation)
   }

@@ -1,24 +1,32 @@
 // Why an operation would run, or would not, in a few words.
 
 import Plans
-import Scheduling
+package import Scheduling
 
 struct Reasons {
   private let plan: Plan
   private let groups: Groups
+  private let cache: CacheForecast
 
   /// More dependencies than this are only counted.
   private static let namedDependencies = 3
 
-  init(_ plan: Plan) {
+  init(_ plan: Plan, _ cache: CacheForecast) {
     self.plan = plan
+    self.cache = cache
     groups = Groups(plan)
   }
 
   func write(for entry: Forecast.Entry, to sink: ByteSink) {
     let operation = entry.operation
     switch entry.verdict {
-    case .runs: writeNeeds(of: operation, to: sink)
+    case .runs:
+      if let reason = cache.reasons[operation] {
+        sink.write(oneLine(reason))
+      } else {
+        writeNeeds(of: operation, to: sink)
+      }
+    case .upToDate: return sink.write(oneLine(cache.upToDate[operation] ?? "up to date"))
     case .runsEach, .standsForOthers:
       if let members = plan.membersInWords(of: operation) {
         sink.write(members)
@@ -100,6 +108,16 @@ struct Reasons {
       writeNeeds(of: operation, to: sink)
     }
   }
+}
+
+/// What is known of cached steps before a run.
+package struct CacheForecast: Sendable {
+  /// The steps of which nothing has changed, in words.
+  package var upToDate: [OperationID: String] = [:]
+  /// Why others would run.
+  package var reasons: [OperationID: String] = [:]
+
+  package init() {}
 }
 
 extension EdgeCondition {

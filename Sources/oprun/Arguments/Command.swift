@@ -34,7 +34,8 @@ struct Command: Sendable {
       Options.strict, Options.timeout, Options.exitCodeFrom, Options.output, Options.events,
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
-      Options.durable, Options.lock, Options.noWait, Options.resume, Options.jobserver,
+      Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
+      Options.resume, Options.jobserver,
     ])
 
   static let resume = Command(
@@ -103,6 +104,8 @@ struct Command: Sendable {
     details: """
       Without an option that says what to keep, these are 1,000 runs, 90 days and 5 GiB of logs. Runs
       keep to that by themselves; now and then one of them looks. A run in progress stays.
+      Results of cached steps are kept for 30 days after their last use, and up to 10 GiB of them;
+      --older-than applies to them, too.
       """,
     options: [
       Options.keep, Options.olderThan, Options.maxSize, Options.trial, Options.json,
@@ -177,6 +180,14 @@ struct Command: Sendable {
       Options.param, Options.jobs, Options.json, Options.color, Options.ascii,
       Options.stateDirectory,
     ])
+  static let why = Command(
+    name: "why", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
+    summary: "show whether cached steps would run, and which part of their keys has changed",
+    details: """
+      Files, variables, the command, tools and results of other cached steps are compared with those
+      of the last time that the step succeeded or was up to date. Without STEP, all cached steps.
+      """,
+    options: [Options.param, Options.json, Options.stateDirectory])
 
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
@@ -244,12 +255,12 @@ struct Command: Sendable {
 
   static let all = [
     run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, analyze,
-    prune, trace, graph, validate, test, list, schema, initialize, completions, help,
+    prune, why, trace, graph, validate, test, list, schema, initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.
   static let later = [
-    "watch", "why",
+    "watch",
   ]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.

@@ -79,6 +79,11 @@ enum Options {
   static let resume = Option(
     "resume",
     summary: "resume the last run of this file, unless it succeeded")
+  static let noCache = Option(
+    "no-cache", excludes: refresh.flag,
+    summary: "run cached steps as if they were not, and keep nothing of them")
+  static let refresh = Option(
+    "refresh", summary: "run cached steps, or the named ones, even if up to date")
   static let from = Option(
     "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
     excludes: "--only", summary: "run this step again, and everything that depends on it")

@@ -1,10 +1,12 @@
 // `oprun history` and `oprun prune`: the runs that were recorded, and how to be rid of them.
 
 import BuiltinSteps
+import Caching
 import Diagnostics
 import Glibc
 import Plans
 import Reporting
+import RunFiles
 import State
 
 extension Tool {
@@ -71,10 +73,12 @@ extension Tool {
         let now = Int64(clock.tv_sec) * 1_000_000_000 + Int64(clock.tv_nsec)
         let pruned = try store.prune(limits, now: now, isTrial: isTrial)
         for failure in pruned.failures { say(failure) }
+        let swept = sweepCache(folder, limits, isTrial)
         if invocation.isOn(Options.json) {
-          writeJSON(pruned)
+          writeJSON(pruned, swept)
         } else {
           write(pruned, isTrial)
+          write(swept, isTrial)
         }
         return pruned.failures.isEmpty ? ExitStatus.success : ExitStatus.cannotWrite
       } catch {
@@ -96,11 +100,38 @@ extension Tool {
     output.writeNewline()
   }
 
-  private func writeJSON(_ pruned: Pruned) {
+  /// The results of cached steps; those of other limits than age and size are not asked for.
+  private func sweepCache(
+    _ folder: StateFolder, _ limits: PruneLimits, _ isTrial: Bool
+  ) -> SweptCache {
+    var cached = CacheLimits()
+    if let age = limits.age, limits != .automatic { cached.age = Int(age / 1_000_000_000) }
+    do throws(CacheFault) {
+      if let swept = try CacheFolder.sweep(folder, cached, isTrial: isTrial) { return swept }
+      say("the cache of steps is in use: nothing of it was removed")
+    } catch {
+      say(error.message)
+    }
+    return SweptCache()
+  }
+
+  private func write(_ swept: SweptCache, _ isTrial: Bool) {
+    guard swept != SweptCache() else { return }
+    output.write(swept.results, "result")
+    output.write(isTrial ? " of cached steps would be removed, " : " of cached steps removed, ")
+    output.write(byteCount: swept.bytes)
+    output.writeNewline()
+  }
+
+  private func writeJSON(_ pruned: Pruned, _ swept: SweptCache) {
     output.write("{\"removed\":")
     output.write(jsonList: pruned.runs) { output.write(json: $0) }
     output.write(",\"bytes\":")
     output.write(decimal: pruned.bytes)
+    output.write(",\"cached_results\":")
+    output.write(decimal: swept.results)
+    output.write(",\"cached_bytes\":")
+    output.write(decimal: swept.bytes)
     output.write("}\n")
   }
 }

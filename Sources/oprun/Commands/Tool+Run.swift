@@ -44,7 +44,7 @@ extension Tool {
       guard !invocation.isOn(Options.dryRun) else {
         let plan = expecting(plan, invocation)
         keepUntilExit((pipeline, plan))
-        return dryRun(plan, invocation)
+        return dryRun(plan, invocation, reading.secrets)
       }
       return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
     }
@@ -60,7 +60,7 @@ extension Tool {
     }
   }
 
-  private func planningOptions(
+  func planningOptions(
     _ invocation: Invocation, _ resumed: ResumedRun?
   ) -> PlanningOptions {
     var options = PlanningOptions(
@@ -92,8 +92,9 @@ extension Tool {
     return invocation.isOn(Options.failFast) ? .cancel : nil
   }
 
-  private func dryRun(_ plan: Plan, _ invocation: Invocation) -> Int32 {
-    let dryRun = DryRun(plan, options: drawingOptions(invocation))
+  private func dryRun(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+    let dryRun = DryRun(
+      plan, options: drawingOptions(invocation), cache: cacheForecast(plan, invocation, secrets))
     if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0
@@ -158,6 +159,8 @@ extension Tool {
       if let resumption = run.resumption { announce(resumption) }
       let recorder = RunRecorder(run)
       options.memory = recorder
+      // A step that is traced runs in any case.
+      if options.tracedStep == nil { options.cache = stepCache(for: plan, options, invocation) }
       let status = self.run(plan, invocation, options, recorder)
       if options.tracedStep != nil { writeTrace(plan, invocation, directory, status) }
       return status

@@ -94,8 +94,7 @@ struct SharedSettings {
         draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs,
-        .cache:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache:
         break
       }
     }

@@ -105,8 +105,7 @@ extension Planner {
       case .baseDirectory(let path):
         base = handedOver(GivenText(text: path), at: address, number)
       case .shell, .standardInput, .timeout, .early, .retry, .allowFailure, .allowFailureIf, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs,
-        .cache:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache:
         break
       }
     }

@@ -1,0 +1,96 @@
+// Numbers, texts and digests as bytes, for what is kept and for what processes tell each other. A reader
+// of damaged bytes finds nothing, and never more than there is.
+
+struct ByteWriter {
+  private(set) var bytes: [UInt8] = []
+
+  mutating func add(_ byte: UInt8) { bytes.append(byte) }
+
+  mutating func append(_ more: [UInt8]) { bytes += more }
+
+  mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+  mutating func add(_ number: Int) {
+    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func add(_ text: String) {
+    var text = text
+    text.withUTF8 { characters in
+      add(characters.count)
+      bytes.append(contentsOf: characters)
+    }
+  }
+
+  mutating func add(_ digest: CacheDigest) {
+    withUnsafeBytes(of: digest.words) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func add<Item>(_ items: [Item], _ body: (inout ByteWriter, Item) -> Void) {
+    add(items.count)
+    for item in items { body(&self, item) }
+  }
+
+  mutating func add(_ texts: [String]) { add(texts) { $0.add($1) } }
+}
+
+/// The bytes cannot be what they should be.
+struct DamagedBytes: Error {}
+
+struct ByteReader {
+  private let bytes: ArraySlice<UInt8>
+  private var position: Int
+
+  init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = bytes
+    position = bytes.startIndex
+  }
+
+  var isAtEnd: Bool { position == bytes.endIndex }
+
+  mutating func byte() throws(DamagedBytes) -> UInt8 {
+    guard position < bytes.endIndex else { throw DamagedBytes() }
+    position += 1
+    return bytes[position - 1]
+  }
+
+  mutating func flag() throws(DamagedBytes) -> Bool { try byte() != 0 }
+
+  mutating func number() throws(DamagedBytes) -> Int {
+    Int(truncatingIfNeeded: try word()).littleEndian
+  }
+
+  mutating func text() throws(DamagedBytes) -> String {
+    let count = try number()
+    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    defer { position += count }
+    return String(decoding: bytes[position..<position + count], as: UTF8.self)
+  }
+
+  mutating func digest() throws(DamagedBytes) -> CacheDigest {
+    CacheDigest(words: (try word(), try word(), try word(), try word()))
+  }
+
+  mutating func list<Item>(
+    _ body: (inout ByteReader) throws(DamagedBytes) -> Item
+  ) throws(DamagedBytes) -> [Item] {
+    let count = try number()
+    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    var items: [Item] = []
+    items.reserveCapacity(count)
+    for _ in 0..<count { items.append(try body(&self)) }
+    return items
+  }
+
+  mutating func texts() throws(DamagedBytes) -> [String] {
+    try list { reader throws(DamagedBytes) in try reader.text() }
+  }
+
+  private mutating func word() throws(DamagedBytes) -> UInt64 {
+    guard bytes.endIndex - position >= 8 else { throw DamagedBytes() }
+    defer { position += 8 }
+    return bytes.withUnsafeBytes { buffer in
+      buffer.loadUnaligned(fromByteOffset: position - bytes.startIndex, as: UInt64.self)
+    }
+  }
+}

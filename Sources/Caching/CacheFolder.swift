@@ -1,0 +1,203 @@
+// `.oprun/cache`: contents by their SHA-256 in `cas`, results by the keys of steps in `ac`. Everything is
+// reached through one descriptor, written under another name first, and checked when it is read.
+
+import Diagnostics
+import Glibc
+package import RunFiles
+
+/// The open folder of the cache.
+package final class CacheFolder {
+  let descriptor: Int32
+  /// The path for people.
+  package let path: String
+  /// Which directory no pattern looks into.
+  let state: FolderIdentity?
+  private var temporaryCount = 0
+  /// The file of which each step locks a byte; -1 if it is not open.
+  private var locks: Int32 = -1
+
+  private init(owning descriptor: Int32, path: String, state: FolderIdentity?) {
+    self.descriptor = descriptor
+    self.path = path
+    self.state = state
+  }
+
+  deinit {
+    close(descriptor)
+    if locks >= 0 { close(locks) }
+  }
+
+  /// Opens the cache in a state directory, and makes it if there is none.
+  package static func make(in state: StateFolder) throws(CacheFault) -> CacheFolder {
+    mkdirat(state.descriptor, "cache", 0o700)
+    let folder = try open(in: state)
+    for name in ["cas", "ac"] where mkdirat(folder.descriptor, name, 0o700) != 0 && errno != EEXIST
+    {
+      throw CacheFault(
+        "cannot make \(quoted("\(folder.path)/\(name)")): \(SystemError.reason(errno))")
+    }
+    return folder
+  }
+
+  /// Opens the cache as it is.
+  package static func open(in state: StateFolder) throws(CacheFault) -> CacheFolder {
+    let path = state.shown("cache")
+    let folder = openat(
+      state.descriptor, "cache", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else {
+      throw CacheFault("cannot open \(quoted(path)): \(SystemError.reason(errno))")
+    }
+    var status = stat()
+    guard fstat(folder, &status) == 0, status.st_uid == geteuid(),
+      status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    else {
+      close(folder)
+      throw CacheFault("cannot use \(quoted(path)): others can write to it")
+    }
+    return CacheFolder(
+      owning: folder, path: path, state: FolderIdentity(of: state.descriptor))
+  }
+
+  /// Marks it as in use until the descriptor is closed, so that nothing in it is removed.
+  package func lockShared() { flock(descriptor, LOCK_SH | LOCK_NB) }
+
+  /// Whether nobody else uses it, which is true from now on.
+  func lockAlone() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+  /// Locks a step for this run, until it is unlocked or oprun has ended. False if another run has it.
+  func lock(_ step: CacheDigest) -> Bool {
+    if locks < 0 {
+      locks = openat(descriptor, "locks", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    }
+    return locks < 0 || setLock(of: step, Int16(F_WRLCK))
+  }
+
+  func unlock(_ step: CacheDigest) { if locks >= 0 { _ = setLock(of: step, Int16(F_UNLCK)) } }
+
+  /// Uses a lock of the open file, which no child that closes it has; `F_OFD_SETLK` of <fcntl.h>.
+  private func setLock(of step: CacheDigest, _ kind: Int16) -> Bool {
+    var range = flock()
+    range.l_type = kind
+    range.l_whence = Int16(SEEK_SET)
+    range.l_start = off_t(step.words.0 >> 2)
+    range.l_len = 1
+    if fcntl(locks, 37, &range) == 0 { return true }
+    return errno != EAGAIN && errno != EACCES
+  }
+
+  // MARK: Contents
+
+  func holds(_ digest: CacheDigest) -> Bool {
+    faccessat(descriptor, "cas/\(digest.path)", F_OK, 0) == 0
+  }
+
+  /// Opens the content; -1 if it is not there.
+  func open(_ digest: CacheDigest) -> Int32 {
+    openat(
+      descriptor, "cas/\(digest.path)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+  }
+
+  /// Removes content that is not what its name says.
+  func drop(_ digest: CacheDigest) { unlinkat(descriptor, "cas/\(digest.path)", 0) }
+
+  /// Keeps the content of an open file; returns its digest.
+  func store(_ file: Int32, _ path: String) throws(CacheFault) -> CacheDigest {
+    let name = temporaryName
+    let copy = openat(
+      descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard copy >= 0 else { throw unwritable(errno) }
+    defer { close(copy) }
+    do throws(CacheFault) {
+      let digest = try FileCopy.copy(file, to: copy, path)
+      try place(name, at: "cas/\(digest.path)")
+      return digest
+    } catch {
+      unlinkat(descriptor, name, 0)
+      throw error
+    }
+  }
+
+  // MARK: Results
+
+  func result(of key: CacheDigest) -> StoredResult? {
+    let name = "ac/\(key.path)"
+    guard let bytes = read(name) else { return nil }
+    if let result = StoredResult(decoding: bytes) { return result }
+    unlinkat(descriptor, name, 0)
+    return nil
+  }
+
+  /// Says that a result is used, so that it is not the first to be removed.
+  func touch(_ key: CacheDigest) { utimensat(descriptor, "ac/\(key.path)", nil, 0) }
+
+  func drop(resultOf key: CacheDigest) { unlinkat(descriptor, "ac/\(key.path)", 0) }
+
+  func write(_ result: StoredResult, of key: CacheDigest) throws(CacheFault) {
+    try write(result.encoded, to: "ac/\(key.path)")
+  }
+
+  // MARK: Files
+
+  func write(_ bytes: [UInt8], to place: String) throws(CacheFault) {
+    let name = temporaryName
+    let file = openat(
+      descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard file >= 0 else { throw unwritable(errno) }
+    defer { close(file) }
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        Glibc.write(file, buffer.baseAddress.map { $0 + written }, bytes.count - written)
+      }
+      if count > 0 {
+        written += count
+      } else if errno != EINTR {
+        let failure = unwritable(errno)
+        unlinkat(descriptor, name, 0)
+        throw failure
+      }
+    }
+    try self.place(name, at: place)
+  }
+
+  /// The content of a file; nil if it is not there, or is no file of ours.
+  func read(_ name: String) -> [UInt8]? {
+    let file = openat(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_uid == geteuid()
+    else { return nil }
+    let size = Int(status.st_size)
+    return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+      count = 0
+      while count < size {
+        let step = Glibc.read(file, buffer.baseAddress.map { $0 + count }, size - count)
+        if step == 0 { break }
+        if step > 0 { count += step } else if errno != EINTR { break }
+      }
+    }
+  }
+
+  private var temporaryName: String {
+    temporaryCount += 1
+    return "tmp-\(getpid())-\(temporaryCount)"
+  }
+
+  /// Gives a finished file its name; the directory that it belongs in is made when it is missing.
+  private func place(_ name: String, at place: String) throws(CacheFault) {
+    if renameat(descriptor, name, descriptor, place) == 0 { return }
+    if errno == ENOENT, let slash = place.lastIndex(of: "/") {
+      mkdirat(descriptor, String(place[..<slash]), 0o700)
+      if renameat(descriptor, name, descriptor, place) == 0 { return }
+    }
+    let failure = unwritable(errno)
+    unlinkat(descriptor, name, 0)
+    throw failure
+  }
+
+  func unwritable(_ number: Int32) -> CacheFault {
+    CacheFault("cannot write to \(quoted(path)): \(SystemError.reason(number))")
+  }
+}

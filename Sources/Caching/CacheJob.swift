@@ -1,0 +1,141 @@
+// What is asked of a process that reads and copies files, and what it answers.
+
+/// Work that takes longer than the loop of a run may stand still.
+package enum CacheJob {
+  /// Finds and hashes what a step reads.
+  case inspect(directory: String, patterns: [String], known: [FileEntry])
+  /// Runs a command and hashes what it prints.
+  case tool(String)
+  /// Makes the files of a result what they were.
+  case restore(directory: String, patterns: [String], files: [FileEntry], known: [FileEntry])
+  /// Looks again at what the step reads, and keeps what it has made.
+  case keep(KeepJob)
+}
+
+package struct KeepJob {
+  let directory: String
+  let inputs: [String]
+  let outputs: [String]
+  /// What the step read, when it was looked at before.
+  let known: [FileEntry]
+  /// The path of the log; nil if there is none to keep.
+  let log: String?
+}
+
+package enum CacheReply {
+  case inspected([FileEntry])
+  case tool(CacheDigest)
+  /// The files with their stamps; nil if the cache does not have all of them.
+  case restored([FileEntry]?, hasChanged: Bool)
+  case kept(inputs: [FileEntry], outputs: [FileEntry], log: CacheDigest?, logSize: Int)
+  case fault(CacheFault)
+}
+
+extension CacheJob {
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    switch self {
+    case .inspect(let directory, let patterns, let known):
+      writer.add(UInt8(0))
+      writer.add(directory)
+      writer.add(patterns)
+      writer.add(known) { $1.write(to: &$0) }
+    case .tool(let command):
+      writer.add(UInt8(1))
+      writer.add(command)
+    case .restore(let directory, let patterns, let files, let known):
+      writer.add(UInt8(2))
+      writer.add(directory)
+      writer.add(patterns)
+      writer.add(files) { $1.write(to: &$0) }
+      writer.add(known) { $1.write(to: &$0) }
+    case .keep(let job):
+      writer.add(UInt8(3))
+      writer.add(job.directory)
+      writer.add(job.inputs)
+      writer.add(job.outputs)
+      writer.add(job.known) { $1.write(to: &$0) }
+      writer.add(job.log ?? "")
+    }
+    return writer.bytes
+  }
+
+  init(decoding bytes: [UInt8]) throws(DamagedBytes) {
+    var reader = ByteReader(bytes[...])
+    switch try reader.byte() {
+    case 0:
+      self = .inspect(
+        directory: try reader.text(), patterns: try reader.texts(), known: try reader.entries())
+    case 1: self = .tool(try reader.text())
+    case 2:
+      self = .restore(
+        directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
+        known: try reader.entries())
+    default:
+      let directory = try reader.text()
+      let inputs = try reader.texts()
+      let outputs = try reader.texts()
+      let known = try reader.entries()
+      let log = try reader.text()
+      self = .keep(
+        KeepJob(
+          directory: directory, inputs: inputs, outputs: outputs, known: known,
+          log: log.isEmpty ? nil : log))
+    }
+  }
+}
+
+extension CacheReply {
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    switch self {
+    case .inspected(let entries):
+      writer.add(UInt8(0))
+      writer.add(entries) { $1.write(to: &$0) }
+    case .tool(let digest):
+      writer.add(UInt8(1))
+      writer.add(digest)
+    case .restored(let files, let hasChanged):
+      writer.add(UInt8(2))
+      writer.add(files != nil)
+      writer.add(files ?? []) { $1.write(to: &$0) }
+      writer.add(hasChanged)
+    case .kept(let inputs, let outputs, let log, let size):
+      writer.add(UInt8(3))
+      writer.add(inputs) { $1.write(to: &$0) }
+      writer.add(outputs) { $1.write(to: &$0) }
+      writer.add(log ?? .none)
+      writer.add(size)
+    case .fault(let fault):
+      writer.add(UInt8(4))
+      writer.add(fault.message)
+    }
+    return writer.bytes
+  }
+
+  init(decoding bytes: ArraySlice<UInt8>) throws(DamagedBytes) {
+    var reader = ByteReader(bytes)
+    switch try reader.byte() {
+    case 0: self = .inspected(try reader.entries())
+    case 1: self = .tool(try reader.digest())
+    case 2:
+      let isComplete = try reader.flag()
+      let files = try reader.entries()
+      self = .restored(isComplete ? files : nil, hasChanged: try reader.flag())
+    case 3:
+      let inputs = try reader.entries()
+      let outputs = try reader.entries()
+      let log = try reader.digest()
+      self = .kept(
+        inputs: inputs, outputs: outputs, log: log == .none ? nil : log,
+        logSize: try reader.number())
+    default: self = .fault(CacheFault(try reader.text()))
+    }
+  }
+}
+
+extension ByteReader {
+  fileprivate mutating func entries() throws(DamagedBytes) -> [FileEntry] {
+    try list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
+  }
+}

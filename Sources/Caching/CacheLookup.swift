@@ -1,0 +1,154 @@
+// What is known so far of one step that may be up to date. It decides what to ask next; it neither waits nor
+// reads files.
+
+import Diagnostics
+package import Plans
+
+/// The result of a step that need not run.
+package struct CacheHit {
+  package let outputs: [PublishedOutput]
+  /// The content of its log; nil if there is none.
+  package let log: CacheDigest?
+}
+
+/// A step at its gate, and until it has ended.
+package final class CacheLookup {
+  /// The id of the step.
+  let step: String
+  /// By which its record is found.
+  let name: CacheDigest
+  let settings: CacheSettings
+  /// The directory that patterns are relative to; "" for the one that oprun was started in.
+  let directory: String
+  let record: StepRecord?
+  var description: StepDescription
+  var isDescribed = false
+  /// What the step reads.
+  var inputs: [FileEntry]?
+  var key = CacheDigest.none
+  /// The result that is being restored.
+  var candidate: StoredResult?
+  var restored: [FileEntry]?
+  var isMissing = false
+  /// True if it runs whatever is known of it.
+  var isRefreshed = false
+  /// True if nothing is to be restored or written down, but only found out.
+  var isReviewed = false
+  /// True if another run runs the step, so that what is known will be out of date.
+  var isLockedByOther = false
+  var isLocked = false
+  var wasRestorable = false
+  /// Files of the result that are not what they were, and not in the cache.
+  var lost: [ChangedFile] = []
+  /// Stands for its result in the keys of steps that depend on it; nil if there is none.
+  package internal(set) var result: CacheDigest?
+  /// Why nothing is known of its result, and the next one will not be kept.
+  package var fault: CacheFault?
+
+  init(
+    _ step: String, name: CacheDigest, _ settings: CacheSettings, directory: String,
+    _ description: StepDescription, record: StepRecord?
+  ) {
+    self.step = step
+    self.name = name
+    self.settings = settings
+    self.directory = directory
+    self.description = description
+    self.record = record
+  }
+
+  /// Takes the answer to what was asked about it.
+  package func take(_ reply: CacheReply) {
+    switch reply {
+    case .inspected(let entries): inputs = entries
+    case .restored(let files, _):
+      restored = files
+      if files == nil { isMissing = true }
+    case .fault(let fault):
+      if inputs == nil { self.fault = fault } else { isMissing = true }
+    case .tool, .kept: preconditionFailure("an answer to another question")
+    }
+  }
+
+  /// What keeps the result of the step, now that its command has succeeded; nil if it is not to be kept.
+  package func keepJob(log: String?) -> CacheJob? {
+    guard fault == nil, let inputs else { return nil }
+    return .keep(
+      KeepJob(
+        directory: directory, inputs: settings.inputs, outputs: settings.outputs, known: inputs,
+        log: log))
+  }
+}
+
+/// A result that is kept once its step has succeeded, hooks included.
+package struct SealedResult {
+  let lookup: CacheLookup
+  let inputs: [FileEntry]
+  let stored: StoredResult
+  let files: [FileEntry]
+}
+
+extension CacheLookup {
+  /// Checks what was made, and that what was read is still the same.
+  package func seal(
+    _ reply: CacheReply, _ published: [PublishedOutput]
+  ) throws(CacheFault) -> SealedResult {
+    guard case .kept(let after, let outputs, let log, let logSize) = reply else {
+      if case .fault(let fault) = reply { throw fault }
+      preconditionFailure("an answer to another question")
+    }
+    if published.contains(where: \.isMasked) {
+      throw CacheFault("one of its outputs holds a secret")
+    }
+    let read = Set(after.lazy.filter { !$0.isOnlyListed && $0.kind != .absent }.map(\.path))
+    if let both = outputs.first(where: { $0.kind != .directory && read.contains($0.path) }) {
+      throw CacheFault(
+        "\(quoted(both.path)) is both an input and an output; '!' takes a file out of the inputs")
+    }
+    if StepDescription.key(description.digest, after) != key {
+      throw CacheFault("input \(quoted(changedInput(after))) changed while it ran")
+    }
+    var stored = StoredResult()
+    stored.step = step
+    stored.files = outputs
+    stored.published = published
+    stored.log = log
+    stored.logSize = logSize
+    return SealedResult(lookup: self, inputs: after, stored: stored, files: outputs)
+  }
+
+  private func changedInput(_ after: [FileEntry]) -> String {
+    changedFiles(inputs ?? [], after).first?.path ?? "?"
+  }
+}
+
+/// A file that is not what it was.
+package struct ChangedFile: Hashable {
+  package enum Kind: Sendable { case added, removed, changed }
+
+  package let path: String
+  package let kind: Kind
+}
+
+/// The files that differ, by path.
+func changedFiles(_ before: [FileEntry], _ after: [FileEntry]) -> [ChangedFile] {
+  func keyed(_ entries: [FileEntry]) -> [String: CacheDigest] {
+    var digests: [String: DigestBuilder] = [:]
+    for entry in entries where !entry.isOnlyListed && entry.kind != .absent {
+      entry.add(to: &digests[entry.path, default: DigestBuilder()])
+    }
+    return digests.mapValues { builder in
+      var builder = builder
+      return builder.finish()
+    }
+  }
+  let old = keyed(before)
+  let new = keyed(after)
+  var changes: [ChangedFile] = []
+  for path in Set(old.keys).union(new.keys).sorted() where old[path] != new[path] {
+    let kind: ChangedFile.Kind =
+      old[path] == nil ? .added : new[path] == nil ? .removed : .changed
+    changes.append(ChangedFile(path: path, kind: kind))
+  }
+  return changes
+}

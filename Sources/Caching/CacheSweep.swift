@@ -1,0 +1,120 @@
+// Removes results that were not used for long, or that are too much, and contents that no result has. Nobody may
+// use the cache meanwhile.
+
+import Glibc
+package import RunFiles
+
+/// What of the cache is kept.
+package struct CacheLimits: Hashable, Sendable {
+  /// Seconds since the last use of a result.
+  package var age = 30 * 86_400
+  /// The size of all contents, in bytes.
+  package var size = 10 << 30
+
+  package init() {}
+}
+
+/// What was removed from the cache.
+package struct SweptCache: Hashable, Sendable {
+  package var results = 0
+  package var bytes = 0
+
+  package init() {}
+}
+
+extension CacheFolder {
+  /// How often runs look, in seconds.
+  private static let interval = 86_400
+
+  /// Removes what is beyond the limits; nil if a run uses the cache.
+  package static func sweep(
+    _ state: StateFolder, _ limits: CacheLimits, isTrial: Bool
+  ) throws(CacheFault) -> SweptCache? {
+    guard faccessat(state.descriptor, "cache", F_OK, AT_SYMLINK_NOFOLLOW) == 0 else {
+      return SweptCache()
+    }
+    let folder = try open(in: state)
+    guard folder.lockAlone() else { return nil }
+    return folder.sweep(limits, isTrial: isTrial)
+  }
+
+  /// The same at the end of a run, if it is time to look and no other run uses the cache.
+  func sweepNowAndThen(_ limits: CacheLimits) {
+    var status = stat()
+    let isKnown = fstatat(descriptor, "swept", &status, AT_SYMLINK_NOFOLLOW) == 0
+    guard !isKnown || status.st_mtim.tv_sec < time(nil) - Self.interval, lockAlone() else { return }
+    let isMarked = (try? write([], to: "swept")) != nil
+    // The cache of a first run has nothing old.
+    if isMarked, isKnown { _ = sweep(limits, isTrial: false) }
+  }
+
+  private func sweep(_ limits: CacheLimits, isTrial: Bool) -> SweptCache {
+    var swept = SweptCache()
+    var used: Set<String> = []
+    var size = 0
+    let oldest = time(nil) - limits.age
+    for (name, lastUse) in files(in: "ac").sorted(by: { ($0.time, $0.name) > ($1.time, $1.name) })
+      .map({ ($0.name, $0.time) })
+    {
+      var added: [String: Int] = [:]
+      if lastUse >= oldest, let result = read("ac/" + name).flatMap({ StoredResult(decoding: $0) })
+      {
+        for digest in result.contents where !used.contains(digest.path) {
+          added[digest.path] = self.size(of: "cas/" + digest.path)
+        }
+        let more = added.values.reduce(0, +)
+        if size + more <= limits.size {
+          size += more
+          used.formUnion(added.keys)
+          continue
+        }
+      }
+      swept.results += 1
+      if !isTrial { unlinkat(descriptor, "ac/" + name, 0) }
+    }
+    for (name, _) in files(in: "cas").map({ ($0.name, $0.time) }) where !used.contains(name) {
+      swept.bytes += self.size(of: "cas/" + name)
+      if !isTrial { unlinkat(descriptor, "cas/" + name, 0) }
+    }
+    if !isTrial {
+      for name in names(in: ".") where name.hasPrefix("tmp-") { unlinkat(descriptor, name, 0) }
+    }
+    return swept
+  }
+
+  private func size(of name: String) -> Int {
+    var status = stat()
+    return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// The files two levels below a folder, with the times of their last change.
+  private func files(in folder: String) -> [(name: String, time: Int)] {
+    names(in: folder).flatMap { part in
+      names(in: "\(folder)/\(part)").map { name in
+        var status = stat()
+        fstatat(descriptor, "\(folder)/\(part)/\(name)", &status, AT_SYMLINK_NOFOLLOW)
+        return ("\(part)/\(name)", status.st_mtim.tv_sec)
+      }
+    }
+  }
+
+  private func names(in folder: String) -> [String] {
+    let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0, let list = fdopendir(number) else { return [] }
+    defer { closedir(list) }
+    var names: [String] = []
+    while let entry = readdir(list) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}
+
+extension StoredResult {
+  fileprivate var contents: [CacheDigest] {
+    files.filter { $0.kind == .file }.map(\.digest) + (log.map { [$0] } ?? [])
+  }
+}

@@ -1,0 +1,130 @@
+// Does the work of the cache, one job after the other.
+
+import Diagnostics
+import Glibc
+
+package struct CacheWork {
+  private let cache: CacheFolder?
+  private let hidden: FolderIdentity?
+  /// Files that were read before, by the directory of the step.
+  private var known: [String: FileInspector.Known] = [:]
+  /// A longer log is not kept.
+  private static let longestLog = 16 << 20
+
+  package init(_ cache: CacheFolder?) {
+    self.cache = cache
+    hidden = cache?.state
+  }
+
+  package mutating func perform(_ job: CacheJob) -> CacheReply {
+    do throws(CacheFault) {
+      switch job {
+      case .inspect(let directory, let patterns, let known):
+        let root = try open(directory)
+        defer { close(root) }
+        return .inspected(try inspect(patterns, in: root, directory, known))
+      case .tool(let command): return .tool(try ToolCommand.digest(of: command))
+      case .restore(let directory, let patterns, let files, let known):
+        return try restore(files, patterns, in: directory, known)
+      case .keep(let job): return try keep(job)
+      }
+    } catch {
+      return .fault(error)
+    }
+  }
+
+  /// Opens the directory of a step; "" is the one that oprun was started in.
+  private func open(_ directory: String) throws(CacheFault) -> Int32 {
+    let path = directory.isEmpty ? "." : directory
+    let root = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard root >= 0 else { throw .unreadable(path, errno) }
+    return root
+  }
+
+  private mutating func inspect(
+    _ patterns: [String], in root: Int32, _ directory: String, _ known: [FileEntry],
+    followsLinks: Bool = true
+  ) throws(CacheFault) -> [FileEntry] {
+    var inspector = FileInspector(
+      root, knowing: self.known.removeValue(forKey: directory), hidden: hidden,
+      followsLinks: followsLinks)
+    inspector.learn(known)
+    defer { self.known[directory] = inspector.known }
+    return try inspector.inspect(patterns)
+  }
+
+  private mutating func restore(
+    _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
+  ) throws(CacheFault) -> CacheReply {
+    guard let cache else { return .restored(nil, hasChanged: false) }
+    let root = try open(directory)
+    defer { close(root) }
+    let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
+    var result = ResultFiles(root, cache)
+    guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
+      return .restored(nil, hasChanged: result.hasChanged)
+    }
+    let wanted = Set(files.map(\.path))
+    let restored =
+      result.hasChanged
+      ? try inspect(patterns, in: root, directory, [], followsLinks: false) : now
+    return .restored(
+      restored.filter { wanted.contains($0.path) && !$0.isOnlyListed },
+      hasChanged: result.hasChanged)
+  }
+
+  /// What `restore` would do: whether it would change something, and which files it could not put back.
+  mutating func compare(
+    _ files: [FileEntry], _ patterns: [String], in directory: String, _ known: [FileEntry]
+  ) -> (hasChanged: Bool, missing: [ChangedFile]) {
+    do throws(CacheFault) {
+      let root = try open(directory)
+      defer { close(root) }
+      let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
+      let changes = changedFiles(files, now)
+      let lost = changes.filter { change in
+        guard let file = files.first(where: { $0.path == change.path }), file.kind == .file else {
+          return false
+        }
+        return cache?.holds(file.digest) != true
+      }
+      return (!changes.isEmpty, lost)
+    } catch {
+      return (true, files.map { ChangedFile(path: $0.path, kind: .removed) })
+    }
+  }
+
+  private mutating func keep(_ job: KeepJob) throws(CacheFault) -> CacheReply {
+    guard let cache else { throw CacheFault("there is no cache") }
+    let root = try open(job.directory)
+    defer { close(root) }
+    var outputs: [FileEntry] = []
+    for pattern in job.outputs {
+      let found = try inspect([pattern], in: root, job.directory, [], followsLinks: false)
+        .filter { !$0.isOnlyListed }
+      guard found.contains(where: { $0.kind != .absent }) else {
+        throw CacheFault("output \(quoted(pattern)) does not exist")
+      }
+      let paths = Set(outputs.map(\.path))
+      outputs += found.filter { !paths.contains($0.path) }
+    }
+    outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+    try ResultFiles(root, cache).keep(outputs)
+    let log = try job.log.flatMap { path throws(CacheFault) in try keepLog(path, cache) }
+    let inputs = try inspect(job.inputs, in: root, job.directory, job.known)
+    return .kept(inputs: inputs, outputs: outputs, log: log?.digest, logSize: log?.size ?? 0)
+  }
+
+  private func keepLog(
+    _ path: String, _ cache: CacheFolder
+  ) throws(CacheFault) -> (digest: CacheDigest, size: Int)? {
+    let file = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
+      status.st_size <= Self.longestLog
+    else { return nil }
+    return (try cache.store(file, path), Int(status.st_size))
+  }
+}

@@ -1,0 +1,172 @@
+// What is known of one file that a step reads or makes.
+
+import Glibc
+
+/// By what a file is recognised without being read. A change that leaves all of it as it was is possible
+/// only within one tick of the clock that files are stamped with, which `isSettled` excludes.
+struct FileStamp: Hashable {
+  var size = 0
+  var changed = 0
+  var modified = 0
+  var number = 0
+  var device = 0
+  var mode = 0
+
+  static let unknown = FileStamp()
+
+  init() {}
+
+  init(_ status: stat) {
+    size = Int(status.st_size)
+    changed = Self.nanoseconds(status.st_ctim)
+    modified = Self.nanoseconds(status.st_mtim)
+    number = Int(bitPattern: UInt(status.st_ino))
+    device = Int(bitPattern: UInt(status.st_dev))
+    mode = Int(status.st_mode)
+  }
+
+  /// Whether a change after `moment`, when the stamp was seen, gives another stamp: the last change was
+  /// more than a tick before, or more than two seconds, the coarsest stamps there are (FAT), if it may be
+  /// rounded.
+  func isSettled(at moment: Int) -> Bool {
+    let newest = max(changed, modified)
+    let needed = newest % 1_000_000_000 == 0 ? 3_000_000_000 : 20_000_000
+    // A stamp in the future says nothing.
+    return newest <= moment - needed
+  }
+
+  /// Makes it one that no file has, so that the file is read the next time.
+  mutating func distrust() { size = -1 }
+
+  /// The time that files are stamped with.
+  static var now: Int {
+    var clock = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &clock)
+    return nanoseconds(clock)
+  }
+
+  private static func nanoseconds(_ time: timespec) -> Int {
+    time.tv_sec.multipliedReportingOverflow(by: 1_000_000_000).partialValue &+ time.tv_nsec
+  }
+}
+
+/// A file, a link, a directory, or that there is none.
+package struct FileEntry: Hashable {
+  enum Kind: UInt8 {
+    case absent, file, link, directory
+    /// A device, a socket or a FIFO, which is never read.
+    case special
+  }
+
+  /// Relative to the directory of the step, or absolute.
+  let path: String
+  var kind: Kind
+  /// True for what a link leads to.
+  var isBehindLink = false
+  /// True for a directory of which only the names in it matter.
+  var isOnlyListed = false
+  var stamp = FileStamp.unknown
+  var digest = CacheDigest.none
+  /// The target of a link.
+  var target = ""
+
+  init(_ path: String, _ kind: Kind) {
+    self.path = path
+    self.kind = kind
+  }
+
+  func moved(to path: String) -> FileEntry {
+    var entry = FileEntry(path, kind)
+    entry.stamp = stamp
+    entry.digest = digest
+    entry.target = target
+    return entry
+  }
+
+  var permissions: mode_t { mode_t(stamp.mode & 0o7777) }
+
+  var isExecutable: Bool { permissions & S_IXUSR != 0 }
+
+  /// What of it the result of a step may depend on.
+  func add(to builder: inout DigestBuilder) {
+    builder.add(path)
+    builder.add(Int(kind.rawValue) + (isBehindLink ? 16 : 0))
+    switch kind {
+    case .file:
+      builder.add(digest)
+      builder.add(isExecutable ? 1 : 0)
+    case .link: builder.add(target)
+    case .absent, .directory, .special: break
+    }
+  }
+
+  /// The same with the permissions, which a result has.
+  func addAsResult(to builder: inout DigestBuilder) {
+    add(to: &builder)
+    if kind != .link { builder.add(Int(permissions)) }
+  }
+
+  /// What the kernel says of the file now; the errno if it says nothing.
+  static func status(
+    of path: String, in folder: Int32, followsLinks: Bool = false
+  ) -> Result<stat, Errno> {
+    var status = stat()
+    let flags = followsLinks ? 0 : AT_SYMLINK_NOFOLLOW
+    guard fstatat(folder, path, &status, flags) == 0 else { return .failure(Errno(errno)) }
+    return .success(status)
+  }
+}
+
+struct Errno: Error {
+  let number: Int32
+
+  init(_ number: Int32) { self.number = number }
+
+  var meansAbsent: Bool { [ENOENT, ENOTDIR, ELOOP].contains(number) }
+}
+
+extension FileEntry.Kind {
+  init(_ mode: mode_t) {
+    switch mode & S_IFMT {
+    case S_IFREG: self = .file
+    case S_IFLNK: self = .link
+    case S_IFDIR: self = .directory
+    default: self = .special
+    }
+  }
+}
+
+extension FileEntry {
+  func write(to writer: inout ByteWriter, withStamp: Bool = true) {
+    writer.add(path)
+    writer.add(kind.rawValue)
+    writer.add(UInt8((isBehindLink ? 1 : 0) + (isOnlyListed ? 2 : 0)))
+    writer.add(stamp.mode)
+    if withStamp {
+      for number in [stamp.size, stamp.changed, stamp.modified, stamp.number, stamp.device] {
+        writer.add(number)
+      }
+    }
+    writer.add(digest)
+    writer.add(target)
+  }
+
+  init(from reader: inout ByteReader, withStamp: Bool = true) throws(DamagedBytes) {
+    path = try reader.text()
+    guard let kind = Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
+    self.kind = kind
+    let flags = try reader.byte()
+    isBehindLink = flags & 1 != 0
+    isOnlyListed = flags & 2 != 0
+    stamp.mode = try reader.number()
+    if withStamp {
+      stamp.size = try reader.number()
+      stamp.changed = try reader.number()
+      stamp.modified = try reader.number()
+      stamp.number = try reader.number()
+      stamp.device = try reader.number()
+    }
+    digest = try reader.digest()
+    target = try reader.text()
+  }
+}

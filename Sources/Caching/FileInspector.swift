@@ -1,0 +1,293 @@
+// Finds the files that patterns name, and hashes those that are not known by their stamps.
+
+import Diagnostics
+import Glibc
+
+/// Why it cannot be known what a step depends on, or what it made.
+package struct CacheFault: Error, Hashable {
+  package let message: String
+
+  package init(_ message: String) { self.message = message }
+
+  static func unreadable(_ path: String, _ number: Int32) -> CacheFault {
+    CacheFault("cannot read \(quoted(path)): \(SystemError.reason(number))")
+  }
+}
+
+/// Which directory of a file system.
+struct FolderIdentity: Hashable {
+  let device: UInt
+  let number: UInt
+
+  init(_ status: stat) {
+    device = UInt(status.st_dev)
+    number = UInt(status.st_ino)
+  }
+
+  /// Nil if the kernel does not say.
+  init?(of descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+}
+
+/// One look at files, below an open directory.
+struct FileInspector {
+  let root: Int32
+  /// The content of files by their stamps.
+  typealias Known = [String: (stamp: FileStamp, digest: CacheDigest)]
+  private(set) var known: Known
+  /// Never looked into: the state directory.
+  private let hidden: FolderIdentity?
+  private let followsLinks: Bool
+  private var excluded: [FilePattern] = []
+  private var entries: [FileEntry] = []
+  private var visited: Set<String> = []
+  /// The directories around the one that is being read, behind links.
+  private var around: [FolderIdentity] = []
+  private let moment = FileStamp.now
+
+  /// Links are followed where the content behind them matters, which it does for what is read.
+  init(_ root: Int32, knowing known: Known?, hidden: FolderIdentity?, followsLinks: Bool) {
+    self.root = root
+    self.hidden = hidden
+    self.followsLinks = followsLinks
+    self.known = known ?? [:]
+  }
+
+  /// Takes the digests of files that have the same stamps still.
+  mutating func learn(_ entries: [FileEntry]) {
+    for entry in entries where entry.kind == .file {
+      known[entry.path] = (entry.stamp, entry.digest)
+    }
+  }
+
+  /// What the patterns name, each once, sorted by path. Directories that were only looked through are
+  /// among it, to notice new files by their stamps.
+  mutating func inspect(_ patterns: [String]) throws(CacheFault) -> [FileEntry] {
+    excluded = patterns.filter { $0.hasPrefix("!") }.map { FilePattern(String($0.dropFirst())) }
+    entries = []
+    visited = []
+    for text in patterns where !text.hasPrefix("!") {
+      let pattern = FilePattern(text)
+      if pattern.isPlain {
+        try addPlain(pattern.fixedPath)
+      } else {
+        try search(pattern.isAbsolute ? "/" : "", pattern.names[...])
+      }
+    }
+    return sortedEntries
+  }
+
+  private var sortedEntries: [FileEntry] {
+    var unique: Set<String> = []
+    let sorted = entries.sorted { left, right in
+      if left.path == right.path { return left.rank < right.rank }
+      return left.path.utf8.lexicographicallyPrecedes(right.path.utf8)
+    }
+    // A directory of which everything counts hides that it was looked through.
+    return sorted.filter { unique.insert("\($0.isBehindLink ? 1 : 0)\($0.path)").inserted }
+  }
+
+  private func isExcluded(_ path: String) -> Bool {
+    !excluded.isEmpty && excluded.contains { $0.covers(path) }
+  }
+
+  private func status(
+    _ path: String, followsLinks: Bool = false
+  ) throws(CacheFault) -> stat? {
+    switch FileEntry.status(of: path, in: root, followsLinks: followsLinks) {
+    case .success(let status): return status
+    case .failure(let error):
+      if error.meansAbsent { return nil }
+      throw .unreadable(path, error.number)
+    }
+  }
+
+  // MARK: Paths
+
+  private mutating func addPlain(_ path: String) throws(CacheFault) {
+    guard !isExcluded(path) else { return }
+    guard let status = try status(path) else {
+      return entries.append(FileEntry(path, .absent))
+    }
+    if FileEntry.Kind(status.st_mode) == .directory { return try addTree(path, status) }
+    try add(path, status)
+    guard FileEntry.Kind(status.st_mode) == .link, followsLinks,
+      let target = try self.status(path, followsLinks: true),
+      FileEntry.Kind(target.st_mode) == .directory
+    else { return }
+    try addTree(path, target)
+  }
+
+  /// A file or a link, with what is behind it.
+  private mutating func add(_ path: String, _ status: stat) throws(CacheFault) {
+    var entry = FileEntry(path, FileEntry.Kind(status.st_mode))
+    entry.stamp = stamp(status)
+    switch entry.kind {
+    case .file: try hash(&entry)
+    case .link:
+      entry.target = try target(of: path)
+      if followsLinks { try addBehind(path) }
+    case .absent, .directory, .special: break
+    }
+    entries.append(entry)
+  }
+
+  private mutating func addBehind(_ path: String) throws(CacheFault) {
+    guard let status = try status(path, followsLinks: true) else {
+      var entry = FileEntry(path, .absent)
+      entry.isBehindLink = true
+      return entries.append(entry)
+    }
+    var entry = FileEntry(path, FileEntry.Kind(status.st_mode))
+    entry.isBehindLink = true
+    entry.stamp = stamp(status)
+    if entry.kind == .file { try hash(&entry) }
+    entries.append(entry)
+  }
+
+  /// A directory with everything in it.
+  private mutating func addTree(_ path: String, _ status: stat) throws(CacheFault) {
+    let identity = FolderIdentity(status)
+    guard identity != hidden, !around.contains(identity) else { return }
+    around.append(identity)
+    defer { around.removeLast() }
+    var entry = FileEntry(path, .directory)
+    entry.stamp = stamp(status)
+    entries.append(entry)
+    for name in try names(in: path) {
+      let inner = path == "." ? name : "\(path)/\(name)"
+      guard !isExcluded(inner), let status = try self.status(inner) else { continue }
+      if FileEntry.Kind(status.st_mode) == .directory {
+        try addTree(inner, status)
+      } else {
+        try add(inner, status)
+      }
+    }
+  }
+
+  // MARK: Patterns
+
+  /// `path` ends in a slash or is empty. The recursion is as deep as directories are nested, which the
+  /// length of paths limits.
+  private mutating func search(
+    _ path: String, _ pattern: ArraySlice<String>
+  ) throws(CacheFault) {
+    guard let name = pattern.first, visited.insert("\(pattern.count) \(path)").inserted else {
+      return
+    }
+    let rest = pattern.dropFirst()
+    if name != "**", !FilePattern.hasWildcard(name) {
+      if rest.isEmpty { return try addFile(path + name) }
+      return try search(path + name + "/", rest)
+    }
+    if name == "**", !rest.isEmpty { try search(path, rest) }
+    for entry in try listed(path) {
+      if name == "**" {
+        guard !entry.hasPrefix("."), !isExcluded(path + entry) else { continue }
+        if try isFolder(path + entry) {
+          try search(path + entry + "/", pattern)
+        } else if rest.isEmpty {
+          try addFile(path + entry)
+        }
+      } else if FilePattern.matches(name, entry), !isExcluded(path + entry) {
+        if rest.isEmpty {
+          try addFile(path + entry)
+        } else if try isFolder(path + entry) {
+          try search(path + entry + "/", rest)
+        }
+      }
+    }
+  }
+
+  /// The names in a directory, which is noted; empty if there is none.
+  private mutating func listed(_ path: String) throws(CacheFault) -> [String] {
+    let folder = path.isEmpty ? "." : path == "/" ? path : String(path.dropLast())
+    guard let status = try status(folder, followsLinks: true) else {
+      var entry = FileEntry(folder, .absent)
+      entry.isOnlyListed = true
+      entries.append(entry)
+      return []
+    }
+    let kind = FileEntry.Kind(status.st_mode)
+    guard kind == .directory, FolderIdentity(status) != hidden else { return [] }
+    var entry = FileEntry(folder, .directory)
+    entry.isOnlyListed = true
+    entry.stamp = stamp(status)
+    entries.append(entry)
+    return try names(in: folder)
+  }
+
+  private mutating func addFile(_ path: String) throws(CacheFault) {
+    guard !isExcluded(path), let status = try status(path),
+      FileEntry.Kind(status.st_mode) != .directory
+    else { return }
+    try add(path, status)
+  }
+
+  private func isFolder(_ path: String) throws(CacheFault) -> Bool {
+    try status(path).map { FileEntry.Kind($0.st_mode) == .directory } ?? false
+  }
+
+  // MARK: Files
+
+  private func stamp(_ status: stat) -> FileStamp {
+    var stamp = FileStamp(status)
+    if !stamp.isSettled(at: moment) { stamp.distrust() }
+    return stamp
+  }
+
+  private func names(in path: String) throws(CacheFault) -> [String] {
+    let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard folder >= 0 else {
+      if Errno(errno).meansAbsent { return [] }
+      throw .unreadable(path, errno)
+    }
+    guard let list = fdopendir(folder) else {
+      close(folder)
+      throw .unreadable(path, errno)
+    }
+    defer { closedir(list) }
+    var names: [String] = []
+    while let entry = readdir(list) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+  }
+
+  private func target(of path: String) throws(CacheFault) -> String {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    let count = readlinkat(root, path, &bytes, bytes.count)
+    guard count >= 0 else { throw .unreadable(path, errno) }
+    return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  private mutating func hash(_ entry: inout FileEntry) throws(CacheFault) {
+    if let known = known[entry.path], known.stamp == entry.stamp {
+      entry.digest = known.digest
+      return
+    }
+    let file = openat(
+      root, entry.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+    guard file >= 0 else { throw .unreadable(entry.path, errno) }
+    defer { close(file) }
+    var before = stat()
+    var after = stat()
+    guard fstat(file, &before) == 0 else { throw .unreadable(entry.path, errno) }
+    entry.digest = try FileCopy.digest(of: file, entry.path)
+    guard fstat(file, &after) == 0 else { throw .unreadable(entry.path, errno) }
+    entry.stamp = stamp(after)
+    if FileStamp(before) != FileStamp(after) { entry.stamp.distrust() }
+    known[entry.path] = (entry.stamp, entry.digest)
+  }
+}
+
+extension FileEntry {
+  /// The order of entries with the same path.
+  fileprivate var rank: Int { (isOnlyListed ? 4 : 0) + (isBehindLink ? 1 : 0) }
+}

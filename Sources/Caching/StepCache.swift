@@ -1,0 +1,284 @@
+// The cache of one run: finds out whether steps are up to date, and keeps what they make. What takes long it
+// leaves to others, as jobs.
+
+import CLinux
+import Diagnostics
+import Glibc
+package import Masking
+package import Plans
+
+/// What the command line says of the cache.
+package struct CacheOptions {
+  /// The pipeline, by which its steps are told from those of others.
+  package var pipeline = ""
+  /// True if every step runs, and is kept.
+  package var refreshesAll = false
+  /// The steps that run, and are kept.
+  package var refreshed: Set<String> = []
+  /// The version of the built-in steps.
+  package var version = ""
+  /// The variables that oprun inherited.
+  package var environment: [String: String] = [:]
+  /// Where oprun was started; absolute.
+  package var workspace = ""
+  package var masker: Masker?
+
+  package init() {}
+}
+
+/// Who is asked for.
+package enum CacheJobKey: Hashable {
+  case tool(String)
+  /// What is asked about the step itself.
+  case step
+}
+
+/// What to do about a step at its gate.
+package enum CacheNext {
+  case ask([(CacheJobKey, CacheJob)])
+  case hit(CacheHit)
+  case miss
+  /// Another run runs it, or restores its outputs.
+  case locked
+}
+
+package final class StepCache {
+  package let folder: CacheFolder
+  private let options: CacheOptions
+  private var index: CacheIndex
+  private var tools: [String: Result<CacheDigest, CacheFault>] = [:]
+  private let today: Int
+
+  package init(_ folder: CacheFolder, _ options: CacheOptions) {
+    clinux_prepare_hashing()
+    self.folder = folder
+    self.options = options
+    index = CacheIndex(folder)
+    today = time(nil) / 86_400
+    folder.lockShared()
+  }
+
+  /// Begins to find out about a step; `upstream` are the results that it depends on, by step.
+  package func lookup(
+    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
+    upstream: [(step: String, result: CacheDigest)]
+  ) -> CacheLookup {
+    let mask: (String) -> String = options.masker.map { masker in { masker.mask($0) } } ?? { $0 }
+    var description = StepDescription(
+      step, action, settings, environment: options.environment, version: options.version,
+      mask: mask)
+    for part in upstream {
+      description.add(.upstream, part.step, value: part.result.hexadecimal)
+    }
+    let name = CacheDigest(of: "\(options.pipeline)\n\(id)")
+    let lookup = CacheLookup(
+      mask(id), name: name, settings, directory: step.settings.workingDirectory ?? "",
+      description, record: index.record(of: name))
+    lookup.fault = misplaced(settings, step.settings.workingDirectory)
+    lookup.isRefreshed = options.refreshesAll || options.refreshed.contains(id)
+    return lookup
+  }
+
+  /// What is to be done next about the step.
+  package func advance(_ lookup: CacheLookup) -> CacheNext {
+    if lookup.fault != nil { return .miss }
+    if !lookup.isDescribed {
+      let missing = lookup.settings.tools.filter { tools[$0] == nil }
+      if !missing.isEmpty { return .ask(missing.map { (.tool($0), .tool($0)) }) }
+      describe(lookup)
+      if lookup.fault != nil { return .miss }
+    }
+    if lookup.isLockedByOther, lock(lookup) {
+      lookup.isLockedByOther = false
+      lookup.inputs = nil
+      lookup.key = .none
+    }
+    if lookup.isLockedByOther { return .locked }
+    if lookup.inputs == nil {
+      if let record = lookup.record, record.description == lookup.description.digest,
+        areUnchanged(record.inputs, in: lookup.directory)
+      {
+        lookup.inputs = record.inputs
+        lookup.key = record.key
+      } else {
+        return .ask([
+          (
+            .step,
+            .inspect(
+              directory: lookup.directory, patterns: lookup.settings.inputs,
+              known: lookup.record?.inputs ?? [])
+          )
+        ])
+      }
+    } else if lookup.key == .none, let inputs = lookup.inputs {
+      lookup.key = StepDescription.key(lookup.description.digest, inputs)
+    }
+    if let next = upToDate(lookup) { return next }
+    guard lock(lookup) else { return .locked }
+    return lookup.isRefreshed || lookup.isMissing ? .miss : advanceResult(lookup)
+  }
+
+  /// Takes the lock of the step. It is not given back before the step has ended.
+  private func lock(_ lookup: CacheLookup) -> Bool {
+    if lookup.isLocked || lookup.isReviewed { return true }
+    lookup.isLocked = folder.lock(lookup.name)
+    lookup.isLockedByOther = !lookup.isLocked
+    return lookup.isLocked
+  }
+
+  /// Called when the step has ended.
+  package func release(_ lookup: CacheLookup) {
+    if lookup.isLocked { folder.unlock(lookup.name) }
+    lookup.isLocked = false
+  }
+
+  /// What is seen without reading a file: that everything is as it was.
+  private func upToDate(_ lookup: CacheLookup) -> CacheNext? {
+    guard !lookup.isRefreshed, lookup.candidate == nil, let record = lookup.record,
+      record.key == lookup.key, areUnchanged(record.outputs, in: lookup.directory)
+    else { return nil }
+    return hit(lookup, record.result(of: lookup.step), record.outputs)
+  }
+
+  private func advanceResult(_ lookup: CacheLookup) -> CacheNext {
+    if let candidate = lookup.candidate {
+      guard let files = lookup.restored else { return .miss }
+      return hit(lookup, candidate, files)
+    }
+    let known = lookup.record?.outputs ?? []
+    if let record = lookup.record, record.key == lookup.key {
+      lookup.candidate = record.result(of: lookup.step)
+    } else {
+      lookup.candidate = folder.result(of: lookup.key)
+    }
+    guard let candidate = lookup.candidate else { return .miss }
+    if candidate.files.isEmpty { return hit(lookup, candidate, []) }
+    return .ask([
+      (
+        .step,
+        .restore(
+          directory: lookup.directory, patterns: lookup.settings.outputs, files: candidate.files,
+          known: known)
+      )
+    ])
+  }
+
+  package func take(_ reply: CacheReply, ofTool command: String) {
+    switch reply {
+    case .tool(let digest): tools[command] = .success(digest)
+    case .fault(let fault): tools[command] = .failure(fault)
+    case .inspected, .restored, .kept: preconditionFailure("an answer to another question")
+    }
+  }
+
+  private func describe(_ lookup: CacheLookup) {
+    for command in lookup.settings.tools {
+      switch tools[command] {
+      case .success(let digest): lookup.description.add(.tool, command, value: digest.hexadecimal)
+      case .failure(let fault): lookup.fault = fault
+      case nil: preconditionFailure("a tool that was not asked")
+      }
+    }
+    lookup.description.finish()
+    lookup.isDescribed = true
+  }
+
+  private func hit(
+    _ lookup: CacheLookup, _ result: StoredResult, _ files: [FileEntry]
+  ) -> CacheNext {
+    lookup.result = StepDescription.resultDigest(of: lookup.key, files)
+    if !lookup.isReviewed { remember(lookup, result, lookup.inputs ?? [], files) }
+    return .hit(CacheHit(outputs: result.published, log: result.log))
+  }
+
+  /// Keeps a result, now that the step has succeeded.
+  package func publish(_ sealed: SealedResult) throws(CacheFault) {
+    let lookup = sealed.lookup
+    try folder.write(sealed.stored, of: lookup.key)
+    lookup.result = StepDescription.resultDigest(of: lookup.key, sealed.files)
+    remember(lookup, sealed.stored, sealed.inputs, sealed.files)
+  }
+
+  /// Writes down what was learnt.
+  package func flush() throws(CacheFault) { try index.flush(to: folder) }
+
+  /// Writes what is left; if that fails, more has to be looked at the next time.
+  package func end() {
+    try? flush()
+    index.compact(in: folder)
+    folder.sweepNowAndThen(CacheLimits())
+  }
+
+  private func remember(
+    _ lookup: CacheLookup, _ result: StoredResult, _ inputs: [FileEntry], _ files: [FileEntry]
+  ) {
+    if let old = lookup.record, old.day == today, old.key == lookup.key, old.inputs == inputs,
+      old.outputs == files
+    {
+      return
+    }
+    if lookup.record?.day != today { folder.touch(lookup.key) }
+    var record = StepRecord()
+    record.parts = lookup.description.parts
+    record.description = lookup.description.digest
+    record.inputs = inputs
+    record.key = lookup.key
+    record.outputs = files
+    record.published = result.published
+    record.log = result.log
+    record.logSize = result.logSize
+    record.day = today
+    index.add(record, of: lookup.name)
+  }
+
+  // MARK: Stamps
+
+  /// Whether every file has the stamp that it had.
+  private func areUnchanged(_ entries: [FileEntry], in directory: String) -> Bool {
+    var status = stat()
+    for entry in entries {
+      let flags = entry.isBehindLink ? 0 : AT_SYMLINK_NOFOLLOW
+      // No descriptor of the directory is kept: another one may have its name by now.
+      let path = directory.isEmpty ? entry.path : joined(directory, entry.path)
+      if fstatat(AT_FDCWD, path, &status, flags) != 0 {
+        if entry.kind == .absent, Errno(errno).meansAbsent { continue }
+        return false
+      }
+      if entry.kind == .directory, entry.isBehindLink {
+        guard FileEntry.Kind(status.st_mode) == .directory else { return false }
+      } else if entry.kind == .absent || FileStamp(status) != entry.stamp {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Why the outputs cannot be kept where they are.
+  private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFault? {
+    let workspace = options.workspace.split(separator: "/")
+    let start = (directory ?? "").hasPrefix("/") ? [] : workspace
+    for pattern in settings.outputs + settings.scratch {
+      var names = start
+      for name in (directory ?? "").split(separator: "/") + pattern.split(separator: "/") {
+        if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }
+      }
+      guard names.count > workspace.count, names.starts(with: workspace) else {
+        return CacheFault(
+          "\(quoted(pattern)) is not below the directory that oprun was started in")
+      }
+    }
+    return nil
+  }
+}
+
+extension StepRecord {
+  fileprivate func result(of step: String) -> StoredResult {
+    var result = StoredResult()
+    result.step = step
+    result.files = outputs
+    result.published = published
+    result.log = log
+    result.logSize = logSize
+    return result
+  }
+}

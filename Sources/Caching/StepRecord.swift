@@ -1,0 +1,61 @@
+// What is remembered of the last time that a step succeeded or was up to date, to see at once that nothing has
+// changed, and to say what has.
+
+import Plans
+
+struct StepRecord {
+  var parts: [KeyPart] = []
+  var description = CacheDigest.none
+  var inputs: [FileEntry] = []
+  var key = CacheDigest.none
+  /// The files of the result, with their stamps.
+  var outputs: [FileEntry] = []
+  var published: [PublishedOutput] = []
+  var log: CacheDigest?
+  var logSize = 0
+  /// The day on which its use was noted in the cache.
+  var day = 0
+
+  init() {}
+
+  func write(to writer: inout ByteWriter) {
+    writer.add(description)
+    writer.add(key)
+    writer.add(day)
+    writer.add(inputs) { $1.write(to: &$0) }
+    writer.add(outputs) { $1.write(to: &$0) }
+    writer.add(published) { writer, output in
+      writer.add(output.name)
+      writer.add(output.json)
+    }
+    writer.add(log ?? .none)
+    writer.add(logSize)
+    writer.add(parts) { writer, part in
+      writer.add(part.kind.rawValue)
+      writer.add(part.name)
+      writer.add(part.value != nil)
+      writer.add(part.value ?? "")
+    }
+  }
+
+  init(from reader: inout ByteReader) throws(DamagedBytes) {
+    description = try reader.digest()
+    key = try reader.digest()
+    day = try reader.number()
+    inputs = try reader.list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
+    outputs = try reader.list { reader throws(DamagedBytes) in try FileEntry(from: &reader) }
+    published = try reader.list { reader throws(DamagedBytes) in
+      PublishedOutput(name: try reader.text(), json: try reader.text())
+    }
+    let digest = try reader.digest()
+    log = digest == .none ? nil : digest
+    logSize = try reader.number()
+    parts = try reader.list { reader throws(DamagedBytes) in
+      guard let kind = KeyPart.Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
+      let name = try reader.text()
+      let hasValue = try reader.flag()
+      let value = try reader.text()
+      return KeyPart(kind, name, hasValue ? value : nil)
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// What a step made, as it is kept: the files by their digests, its outputs, its log.
+
+import Plans
+
+struct StoredResult: Hashable {
+  /// The id of the step.
+  var step = ""
+  var files: [FileEntry] = []
+  var published: [PublishedOutput] = []
+  /// The log; nil if the command printed nothing, or too much.
+  var log: CacheDigest?
+  var logSize = 0
+
+  private static let beginning: [UInt8] = Array("oprun result 1\n".utf8)
+
+  /// The bytes, with a digest of them at the end.
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    write(to: &writer)
+    var builder = DigestBuilder()
+    writer.bytes.withUnsafeBytes { builder.addRaw($0) }
+    writer.add(builder.finish())
+    return Self.beginning + writer.bytes
+  }
+
+  init() {}
+
+  /// Nil if the bytes are damaged.
+  init?(decoding bytes: [UInt8]) {
+    let start = Self.beginning.count
+    let end = bytes.count - CacheDigest.byteCount
+    guard bytes.starts(with: Self.beginning), end >= start else { return nil }
+    var builder = DigestBuilder()
+    bytes[start..<end].withUnsafeBytes { builder.addRaw($0) }
+    var trailer = ByteReader(bytes[end...])
+    guard let digest = try? trailer.digest(), digest == builder.finish() else { return nil }
+    var reader = ByteReader(bytes[start..<end])
+    guard let result = try? StoredResult(from: &reader) else { return nil }
+    self = result
+  }
+
+  func write(to writer: inout ByteWriter) {
+    writer.add(step)
+    writer.add(files) { $1.write(to: &$0, withStamp: false) }
+    writer.add(published) { writer, output in
+      writer.add(output.name)
+      writer.add(output.json)
+    }
+    writer.add(log ?? .none)
+    writer.add(logSize)
+  }
+
+  init(from reader: inout ByteReader) throws(DamagedBytes) {
+    step = try reader.text()
+    files = try reader.list { reader throws(DamagedBytes) in
+      try FileEntry(from: &reader, withStamp: false)
+    }
+    published = try reader.list { reader throws(DamagedBytes) in
+      PublishedOutput(name: try reader.text(), json: try reader.text())
+    }
+    let digest = try reader.digest()
+    log = digest == .none ? nil : digest
+    logSize = try reader.number()
+  }
+}

@@ -1,0 +1,139 @@
+// The bookkeeping of a run with cached steps: what is known of them, which jobs wait, which process does what.
+// It neither starts nor reads processes.
+
+import Caching
+import Plans
+import Running
+import Scheduling
+
+final class RunCache {
+  /// Who waits for a job.
+  enum Key: Hashable {
+    case tool(String)
+    case step(OperationID)
+    /// The command has ended, and what it made is kept.
+    case keeping(CommandKey)
+  }
+
+  let cache: StepCache
+  /// The number of processes: they share the processors with steps.
+  let width: Int
+  var lookups: [OperationID: CacheLookup] = [:]
+  /// The ends of commands that are reported once their results are kept.
+  var ends: [CommandKey: CommandEnd] = [:]
+  /// Results that are published when their steps have succeeded.
+  var sealed: [OperationID: SealedResult] = [:]
+  var workers: [Int: CacheWorker] = [:]
+  var endedWorkers: [Int32] = []
+  /// What was said, so that nothing is said twice.
+  var told: Set<String> = []
+  private var awaited: [OperationID: Int] = [:]
+  private var queue: [(key: Key, job: CacheJob)] = []
+  private var next = 0
+  private var known: Set<Key> = []
+  private var running: [Int: Key] = [:]
+  /// The operations that another run runs, and when to look again.
+  private var lockedByOthers: Set<OperationID> = []
+  private(set) var retryAt: Nanoseconds?
+  private static let retryDelay: Nanoseconds = 50_000_000
+  /// The operations that wait for the output of a tool.
+  private var waitingForTools: Set<OperationID> = []
+  /// What operations that were added while running wait for, and belong to.
+  private var appended: [OperationID: (group: OperationID, after: [OperationID])] = [:]
+
+  init(_ cache: StepCache, processorCount: Int) {
+    self.cache = cache
+    width = max(1, min(4, processorCount))
+  }
+
+  /// Whether the decision about the operation is postponed.
+  func isAwaited(by operation: OperationID) -> Bool { awaited[operation] != nil }
+
+  /// Whether the end of the command is not reported yet, because its result is being kept.
+  func isKeeping(_ key: CommandKey) -> Bool { ends[key] != nil }
+
+  func add(_ job: CacheJob, for key: Key) {
+    if known.insert(key).inserted { queue.append((key, job)) }
+  }
+
+  /// Makes the operation wait for the jobs.
+  func await(_ jobs: [(CacheJobKey, CacheJob)], by operation: OperationID) {
+    awaited[operation] = jobs.count
+    for (key, job) in jobs {
+      switch key {
+      case .tool(let command):
+        waitingForTools.insert(operation)
+        add(job, for: .tool(command))
+      case .step: add(job, for: .step(operation))
+      }
+    }
+  }
+
+  /// Makes the operation wait until another run has ended it.
+  func awaitLock(of operation: OperationID, at time: Nanoseconds) {
+    awaited[operation] = 1
+    lockedByOthers.insert(operation)
+    retryAt = retryAt ?? time + Self.retryDelay
+  }
+
+  /// The operations whose locks may be free by now.
+  func takeLocked(at time: Nanoseconds) -> [OperationID] {
+    guard let due = retryAt, time >= due else { return [] }
+    let operations = lockedByOthers.sorted()
+    lockedByOthers = []
+    retryAt = nil
+    for operation in operations { awaited[operation] = nil }
+    return operations
+  }
+
+  /// The next job, for a process that has none.
+  func takeNext() -> (slot: Int, key: Key, job: CacheJob)? {
+    guard next < queue.count, let slot = (0..<width).first(where: { running[$0] == nil }) else {
+      return nil
+    }
+    let (key, job) = queue[next]
+    next += 1
+    if next == queue.count {
+      queue = []
+      next = 0
+    }
+    running[slot] = key
+    return (slot, key, job)
+  }
+
+  /// Takes note that the job of a process is done; returns whose it was.
+  func finish(_ slot: Int) -> Key? {
+    guard let key = running.removeValue(forKey: slot) else { return nil }
+    known.remove(key)
+    return key
+  }
+
+  /// The operations that can go on now.
+  func goOn(_ key: Key) -> [OperationID] {
+    switch key {
+    case .tool:
+      let operations = waitingForTools.sorted()
+      waitingForTools = []
+      for operation in operations { awaited[operation] = nil }
+      return operations
+    case .step(let operation):
+      return awaited.removeValue(forKey: operation) == nil ? [] : [operation]
+    case .keeping: return []
+    }
+  }
+
+  var hasWork: Bool { next < queue.count }
+
+  func append(_ operation: OperationID, to group: OperationID, after: [OperationID]) {
+    appended[operation] = (group, after)
+  }
+
+  /// What an operation depends on.
+  func dependencies(of operation: OperationID, in plan: Plan) -> [OperationID] {
+    if operation.index < plan.steps.count {
+      return plan.graph.dependencies(of: operation).map(\.from)
+    }
+    guard let (group, after) = appended[operation] else { return [] }
+    return after + dependencies(of: group, in: plan)
+  }
+}

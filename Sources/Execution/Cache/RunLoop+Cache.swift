@@ -1,0 +1,224 @@
+// Steps that are up to date: asked about at their gates, and kept when they have succeeded. Processes of oprun
+// read and copy the files, so that the loop goes on. docs/design-cache.md.
+
+import Caching
+import Diagnostics
+import Expressions
+import Glibc
+import Masking
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// What is known of a step that may be up to date.
+enum CachedAnswer {
+  /// It will be known later.
+  case later
+  case hit(CacheHit)
+  case runs
+  /// The cache knows nothing about it, and keeps nothing of it.
+  case unknown
+}
+
+extension RunLoop {
+  /// Whether the step need not run.
+  func cached(_ operation: OperationID, _ step: ReadyStep) -> CachedAnswer {
+    guard let caching, let settings = step.settings.cache, let action = step.action else {
+      return .unknown
+    }
+    let lookup: CacheLookup
+    if let known = caching.lookups[operation] {
+      lookup = known
+    } else {
+      lookup = caching.cache.lookup(
+        machine.steps[operation].id, step, action, settings, upstream: upstream(of: operation))
+      caching.lookups[operation] = lookup
+    }
+    switch caching.cache.advance(lookup) {
+    case .ask(let jobs):
+      caching.await(jobs, by: operation)
+      return .later
+    case .locked:
+      caching.awaitLock(of: operation, at: now)
+      return .later
+    case .hit(let hit): return .hit(hit)
+    case .miss:
+      guard let fault = lookup.fault else { return .runs }
+      tellOfFault(fault, operation)
+      return .unknown
+    }
+  }
+
+  /// The results that the step depends on: those of cached steps. What others give it is among its inputs
+  /// or in its command.
+  private func upstream(of operation: OperationID) -> [(step: String, result: CacheDigest)] {
+    guard let caching else { return [] }
+    var results: [(step: String, result: CacheDigest)] = []
+    for dependency in caching.dependencies(of: operation, in: machine.plan) {
+      results += self.results(of: dependency, caching)
+    }
+    return results
+  }
+
+  private func results(
+    of operation: OperationID, _ caching: RunCache
+  ) -> [(step: String, result: CacheDigest)] {
+    if let result = caching.lookups[operation]?.result {
+      return [(machine.steps[operation].id, result)]
+    }
+    let copies = machine.copies(of: operation)?.map(\.0) ?? []
+    return (machine.groups.members(of: operation) + copies).flatMap { results(of: $0, caching) }
+  }
+
+  // MARK: Jobs
+
+  /// Starts jobs; returns false if nothing changed for the machine.
+  func askCache(at time: Nanoseconds) -> Bool {
+    guard let caching, caching.hasWork else { return false }
+    var isChanged = false
+    while let (slot, key, job) = caching.takeNext() {
+      do throws(SystemError) {
+        let worker = try worker(slot, caching)
+        if worker.ask(job) { continue }
+        closeWorker(slot, caching)
+        throw SystemError("cannot ask a process of the cache", errno: EPIPE)
+      } catch {
+        isChanged = true
+        _ = caching.finish(slot)
+        hear(.fault(CacheFault(refusalMessage(error))), for: key, caching, at: time)
+      }
+    }
+    return isChanged
+  }
+
+  private func worker(_ slot: Int, _ caching: RunCache) throws(SystemError) -> CacheWorker {
+    if let worker = caching.workers[slot] { return worker }
+    let worker = try CacheWorker.start(caching.cache.folder)
+    waiting.ownProcesses.insert(worker.processID)
+    caching.workers[slot] = worker
+    try waiting.add(worker.output, for: .caching, number: slot)
+    return worker
+  }
+
+  private func closeWorker(_ slot: Int, _ caching: RunCache) {
+    guard let worker = caching.workers.removeValue(forKey: slot) else { return }
+    waiting.remove(worker.output)
+    endedHashers.append(worker.processID)
+  }
+
+  /// Reads an answer.
+  func takeReply(_ slot: Int, at time: Nanoseconds) {
+    guard let caching, let reply = caching.workers[slot]?.take() else { return }
+    if caching.workers[slot]?.isGone == true { closeWorker(slot, caching) }
+    guard let key = caching.finish(slot) else { return }
+    hear(reply, for: key, caching, at: time)
+  }
+
+  private func hear(
+    _ reply: CacheReply, for key: RunCache.Key, _ caching: RunCache, at time: Nanoseconds
+  ) {
+    switch key {
+    case .tool(let command): caching.cache.take(reply, ofTool: command)
+    case .step(let operation): caching.lookups[operation]?.take(reply)
+    case .keeping(let command): seal(command, reply, caching, at: time)
+    }
+    for operation in caching.goOn(key) {
+      if let question = machine.question(about: operation) { decide(operation, question, at: time) }
+    }
+  }
+
+  /// Ends the processes.
+  func endCaching() {
+    guard let caching else { return }
+    for slot in Array(caching.workers.keys) { closeWorker(slot, caching) }
+    endHashing()
+    caching.cache.end()
+  }
+
+  /// Asks again about steps that another run runs.
+  func retryLocked(at time: Nanoseconds) {
+    for operation in caching?.takeLocked(at: time) ?? [] {
+      if let question = machine.question(about: operation) { decide(operation, question, at: time) }
+    }
+  }
+
+  // MARK: Results
+
+  /// Begins to keep what the command has made; false if there is nothing to keep.
+  func keepResult(of key: CommandKey, _ end: CommandEnd) -> Bool {
+    guard let caching, end.status == .exited(0), let lookup = caching.lookups[key.operation],
+      machine.undisturbedAttempt(of: key) != nil, machine.stopReason == nil
+    else { return false }
+    let log = options.directory.logs.log(of: key.operation, key.role).map { _ in
+      "\(builder.folder)/\(builder.logName(of: key, step: machine.steps[key.operation].id))"
+    }
+    guard let job = lookup.keepJob(log: log) else { return false }
+    caching.ends[key] = end
+    caching.add(job, for: .keeping(key))
+    return true
+  }
+
+  /// Reports the end of a command whose result is being kept: it will not be.
+  func dropKeeping(_ key: CommandKey, at time: Nanoseconds) -> Bool {
+    guard let end = caching?.ends.removeValue(forKey: key) else { return false }
+    conclude(key, end, at: time)
+    return true
+  }
+
+  private func seal(
+    _ key: CommandKey, _ reply: CacheReply, _ caching: RunCache, at time: Nanoseconds
+  ) {
+    guard let end = caching.ends.removeValue(forKey: key) else { return }
+    if let lookup = caching.lookups[key.operation] {
+      let published = outputs[key.operation].published.map { output in
+        PublishedOutput(
+          name: output.name, json: output.json, isMasked: masker?.finds(in: output.json) == true)
+      }
+      do throws(CacheFault) {
+        caching.sealed[key.operation] = try lookup.seal(reply, published)
+      } catch {
+        tellOfFault(error, key.operation)
+      }
+    }
+    conclude(key, end, at: time)
+  }
+
+  /// Learns from events: a result is kept when its step has succeeded, with its hooks.
+  func learn(_ event: RunEvent.Kind, _ caching: RunCache, at time: Nanoseconds) {
+    switch event {
+    case .settled(let operation, let ending, _):
+      defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
+      guard let sealed = caching.sealed.removeValue(forKey: operation),
+        ending.outcome == .succeeded
+      else { return }
+      do throws(CacheFault) {
+        try caching.cache.publish(sealed)
+      } catch {
+        tellOfFault(error, operation)
+      }
+    case .appended(let operation, _, let group, let after):
+      caching.append(operation, to: group, after: after)
+    default: break
+    }
+  }
+
+  /// Writes down what was learnt in this turn.
+  func writeCache(at time: Nanoseconds) {
+    guard let caching else { return }
+    do throws(CacheFault) {
+      try caching.cache.flush()
+    } catch {
+      say(error.message, caching)
+    }
+  }
+
+  private func tellOfFault(_ fault: CacheFault, _ operation: OperationID) {
+    guard let caching else { return }
+    say("step \(quoted(machine.steps[operation].id)) is not cached: \(fault.message)", caching)
+  }
+
+  private func say(_ message: String, _ caching: RunCache) {
+    if caching.told.insert(message).inserted { tell(.notice(message), at: now) }
+  }
+}

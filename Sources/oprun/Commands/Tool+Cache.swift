@@ -1,0 +1,68 @@
+// The step cache of a run.
+
+import Caching
+import Diagnostics
+import Execution
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+
+extension Tool {
+  /// The cache for a run; nil if no step uses it, or it cannot be used, which is said.
+  func stepCache(for plan: Plan, _ options: RunOptions, _ invocation: Invocation) -> StepCache? {
+    guard !invocation.isOn(Options.noCache), let state = options.directory.state,
+      plan.steps.contains(where: { $0.settings.cache != nil })
+    else { return nil }
+    do throws(CacheFault) {
+      return StepCache(
+        try CacheFolder.make(in: state),
+        cacheOptions(invocation, runID: options.runID, options.secrets))
+    } catch {
+      say("steps are not cached: \(error.message)")
+      return nil
+    }
+  }
+
+  /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.
+  func cacheForecast(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> CacheForecast {
+    var forecast = CacheForecast()
+    guard plan.steps.contains(where: { $0.settings.cache != nil }) else { return forecast }
+    let isOff = invocation.isOn(Options.noCache)
+    let review = isOff ? nil : review(of: plan, invocation, secrets, runsTools: false)
+    for index in plan.steps.indices where plan.steps[index].settings.cache != nil {
+      let operation = OperationID(index)
+      guard plan.groups[operation] == nil else { continue }
+      if isOff {
+        forecast.reasons[operation] = "--no-cache"
+        continue
+      }
+      let verdict = review?.verdict(on: operation) ?? .neverRan
+      switch verdict {
+      case .upToDate, .restorable: forecast.upToDate[operation] = verdict.reason
+      case .uncached, .late, .neverRan, .changed, .lost, .refused, .refreshed:
+        forecast.reasons[operation] = verdict.reason
+      }
+    }
+    return forecast
+  }
+
+  func cacheOptions(
+    _ invocation: Invocation, runID: String, _ secrets: Secrets
+  ) -> CacheOptions {
+    var options = CacheOptions()
+    options.pipeline = invocation.operands.first.map(recordedPath) ?? "-"
+    let named = invocation.operands.dropFirst()
+    options.refreshesAll = invocation.isOn(Options.refresh) && named.isEmpty
+    options.refreshed = invocation.isOn(Options.refresh) ? Set(named) : []
+    options.version = "\(version)"
+    options.masker = secrets.masker
+    options.workspace = currentDirectory
+    options.environment = inheritedEnvironment().values
+    options.environment[OprunVariable.runID.rawValue] = runID
+    options.environment[OprunVariable.workspace.rawValue] = options.workspace
+    return options
+  }
+
+  private var currentDirectory: String { (try? currentFolder()) ?? "/" }
+}

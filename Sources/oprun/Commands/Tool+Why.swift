@@ -1,0 +1,248 @@
+// `oprun why`: whether a cached step would run, and which part of its key has changed.
+
+import Caching
+import Diagnostics
+import Execution
+import Masking
+import Plans
+import Reporting
+import RunFiles
+import Scheduling
+
+extension Tool {
+  func why(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    let options = planningOptions(invocation, nil)
+    guard var pipeline = load(invocation.operands[0], options) else {
+      return ExitStatus.invalidPipeline
+    }
+    let reading = readSecrets(of: &pipeline)
+    switch plan(invocation.operands[0], pipeline, options, reading) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      keepUntilExit((pipeline, plan))
+      return explain(plan, invocation, reading.secrets)
+    }
+  }
+
+  private func explain(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
+    let review = review(of: plan, invocation, secrets, runsTools: true)
+    let asked = plan.askedSteps
+    if invocation.isOn(Options.json) {
+      output.write(jsonList: asked) { operation in
+        let id = secrets.masker?.mask(plan.steps[operation.index].id)
+        writeJSON(
+          review?.verdict(on: operation) ?? plan.verdictWithoutCache(on: operation),
+          of: id ?? plan.steps[operation.index].id)
+      }
+      output.writeNewline()
+      return ExitStatus.success
+    }
+    shareOutputWithRunner()
+    for operation in asked {
+      let verdict = review?.verdict(on: operation) ?? plan.verdictWithoutCache(on: operation)
+      let id = secrets.masker?.mask(plan.steps[operation.index].id)
+      output.write(messageLine(id ?? plan.steps[operation.index].id) + "  " + verdict.headline)
+      output.writeNewline()
+      for line in verdict.lines {
+        output.write("  " + messageLine(line))
+        output.writeNewline()
+      }
+    }
+    return ExitStatus.success
+  }
+
+  /// What would become of the steps; nil if nothing was ever cached.
+  func review(
+    of plan: Plan, _ invocation: Invocation, _ secrets: Secrets, runsTools: Bool
+  ) -> CacheReview? {
+    guard let opened = try? StateDirectory(path: stateDirectory(invocation)).open(),
+      let folder = try? CacheFolder.open(in: opened)
+    else { return nil }
+    let options = cacheOptions(invocation, runID: "", secrets)
+    return CacheReview(StepCache(folder, options), plan, runsTools: runsTools)
+  }
+
+  private func writeJSON(_ verdict: CacheVerdict, of id: String) {
+    output.write("{")
+    output.write(field: "step", isFirst: true)
+    output.write(json: id)
+    output.write(field: "state")
+    output.write(json: verdict.word)
+    output.write(field: "changes")
+    output.write(jsonList: verdict.changes) { change in
+      output.write("{")
+      output.write(field: "part", isFirst: true)
+      output.write(json: change.part)
+      output.write(field: "name")
+      output.write(json: change.name)
+      if let (was, now) = change.values {
+        output.write(field: "was")
+        was.map { output.write(json: $0) } ?? output.write("null")
+        output.write(field: "now")
+        now.map { output.write(json: $0) } ?? output.write("null")
+      } else {
+        output.write(field: "change")
+        output.write(json: change.kind)
+      }
+      output.write("}")
+    }
+    if case .refused(let reason) = verdict {
+      output.write(field: "reason")
+      output.write(json: reason)
+    }
+    output.write("}")
+  }
+}
+
+extension Plan {
+  /// The steps that were asked for, groups as what they stand for; without a name all that are cached.
+  fileprivate var askedSteps: [OperationID] {
+    let named =
+      named.isEmpty
+      ? steps.indices.map { OperationID($0) }.filter { steps[$0.index].settings.cache != nil }
+      : named.sorted()
+    var seen: Set<OperationID> = []
+    return named.flatMap { members(of: $0) }.filter { seen.insert($0).inserted }
+  }
+
+  private func members(of operation: OperationID) -> [OperationID] {
+    guard let members = groups[operation]?.members, !members.isEmpty else { return [operation] }
+    return members.flatMap { self.members(of: $0) }
+  }
+
+  fileprivate func verdictWithoutCache(on operation: OperationID) -> CacheVerdict {
+    steps[operation.index].settings.cache == nil ? .uncached : .neverRan
+  }
+}
+
+extension CacheVerdict {
+  var word: String {
+    switch self {
+    case .uncached: "uncached"
+    case .late: "late"
+    case .upToDate: "up_to_date"
+    case .restorable: "restorable"
+    case .neverRan: "never_ran"
+    case .changed: "changed"
+    case .lost: "lost"
+    case .refused: "refused"
+    case .refreshed: "refreshed"
+    }
+  }
+
+  var headline: String {
+    switch self {
+    case .uncached: "runs every time: it has no 'cache'"
+    case .late: "is known only while running: it uses values of other steps"
+    case .upToDate: "is up to date"
+    case .restorable: "is up to date: its outputs will be restored"
+    case .neverRan: "runs: no result of it is known"
+    case .changed: "runs: it is not what it was"
+    case .lost: "runs: its outputs have changed, and the cache does not have them"
+    case .refused(let reason): "runs every time: \(reason)"
+    case .refreshed: "runs: it was asked for"
+    }
+  }
+
+  /// A few words for a list; nil if there is nothing to say.
+  var reason: String? {
+    switch self {
+    case .uncached, .late: return nil
+    case .upToDate: return "up to date"
+    case .restorable: return "up to date, to be restored"
+    case .neverRan: return "no result is known"
+    case .refreshed: return "--refresh"
+    case .refused(let reason): return "not cached: \(reason)"
+    case .changed, .lost:
+      let first = changes.first.map { change in
+        let what = isOfOutputs ? "output" : change.part
+        return ([what, change.name].filter { !$0.isEmpty } + [change.word]).joined(separator: " ")
+      }
+      let more = changes.count > 1 ? " and \(changes.count - 1) more" : ""
+      return (first ?? "changed") + more
+    }
+  }
+
+  var changes: [KeyChange] {
+    switch self {
+    case .changed(let changes): changes
+    case .lost(let files): files.map { .file($0) }
+    case .uncached, .late, .upToDate, .restorable, .neverRan, .refused, .refreshed: []
+    }
+  }
+
+  var lines: [String] {
+    let lines = changes.prefix(20).map { change in
+      isOfOutputs ? "output \(change.name) \(change.word)" : change.line
+    }
+    return lines + (changes.count > 20 ? ["… and \(changes.count - 20) more"] : [])
+  }
+
+  private var isOfOutputs: Bool { if case .lost = self { true } else { false } }
+}
+
+extension KeyChange {
+  var part: String {
+    switch self {
+    case .file: "input"
+    case .part(let kind, _, _, _): kind.word
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .file(let file): file.path
+    case .part(_, let name, _, _): name
+    }
+  }
+
+  /// For programs.
+  var kind: String {
+    guard case .file(let file) = self else { return "changed" }
+    return "\(file.kind)"
+  }
+
+  var word: String {
+    guard case .file(let file) = self else { return "changed" }
+    return switch file.kind {
+    case .added: "is new"
+    case .removed: "is gone"
+    case .changed: "changed"
+    }
+  }
+
+  /// The values before and now; nil for what has none that would say something.
+  var values: (was: String?, now: String?)? {
+    guard case .part(let kind, _, let was, let now) = self else { return nil }
+    switch kind {
+    case .tool, .upstream: return nil
+    case .format, .command, .shell, .directory, .input, .variable, .declaration, .program:
+      return (was, now)
+    }
+  }
+
+  var line: String {
+    let subject = [part, name].filter { !$0.isEmpty }.joined(separator: " ")
+    guard let (was, now) = values else { return "\(subject) \(word)" }
+    guard let was else { return "\(subject) is new: \(quoted(now ?? ""))" }
+    guard let now else { return "\(subject) is gone: it was \(quoted(was))" }
+    return "\(subject) changed from \(quoted(was)) to \(quoted(now))"
+  }
+}
+
+extension KeyPart.Kind {
+  fileprivate var word: String {
+    switch self {
+    case .format: "format"
+    case .command: "command"
+    case .shell: "shell"
+    case .directory: "working_dir"
+    case .input: "stdin"
+    case .variable: "variable"
+    case .declaration: "cache"
+    case .tool: "tool"
+    case .upstream: "step"
+    case .program: "program"
+    }
+  }
+}

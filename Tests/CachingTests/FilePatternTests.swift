@@ -1,0 +1,147 @@
+// Patterns of `cache`, and the files that they find.
+
+import Foundation
+import Testing
+
+@testable import Caching
+
+struct FilePatternTests {
+  @Test(arguments: [
+    ("src", "src", true), ("src", "src/a/b.c", true), ("src", "srcs", false),
+    ("./src/", "src/a", true), ("src/*.c", "src/a.c", true), ("src/*.c", "src/a.h", false),
+    ("src/*.c", "src/d/a.c", false), ("**/*.c", "a.c", true), ("**/*.c", "x/y/a.c", true),
+    ("*.c", ".a.c", false), (".*", ".a.c", true), ("src/**", "src/a/b", true),
+    ("src/**", "src", false), ("a?[0-9]", "ab7", true), ("/etc/*", "/etc/hosts", true),
+    ("etc/*", "/etc/hosts", false), ("old*", "older/deep/file", true),
+  ])
+  func `a pattern covers paths`(_ pattern: String, _ path: String, _ isCovered: Bool) {
+    #expect(FilePattern(pattern).covers(path) == isCovered)
+  }
+
+  @Test(arguments: [
+    ("src/a.c", "src/a.c", true), ("src/*.c", "src", false), ("**", ".", false),
+    ("/usr/include/*.h", "/usr/include", false), (".", ".", true), ("../x/*", "../x", false),
+  ])
+  func `all matches are below its fixed path`(
+    _ pattern: String, _ path: String, _ isPlain: Bool
+  ) {
+    #expect(FilePattern(pattern).fixedPath == path)
+    #expect(FilePattern(pattern).isPlain == isPlain)
+  }
+}
+
+struct FileStampTests {
+  @Test func `a stamp is trusted only when a later change would give another one`() {
+    var stamp = FileStamp()
+    stamp.changed = 1_000_000_000_123
+    stamp.modified = 5
+    #expect(!stamp.isSettled(at: 1_000_000_000_123))
+    #expect(!stamp.isSettled(at: 1_000_010_000_000))
+    #expect(stamp.isSettled(at: 1_000_030_000_000))
+    // It may be rounded to seconds.
+    stamp.changed = 1_000_000_000_000
+    #expect(!stamp.isSettled(at: 1_002_000_000_000))
+    #expect(stamp.isSettled(at: 1_003_000_000_000))
+    // In the future it says nothing, even if the file was written long ago.
+    #expect(!stamp.isSettled(at: 999_000_000_000))
+  }
+
+  @Test func `a file that was just written is read again, an old one is not`() throws {
+    let folder = try TemporaryFolder()
+    folder.write("one", to: "file")
+    let fresh = try folder.inspect(["file"])
+    folder.wait(for: "file")
+    let settled = try folder.inspect(["file"])
+    #expect(fresh[0].digest == settled[0].digest)
+    #expect(settled[0].digest == CacheDigest(ofContent: "one"))
+    // A lie in what is known is believed only for a settled stamp.
+    var lie = settled[0]
+    lie.digest = CacheDigest(of: "lie")
+    #expect(try folder.inspect(["file"], known: [lie])[0].digest == lie.digest)
+    var early = lie
+    early.stamp.distrust()
+    #expect(try folder.inspect(["file"], known: [early])[0].digest == settled[0].digest)
+    folder.write("two", to: "file")
+    #expect(try folder.inspect(["file"], known: [lie])[0].digest == CacheDigest(ofContent: "two"))
+  }
+}
+
+struct FileInspectorTests {
+  @Test func `what is read is found in order, with what is behind links`() throws {
+    let folder = try TemporaryFolder()
+    for path in ["b/2", "b/1", "a.c", "b/.hidden", "c/x.c"] { folder.write(path, to: path) }
+    symlink("a.c", folder.path + "/link.c")
+    symlink("nowhere", folder.path + "/gone.c")
+    let found = try folder.inspect(["b", "*.c", "none", "!b/2"]).filter { !$0.isOnlyListed }
+    #expect(
+      found.map { "\($0.path) \($0.kind)\($0.isBehindLink ? " behind" : "")" } == [
+        "a.c file", "b directory", "b/.hidden file", "b/1 file", "gone.c link",
+        "gone.c absent behind", "link.c link", "link.c file behind", "none absent",
+      ])
+  }
+
+  @Test func `a circle of links has an end`() throws {
+    let folder = try TemporaryFolder()
+    mkdir(folder.path + "/d", 0o755)
+    symlink("..", folder.path + "/d/up")
+    symlink("d", folder.path + "/top")
+    #expect(try folder.inspect(["top", "d", "**"]).count > 3)
+  }
+
+  @Test func `the state directory is never looked into`() throws {
+    let folder = try TemporaryFolder()
+    folder.write("x", to: "state/x")
+    folder.write("y", to: "y")
+    let hidden = open(folder.path + "/state", O_RDONLY)
+    defer { close(hidden) }
+    let found = try folder.inspect([".", "**"], hidden: FolderIdentity(of: hidden))
+    #expect(!found.contains { $0.path.contains("state/") })
+    #expect(found.contains { $0.path == "y" })
+  }
+}
+
+/// A directory that is removed with the object.
+final class TemporaryFolder {
+  let path: String
+
+  init() throws {
+    var name = Array((NSTemporaryDirectory() + "/oprun-caching-XXXXXX").utf8CString)
+    path = try #require(mkdtemp(&name).map { String(cString: $0) })
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func write(_ text: String, to name: String) {
+    let place = path + "/" + name
+    let parent = (place as NSString).deletingLastPathComponent
+    try? FileManager.default.createDirectory(
+      atPath: parent, withIntermediateDirectories: true)
+    _ = FileManager.default.createFile(atPath: place, contents: Data(text.utf8))
+  }
+
+  /// Waits until a change of the file would give it another stamp.
+  func wait(for name: String) {
+    var status = stat()
+    stat(path + "/" + name, &status)
+    while !FileStamp(status).isSettled(at: FileStamp.now) { usleep(5000) }
+  }
+
+  func inspect(
+    _ patterns: [String], known: [FileEntry] = [], hidden: FolderIdentity? = nil
+  ) throws -> [FileEntry] {
+    let root = open(path, O_RDONLY | O_DIRECTORY)
+    defer { close(root) }
+    var inspector = FileInspector(root, knowing: nil, hidden: hidden, followsLinks: true)
+    inspector.learn(known)
+    return try inspector.inspect(patterns)
+  }
+}
+
+extension CacheDigest {
+  /// The digest of a file with this content.
+  init(ofContent text: String) {
+    var builder = DigestBuilder()
+    Array(text.utf8).withUnsafeBytes { builder.addRaw($0) }
+    self = builder.finish()
+  }
+}
