@@ -30,13 +30,9 @@ struct FormatReferenceTests {
     for example in examples { _ = try plan(String(example), options) }
   }
 
-  @Test func `every key has a row, or is named among what is not supported yet`() throws {
-    let later = try #require(text.split(separator: "## Not supported yet").last)
+  @Test func `every key has a row`() {
     for row in ObjectKind.allCases.flatMap(\.rows) {
-      switch row.support {
-      case .supported: #expect(text.contains("\n| `\(row.key)` |"), "\(row.key)")
-      case .notYet: #expect(later.contains("`\(row.key)`"), "\(row.key)")
-      }
+      #expect(text.contains("\n| `\(row.key)` |"), "\(row.key)")
     }
   }
 
@@ -49,7 +45,7 @@ struct FormatReferenceTests {
     }
     for (keys, reach) in zip(told, PipelineKey.Reach.allCases) {
       let known = PipelineKey.allCases.filter {
-        $0.reach == reach && $0.row.support == .supported
+        $0.reach == reach
       }
       #expect(keys == Set(known.map(\.row.key)), "\(reach)")
     }
@@ -57,7 +53,7 @@ struct FormatReferenceTests {
   }
 
   @Test func `the defaults of the tables are those of the code`() {
-    for row in ObjectKind.allCases.flatMap(\.rows) where row.support == .supported {
+    for row in ObjectKind.allCases.flatMap(\.rows) {
       guard let value = row.defaultValue else { continue }
       let lines = text.split(separator: "\n").filter { $0.hasPrefix("| `\(row.key)` |") }
       #expect(lines.contains { $0.contains("| `\(value)` |") }, "\(row.key): \(value)")

@@ -6,9 +6,9 @@ import Testing
 let tables = [topLevelExamples, stepExamples] + partExamples + inputPartExamples
 
 struct KeyTests {
-  @Test func `every supported key has accepted and refused examples`() {
+  @Test func `every key has accepted and refused examples`() {
     for table in tables {
-      for row in table.rows where row.support == .supported && row.key != "steps" {
+      for row in table.rows where row.key != "steps" {
         let examples = table.keys[row.key]
         #expect(examples?.accepted.isEmpty == false, "\(table.name) \(row.key)")
         #expect(examples?.refused.isEmpty == false, "\(table.name) \(row.key)")
@@ -47,22 +47,11 @@ struct KeyTests {
     }
   }
 
-  @Test func `keys that are planned are refused at their place`() {
-    for table in tables {
-      for row in table.rows where row.support == .notYet {
-        let text = table.file("\(row.key): x")
-        let found = messages(text)
-        #expect(found.count == 1, "\(table.name) \(row.key)")
-        #expect(found.first?.hasSuffix(" '\(row.key)' is not supported yet") == true)
-      }
-    }
-  }
-
   @Test func `every key is documented and its default is accepted`() {
     for table in tables {
       for row in table.rows {
         #expect(row.doc.hasSuffix("."), "\(table.name) \(row.key)")
-        guard let value = row.defaultValue, row.support == .supported else { continue }
+        guard let value = row.defaultValue else { continue }
         #expect(messages(table.file("\(row.key): \(value)")) == [], "\(table.name) \(row.key)")
       }
     }

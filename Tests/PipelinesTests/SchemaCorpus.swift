@@ -25,7 +25,7 @@ enum SchemaCorpus {
 
   /// The examples that the schema shows.
   static let rowExamples = tables.flatMap { table in
-    table.rows.filter { $0.support == .supported && $0.key != "steps" }.compactMap { row in
+    table.rows.filter { $0.key != "steps" }.compactMap { row in
       row.example.map {
         SchemaSample(name: "\(table.name) \(row.key): \($0)", text: table.file("\(row.key): \($0)"))
       }
@@ -34,7 +34,7 @@ enum SchemaCorpus {
 
   /// Every key with values of every kind, most of them wrong.
   static let probes = (tables + [defaultsExamples]).flatMap { table in
-    table.rows.filter { $0.support == .supported }.flatMap { row in
+    table.rows.flatMap { row in
       (probeValues + row.type.choices).map { value in
         let line = "\(row.key): \(value)"
         return SchemaSample(

@@ -175,13 +175,17 @@ final class LaunchSlot {
     launch.pointee.script = request.script ?? -1
     launch.pointee.is_terminal = request.isTerminal ? 1 : 0
     launch.pointee.nice = request.nice
-    confined = request.confined
+    launch.pointee.kept = request.kept ?? (-1, -1)
+    confine(request.confined)
+  }
+
+  private func confine(_ confined: ConfinedStart?) {
+    self.confined = confined
     launch.pointee.is_confined = confined == nil ? 0 : 1
     launch.pointee.outside = confined.map { UnsafePointer($0.outside.rules) }
     launch.pointee.outside_count = confined?.outside.count ?? 0
     launch.pointee.rules = confined.map { UnsafePointer($0.rules.rules) }
     launch.pointee.rule_count = confined?.rules.count ?? 0
-    launch.pointee.kept = request.kept ?? (-1, -1)
   }
 
   private func reserve(text textNeeded: Int, pointers pointersNeeded: Int) {

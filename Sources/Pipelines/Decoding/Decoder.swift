@@ -58,37 +58,33 @@ struct Fields<Key: ObjectKey> {
   fileprivate var present: UInt64 = 0
   /// The keys for which mistyped ones were taken.
   fileprivate var presumed: UInt64 = 0
-  fileprivate var usable: UInt64 = 0
   private var nodes = InlineArray<48, Int32>(repeating: 0)
 
   fileprivate init(map: NodeIndex) { self.map = map }
 
-  /// The value of a key; nil if it is not written or was refused.
+  /// The value of a key; nil if it is not written.
   subscript(key: Key) -> NodeIndex? {
-    usable & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
+    present & Self.bit(key) == 0 ? nil : Int(nodes[Int(key.rawValue)])
   }
 
-  /// Whether the key is written, even if it was refused.
+  /// Whether the key is written, or a mistyped one was taken for it.
   func holds(_ key: Key) -> Bool { (present | presumed) & Self.bit(key) != 0 }
 
-  /// The same, except for a key for which a mistyped one was taken.
+  /// Whether the key itself is written.
   func isWritten(_ key: Key) -> Bool { present & Self.bit(key) != 0 }
 
   /// Whether there is a key that is not among these.
-  func holdsMore(than keys: UInt64) -> Bool { usable & ~keys != 0 }
+  func holdsMore(than keys: UInt64) -> Bool { present & ~keys != 0 }
 
   static func bit(_ key: Key) -> UInt64 { 1 << UInt64(key.rawValue) }
 
   fileprivate mutating func set(_ key: Key, _ node: NodeIndex) {
     present |= Self.bit(key)
-    usable |= Self.bit(key)
     nodes[Int(key.rawValue)] = Int32(truncatingIfNeeded: node)
   }
 
   /// Counts a mistyped key as written, so that it is not also reported as missing.
   fileprivate mutating func presume(_ key: Key) { presumed |= Self.bit(key) }
-
-  fileprivate mutating func refuse(_ key: Key) { usable &= ~Self.bit(key) }
 }
 
 extension Decoder {
@@ -116,7 +112,6 @@ extension Decoder {
     if !strangers.isEmpty {
       reportStrangers(strangers, in: &fields, table, owner(self, fields))
     }
-    if fields.present & table.unsupported != 0 { refuseUnsupported(in: &fields, table) }
     return fields
   }
 
@@ -164,18 +159,6 @@ extension Decoder {
 
   private func isExtension(_ key: NodeIndex) -> Bool {
     tree.withBytes(of: key) { $0.starts(with: "x-".utf8) }
-  }
-
-  private mutating func refuseUnsupported<Key: ObjectKey>(
-    in fields: inout Fields<Key>, _ table: KeyTable<Key>
-  ) {
-    for key in Key.allCases
-    where fields.holds(key) && table.unsupported & Fields<Key>.bit(key) != 0 {
-      if let value = fields[key] {
-        report(keyNode(of: value)) { DecodingMessage.notYet(key.row.key, at: $0) }
-      }
-      fields.refuse(key)
-    }
   }
 
   /// The key of a value, which directly precedes it.

@@ -36,10 +36,6 @@ enum DecodingMessage {
       secondary: [.init(first, "first here")])
   }
 
-  static func notYet(_ key: String, at span: Span) -> Diagnostic {
-    Diagnostic("\(quoted(key)) is not supported yet", at: span)
-  }
-
   static func noExpression(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic("\(quoted(key)) cannot contain an expression: it must be known in advance", at: span)
   }

@@ -5,12 +5,6 @@ import Expressions
 
 /// One key of an object.
 package struct KeyRow: Sendable {
-  package enum Support: Sendable {
-    case supported
-    /// The key is known, and refused where it is used until it is supported.
-    case notYet
-  }
-
   package let name: StaticString
   package let type: ValueType
   /// One line of documentation, for the reference and the schema.
@@ -20,11 +14,10 @@ package struct KeyRow: Sendable {
   /// An example, if the type does not say everything.
   package let example: String?
   package let isRequired: Bool
-  package let support: Support
 
   init(
     _ name: StaticString, _ type: ValueType, _ doc: String, default defaultValue: String? = nil,
-    example: String? = nil, isRequired: Bool = false, _ support: Support = .supported
+    example: String? = nil, isRequired: Bool = false
   ) {
     self.name = name
     freeName = nil
@@ -33,7 +26,6 @@ package struct KeyRow: Sendable {
     self.defaultValue = defaultValue
     self.example = example
     self.isRequired = isRequired
-    self.support = support
   }
 
   package var key: String { freeName ?? name.description }
@@ -50,7 +42,6 @@ package struct KeyRow: Sendable {
     defaultValue = nil
     example = nil
     isRequired = false
-    support = .supported
   }
 }
 
@@ -76,8 +67,6 @@ struct KeyTable<Key: ObjectKey>: Sendable {
   let rows: [KeyRow]
   private let keys: [Key]
   private let names: NameTable
-  /// A bit for each key that is not supported yet.
-  let unsupported: UInt64
 
   init() {
     let keys = Array(Key.allCases)
@@ -86,9 +75,6 @@ struct KeyTable<Key: ObjectKey>: Sendable {
     self.rows = rows
     precondition(keys.count <= 48, "the keys of an object must fit its Fields")
     names = NameTable(rows.map(\.key))
-    unsupported = keys.reduce(0) { bits, key in
-      rows[Int(key.rawValue)].support == .notYet ? bits | 1 << UInt64(key.rawValue) : bits
-    }
   }
 
   func find(_ name: UnsafeBufferPointer<UInt8>) -> Key? { names.find(name).map { keys[$0] } }

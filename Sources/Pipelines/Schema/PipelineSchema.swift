@@ -1,5 +1,5 @@
 // The JSON schema of pipeline files, for editors: made from the key tables, so it lists what the
-// decoder knows. Keys that are not supported yet are left out.
+// decoder knows.
 
 import BuiltinSteps
 import Plans
@@ -41,7 +41,6 @@ package var testSchema: String {
 extension ObjectKind {
   /// The schema of a map with the keys of the table.
   fileprivate var schema: JSONObject {
-    let rows = rows.filter { $0.support == .supported }
     var properties = JSONObject()
     for row in rows { properties.add(row.key, .object(row.schema)) }
     var schema: JSONObject = ["type": "object", "properties": .object(properties)]

@@ -259,9 +259,7 @@ struct Command: Sendable {
   ]
 
   /// Commands that are known by name but do not exist yet.
-  static let later = [
-    "watch",
-  ]
+  static let later = ["watch"]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.
   var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }
