@@ -317,8 +317,7 @@ package struct RunMachine {
 
   /// The one door of endings: reports each of them.
   private mutating func tell(_ operation: OperationID, _ ending: Ending, _ cause: Cause) {
-    let isForgiven = ending.outcome.isFailure && groups.isForgiven(operation)
-    say(.settled(operation, isForgiven ? Ending(ending.outcome, isAllowed: true) : ending, cause))
+    say(.settled(operation, asReported(ending, of: operation), cause))
     setGate(of: operation, to: nil)
     steps.end(operation)
     noteCancelled(operation, ending, cause)

@@ -381,8 +381,11 @@ private struct RandomRun {
     case .ended(_, _, let end): if end.timedOut { seen.insert("time limit") }
     case .stopping: isStopping = true
     case .reopened(let operation, let ending):
-      if settled.removeValue(forKey: operation) != ending {
-        complaints.append("\(operation) is reopened and had not ended like that")
+      let before = settled.removeValue(forKey: operation)
+      if before != ending {
+        complaints.append(
+          "\(operation) is reopened after \(ending), and had ended as \(before.map { "\($0)" } ?? "nothing")"
+        )
       }
       earlier[operation, default: []].append(ending)
       seen.insert(ending.outcome == .blocked ? "retry with blocked" : "retry again")
