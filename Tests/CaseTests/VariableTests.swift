@@ -92,7 +92,7 @@ import Testing
       "resume", "history", "show", "logs", "report", "analyze", "prune", "status", "pause",
       "continue", "cancel",
     ]
-    let operands = ["retry": "a", "set": "max_parallel=2"]
+    let operands = ["retry": "a", "set": "max_parallel=2", "trace": "pipeline.yml a"]
     for (option, commands) in flags() {
       for command in commands {
         let operand = operands[command] ?? (aboutRuns.contains(command) ? "" : "pipeline.yml")
