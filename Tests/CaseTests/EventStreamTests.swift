@@ -28,7 +28,7 @@ struct EventStreamTests {
       - {id: flaky, run: "test $OPRUN_ATTEMPT = 2", retry: {limit: 1, delay: 1ms}}
       - id: daemon
         orphans: warn
-        run: setsid sleep 0.3 & echo "\\"quoted\\" \\u00e4 \\0 $!"
+        run: setsid sleep 3 & echo "\\"quoted\\" \\u00e4 \\0 $!"
       - {id: red, run: exit 3, on_failure: echo sorry, allow_failure: true}
       - {id: missing, run: [no-such-program], allow_failure: true}
       - {id: killed, run: kill -9 $$, allow_failure: true}
