@@ -100,16 +100,7 @@ extension CacheFolder {
 
   private func names(in folder: String) -> [String] {
     let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard number >= 0, let list = fdopendir(number) else { return [] }
-    defer { closedir(list) }
-    var names: [String] = []
-    while let entry = readdir(list) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
+    return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }
 }
 

@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// Why it cannot be known what a step depends on, or what it made.
 package struct CacheFault: Error, Hashable {
@@ -245,18 +246,7 @@ struct FileInspector {
       if Errno(errno).meansAbsent { return [] }
       throw .unreadable(path, errno)
     }
-    guard let list = fdopendir(folder) else {
-      close(folder)
-      throw .unreadable(path, errno)
-    }
-    defer { closedir(list) }
-    var names: [String] = []
-    while let entry = readdir(list) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
+    guard let names = namesOfFiles(owning: folder) else { throw .unreadable(path, errno) }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 

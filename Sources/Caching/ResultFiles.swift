@@ -2,6 +2,7 @@
 
 import Diagnostics
 import Glibc
+import RunFiles
 
 /// The files of a result, below the directory of a step.
 struct ResultFiles {
@@ -148,20 +149,7 @@ struct ResultFiles {
 
   private func names(in path: String) -> [String] {
     let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard folder >= 0 else { return [] }
-    guard let list = fdopendir(folder) else {
-      close(folder)
-      return []
-    }
-    defer { closedir(list) }
-    var names: [String] = []
-    while let entry = readdir(list) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
-        field.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
+    return folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []
   }
 
   private mutating func temporaryName(beside path: String) -> String {

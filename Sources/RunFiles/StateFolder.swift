@@ -39,7 +39,7 @@ package final class StateFolder {
   /// The names in a folder within the state directory.
   package func names(in folder: String) -> [String] {
     let number = openat(descriptor, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    return number >= 0 ? namesOfFiles(owning: number) : []
+    return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }
 
   /// Removes a file; false, with `errno`, if it is still there.
@@ -71,11 +71,13 @@ package final class StateFolder {
   }
 }
 
-/// The names in an open folder, which is closed.
-private func namesOfFiles(owning folder: Int32) -> [String] {
+/// The names in an open folder, which is closed, in no order. Nil, with `errno`, if it cannot be listed.
+package func namesOfFiles(owning folder: Int32) -> [String]? {
   guard let list = fdopendir(folder) else {
+    let reason = errno
     close(folder)
-    return []
+    errno = reason
+    return nil
   }
   defer { closedir(list) }
   var names: [String] = []
@@ -95,7 +97,7 @@ func removeTree(_ name: String, in parent: Int32) -> Bool {
   guard folder >= 0 else { return errno == ENOENT }
   let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
   defer { close(folder) }
-  for entry in copy >= 0 ? namesOfFiles(owning: copy) : [] {
+  for entry in copy >= 0 ? namesOfFiles(owning: copy) ?? [] : [] {
     if unlinkat(folder, entry, 0) == 0 { continue }
     guard errno == EISDIR || errno == EPERM, removeTree(entry, in: folder) else { return false }
   }
