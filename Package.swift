@@ -115,8 +115,8 @@ let package = Package(
     tests(
       "ExecutionTests",
       [
-        "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking", "CLinux", "TestSupport",
+        "Execution", "Caching", "Pipelines", "Running", "Plans", "Expressions", "RunFiles",
+        "Scheduling", "Diagnostics", "Masking", "CLinux", "oprun", "TestSupport",
       ]),
     tests(
       "ReportingTests",

@@ -1,20 +1,22 @@
 // Numbers, texts and digests as bytes, for what is kept and for what processes tell each other. A reader
 // of damaged bytes finds nothing, and never more than there is.
 
-struct ByteWriter {
-  private(set) var bytes: [UInt8] = []
+package struct ByteWriter {
+  package private(set) var bytes: [UInt8] = []
 
-  mutating func add(_ byte: UInt8) { bytes.append(byte) }
+  package init() {}
 
-  mutating func append(_ more: [UInt8]) { bytes += more }
+  package mutating func add(_ byte: UInt8) { bytes.append(byte) }
 
-  mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+  package mutating func append(_ more: [UInt8]) { bytes += more }
 
-  mutating func add(_ number: Int) {
+  package mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
+
+  package mutating func add(_ number: Int) {
     withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func add(_ text: String) {
+  package mutating func add(_ text: String) {
     var text = text
     text.withUTF8 { characters in
       add(characters.count)
@@ -22,56 +24,70 @@ struct ByteWriter {
     }
   }
 
+  package mutating func add(data: [UInt8]) {
+    add(data.count)
+    bytes += data
+  }
+
   mutating func add(_ digest: CacheDigest) {
     withUnsafeBytes(of: digest.words) { bytes.append(contentsOf: $0) }
   }
 
-  mutating func add<Item>(_ items: [Item], _ body: (inout ByteWriter, Item) -> Void) {
+  package mutating func add<Item>(_ items: [Item], _ body: (inout ByteWriter, Item) -> Void) {
     add(items.count)
     for item in items { body(&self, item) }
   }
 
-  mutating func add(_ texts: [String]) { add(texts) { $0.add($1) } }
+  package mutating func add(_ texts: [String]) { add(texts) { $0.add($1) } }
 }
 
 /// The bytes cannot be what they should be.
-struct DamagedBytes: Error {}
+package struct DamagedBytes: Error {
+  package init() {}
+}
 
-struct ByteReader {
+package struct ByteReader {
   private let bytes: ArraySlice<UInt8>
   private var position: Int
 
-  init(_ bytes: ArraySlice<UInt8>) {
+  package init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
   }
 
-  var isAtEnd: Bool { position == bytes.endIndex }
+  package var isAtEnd: Bool { position == bytes.endIndex }
 
-  mutating func byte() throws(DamagedBytes) -> UInt8 {
+  package mutating func byte() throws(DamagedBytes) -> UInt8 {
     guard position < bytes.endIndex else { throw DamagedBytes() }
     position += 1
     return bytes[position - 1]
   }
 
-  mutating func flag() throws(DamagedBytes) -> Bool { try byte() != 0 }
+  package mutating func flag() throws(DamagedBytes) -> Bool { try byte() != 0 }
 
-  mutating func number() throws(DamagedBytes) -> Int {
+  package mutating func number() throws(DamagedBytes) -> Int {
     Int(truncatingIfNeeded: try word()).littleEndian
   }
 
-  mutating func text() throws(DamagedBytes) -> String {
+  package mutating func text() throws(DamagedBytes) -> String {
     let count = try number()
     guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
     defer { position += count }
     return String(decoding: bytes[position..<position + count], as: UTF8.self)
   }
 
+  package mutating func data() throws(DamagedBytes) -> [UInt8] {
+    let count = try number()
+    guard count >= 0, count <= bytes.endIndex - position else { throw DamagedBytes() }
+    defer { position += count }
+    return Array(bytes[position..<position + count])
+  }
+
   mutating func digest() throws(DamagedBytes) -> CacheDigest {
     CacheDigest(words: (try word(), try word(), try word(), try word()))
   }
 
-  mutating func list<Item>(
+  package mutating func list<Item>(
     _ body: (inout ByteReader) throws(DamagedBytes) -> Item
   ) throws(DamagedBytes) -> [Item] {
     let count = try number()
@@ -82,7 +98,7 @@ struct ByteReader {
     return items
   }
 
-  mutating func texts() throws(DamagedBytes) -> [String] {
+  package mutating func texts() throws(DamagedBytes) -> [String] {
     try list { reader throws(DamagedBytes) in try reader.text() }
   }
 

@@ -39,6 +39,9 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's
+  /// own commands.
+  var sharesDirectory = false
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID

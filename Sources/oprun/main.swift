@@ -16,4 +16,8 @@ if clinux_word_count() == 3, let word = clinux_word(0), strcmp(word, guardianNam
 if clinux_word_count() > 3, let word = clinux_word(1), strcmp(word, CommandTrace.word) == 0 {
   CommandTrace.watch(commandLineWords())
 }
+// A job of a cluster runs one command of a run.
+if clinux_word_count() > 1, let word = clinux_word(1), strcmp(word, NodeTask.word) == 0 {
+  exit(NodeTask.perform(commandLineWords()))
+}
 exit(Tool().perform())

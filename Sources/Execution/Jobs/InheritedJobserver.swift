@@ -38,6 +38,13 @@ package struct InheritedJobserver: Sendable {
     return InheritedJobserver(flags, .unavailable)
   }
 
+  /// What MAKEFLAGS says where it comes from another machine: what it names is not here.
+  static func ofAnotherMachine() -> InheritedJobserver {
+    guard let text = getenv("MAKEFLAGS") else { return .none }
+    let flags = MakeFlags(String(cString: text))
+    return InheritedJobserver(flags, flags.namesJobserver ? .unavailable : .absent)
+  }
+
   package var isUsable: Bool { if case .usable = state { true } else { false } }
 
   /// The number of jobs of that make, if it says so.

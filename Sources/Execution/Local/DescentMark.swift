@@ -25,6 +25,18 @@ struct DescentMark: Hashable {
     guard limit.rlim_max >= limit.rlim_cur, setrlimit(resource, &limit) == 0 else { return nil }
   }
 
+  /// Takes a mark away from this process, that of a run on whose behalf it was started elsewhere: Slurm
+  /// passes the limits of `sbatch` on to the job.
+  static func giveUp() {
+    var limit = rlimit()
+    let resource = __rlimit_resource_t(__RLIMIT_RSS.rawValue)
+    guard getrlimit(resource, &limit) == 0,
+      DescentMark.possible.contains(UInt64(limit.rlim_cur))
+    else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(resource, &limit)
+  }
+
   /// Makes a mark that has already been set.
   init(value: UInt64) { self.value = value }
 

@@ -62,7 +62,8 @@ final class LocalProcesses {
     self.workspace = workspace
     directory = options.directory
     masker = options.secrets.masker
-    outputFolder = masker == nil ? nil : options.folder(from: workspace)
+    outputFolder =
+      masker == nil || options.sharesDirectory ? nil : options.folder(from: workspace)
     var limits = try DescriptorLimits()
     try limits.makeRoom(forCommands: wanted)
     launcher = try Launcher(jobs: jobs, inherited: options.jobs.inherited)
@@ -204,13 +205,25 @@ final class LocalProcesses {
   func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
     guard let command = commands.first(where: { $0.key == key }) else { return }
     command.isStopping = true
-    // This takes some 200 µs; it is bounded, since a program on a dead network disk may never load.
-    for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
+    awaitProgram(of: command)
     if Glibc.kill(-command.processID, signal) < 0, errno == EPERM {
       report(outOfReach: [command.processID], of: command)
     }
     // A stopped process handles no other signal.
     Glibc.kill(-command.processID, SIGCONT)
+  }
+
+  /// Sends a signal to the command's whole group that does not ask it to end.
+  func pass(_ signal: Int32, to key: CommandKey) {
+    guard let command = commands.first(where: { $0.key == key && $0.exit == nil }) else { return }
+    awaitProgram(of: command)
+    Glibc.kill(-command.processID, signal)
+  }
+
+  /// Waits until a signal to the command's group reaches it. This takes some 200 µs; it is bounded,
+  /// since a program on a dead network disk may never load.
+  private func awaitProgram(of command: RunningCommand) {
+    for _ in 0..<1000 where command.launch.isLoading(command.processID) { usleep(50) }
   }
 
   /// Kills the command's group now, and everything else that belongs to it.

@@ -60,6 +60,16 @@ private func takeOutputs(
   from name: String, in directory: RunDirectory,
   _ read: ([UInt8]) throws(OutputFailure) -> ValueMap
 ) throws(OutputFailure) -> ValueMap? {
+  guard let bytes = try outputBytes(from: name, in: directory) else { return nil }
+  let outputs = try read(bytes)
+  directory.remove(name)
+  return outputs.count > 0 ? outputs : nil
+}
+
+/// What a command wrote into the file of its outputs; nil if there is none.
+func outputBytes(
+  from name: String, in directory: RunDirectory
+) throws(OutputFailure) -> [UInt8]? {
   let descriptor = directory.open(name)
   guard descriptor >= 0 else {
     switch errno {
@@ -70,9 +80,7 @@ private func takeOutputs(
     }
   }
   defer { close(descriptor) }
-  let outputs = try read(try content(of: descriptor))
-  directory.remove(name)
-  return outputs.count > 0 ? outputs : nil
+  return try content(of: descriptor)
 }
 
 /// The content, with at most one byte more than is allowed.

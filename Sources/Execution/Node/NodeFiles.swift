@@ -1,0 +1,254 @@
+// The files through which oprun and the nodes of a cluster know of each other: `@node` in the
+// directory of the run, on a file system that all of them share. docs/design-execution.md, “Nodes”.
+
+import Diagnostics
+import Glibc
+import RunFiles
+
+/// The open folder. Every file in it appears whole: it is written under a name that nobody reads, and
+/// then gets its own. Only its owner can read it, because tasks contain secrets.
+final class NodeFiles {
+  static let folderName = "@node"
+
+  enum Folder: String, CaseIterable {
+    /// What is to run, by number.
+    case tasks
+    /// Which job a task belongs to.
+    case claims
+    /// That a start of a task has begun.
+    case starts
+    /// How a start of a task has ended.
+    case results
+    /// That a start of a task was ended from outside, and nothing of it is left: it has no result.
+    case stops
+    /// What Slurm says of its jobs.
+    case jobs
+  }
+
+  /// The path of the folder, for people and for Slurm.
+  let path: String
+  let descriptor: Int32
+
+  /// 64 MiB; larger files were not written by oprun.
+  private static let largestFile = 64 << 20
+
+  /// Makes what is missing of the folder, in the directory of a run.
+  static func make(in run: String) throws(SystemError) -> NodeFiles {
+    if let known = try? open(in: run) { return known }
+    for name in [folderName] + Folder.allCases.map({ "\(folderName)/\($0.rawValue)" }) {
+      let place = "\(run)/\(name)"
+      guard mkdir(place, 0o700) == 0 || errno == EEXIST else {
+        throw .last("cannot make \(quoted(place))")
+      }
+      // Whatever the mask, its owner can use it.
+      if access(place, R_OK | W_OK | X_OK) != 0 { chmod(place, 0o700) }
+    }
+    return try open(in: run)
+  }
+
+  static func open(in run: String) throws(SystemError) -> NodeFiles {
+    let path = "\(run)/\(folderName)"
+    let folder = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard folder >= 0 else { throw .last("cannot open \(quoted(path))") }
+    let files = NodeFiles(owning: folder, path: path)
+    for part in Folder.allCases where faccessat(folder, part.rawValue, F_OK, 0) != 0 {
+      throw .last("cannot open \(quoted(files.shown(part)))")
+    }
+    return files
+  }
+
+  private init(owning descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
+
+  deinit { close(descriptor) }
+
+  /// Removes everything that was written for nodes and by them; false, with `errno`, if it is still
+  /// there.
+  @discardableResult
+  static func remove(from directory: RunDirectory) -> Bool { directory.removeFolder(folderName) }
+
+  func shown(_ folder: Folder) -> String { "\(path)/\(folder.rawValue)" }
+
+  func shown(_ folder: Folder, _ name: String) -> String { "\(shown(folder))/\(name)" }
+
+  // MARK: Files
+
+  /// The content of a file; nil if there is none.
+  func content(of folder: Folder, _ name: String) throws(SystemError) -> [UInt8]? {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+    let number = openat(descriptor, "\(folder.rawValue)/\(name)", flags)
+    let action = "cannot read \(quoted(shown(folder, name)))"
+    guard number >= 0 else {
+      if errno == ENOENT { return nil }
+      throw .last(action)
+    }
+    let file = Descriptor(owning: number)
+    var status = stat()
+    guard fstat(file.number, &status) == 0 else { throw .last(action) }
+    guard status.st_mode & S_IFMT == S_IFREG, status.st_size <= NodeFiles.largestFile else {
+      throw SystemError(action, errno: EINVAL)
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var count = 0
+    while count < bytes.count {
+      let step = bytes.withUnsafeMutableBytes { buffer in
+        read(file.number, buffer.baseAddress.map { $0 + count }, buffer.count - count)
+      }
+      if step == 0 { break }
+      if step > 0 { count += step } else if errno != EINTR { throw .last(action) }
+    }
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+
+  func exists(_ folder: Folder, _ name: String) -> Bool {
+    faccessat(descriptor, "\(folder.rawValue)/\(name)", F_OK, 0) == 0
+  }
+
+  func remove(_ folder: Folder, _ name: String) {
+    unlinkat(descriptor, "\(folder.rawValue)/\(name)", 0)
+  }
+
+  /// Writes a file, in place of an older one.
+  func write(_ bytes: [UInt8], to folder: Folder, _ name: String) throws(SystemError) {
+    var file = try AsideFile(for: name, in: folder, self)
+    try file.write(bytes)
+    try file.take(name)
+  }
+
+  /// Writes a file if there is none of that name; false if there is. Of several who try at the same
+  /// time, on any machine, one succeeds.
+  func publish(_ bytes: [UInt8], as folder: Folder, _ name: String) throws(SystemError) -> Bool {
+    let file = try AsideFile(for: name, in: folder, self)
+    try file.write(bytes)
+    return try file.takeIfFree(name)
+  }
+
+  /// The names in a folder, in one pass and no order, without those of files that are being written.
+  func names(in folder: Folder) throws(SystemError) -> [String] {
+    let list = openat(
+      descriptor, folder.rawValue, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard list >= 0, let names = namesOfFiles(owning: list) else {
+      throw .last("cannot list \(quoted(shown(folder)))")
+    }
+    return names.filter { $0.utf8.first != UInt8(ascii: ".") }
+  }
+
+  fileprivate func makeAside(_ place: String) -> Int32 {
+    let file = openat(
+      descriptor, place, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    var status = stat()
+    // A mask of 0777 would prevent even its owner from reading it.
+    if file >= 0, fstat(file, &status) == 0, status.st_mode & 0o600 != 0o600 {
+      fchmod(file, 0o600)
+    }
+    return file
+  }
+}
+
+/// A file that is written under a name which nobody reads, until it gets its own. It is removed if it
+/// never does.
+struct AsideFile: ~Copyable {
+  private let files: NodeFiles
+  private let folder: NodeFiles.Folder
+  private let file: Descriptor
+  private let place: String
+  private let shown: String
+  private var isNamed = false
+
+  init(
+    for name: String, in folder: NodeFiles.Folder, _ files: NodeFiles
+  ) throws(SystemError) {
+    let ending = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+    let place = "\(folder.rawValue)/.\(name).\(ending)"
+    let shown = files.shown(folder, name)
+    let number = files.makeAside(place)
+    guard number >= 0 else { throw .last("cannot write \(quoted(shown))") }
+    file = Descriptor(owning: number)
+    self.files = files
+    self.folder = folder
+    self.place = place
+    self.shown = shown
+  }
+
+  deinit { if !isNamed { unlinkat(files.descriptor, place, 0) } }
+
+  /// Makes sure, as far as the file system can, that this many bytes can be written later.
+  func reserve(_ count: Int) { posix_fallocate(file.number, 0, off_t(count)) }
+
+  /// Writes the whole content, and waits until it is kept.
+  func write(_ bytes: [UInt8]) throws(SystemError) {
+    var count = 0
+    while count < bytes.count {
+      let step = bytes.withUnsafeBytes { buffer in
+        pwrite(
+          file.number, buffer.baseAddress.map { $0 + count }, buffer.count - count, off_t(count))
+      }
+      if step > 0 { count += step } else if errno != EINTR { throw failure }
+    }
+    guard ftruncate(file.number, off_t(bytes.count)) == 0, fsync(file.number) == 0 else {
+      throw failure
+    }
+  }
+
+  /// Gets its name, in place of an older file.
+  mutating func take(_ name: String) throws(SystemError) {
+    let own = "\(folder.rawValue)/\(name)"
+    guard renameat(files.descriptor, place, files.descriptor, own) == 0 || has(own) else {
+      throw failure
+    }
+    isNamed = true
+  }
+
+  /// Whether the name leads to this file. Over NFS a repeated request to rename fails if the answer to
+  /// the first one was lost.
+  private func has(_ name: String) -> Bool {
+    let reason = errno
+    defer { errno = reason }
+    var own = stat()
+    var there = stat()
+    return fstat(file.number, &own) == 0
+      && fstatat(files.descriptor, name, &there, AT_SYMLINK_NOFOLLOW) == 0
+      && own.st_ino == there.st_ino && own.st_dev == there.st_dev
+  }
+
+  /// Gets its name if nobody has it; false if somebody does.
+  ///
+  /// Over NFS the answer to a request may be lost, and the repeated one fails although the first was
+  /// carried out: the number of links tells (open(2), `O_EXCL`).
+  func takeIfFree(_ name: String) throws(SystemError) -> Bool {
+    let own = "\(folder.rawValue)/\(name)"
+    if linkat(files.descriptor, place, files.descriptor, own, 0) == 0 { return true }
+    let reason = errno
+    var status = stat()
+    if fstatat(files.descriptor, place, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_nlink == 2 {
+      return true
+    }
+    switch reason {
+    case EEXIST: return false
+    // File systems without hard links.
+    case EPERM, EOPNOTSUPP, ENOSYS, EXDEV: return try copyIfFree(own)
+    default: throw SystemError("cannot write \(quoted(shown))", errno: reason)
+    }
+  }
+
+  private func copyIfFree(_ own: String) throws(SystemError) -> Bool {
+    let number = files.makeAside(own)
+    guard number >= 0 else {
+      if errno == EEXIST { return false }
+      throw failure
+    }
+    let copy = Descriptor(owning: number)
+    var status = stat()
+    guard fstat(file.number, &status) == 0 else { throw failure }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    guard pread(file.number, &bytes, bytes.count, 0) == bytes.count,
+      Glibc.write(copy.number, bytes, bytes.count) == bytes.count, fsync(copy.number) == 0
+    else { throw failure }
+    return true
+  }
+
+  private var failure: SystemError { .last("cannot write \(quoted(shown))") }
+}

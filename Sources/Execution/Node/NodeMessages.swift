@@ -1,0 +1,35 @@
+// What a task says: all the wording of this phase. Slurm keeps it in the output of the job.
+
+import Diagnostics
+
+func belongsToAnother(_ task: Int, _ job: String) -> String {
+  "task \(task) belongs to job \(quoted(job)): nothing is done"
+}
+
+func hasBegun(_ start: TaskStart) -> String {
+  "start \(start.restart) of task \(start.task) has already begun: nothing is done"
+}
+
+func isSuperseded(_ start: TaskStart) -> String {
+  "task \(start.task) was started again meanwhile: the result of start \(start.restart) does not count"
+}
+
+func wasInterrupted(_ start: TaskStart, by signal: Int32) -> String {
+  "task \(start.task) was ended from outside by \(signalName(signal)): it has no result"
+}
+
+/// Why a command cannot start: the directory of the pipeline is not there.
+func noWorkspace(_ path: String, on host: String, errno: Int32) -> String {
+  "cannot enter the directory \(quoted(path)) on node \(quoted(host)): "
+    + "\(SystemError.reason(errno)) (is it on a file system that all nodes share?)"
+}
+
+func noFolder(_ path: String, on host: String, errno: Int32) -> String {
+  "cannot open the directory of the run, \(quoted(path)), on node \(quoted(host)): "
+    + "\(SystemError.reason(errno)) (is it on a file system that all nodes share?)"
+}
+
+func notOnlyOurs(_ path: String) -> String {
+  "the directory of the run, \(quoted(path)), must belong to the user of the job, "
+    + "and others must not be able to write to it"
+}

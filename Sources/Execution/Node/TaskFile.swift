@@ -1,0 +1,179 @@
+// What a node is told of one start of a command. It knows nothing of Slurm, of steps or of the run's
+// other commands.
+
+import Caching
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// A task: one start of one command that is to run on a node, with everything that is decided there.
+struct TaskFile: Sendable {
+  let command: Command
+  /// Where oprun was started; absolute.
+  let workspace: String
+  let runID: String
+  let limits: TaskLimits
+  /// The values of the run's secrets, which are masked in the log.
+  let secrets: [String]
+
+  /// The first line of every file; another format has another number.
+  static let header = Array("oprun task 1\n".utf8)
+}
+
+/// How long a command may take, and how it is asked to end.
+struct TaskLimits: Hashable, Sendable {
+  /// The time limit of this start; nil if it has none.
+  var time: Nanoseconds?
+  var stop = StopSequence()
+
+  /// Longer times are cut to this, 36 years, so that no sum overflows.
+  static let longestTime: Nanoseconds = 1 << 60
+}
+
+extension TaskFile {
+  var encoded: [UInt8] {
+    var writer = ByteWriter()
+    writer.append(Self.header)
+    writer.add(runID)
+    writer.add(workspace)
+    writer.add(command)
+    writer.addOptional(limits.time.map { Int($0) }) { $0.add($1) }
+    writer.add(Int(limits.stop.signal))
+    writer.add(Int(limits.stop.grace))
+    writer.add(secrets)
+    return writer.bytes
+  }
+
+  /// Throws if the bytes are anything that `encoded` could not have made.
+  init(decoding bytes: [UInt8]) throws(DamagedBytes) {
+    guard bytes.starts(with: Self.header) else { throw DamagedBytes() }
+    var reader = ByteReader(bytes[Self.header.count...])
+    runID = try reader.word()
+    workspace = try reader.word()
+    command = try reader.command()
+    var limits = TaskLimits()
+    limits.time = try reader.optional { reader throws(DamagedBytes) in try reader.time() }
+    limits.stop.signal = try reader.number(in: 1...64)
+    limits.stop.grace = try reader.time()
+    self.limits = limits
+    secrets = try reader.texts()
+    guard reader.isAtEnd, workspace.hasPrefix("/") else { throw DamagedBytes() }
+  }
+}
+
+// MARK: Commands
+
+extension ByteWriter {
+  fileprivate mutating func add(_ command: Command) {
+    add(command.key)
+    switch command.work {
+    case .words(let words):
+      add(UInt8(0))
+      add(words)
+    case .script(let text, let shell):
+      add(UInt8(1))
+      add(shell)
+      add(text)
+    case .builtin(let words):
+      add(UInt8(2))
+      add(words)
+    }
+    add(command.environment.variables)
+    addOptional(command.environment.inherited) { $0.add($1.sorted()) }
+    add(command.variables)
+    addOptional(command.directory) { $0.add($1) }
+    addOptional(command.input) { $0.add($1) }
+    add(command.limits.logSize)
+    add(Int(command.limits.nice))
+    addOptional(command.confinement) { writer, confinement in
+      writer.add(confinement.readable) { $0.add($1) }
+      writer.add(confinement.writable)
+    }
+    add(command.usesTerminal)
+    add(command.orphans.rawValue)
+    add(command.logName)
+    add(command.outputsName)
+  }
+
+  fileprivate mutating func add(_ variables: [EnvironmentVariable]) {
+    add(variables) { writer, variable in
+      writer.add(variable.name)
+      writer.add(variable.value)
+    }
+  }
+
+  fileprivate mutating func add(_ patterns: Confinement.Patterns) {
+    add(patterns.directory)
+    add(patterns.patterns)
+  }
+}
+
+extension ByteReader {
+  /// A command. It shares no slots: the jobserver of a run is on the machine of its oprun.
+  fileprivate mutating func command() throws(DamagedBytes) -> Command {
+    let key = try key()
+    let work = try work()
+    let shared = try variables()
+    let inherited = try optional { reader throws(DamagedBytes) in Set(try reader.words()) }
+    let own = try variables()
+    let directory = try optional { reader throws(DamagedBytes) in try reader.word() }
+    let input = try optional { reader throws(DamagedBytes) in try reader.text() }
+    let logLimit: Int = try number(in: 0...Int.max)
+    let nice: Int32 = try number(in: -40...40)
+    let confinement = try optional { reader throws(DamagedBytes) in try reader.confinement() }
+    let usesTerminal = try flag()
+    guard let orphans = OrphanAction(rawValue: try byte()) else { throw DamagedBytes() }
+    let settings = StepSettings(
+      workingDirectory: directory, standardInput: input, logLimit: logLimit, nice: nice,
+      usesTerminal: usesTerminal, orphans: orphans)
+    return Command(
+      key, work, in: CommandEnvironment(shared, inherited: inherited), variables: own,
+      settings: settings, confinement: confinement,
+      files: (log: try fileName(), outputs: try fileName()))
+  }
+
+  private mutating func work() throws(DamagedBytes) -> Command.Work {
+    switch try byte() {
+    case 0: return .words(try someWords())
+    case 1:
+      let shell = try someWords()
+      return .script(try word(), shell: shell)
+    case 2: return .builtin(try words())
+    default: throw DamagedBytes()
+    }
+  }
+
+  private mutating func variables() throws(DamagedBytes) -> [EnvironmentVariable] {
+    try list { reader throws(DamagedBytes) in
+      let name = try reader.word()
+      return EnvironmentVariable(name: name, value: try reader.word())
+    }
+  }
+
+  private mutating func confinement() throws(DamagedBytes) -> Confinement {
+    let readable = try list { reader throws(DamagedBytes) in try reader.patterns() }
+    return Confinement(readable: readable, writable: try patterns())
+  }
+
+  private mutating func patterns() throws(DamagedBytes) -> Confinement.Patterns {
+    let directory = try word()
+    return Confinement.Patterns(try words(), in: directory)
+  }
+
+  /// At least one word: a program, or a shell.
+  private mutating func someWords() throws(DamagedBytes) -> [String] {
+    let words = try words()
+    if words.isEmpty { throw DamagedBytes() }
+    return words
+  }
+
+  /// The name of a file in the directory of the run.
+  private mutating func fileName() throws(DamagedBytes) -> String {
+    let name = try word()
+    guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")), name != ".", name != ".." else {
+      throw DamagedBytes()
+    }
+    return name
+  }
+}
