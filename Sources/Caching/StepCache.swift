@@ -173,6 +173,14 @@ package final class StepCache {
     ])
   }
 
+  /// The text of a log; nil if it is not there, or damaged.
+  package func text(of log: CacheDigest) -> [UInt8]? {
+    guard let text = folder.read("cas/\(log.path)") else { return nil }
+    var builder = DigestBuilder()
+    text.withUnsafeBytes { builder.addRaw($0) }
+    return builder.finish() == log ? text : nil
+  }
+
   // MARK: The shared cache
 
   package var shared: SharedCache? { options.shared }

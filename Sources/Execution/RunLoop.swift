@@ -39,6 +39,8 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// True if the logs of steps that are up to date are shown.
+  package var showsCached = false
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID

@@ -235,6 +235,7 @@ extension RunLoop {
     switch event {
     case .settled(let operation, let ending, _):
       defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
+      if ending.outcome == .cached { closeShownAgain(operation) }
       guard let sealed = caching.sealed.removeValue(forKey: operation),
         ending.outcome == .succeeded
       else { return }

@@ -84,6 +84,8 @@ enum Options {
     summary: "run cached steps as if they were not, and keep nothing of them")
   static let refresh = Option(
     "refresh", summary: "run cached steps, or the named ones, even if up to date")
+  static let showCached = Option(
+    "show-cached", summary: "show again what cached steps printed that are up to date")
   static let cacheURL = Option(
     "cache-url", nil, .text("URL", wanted: "a URL of http or https"),
     summary: "the server on which machines share results of cached steps")

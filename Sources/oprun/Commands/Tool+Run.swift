@@ -220,6 +220,7 @@ extension Tool {
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
     var options = options
     options.isStrict = invocation.isOn(Options.strict)
+    options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
       let end = try Execution.run(
