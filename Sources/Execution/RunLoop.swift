@@ -44,6 +44,8 @@ package struct RunOptions {
   /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's
   /// own commands.
   var sharesDirectory = false
+  /// True if the logs of steps that are up to date are shown.
+  package var showsCached = false
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -98,7 +100,7 @@ final class RunLoop {
   /// The descriptors whose readers the loop waits for.
   var watchedReaders: [Int32] = []
   /// The end as it was last reported.
-  private var end: RunEnd?
+  private(set) var end: RunEnd?
   let options: RunOptions
   let masker: Masker?
   var outputs = OutputStore()
@@ -196,7 +198,7 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.retryAt]
+    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.deadline]
       .compactMap { $0 }.min()
     if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
@@ -204,12 +206,13 @@ final class RunLoop {
     for item in ready { pass(item, at: time) }
     if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
     retryLocked(at: time)
+    useAnswers(at: time)
     executor.advance(to: time)
     machine.advance(to: time)
   }
 
   /// Passes news to its owner.
-  private func pass(_ item: Ready, at time: Nanoseconds) {
+  func pass(_ item: Ready, at time: Nanoseconds) {
     switch item.owner {
     case .signals:
       // Who has logged out wants jobs to go on.
@@ -301,6 +304,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd) -> RunEnd {
     endControl(end)
     endHashing()
+    finishStoring(after: end)
     endCaching()
     executor.close()
     closeJobs()

@@ -141,7 +141,7 @@ extension SlurmParts {
   func onNode(_ given: Command) -> Command {
     var command = given
     if case .builtin(let words) = command.work {
-      command.work = .words([Launcher.neighbour(named: "oprun-steps")] + words)
+      command.work = .words([neighbour(named: "oprun-steps")] + words)
     }
     let inherited = command.environment.inherited
     let added = secretVariables.filter { inherited?.contains($0.name) != false }

@@ -88,6 +88,14 @@ enum Options {
     summary: "run cached steps as if they were not, and keep nothing of them")
   static let refresh = Option(
     "refresh", summary: "run cached steps, or the named ones, even if up to date")
+  static let showCached = Option(
+    "show-cached", summary: "show again what cached steps printed that are up to date")
+  static let cacheURL = Option(
+    "cache-url", nil, .text("URL", wanted: "a URL of http or https"),
+    summary: "the server on which machines share results of cached steps")
+  static let sharedCache = Option(
+    "shared-cache", nil, .choice(SharedCacheUse.allCases.map(\.rawValue)),
+    summary: "whether the shared cache is used; read stores nothing in it")
   static let from = Option(
     "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
     excludes: "--only", summary: "run this step again, and everything that depends on it")
@@ -143,6 +151,9 @@ enum Options {
     summary: "write what happened in the place of what was expected")
   static let schemaOfTests = Option(
     "tests", variable: "OPRUN_SCHEMA_TESTS", summary: "the schema of files with tests instead")
+  static let check = Option(
+    "check", variable: "OPRUN_FMT_CHECK",
+    summary: "show what would change, write nothing; exit with status 1 if anything would")
   static let queueWidth = Option(
     "queue", nil, .assignment, variable: "", isRepeatable: true,
     summary: "what if the queue NAME ran VALUE steps at once; may be repeated")
