@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import caching
 import language
 import masking
 import tables
@@ -26,6 +27,9 @@ class Rows:
         self.bench, self.oprun, self.quick = bench, oprun, quick
         self.rounds = 5
         self.figures = []  # (what, measured, goal)
+
+    def size(self, whole):
+        return whole // 10 if self.quick else whole
 
     # ------------------------------------------------------------------------------ runners
 
@@ -242,6 +246,9 @@ class Rows:
             "A step prints a text of which every 500th line contains one of 20 secrets, and its log is "
             "written. The floor copies that text through a pipe. Every secret must be masked.", runners)
 
+    def cache(self):
+        return caching.measure(self)
+
 
 def wall(runner):
     return tables.time(runner.wall())
@@ -252,7 +259,7 @@ def memory(runner):
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
-        "output", "small_output", "masking"]
+        "output", "small_output", "masking", "cache"]
 
 
 def verify(bench, oprun):
