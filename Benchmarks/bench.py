@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import caching
 import language
 import masking
 import observing
@@ -27,6 +28,9 @@ class Rows:
         self.bench, self.oprun, self.quick = bench, oprun, quick
         self.rounds = 5
         self.figures = []  # (what, measured, goal)
+
+    def size(self, whole):
+        return whole // 10 if self.quick else whole
 
     # ------------------------------------------------------------------------------ runners
 
@@ -272,6 +276,9 @@ class Rows:
         return tables.table(
             title, "A layered graph, looked at when it is over. Each report replays the run.", runners)
 
+    def cache(self):
+        return caching.measure(self)
+
 
 def wall(runner):
     return tables.time(runner.wall())
@@ -282,7 +289,7 @@ def memory(runner):
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
-        "output", "small_output", "masking", "watched", "recorded"]
+        "output", "small_output", "masking", "watched", "recorded", "cache"]
 
 
 def verify(bench, oprun):

@@ -26,6 +26,8 @@ class Runner:
     is_floor: bool = False
     least_processes: int = 0  # fewer cannot have done the work
     check: object = None  # called with the output file; returns what is wrong, or None
+    prepare: object = None  # called before each run
+    keeps_state: bool = False  # what earlier runs have left is what is measured
     samples: list = field(default_factory=list)
     problem: str = ""
 
@@ -58,7 +60,9 @@ class Bench:
         return str(self.programs / name)
 
     def sample(self, runner):
-        for trace in (".oprun", ".ninja_log", ".ninja_deps"):
+        if runner.prepare:
+            runner.prepare()
+        for trace in () if runner.keeps_state else (".oprun", ".ninja_log", ".ninja_deps"):
             target = runner.folder / trace
             if target.is_dir():
                 # Put aside, not removed: for five seconds ext4 passes over every inode that was, one by

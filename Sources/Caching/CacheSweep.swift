@@ -42,7 +42,9 @@ extension CacheFolder {
   func sweepNowAndThen(_ limits: CacheLimits) {
     var status = stat()
     let isKnown = fstatat(descriptor, "swept", &status, AT_SYMLINK_NOFOLLOW) == 0
-    guard !isKnown || status.st_mtim.tv_sec < time(nil) - Self.interval, lockAlone() else { return }
+    // A time in the future is that of a clock which was wrong.
+    let elapsed = time(nil) - status.st_mtim.tv_sec
+    guard !isKnown || elapsed > Self.interval || elapsed < 0, lockAlone() else { return }
     let isMarked = (try? write([], to: "swept")) != nil
     // The cache of a first run has nothing old.
     if isMarked, isKnown { _ = sweep(limits, isTrial: false) }
@@ -52,7 +54,8 @@ extension CacheFolder {
     var swept = SweptCache()
     var used: Set<String> = []
     var size = 0
-    let oldest = time(nil) - limits.age
+    let now = time(nil)
+    let oldest = now - limits.age
     for (name, lastUse) in files(in: "ac").sorted(by: { ($0.time, $0.name) > ($1.time, $1.name) })
       .map({ ($0.name, $0.time) })
     {
@@ -66,6 +69,8 @@ extension CacheFolder {
         if size + more <= limits.size {
           size += more
           used.formUnion(added.keys)
+          // It would never be old.
+          if lastUse > now, !isTrial { utimensat(descriptor, "ac/" + name, nil, 0) }
           continue
         }
       }

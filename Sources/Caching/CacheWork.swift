@@ -9,6 +9,8 @@ package struct CacheWork {
   private let hidden: FolderIdentity?
   /// Files that were read before, by the directory of the step.
   private var known: [String: FileInspector.Known] = [:]
+  /// The files that were just restored.
+  private var copies: FileInspector.Known = [:]
   /// A longer log is not kept.
   private static let longestLog = 16 << 20
 
@@ -18,12 +20,15 @@ package struct CacheWork {
     hidden = cache?.state
   }
 
+  /// Ends the program that makes transfers.
+  func close() { shared?.close() }
+
   package mutating func perform(_ job: CacheJob) -> CacheReply {
     do throws(CacheFault) {
       switch job {
       case .inspect(let directory, let patterns, let known):
         let root = try open(directory)
-        defer { close(root) }
+        defer { Glibc.close(root) }
         return .inspected(try inspect(patterns, in: root, directory, known))
       case .tool(let command): return .tool(try ToolCommand.digest(of: command))
       case .restore(let directory, let patterns, let files, let known):
@@ -54,6 +59,7 @@ package struct CacheWork {
       root, knowing: self.known.removeValue(forKey: directory), hidden: hidden,
       followsLinks: followsLinks)
     inspector.learn(known)
+    inspector.copies = copies
     defer { self.known[directory] = inspector.known }
     return try inspector.inspect(patterns)
   }
@@ -63,13 +69,15 @@ package struct CacheWork {
   ) throws(CacheFault) -> CacheReply {
     guard let cache else { return .restored(nil, hasChanged: false) }
     let root = try open(directory)
-    defer { close(root) }
+    defer { Glibc.close(root) }
     let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
     var result = ResultFiles(root, cache)
     guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
       return .restored(nil, hasChanged: result.hasChanged)
     }
     let wanted = Set(files.map(\.path))
+    copies = result.copies
+    defer { copies = [:] }
     let restored =
       result.hasChanged
       ? try inspect(patterns, in: root, directory, [], followsLinks: false) : now
@@ -84,7 +92,7 @@ package struct CacheWork {
   ) -> (hasChanged: Bool, missing: [ChangedFile]) {
     do throws(CacheFault) {
       let root = try open(directory)
-      defer { close(root) }
+      defer { Glibc.close(root) }
       let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
       let changes = changedFiles(files, now)
       let lost = changes.filter { change in
@@ -102,7 +110,7 @@ package struct CacheWork {
   private mutating func keep(_ job: KeepJob) throws(CacheFault) -> CacheReply {
     guard let cache else { throw CacheFault("there is no cache") }
     let root = try open(job.directory)
-    defer { close(root) }
+    defer { Glibc.close(root) }
     var outputs: [FileEntry] = []
     for pattern in job.outputs {
       let found = try inspect([pattern], in: root, job.directory, [], followsLinks: false)
@@ -125,7 +133,7 @@ package struct CacheWork {
   ) throws(CacheFault) -> (digest: CacheDigest, size: Int)? {
     let file = Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { return nil }
-    defer { close(file) }
+    defer { Glibc.close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0,
       status.st_size <= Self.longestLog

@@ -20,12 +20,17 @@ package final class CacheWorker {
     self.output = output
   }
 
-  /// Ends the process, which ends by itself when it can no longer be asked.
+  /// True if it has no job, so that it ends by itself when it can no longer be asked.
+  private var isIdle = false
+
   deinit {
     close(input)
     close(output)
-    kill(processID, SIGKILL)
+    if !isIdle { kill(processID, SIGKILL) }
   }
+
+  /// Called before it is forgotten, if it has no job.
+  package func dismiss() { isIdle = true }
 
   package static func start(
     _ cache: CacheFolder, _ shared: SharedCache? = nil
@@ -112,6 +117,7 @@ package final class CacheWorker {
       guard let job = try? CacheJob(decoding: bytes), send(work.perform(job).encoded, to: answers)
       else { break }
     }
+    work.close()
     _exit(0)
   }
 

@@ -39,6 +39,8 @@ struct FileInspector {
   /// The content of files by their stamps.
   typealias Known = [String: (stamp: FileStamp, digest: CacheDigest)]
   private(set) var known: Known
+  /// The content of files that were written a moment ago, so that their stamps are not settled.
+  var copies: Known = [:]
   /// Never looked into: the state directory.
   private let hidden: FolderIdentity?
   private let followsLinks: Bool
@@ -127,7 +129,7 @@ struct FileInspector {
     var entry = FileEntry(path, FileEntry.Kind(status.st_mode))
     entry.stamp = stamp(status)
     switch entry.kind {
-    case .file: try hash(&entry)
+    case .file: try hash(&entry, status)
     case .link:
       entry.target = try target(of: path)
       if followsLinks { try addBehind(path) }
@@ -145,7 +147,7 @@ struct FileInspector {
     var entry = FileEntry(path, FileEntry.Kind(status.st_mode))
     entry.isBehindLink = true
     entry.stamp = stamp(status)
-    if entry.kind == .file { try hash(&entry) }
+    if entry.kind == .file { try hash(&entry, status) }
     entries.append(entry)
   }
 
@@ -257,7 +259,11 @@ struct FileInspector {
     return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  private mutating func hash(_ entry: inout FileEntry) throws(CacheFault) {
+  private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFault) {
+    if let copy = copies[entry.path], copy.stamp == FileStamp(status) {
+      entry.digest = copy.digest
+      return
+    }
     if let known = known[entry.path], known.stamp == entry.stamp {
       entry.digest = known.digest
       return

@@ -10,6 +10,8 @@ struct ResultFiles {
   let cache: CacheFolder
   /// True if files were put back or removed.
   private(set) var hasChanged = false
+  /// The contents that were checked while they were copied, and the stamps of the copies.
+  private(set) var copies: FileInspector.Known = [:]
   private var temporaryCount = 0
 
   init(_ root: Int32, _ cache: CacheFolder) {
@@ -114,7 +116,10 @@ struct ResultFiles {
       throw error
     }
     fchmod(copy, entry.permissions)
-    return try rename(name, to: entry.path)
+    guard try rename(name, to: entry.path) else { return false }
+    var status = stat()
+    if fstat(copy, &status) == 0 { copies[entry.path] = (FileStamp(status), entry.digest) }
+    return true
   }
 
   private func rename(_ name: String, to path: String) throws(CacheFault) -> Bool {

@@ -82,7 +82,7 @@ final class SharedClient {
       return try body(self)
     } catch {
       let reason = complaint
-      end()
+      close()
       return .failed("cannot be used: \(reason)")
     }
   }
@@ -155,18 +155,19 @@ final class SharedClient {
     let parent = getpid()
     let process = clinux_fork()
     if process == 0 { execute(ends, parent: parent) }
-    for end in [ends[0], ends[3], ends[5]] { close(end) }
+    for end in [ends[0], ends[3], ends[5]] { Glibc.close(end) }
     guard process > 0 else {
-      for end in [ends[1], ends[2], ends[4]] { close(end) }
+      for end in [ends[1], ends[2], ends[4]] { Glibc.close(end) }
       throw Silence()
     }
     program = Connection(process: process, input: ends[1], output: ends[2], errors: ends[4])
     try say("\(shared.url)\n\(shared.secret ?? "")\n\(Self.limits)\n")
   }
 
-  private func end() {
+  /// Ends the program.
+  func close() {
     guard let program else { return }
-    for end in [program.input, program.output, program.errors] { close(end) }
+    for end in [program.input, program.output, program.errors] { Glibc.close(end) }
     kill(program.process, SIGKILL)
     while waitpid(program.process, nil, 0) < 0, errno == EINTR {}
     self.program = nil

@@ -298,9 +298,11 @@ package final class StepCache {
 
   /// Why the outputs cannot be kept where they are.
   private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFault? {
+    let patterns = settings.outputs + settings.scratch
+    if directory == nil, patterns.allSatisfy(\.goesDown) { return nil }
     let workspace = options.workspace.split(separator: "/")
     let start = (directory ?? "").hasPrefix("/") ? [] : workspace
-    for pattern in settings.outputs + settings.scratch {
+    for pattern in patterns {
       var names = start
       for name in (directory ?? "").split(separator: "/") + pattern.split(separator: "/") {
         if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }
@@ -311,6 +313,18 @@ package final class StepCache {
       }
     }
     return nil
+  }
+}
+
+extension String {
+  /// Whether it is clear at a glance that the path leads below the directory that it starts in.
+  fileprivate var goesDown: Bool {
+    var isStart = true
+    for byte in utf8 {
+      if isStart, byte == UInt8(ascii: ".") || byte == UInt8(ascii: "/") { return false }
+      isStart = byte == UInt8(ascii: "/")
+    }
+    return !isEmpty
   }
 }
 

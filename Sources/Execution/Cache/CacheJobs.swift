@@ -71,6 +71,8 @@ struct CacheJobs {
     !lines[Self.storing].isEmpty || running.keys.contains { lines[Self.storing].slots ~= $0 }
   }
 
+  func isIdle(_ slot: Int) -> Bool { running[slot] == nil }
+
   mutating func add(_ job: CacheJob, for key: RunCache.Key) {
     guard known.insert(key).inserted else { return }
     lastNumber += 1

@@ -114,6 +114,7 @@ extension RunLoop {
   private func closeWorker(_ slot: Int, _ caching: RunCache) {
     guard let worker = caching.workers.removeValue(forKey: slot) else { return }
     waiting.remove(worker.output)
+    if caching.jobs.isIdle(slot) { worker.dismiss() }
     endedHashers.append(worker.processID)
   }
 
@@ -174,12 +175,12 @@ extension RunLoop {
       _ = askCache(at: now)
       guard caching.jobs.isStoring else { return }
       let ready = waiting.wait(until: deadline)
-      if ready.contains(where: { $0.owner == .signals }) { return }
+      if ready.contains(where: { $0.owner == .signals }) { break }
       let time = now
       for item in ready { pass(item, at: time) }
     }
     guard caching.jobs.isStoring else { return }
-    say("not all results are stored in the shared cache: it took more than a minute", caching)
+    say("not all results could be stored in the shared cache", caching)
   }
 
   private static var storingTime: Nanoseconds { 60_000_000_000 }

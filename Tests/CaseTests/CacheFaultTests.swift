@@ -1,0 +1,101 @@
+// The step cache when the disk is full, or nothing can be written to it: a run goes on without it, and nothing wrong is
+// restored.
+
+import Foundation
+import TestSupport
+import Testing
+
+struct `The step cache` {
+  /// A step whose output has as many bytes as the file `size` says.
+  private func workspace() throws -> Workspace {
+    let place = try Workspace(named: "cache", holding: [])
+    try place.write(
+      """
+      steps:
+        - id: make
+          run: echo ran >>"$RAN"; mkdir -p out; yes | head -c $(cat size) >out/large; echo small >out/small
+          cache: {enforce: false, inputs: [size], outputs: [out], env: [RAN]}
+      """, to: "pipeline.yml")
+    return place
+  }
+
+  private static let helpers = """
+    export RAN=$PWD/ran
+    r() { : >$RAN; oprun pipeline.yml --output quiet "$@" 2>errors; echo "$? $(wc -l <$RAN) $(cat out/* | wc -c)"; }
+    """
+
+  @Test func `goes on when the disk is full while a result is stored`() throws {
+    let end = try workspace().run(
+      """
+      mkdir state; exec unshare -rm sh -c '
+        \(Self.helpers.replacingOccurrences(of: "'", with: "'\\''"))
+        mount -t tmpfs -o size=1m none state
+        echo 3000000 >size; r --state-dir state/.oprun
+        oprun pipeline.yml --state-dir state/.oprun 2>&1 | grep ^!
+        find state/.oprun/cache -name "tmp-*"; find state/.oprun/cache/ac -type f
+        echo 1000 >size; r --state-dir state/.oprun; r --state-dir state/.oprun
+        rm -r out; r --state-dir state/.oprun'
+      """)
+    #expect(
+      end.output == """
+        0 1 3000006
+        ! step 'make' is not cached: cannot copy 'out/large': no space left on device
+        0 1 1006
+        0 0 1006
+        0 0 1006
+
+        """, "\(end.errors)")
+  }
+
+  @Test func `takes nothing for restored that the disk has no room for`() throws {
+    let end = try workspace().run(
+      """
+      mkdir work; cp pipeline.yml work; exec unshare -rm sh -c '
+        \(Self.helpers.replacingOccurrences(of: "'", with: "'\\''"))
+        state=$PWD/state
+        mount -t tmpfs -o size=8m none work; cp pipeline.yml work; cd work
+        echo 3000000 >size; r --state-dir $state; r --state-dir $state; rm -r out
+        mount -o remount,size=1m .; mkdir out; r --state-dir $state
+        r --state-dir $state; ls -A out
+        mount -o remount,size=8m .; r --state-dir $state; r --state-dir $state'
+      """)
+    #expect(
+      end.output.split(separator: "\n").map(String.init).filter { !$0.hasPrefix("1 1 ") } == [
+        "0 1 3000006", "0 0 3000006", "large", "0 0 3000006", "0 0 3000006",
+      ], "\(end.output)\(end.errors)")
+    #expect(end.output.split(separator: "\n").count { $0.hasPrefix("1 1 ") } == 2, "\(end.output)")
+  }
+
+  @Test func `gives what it has when it is read-only, and says that it keeps nothing`() throws {
+    let end = try workspace().run(
+      """
+      \(Self.helpers)
+      echo 1000 >size; r; rm -r out; rm .oprun/cache/index
+      exec unshare -rm sh -c '
+        \(Self.helpers.replacingOccurrences(of: "'", with: "'\\''"))
+        mount --bind .oprun/cache .oprun/cache; mount -o remount,bind,ro .oprun/cache
+        r; echo 2000 >size; r; oprun pipeline.yml 2>&1 | grep ^! | sort -u'
+      """)
+    #expect(
+      end.output == """
+        0 1 1006
+        0 0 1006
+        0 1 2006
+        ! step 'make' is not cached: cannot write to '.oprun/cache': read-only file system
+
+        """, "\(end.errors)")
+  }
+
+  @Test func `is used while another program has locked it, and nothing of it is removed`() throws {
+    let end = try workspace().run(
+      """
+      \(Self.helpers)
+      echo 1000 >size; r
+      touch -d 2001-01-01 .oprun/cache/swept .oprun/cache/ac/*/*
+      flock .oprun/cache sh -c '
+        \(Self.helpers.replacingOccurrences(of: "'", with: "'\\''"))
+        rm -r out; r; find .oprun/cache/ac -type f | wc -l'
+      """)
+    #expect(end.output == "0 1 1006\n0 0 1006\n1\n", "\(end.errors)")
+  }
+}
