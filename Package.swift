@@ -126,7 +126,9 @@ let package = Package(
         "Reporting", "Plans", "Expressions", "RunFiles", "Scheduling", "Diagnostics", "Masking",
         "TestSupport",
       ]),
-    tests("oprunTests", ["oprun", "Plans", "Pipelines", "Processors", "Reporting"]),
+    tests(
+      "oprunTests",
+      ["oprun", "Caching", "Plans", "Pipelines", "Processors", "Reporting", "Scheduling", "State"]),
     .target(
       name: "CVipsTesting", dependencies: ["CVips"], path: "Tests/CVipsTesting",
       linkerSettings: [.linkedLibrary("vips"), .linkedLibrary("gobject-2.0")]),

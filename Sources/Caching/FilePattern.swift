@@ -1,4 +1,4 @@
-// The patterns of `cache`: `*`, `?` and `[…]` within a name, `**` for any directories.
+// The patterns of `cache` and of `hashFiles`: `*`, `?` and `[…]` within a name, `**` for any directories.
 
 import Glibc
 
@@ -7,14 +7,31 @@ package struct FilePattern: Hashable {
   /// The names; `.` and empty ones are left out.
   package let names: [String]
   package let isAbsolute: Bool
+  /// True if it is the path of one file or directory.
+  package let isPlain: Bool
 
   package init(_ text: String) {
-    isAbsolute = text.hasPrefix("/")
-    names = text.split(separator: "/").map(String.init).filter { $0 != "." }
+    self.init(
+      text.split(separator: "/").map(String.init).filter { $0 != "." },
+      isAbsolute: text.hasPrefix("/"))
   }
 
-  /// True if it is the path of one file or directory.
-  package var isPlain: Bool { !names.contains(where: Self.hasWildcard) }
+  /// A pattern as an absolute one. A relative pattern starts at the directory, which is absolute, too;
+  /// `..` takes the name before it away.
+  package init(_ text: String, below directory: String) {
+    var names: [String] = []
+    for name in (text.hasPrefix("/") ? text : "\(directory)/\(text)").split(separator: "/")
+    where name != "." {
+      if name == ".." { _ = names.popLast() } else { names.append(String(name)) }
+    }
+    self.init(names, isAbsolute: true)
+  }
+
+  private init(_ names: [String], isAbsolute: Bool) {
+    self.names = names
+    self.isAbsolute = isAbsolute
+    isPlain = !names.contains(where: Self.hasWildcard)
+  }
 
   /// The path that it is, or the one of the directory that all matches are in; "." for the directory that
   /// it is relative to.
@@ -24,32 +41,84 @@ package struct FilePattern: Hashable {
     return isAbsolute ? "/" + path : path.isEmpty ? "." : path
   }
 
+  /// Its text, in which nothing is a wildcard: for paths.
+  package var path: String { (isAbsolute ? "/" : "") + names.joined(separator: "/") }
+
   /// Whether the path, or a directory that it is in, matches.
-  func covers(_ path: String) -> Bool {
+  package func covers(_ path: String) -> Bool {
     guard path.hasPrefix("/") == isAbsolute else { return false }
-    let parts = path.split(separator: "/").map(String.init)
-    return matches(names[...], parts[...])
+    return covers(names[...], Self.parts(of: path)[...])
   }
 
-  private func matches(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
+  /// Whether it covers an absolute path. A relative pattern starts at the directory.
+  package func covers(_ path: String, below directory: String) -> Bool {
+    if isAbsolute { return covers(path) }
+    guard path.hasPrefix(directory + "/") else { return false }
+    return covers(String(path.dropFirst(directory.count + 1)))
+  }
+
+  /// Whether it finds a file of that path, if there is one: a path finds everything in a directory, a
+  /// pattern with wildcards finds only what it matches itself.
+  package func finds(_ path: String) -> Bool {
+    if isPlain { return covers(path) }
+    guard path.hasPrefix("/") == isAbsolute else { return false }
+    return finds(names[...], Self.parts(of: path)[...])
+  }
+
+  /// Whether it may find something in a directory of that path, or in one that is in it.
+  package func reaches(into folder: String) -> Bool {
+    guard folder.hasPrefix("/") == isAbsolute else { return false }
+    return reaches(names[...], Self.parts(of: folder)[...])
+  }
+
+  private static func parts(of path: String) -> [String] {
+    path.split(separator: "/").map(String.init).filter { $0 != "." }
+  }
+
+  private func covers(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
     guard let first = pattern.first else { return true }
     if first == "**" {
       let rest = pattern.dropFirst()
       if rest.isEmpty { return !parts.isEmpty }
-      return parts.indices.contains { matches(rest, parts[$0...]) }
+      return parts.indices.contains { covers(rest, parts[$0...]) }
     }
     guard let part = parts.first, Self.matches(first, part) else { return false }
-    return matches(pattern.dropFirst(), parts.dropFirst())
+    return covers(pattern.dropFirst(), parts.dropFirst())
   }
 
-  static func hasWildcard(_ name: String) -> Bool {
+  private func finds(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
+    guard let name = pattern.first else { return parts.isEmpty }
+    guard let part = parts.first else { return false }
+    let rest = pattern.dropFirst()
+    if name == "**" {
+      if !rest.isEmpty, finds(rest, parts) { return true }
+      guard !part.hasPrefix(".") else { return false }
+      return rest.isEmpty && parts.count == 1 || finds(pattern, parts.dropFirst())
+    }
+    return Self.matches(name, part) && finds(rest, parts.dropFirst())
+  }
+
+  private func reaches(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {
+    guard let part = parts.first else { return true }
+    guard let name = pattern.first else { return isPlain }
+    let rest = pattern.dropFirst()
+    if name == "**" {
+      if !rest.isEmpty, reaches(rest, parts) { return true }
+      return !part.hasPrefix(".") && reaches(pattern, parts.dropFirst())
+    }
+    // The last name of a pattern with wildcards is that of a file.
+    if rest.isEmpty, !isPlain { return false }
+    return Self.matches(name, part) && reaches(rest, parts.dropFirst())
+  }
+
+  package static func hasWildcard(_ name: String) -> Bool {
     name.utf8.contains { byte in
       byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "[")
     }
   }
 
   /// Names that begin with a dot are matched only by a pattern that has the dot.
-  static func matches(_ pattern: String, _ name: String) -> Bool {
+  package static func matches(_ pattern: String, _ name: String) -> Bool {
     fnmatch(pattern, name, FNM_PERIOD) == 0
   }
 }

@@ -53,7 +53,7 @@ struct Tool {
   private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     switch invocation.command.name {
     case Command.run.name: try run(invocation)
-    case Command.graph.name: graph(invocation)
+    case Command.graph.name: try graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.format.name: format(invocation)
     case Command.test.name: test(invocation)
@@ -62,6 +62,7 @@ struct Tool {
     case Command.completions.name: try writeCompletions(invocation)
     case Command.schema.name: writeSchema(invocation)
     case Command.resume.name: try resume(invocation)
+    case Command.watch.name: try watch(invocation)
     case Command.history.name: try history(invocation)
     case Command.show.name: try show(invocation)
     case Command.logs.name: try logs(invocation)

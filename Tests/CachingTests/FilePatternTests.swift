@@ -30,6 +30,42 @@ struct FilePatternTests {
   }
 }
 
+/// Patterns without looking at files.
+struct FilePatternPathTests {
+  @Test(arguments: [
+    ("src", "src/a/b.c", true), ("src/*", "src/a", true), ("src/*", "src/a/b", false),
+    ("src/**", "src/a/b", true), ("src/**", "src", false), ("**/*.c", "a.c", true),
+    ("**/*.c", "x/y/a.c", true), ("**/*.c", ".x/a.c", false), ("**/*.c", "x/.y/a.c", false),
+    ("**/.y/*.c", "x/.y/a.c", true), ("**", "a/b", true), ("**", ".a", false),
+    ("*/b", "a/b", true), ("*/b", "a/b/c", false), ("/a/*", "/a/b", true), ("a/*", "/a/b", false),
+  ])
+  func `a pattern finds what looking for files would`(
+    _ pattern: String, _ path: String, _ isFound: Bool
+  ) {
+    #expect(FilePattern(pattern).finds(path) == isFound)
+  }
+
+  @Test(arguments: [
+    ("src/*.c", "src", true), ("src/*.c", "src/a", false), ("src", "src/a/b", true),
+    ("src/a.c", "src", true), ("src/a.c", "lib", false), ("**/*.c", "a/b", true),
+    ("**/*.c", ".git", false), ("a/**/b/*.c", "a/x/y", true), ("a/*/b", "a/x", true),
+    ("a/*/b", "b", false),
+  ])
+  func `a pattern reaches into directories`(
+    _ pattern: String, _ folder: String, _ isReached: Bool
+  ) {
+    #expect(FilePattern(pattern).reaches(into: folder) == isReached)
+  }
+
+  @Test(arguments: [
+    ("a.c", "/w/a.c"), ("./src/../a.c", "/w/a.c"), ("../x/*.c", "/x/*.c"), ("/etc/./h", "/etc/h"),
+    ("../../../x", "/x"), (".", "/w"),
+  ])
+  func `a pattern starts at a directory`(_ pattern: String, _ whole: String) {
+    #expect(FilePattern(pattern, below: "/w").path == whole)
+  }
+}
+
 struct FileStampTests {
   @Test func `a stamp is trusted only when a later change would give another one`() {
     var stamp = FileStamp()

@@ -151,12 +151,12 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun why', "
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun watch', 'oprun why', "
         + "'oprun trace', 'oprun graph' and 'oprun list' [validate]"
     ),
     (
       "graph -j3 a.yml",
-      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume', 'oprun analyze' and 'oprun trace' [graph]"
+      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume', 'oprun watch', 'oprun analyze' and 'oprun trace' [graph]"
     ),
     (
       "list --dry-run a.yml",
@@ -179,9 +179,13 @@ private let noFile =
       "graph --format dto a.yml",
       "'--format' wants tree, dot, mermaid or json, found 'dto'; did you mean 'dot'? [graph]"
     ),
-    ("watch", "'oprun watch' is not supported yet"),
+    (
+      "--affected --resume a.yml",
+      "'--affected' and '--resume' cannot be given together; leave one of them out [run]"
+    ),
+    ("--affected= a.yml", "'--affected' wants a commit, found '' [run]"),
     ("status a b", "'oprun status' takes no more than [RUN], but found 'b' [status]"),
-    ("help watch", "'oprun watch' is not supported yet"),
+    ("watch --on-busy stop a.yml", "'--on-busy' wants cancel or wait, found 'stop' [watch]"),
     ("history a.yml", "'oprun history' takes no arguments, but found 'a.yml' [history]"),
     (
       "resume --from a --only b",
@@ -202,11 +206,15 @@ private let noFile =
     #expect(mistake(line) == message)
   }
 
-  @Test func `a command to come says how a step of its name is run`() {
-    #expect(
-      mistake("watch", usual: "oprun.yml")
-        == "'oprun watch' is not supported yet; to run a step called 'watch', write 'oprun run watch'"
-    )
+  @Test(arguments: [
+    ("--affected a.yml", "HEAD"), ("a.yml --affected", "HEAD"), ("--affected=main a.yml", "main"),
+    ("a.yml", "none"),
+  ])
+  func `an option may do without its value`(line: String, value: String) throws {
+    let invocation = try invocation(line, ["OPRUN_AFFECTED": ""])
+    #expect(invocation.text(Options.affected) ?? "none" == value)
+    #expect(invocation.operands == ["a.yml"])
+    #expect(try self.invocation("a.yml", ["OPRUN_AFFECTED": "v1"]).text(Options.affected) == "v1")
   }
 
   @Test(arguments: [

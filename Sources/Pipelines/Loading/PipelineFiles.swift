@@ -25,6 +25,17 @@ package struct PipelineFiles: Sendable {
     self.identity = identity
   }
 
+  /// The same files, read through a function that may answer in their place.
+  package func wrapping(
+    _ body:
+      @escaping @Sendable (_ path: String, _ read: () -> Result<[UInt8]?, InputFailure>) -> Result<
+        [UInt8]?, InputFailure
+      >
+  ) -> PipelineFiles {
+    PipelineFiles(
+      read: { [read] path, directory in body(path) { read(path, directory) } }, identity: identity)
+  }
+
   /// The file system.
   package static let system = PipelineFiles(read: readSystemFile) { realPath($0) ?? $0 }
 

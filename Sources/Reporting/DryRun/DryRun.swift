@@ -21,6 +21,7 @@ package struct DryRun {
   private let plan: Plan
   private let options: DrawingOptions
   private let reasons: Reasons
+  private let remark: String?
 
   /// The number of lines that are measured to align the columns of all.
   private static let measuredLines = 1000
@@ -34,6 +35,7 @@ package struct DryRun {
     self.options = options
     forecast = Forecast(plan, upToDate: Set(cache.upToDate.keys))
     reasons = Reasons(plan, cache)
+    remark = cache.remark
   }
 
   package func write(to sink: ByteSink) {
@@ -51,6 +53,10 @@ package struct DryRun {
       if options.isVerbose { writeDetails(of: entry.operation, rails.below, layout, to: sink) }
     }
     writeVerdict(to: sink)
+    if let remark {
+      sink.write(oneLine(remark))
+      sink.writeNewline()
+    }
     writeLeftOut(to: sink)
   }
 

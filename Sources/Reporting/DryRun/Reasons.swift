@@ -116,6 +116,8 @@ package struct CacheForecast: Sendable {
   package var upToDate: [OperationID: String] = [:]
   /// Why others would run.
   package var reasons: [OperationID: String] = [:]
+  /// What is said below the list.
+  package var remark: String?
 
   package init() {}
 }

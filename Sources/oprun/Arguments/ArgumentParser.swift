@@ -86,7 +86,7 @@ struct ArgumentParser {
       if let attached { throw .unwantedValue(of: option, found: attached, command) }
       return turnOn(option)
     }
-    try take(attached, for: option, kind)
+    try take(attached ?? option.usualValue, for: option, kind)
   }
 
   /// The next word, if it may be a value; before the file it is more likely the file.

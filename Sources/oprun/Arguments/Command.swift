@@ -35,7 +35,7 @@ struct Command: Sendable {
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
-      Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.jobserver,
+      Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected, Options.jobserver,
       Options.executor,
     ])
 
@@ -51,7 +51,7 @@ struct Command: Sendable {
       """,
     options: [
       Options.from, Options.only, Options.until, Options.skip, Options.failed,
-    ] + run.options.filter { $0.name != Options.resume.name })
+    ] + run.options.filter { $0.name != Options.resume.name && $0.name != Options.affected.name })
 
   static let history = Command(
     name: "history", operands: "", operandCount: 0...0,
@@ -190,11 +190,27 @@ struct Command: Sendable {
       """,
     options: [Options.param, Options.json, Options.stateDirectory])
 
+  static let watch = Command(
+    name: "watch", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
+    summary: "run a pipeline, and again what changes of files affect",
+    details: """
+      A step is affected by its inputs, as 'cache' in the file declares them; one that declares none, by
+      every file here that git does not ignore. What depends on an affected step runs, too.
+      The pipeline is read again when its file changes. Ctrl-C ends it, with the run in progress.
+      """,
+    options: [
+      Options.param, Options.jobs, Options.onBusy, Options.verbose, Options.failFast,
+      Options.failurePolicy, Options.strict, Options.timeout, Options.output, Options.color,
+      Options.ascii, Options.stateDirectory, Options.noCache, Options.jobserver,
+    ])
+
   static let graph = Command(
     name: "graph", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
     summary: "show how the steps depend on each other",
     details: "",
-    options: [Options.param, Options.graphFormat, Options.ascii, Options.color])
+    options: [
+      Options.param, Options.affectedGraph, Options.graphFormat, Options.ascii, Options.color,
+    ])
 
   static let validate = Command(
     name: "validate", operands: "[FILE…]", operandCount: 0...Int.max,
@@ -265,12 +281,10 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, analyze,
-    prune, why, trace, graph, validate, format, test, list, schema, initialize, completions, help,
+    run, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs, report,
+    analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize, completions,
+    help,
   ]
-
-  /// Commands that are known by name but do not exist yet.
-  static let later = ["watch"]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.
   var takesFile: Bool { operands.hasPrefix("[FILE") && name != Self.initialize.name }

@@ -43,5 +43,7 @@ func helpText(of command: Command) -> String {
 /// The synopsis of an option: `-j, --jobs N`.
 func synopsis(of option: Option) -> String {
   let letter = option.letter.map { "-\($0), " } ?? "    "
-  return letter + option.flag + (option.value.map { " \($0.placeholder)" } ?? "")
+  guard let placeholder = option.value?.placeholder else { return letter + option.flag }
+  return letter + option.flag
+    + (option.usualValue == nil ? " \(placeholder)" : "[=\(placeholder)]")
 }

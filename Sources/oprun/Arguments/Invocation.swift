@@ -1,5 +1,6 @@
 // A parsed command line: a command, checked values of its options, operands.
 
+import Reporting
 import Scheduling
 
 /// A command with its options and operands. Values are checked; defaults are not filled in.
@@ -58,6 +59,19 @@ struct Invocation {
   /// The values of an option that may be repeated, in the order in which they were given.
   func texts(_ option: Option) -> [String] {
     (values[option.name] ?? []).compactMap { if case .text(let text) = $0 { text } else { nil } }
+  }
+
+  /// The values of an option as they may be written.
+  func words(of option: Option) -> [String] {
+    (values[option.name] ?? []).map { value in
+      switch value {
+      case .isOn(let isOn): isOn ? "1" : "0"
+      case .count(let count): "\(count)"
+      case .duration(let duration): exactDuration(duration)
+      case .assignment(let name, let value): "\(name)=\(value)"
+      case .text(let text): text
+      }
+    }
   }
 
   /// The chosen word as the type whose raw values are the words.

@@ -10,6 +10,8 @@ struct Option: Sendable {
   let letter: Character?
   /// The kind of value; nil for a switch.
   let value: ValueKind?
+  /// What the flag means alone, if its value may be left out.
+  let usualValue: String?
   let summary: String
   /// The variable, `OPRUN_JOBS` for `--jobs`. For a repeatable option it stands for many, which are
   /// read elsewhere. Empty if there is none.
@@ -22,10 +24,12 @@ struct Option: Sendable {
   let excludedFlag: String?
 
   init(
-    _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil, variable: String? = nil,
+    _ name: String, _ letter: Character? = nil, _ value: ValueKind? = nil,
+    usually usualValue: String? = nil, variable: String? = nil,
     isRepeatable: Bool = false, needs neededFlag: String? = nil,
     excludes excludedFlag: String? = nil, summary: String
   ) {
+    self.usualValue = usualValue
     self.name = name
     self.letter = letter
     self.value = value

@@ -83,6 +83,16 @@ enum Options {
   static let resume = Option(
     "resume",
     summary: "resume the last run of this file, unless it succeeded")
+  static let affected = Option(
+    "affected", nil, .text("REF", wanted: "a commit"), usually: "HEAD", excludes: resume.flag,
+    summary: "run only what changed since REF (HEAD), and what depends on it")
+  static let affectedGraph = Option(
+    "affected", nil, .text("REF", wanted: "a commit"), usually: "HEAD",
+    summary: "show only what changed since REF (HEAD), and what depends on it")
+  static let onBusy = Option(
+    "on-busy", nil, .choice(WatchMachine.BusyPolicy.allCases.map(\.rawValue)),
+    variable: "OPRUN_WATCH_ON_BUSY",
+    summary: "cancel a run that a change affects, or wait for its end")
   static let noCache = Option(
     "no-cache", excludes: refresh.flag,
     summary: "run cached steps as if they were not, and keep nothing of them")

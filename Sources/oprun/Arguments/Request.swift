@@ -25,9 +25,6 @@ enum Request {
     default:
       let command = Command.named(first)
       if command == nil {
-        if Command.later.contains(first) {
-          throw .notBuilt(first, mayBeStep: try search.usualFile() != nil)
-        }
         if Self.looksLikeCommand(first), !search.fileExists(first),
           try search.usualFile() == nil
         {
@@ -63,7 +60,6 @@ enum Request {
     guard let name = words.first, !name.hasPrefix("-") else { return nil }
     if words.count > 1 { throw .extraOperand(words[words.startIndex + 1], of: .help) }
     guard let command = Command.named(name) else {
-      if Command.later.contains(name) { throw .notBuilt(name) }
       throw .unknownTopic(name)
     }
     return command

@@ -116,6 +116,15 @@ struct UsageFailure: Error, Hashable {
       "'\(option.flag)' needs a value: \(kind.wanted)", help: help, command: command.name)
   }
 
+  /// git cannot tell what has changed since a commit.
+  static func unknownChanges(
+    since reference: String, _ reason: String, help: String?, _ command: Command
+  ) -> UsageFailure {
+    UsageFailure(
+      "cannot tell what has changed since \(quoted(reference)): \(reason)", help: help,
+      command: command.name)
+  }
+
   static func emptyOperand(of command: Command) -> UsageFailure {
     UsageFailure(
       "an argument is empty, so it names no file and no step",
@@ -209,11 +218,9 @@ struct UsageFailure: Error, Hashable {
       help: "write the events to a file, or leave '--output' out", command: Command.run.name)
   }
 
-  static func notBuilt(_ name: String, mayBeStep: Bool = false) -> UsageFailure {
-    UsageFailure(
-      "'oprun \(name)' is not supported yet",
-      help: mayBeStep ? "to run a step called '\(name)', write 'oprun run \(name)'" : nil)
-  }
+  static let standardInputWatched = UsageFailure(
+    "a pipeline from standard input cannot be watched", help: "put it in a file",
+    command: Command.watch.name)
 
   static func unknownCommand(_ name: String) -> UsageFailure {
     UsageFailure(
@@ -236,7 +243,7 @@ struct UsageFailure: Error, Hashable {
   }
 
   static func closestCommand(to name: String) -> String? {
-    suggestion(for: name, among: Command.all.map(\.name) + Command.later)
+    suggestion(for: name, among: Command.all.map(\.name))
   }
 
   static func noFile(_ command: Command) -> UsageFailure {

@@ -4,13 +4,15 @@ import Diagnostics
 import Execution
 import Glibc
 import Pipelines
+import Plans
 import Reporting
 
 extension Tool {
-  func graph(_ invocation: Invocation) -> Int32 {
-    var options = listingOptions(invocation)
+  func graph(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    let reads = ReadPaths()
+    var options = noting(reads, listingOptions(invocation))
     options.selection = Array(invocation.operands.dropFirst())
-    switch plan(invocation.operands[0], options) {
+    switch try plan(invocation, options, reads) {
     case .failure(let exit): return exit.status
     case .success(let plan):
       let format = invocation.choice(Options.graphFormat, default: GraphFormat.tree)
@@ -18,6 +20,25 @@ extension Tool {
       plan.writeGraph(format, options: drawingOptions(invocation), to: output)
       return ExitStatus.success
     }
+  }
+
+  /// The plan, or the part of it that is affected.
+  private func plan(
+    _ invocation: Invocation, _ options: PlanningOptions, _ reads: ReadPaths
+  ) throws(UsageFailure) -> Result<Plan, ReportedFailure> {
+    let path = invocation.operands[0]
+    guard var pipeline = load(path, options) else {
+      return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
+    }
+    let reading = readSecrets(of: &pipeline)
+    let whole = plan(path, pipeline, options, reading)
+    guard case .success(let plan) = whole else { return whole }
+    let planned = PlannedPipeline(
+      path: path, pipeline: pipeline, options: options, reading: reading, plan: plan)
+    guard let part = try affectedPart(of: planned, reads, invocation) else { return whole }
+    guard part.selection.isEmpty else { return self.plan(part, of: planned) }
+    say(part.nothing)
+    return .failure(ReportedFailure(status: ExitStatus.success))
   }
 
   func list(_ invocation: Invocation) -> Int32 {

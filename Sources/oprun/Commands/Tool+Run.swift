@@ -23,7 +23,9 @@ extension Tool {
   ) throws(UsageFailure) -> Int32 {
     try RunRecorders.check(invocation)
     try checkSharedCache(invocation)
-    let options = planningOptions(invocation, resumed)
+    let reads = ReadPaths()
+    var options = planningOptions(invocation, resumed)
+    if invocation.text(Options.affected) != nil { options = noting(reads, options) }
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
     }
@@ -34,27 +36,66 @@ extension Tool {
       return exit.status
     case .success(let plan):
       try checkStatusSource(invocation, plan)
-      if invocation.isGiven(Options.noWait), invocation.isOn(Options.noWait), !plan.isExclusive,
-        !invocation.isOn(Options.lock)
-      {
-        throw .waitsForNothing(invocation.command)
+      let planned = PlannedPipeline(
+        path: invocation.operands[0], pipeline: pipeline, options: options, reading: reading,
+        plan: plan)
+      guard let part = try affectedPart(of: planned, reads, invocation) else {
+        return try run(planned, invocation, resuming: resumed)
       }
-      try resumed?.check(plan)
-      if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
-        jobs.isOpen
-      {
-        throw .hasJobs(jobs.runID, invocation.command)
-      }
-      if let resumed, invocation.isOn(Options.dryRun) {
-        return showForesight(of: resumed, plan, reading.secrets)
-      }
-      guard !invocation.isOn(Options.dryRun) else {
-        let plan = expecting(plan, invocation)
-        keepUntilExit((pipeline, plan))
-        return dryRun(plan, invocation, reading.secrets)
-      }
-      return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
+      return try run(part, of: planned, invocation)
     }
+  }
+
+  /// Runs the part of a pipeline that is affected.
+  private func run(
+    _ part: AffectedPart, of planned: PlannedPipeline, _ invocation: Invocation
+  ) throws(UsageFailure) -> Int32 {
+    if part.selection.isEmpty {
+      say(part.nothing)
+      return ExitStatus.success
+    }
+    switch plan(part, of: planned) {
+    case .failure(let exit): return exit.status
+    case .success(let plan):
+      var invocation = invocation
+      if !part.isEverything { invocation.operands = [planned.path] + part.selection }
+      if !invocation.isOn(Options.dryRun) {
+        say(part.announcement)
+        errors.flush()
+      }
+      let narrowed = PlannedPipeline(
+        path: planned.path, pipeline: planned.pipeline, options: planned.options,
+        reading: planned.reading, plan: plan)
+      return try run(narrowed, invocation, resuming: nil, part: part)
+    }
+  }
+
+  private func run(
+    _ planned: PlannedPipeline, _ invocation: Invocation, resuming resumed: ResumedRun?,
+    part: AffectedPart? = nil
+  ) throws(UsageFailure) -> Int32 {
+    let plan = planned.plan
+    let reading = planned.reading
+    if invocation.isGiven(Options.noWait), invocation.isOn(Options.noWait), !plan.isExclusive,
+      !invocation.isOn(Options.lock)
+    {
+      throw .waitsForNothing(invocation.command)
+    }
+    try resumed?.check(plan)
+    if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
+      jobs.isOpen
+    {
+      throw .hasJobs(jobs.runID, invocation.command)
+    }
+    if let resumed, invocation.isOn(Options.dryRun) {
+      return showForesight(of: resumed, plan, reading.secrets)
+    }
+    guard !invocation.isOn(Options.dryRun) else {
+      let plan = expecting(plan, invocation)
+      keepUntilExit((planned.pipeline, plan))
+      return dryRun(plan, invocation, reading.secrets, part)
+    }
+    return complete(reading).map { run(plan, invocation, $0, resumed) } ?? ExitStatus.usage
   }
 
   private func checkStatusSource(_ invocation: Invocation, _ plan: Plan) throws(UsageFailure) {
@@ -103,9 +144,13 @@ extension Tool {
     return invocation.isOn(Options.failFast) ? .cancel : nil
   }
 
-  private func dryRun(_ plan: Plan, _ invocation: Invocation, _ secrets: Secrets) -> Int32 {
-    let dryRun = DryRun(
-      plan, options: drawingOptions(invocation), cache: cacheForecast(plan, invocation, secrets))
+  private func dryRun(
+    _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ part: AffectedPart?
+  ) -> Int32 {
+    var cache = cacheForecast(plan, invocation, secrets)
+    cache.remark = part?.remark
+    cache.reasons.merge(part?.reasons(in: plan) ?? [:]) { $1 }
+    let dryRun = DryRun(plan, options: drawingOptions(invocation), cache: cache)
     if !invocation.isOn(Options.verbose) { clipOutput() }
     dryRun.write(to: output)
     let wouldRun = dryRun.forecast.runCount > 0

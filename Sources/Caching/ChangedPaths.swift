@@ -1,0 +1,73 @@
+// Files that have changed, and which of them patterns find. Who found out that they have changed is no
+// concern of it.
+
+/// Absolute paths.
+package struct ChangedPaths {
+  /// Sorted bytewise, each once.
+  package let files: [String]
+  /// Directories of which it is not known what has changed in them.
+  package let folders: [String]
+
+  package init(_ files: some Sequence<String>, folders: [String] = []) {
+    self.files = Set(files).sorted(by: Self.isBefore)
+    self.folders = folders
+  }
+
+  package var isEmpty: Bool { files.isEmpty && folders.isEmpty }
+
+  package var count: Int { files.count + folders.count }
+
+  /// One of them, and how many there are; nil if there is none.
+  package var summary: Summary? {
+    (files.first ?? folders.first).map { Summary(path: $0, count: count) }
+  }
+
+  /// Some files in a few words.
+  package struct Summary: Hashable {
+    package let path: String
+    package let count: Int
+  }
+
+  /// Those that a pattern finds and none of the others covers; nil if there are none. All patterns are
+  /// absolute. Logarithmic, and linear in those below the directory where the pattern's wildcards begin.
+  func found(by pattern: FilePattern, except excluded: [FilePattern]) -> Summary? {
+    var first: String?
+    var count = 0
+    func take(_ path: String) {
+      if excluded.contains(where: { $0.covers(path) }) { return }
+      first = first ?? path
+      count += 1
+    }
+    let fixed = pattern.fixedPath
+    if pattern.isPlain, contains(fixed) { take(fixed) }
+    for path in below(fixed) where pattern.isPlain || pattern.finds(path) { take(path) }
+    for folder in folders where pattern.reaches(into: folder) { take(folder) }
+    return first.map { Summary(path: $0, count: count) }
+  }
+
+  private func contains(_ path: String) -> Bool {
+    let index = firstIndex(notBefore: path)
+    return index < files.count && files[index] == path
+  }
+
+  /// Those in a directory and below it.
+  private func below(_ folder: String) -> ArraySlice<String> {
+    let prefix = folder == "/" ? folder : folder + "/"
+    let first = firstIndex(notBefore: prefix)
+    return files[first...].prefix { $0.utf8.starts(with: prefix.utf8) }
+  }
+
+  private func firstIndex(notBefore path: String) -> Int {
+    var low = 0
+    var high = files.count
+    while low < high {
+      let middle = (low + high) / 2
+      if Self.isBefore(files[middle], path) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private static func isBefore(_ left: String, _ right: String) -> Bool {
+    left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+}

@@ -1,0 +1,101 @@
+// What steps declare in `cache`, as absolute patterns: for what looks at the files of a whole pipeline.
+
+package import Plans
+import Scheduling
+
+/// What a step declares, as absolute patterns.
+package struct Declaration {
+  package private(set) var inputs: [FilePattern] = []
+  package private(set) var excluded: [FilePattern] = []
+  /// What it makes, and what it uses as it likes.
+  package private(set) var outputs: [FilePattern] = []
+  package private(set) var scratch: [FilePattern] = []
+
+  /// Nil if it declares nothing, or something that is known only while it runs.
+  package init?(_ step: PlannedStep, _ workspace: String) {
+    let late = (step.late?.parts.expansion?.parts ?? step.late?.parts)?.settings
+    guard let cache = step.settings.cache, late?.cache == nil,
+      late?.workingDirectory.isEmpty != false
+    else { return nil }
+    let directory =
+      step.settings.workingDirectory.map { $0.hasPrefix("/") ? $0 : "\(workspace)/\($0)" }
+      ?? workspace
+    func patterns(_ texts: some Sequence<String>) -> [FilePattern] {
+      texts.map { FilePattern($0, below: directory) }
+    }
+    inputs = patterns(cache.inputs.filter { !$0.hasPrefix("!") })
+    excluded = patterns(cache.inputs.filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) })
+    outputs = patterns(cache.outputs)
+    scratch = patterns(cache.scratch)
+  }
+
+  package func inputs(among changes: ChangedPaths) -> ChangedPaths.Summary? {
+    found(inputs, except: excluded, among: changes)
+  }
+
+  package func outputs(among changes: ChangedPaths) -> ChangedPaths.Summary? {
+    found(outputs, except: [], among: changes)
+  }
+
+  /// Several patterns may find the same files, so the count is that of the one that finds most.
+  private func found(
+    _ patterns: [FilePattern], except excluded: [FilePattern], among changes: ChangedPaths
+  ) -> ChangedPaths.Summary? {
+    patterns.compactMap { changes.found(by: $0, except: excluded) }.max { $0.count < $1.count }
+  }
+}
+
+/// What the steps of a plan declare.
+package struct Declarations {
+  /// All of them, each once.
+  package let inputs: [FilePattern]
+  /// True if a step declares nothing, so that any file may count.
+  package let areIncomplete: Bool
+  private let all: [Declaration]
+  private let madePaths: Set<String>
+  private let madePatterns: [FilePattern]
+
+  package init(_ plan: Plan, workspace: String) {
+    var seen: Set<ObjectIdentifier> = []
+    var all: [Declaration] = []
+    var areIncomplete = false
+    for index in plan.steps.indices
+    where plan.groups[OperationID(index)]?.members.isEmpty != false {
+      let step = plan.steps[index]
+      let isNew = seen.insert(ObjectIdentifier(step.settings)).inserted
+      guard isNew || step.late?.parts.settings != nil else { continue }
+      if let declaration = Declaration(step, workspace) {
+        all.append(declaration)
+      } else if plan.graph.takesSlot(OperationID(index)) {
+        areIncomplete = true
+      }
+    }
+    self.all = all
+    self.areIncomplete = areIncomplete
+    inputs = Array(Set(all.flatMap(\.inputs)))
+    let made = Set(all.flatMap { $0.outputs + $0.scratch })
+    madePaths = Set(made.lazy.filter(\.isPlain).map(\.fixedPath))
+    madePatterns = made.filter { !$0.isPlain }
+  }
+
+  /// Whether a step makes a file, or uses it as it likes.
+  package func make(_ path: String) -> Bool {
+    if madePatterns.contains(where: { $0.covers(path) }) { return true }
+    if madePaths.isEmpty { return false }
+    var path = path[...]
+    while !path.isEmpty {
+      if madePaths.contains(String(path)) { return true }
+      guard let slash = path.lastIndex(of: "/") else { return false }
+      path = path[..<slash]
+    }
+    return madePaths.contains("/")
+  }
+
+  /// Whether a step declares that it reads a file.
+  package func name(_ path: String) -> Bool {
+    all.contains { declaration in
+      declaration.inputs.contains { $0.finds(path) }
+        && !declaration.excluded.contains { $0.covers(path) }
+    }
+  }
+}

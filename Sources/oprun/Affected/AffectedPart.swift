@@ -1,0 +1,100 @@
+// The part of a pipeline that is affected by what has changed since a commit, in words.
+
+import Caching
+import Diagnostics
+import Plans
+import Reporting
+import Scheduling
+
+/// Everything in it is found by the ids of steps, because the plan of the part has other numbers.
+struct AffectedPart {
+  /// The commit as it was named.
+  let reference: String
+  /// What is to be named to run it; empty if nothing is affected.
+  let selection: [String]
+  let isEverything: Bool
+  /// Steps that are affected, and all that there are.
+  let affected: [String]
+  let count: Int
+  private let unaffected: [String]
+  private let words: [String: String]
+  private static let longestList = 8
+
+  init(_ steps: AffectedSteps, in plan: Plan, reference: String, workspace: String) {
+    self.reference = reference
+    let id = { (operation: OperationID) in plan.steps[operation.index].id }
+    let leaves = steps.leaves
+    count = leaves.count
+    affected = steps.steps.map(id)
+    isEverything = affected.count == count
+    selection = steps.selection.map(id)
+    unaffected = leaves.filter { steps.reasons[$0] == nil }.map(id)
+    var words: [String: String] = [:]
+    for (operation, reason) in steps.reasons {
+      words[id(operation)] = Self.words(reason, workspace)
+    }
+    self.words = words
+  }
+
+  /// Nil for a step that depends on another one, which is said anyway.
+  private static func words(_ reason: AffectedSteps.Reason, _ workspace: String) -> String? {
+    switch reason {
+    case .edited: "edited"
+    case .input(let files): "\(shown(files, workspace)) changed"
+    case .output(let files): "its output \(shown(files, workspace)) changed"
+    case .undeclared: "declares no inputs"
+    case .upstream: nil
+    }
+  }
+
+  private static func shown(_ files: ChangedPaths.Summary, _ workspace: String) -> String {
+    let prefix = workspace + "/"
+    let path =
+      files.path.hasPrefix(prefix) ? String(files.path.dropFirst(prefix.count)) : files.path
+    return files.count > 1 ? "\(path) and \(files.count - 1) more" : path
+  }
+
+  /// What is said before a run.
+  var announcement: String {
+    "what has changed since \(quoted(reference)) affects \(affected.count) of \(count) steps: "
+      + Self.list(affected)
+  }
+
+  var nothing: String { "what has changed since \(quoted(reference)) affects no step" }
+
+  /// For a dry run.
+  var remark: String? {
+    unaffected.isEmpty
+      ? nil
+      : "not affected by what has changed since \(quoted(reference)): " + Self.list(unaffected)
+  }
+
+  private static func list(_ ids: [String]) -> String {
+    let shown = ids.prefix(longestList).map { printable($0) }.joined(separator: ", ")
+    return ids.count > longestList ? "\(shown) and \(ids.count - longestList) more" : shown
+  }
+
+  /// Why the steps of the plan run, as far as that is not the same as ever.
+  func reasons(in plan: Plan) -> [OperationID: String] {
+    var reasons: [OperationID: String] = [:]
+    let runs = Set(affected)
+    for index in plan.steps.indices where plan.groups[OperationID(index)]?.members.isEmpty != false
+    {
+      let id = plan.steps[index].id
+      if let words = words[id] {
+        reasons[OperationID(index)] = words
+      } else if !runs.contains(id), let user = user(of: OperationID(index), in: plan) {
+        reasons[OperationID(index)] = "needed by \(plan.steps[user.index].id)"
+      }
+    }
+    return reasons
+  }
+
+  private func user(of operation: OperationID, in plan: Plan) -> OperationID? {
+    var user: OperationID?
+    plan.graph.forEachDependent(of: operation) { edge in
+      if user == nil || edge.to < user ?? edge.to { user = edge.to }
+    }
+    return user
+  }
+}

@@ -1,0 +1,162 @@
+// What git knows: which files have changed since a commit, and what they were. git itself is asked; nothing of
+// a repository is read here.
+
+import Diagnostics
+import Expressions
+import Glibc
+
+/// Why git cannot tell what has changed.
+struct GitFailure: Error {
+  let reason: String
+  var help: String?
+}
+
+struct GitRepository {
+  /// The absolute path of its work tree.
+  let root: String
+  private let isShallow: Bool
+
+  private static let forShallow =
+    "the clone is shallow: 'git fetch --unshallow' gets the rest; for actions/checkout, set 'fetch-depth: 0'"
+
+  /// The one that a directory is in.
+  init(around directory: String) throws(GitFailure) {
+    let end = try Self.run(
+      ["rev-parse", "--show-toplevel", "--is-shallow-repository"], in: directory)
+    guard end.status == 0 else {
+      let isForeign = end.complaint.contains("dubious ownership")
+      throw GitFailure(
+        reason: end.complaint,
+        help: isForeign
+          ? "if you trust it: git config --global --add safe.directory \(shellQuoted(directory))"
+          : nil)
+    }
+    let lines = String(decoding: end.output, as: UTF8.self).split(separator: "\n")
+    guard lines.count == 2 else {
+      throw GitFailure(reason: "git names no work tree", help: "run it where the files are")
+    }
+    root = String(lines[0])
+    isShallow = lines[1] == "true"
+  }
+
+  private static func run(
+    _ words: [String], in directory: String, input: [UInt8] = []
+  ) throws(GitFailure) -> GitCommand.End {
+    do throws(SystemError) {
+      return try GitCommand(directory: directory).run(words, input: input)
+    } catch {
+      guard error.errno == ENOENT else { throw GitFailure(reason: error.message) }
+      throw GitFailure(reason: "there is no program 'git'", help: "install git")
+    }
+  }
+
+  private func run(_ words: [String]) throws(GitFailure) -> GitCommand.End {
+    try Self.run(words, in: root)
+  }
+
+  /// The commit to compare with: where the work here has left the one that is named.
+  func base(of name: String) throws(GitFailure) -> String {
+    let named = try run([
+      "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}",
+    ])
+    guard named.status == 0 else { throw try unknown(name) }
+    let commit = Self.line(named)
+    let head = try run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+    guard head.status == 0, Self.line(head) != commit else { return commit }
+    let common = try run(["merge-base", commit, "HEAD"])
+    if common.status == 0 { return Self.line(common) }
+    if isShallow {
+      throw GitFailure(
+        reason: "nothing that it has in common with 'HEAD' is here", help: Self.forShallow)
+    }
+    return commit
+  }
+
+  private func unknown(_ name: String) throws(GitFailure) -> GitFailure {
+    if isShallow {
+      return GitFailure(reason: "git knows no such commit", help: Self.forShallow)
+    }
+    let hasCommits = try run(["rev-parse", "--verify", "--quiet", "HEAD"]).status == 0
+    return GitFailure(
+      reason: hasCommits ? "git knows no such commit" : "the repository has no commits",
+      help: hasCommits ? "name a branch, a tag or a commit, as in --affected=main" : nil)
+  }
+
+  private static func line(_ end: GitCommand.End) -> String {
+    String(decoding: end.output.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
+  /// Absolute paths.
+  struct Changes {
+    /// Files that git tracks.
+    var tracked: [String] = []
+    /// Other files, without those that it ignores.
+    var untracked: [String] = []
+    /// Directories that are repositories themselves.
+    var folders: [String] = []
+  }
+
+  /// What is not what it was in a commit.
+  func changes(since commit: String) throws(GitFailure) -> Changes {
+    let tracked = try list([
+      "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-relative",
+      "--ignore-submodules=none", commit, "--",
+    ])
+    let untracked = try list(["ls-files", "--others", "--exclude-standard", "-z"])
+    var changes = Changes()
+    for (names, isTracked) in [(tracked, true), (untracked, false)] {
+      for name in names {
+        let path = root == "/" ? "/" + name : "\(root)/\(name)"
+        if name.hasSuffix("/") {
+          changes.folders.append(String(path.dropLast()))
+        } else if Self.isFolder(path) {
+          changes.folders.append(path)
+        } else if isTracked {
+          changes.tracked.append(path)
+        } else {
+          changes.untracked.append(path)
+        }
+      }
+    }
+    changes.tracked += try aliases(of: changes.tracked + changes.untracked)
+    return changes
+  }
+
+  /// A link is a directory of its own only for the kernel.
+  private static func isFolder(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  /// The paths of changed files through links that the repository has.
+  private func aliases(of files: [String]) throws(GitFailure) -> [String] {
+    if files.isEmpty { return [] }
+    let links = try list(["ls-files", "--stage", "-z"]).filter { $0.hasPrefix("120000 ") }
+    return links.flatMap { entry -> [String] in
+      guard let tab = entry.firstIndex(of: "\t") else { return [] }
+      let link = "\(root)/\(entry[entry.index(after: tab)...])"
+      guard let resolved = realpath(link, nil) else { return [] }
+      defer { free(resolved) }
+      let target = String(cString: resolved)
+      return files.compactMap { file in
+        if file == target { return link }
+        return file.hasPrefix(target + "/") ? link + file.dropFirst(target.count) : nil
+      }
+    }
+  }
+
+  private func list(_ words: [String]) throws(GitFailure) -> [String] {
+    let end = try run(words)
+    guard end.status == 0 else { throw GitFailure(reason: end.complaint) }
+    return end.output.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// What a file was in a commit; nil if it was not there, or no file. The path is absolute.
+  func contents(of path: String, in commit: String) -> [UInt8]? {
+    guard path.hasPrefix(root + "/"),
+      let end = try? run(["cat-file", "blob", "\(commit):\(path.dropFirst(root.count + 1))"]),
+      end.status == 0
+    else { return nil }
+    return end.output
+  }
+}

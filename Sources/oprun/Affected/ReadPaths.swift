@@ -1,0 +1,23 @@
+// Remembers which files a pipeline was read from.
+
+import Caching
+import Pipelines
+
+/// The paths that planning asked for, also of files that do not exist.
+final class ReadPaths: @unchecked Sendable {  // there is one thread
+  private(set) var paths: Set<String> = []
+
+  func note(_ path: String) { paths.insert(path) }
+
+  func files(_ files: PipelineFiles) -> PipelineFiles {
+    files.wrapping { [self] path, read in
+      paths.insert(path)
+      return read()
+    }
+  }
+
+  /// As absolute paths.
+  func absolutePaths(below directory: String) -> Set<String> {
+    Set(paths.map { FilePattern($0, below: directory).path })
+  }
+}

@@ -1,0 +1,127 @@
+// `--affected`: of what would run, only what has changed since a commit, and what depends on it.
+
+import Caching
+import Diagnostics
+import Execution
+import Glibc
+import Masking
+import Pipelines
+import Plans
+import Reporting
+import Scheduling
+import State
+
+/// A pipeline that was read, and all that its plan was made with.
+struct PlannedPipeline {
+  let path: String
+  let pipeline: LoadedPipeline
+  let options: PlanningOptions
+  let reading: SecretReading
+  let plan: Plan
+}
+
+extension Tool {
+  /// The options with which it is known afterwards which files a pipeline consists of.
+  func noting(_ reads: ReadPaths, _ options: PlanningOptions) -> PlanningOptions {
+    var options = options
+    options.files = reads.files(options.files)
+    return options
+  }
+
+  /// The part of a plan that is affected; nil if all of it is wanted.
+  func affectedPart(
+    of planned: PlannedPipeline, _ reads: ReadPaths, _ invocation: Invocation
+  ) throws(UsageFailure) -> AffectedPart? {
+    guard let reference = invocation.text(Options.affected) else { return nil }
+    do throws(GitFailure) {
+      let workspace = try Self.workspace()
+      let repository = try GitRepository(around: workspace)
+      let base = try repository.base(of: reference)
+      let found = try repository.changes(since: base)
+      // What steps have made is not in the repository, unless somebody has put it there.
+      let declared = Declarations(planned.plan, workspace: workspace)
+      let files = found.tracked + found.untracked.filter { !declared.make($0) }
+      let versions = EarlierFiles(
+        repository: repository, base: base, changed: Set(found.tracked + found.untracked),
+        workspace: workspace)
+      // The files of the pipeline count by what they say.
+      let sources = Set((reads.paths + [planned.path]).map(versions.absolute))
+      let others = files.filter { !sources.contains($0) }
+      var changes = AffectedSteps.Changes(
+        ChangedPaths(files, folders: found.folders),
+        anything: ChangedPaths(others, folders: found.folders))
+      changes.outputs = ChangedPaths(found.tracked)
+      changes.edited = planned.editedSteps(readFrom: reads.paths, versions)
+      let steps = AffectedSteps(planned.plan, changes, workspace: workspace)
+      return AffectedPart(
+        steps, in: planned.plan, reference: reference, workspace: workspace)
+    } catch {
+      throw .unknownChanges(since: reference, error.reason, help: error.help, invocation.command)
+    }
+  }
+
+  private static func workspace() throws(GitFailure) -> String {
+    guard let folder = try? currentFolder() else {
+      throw GitFailure(reason: "the current directory is gone")
+    }
+    return folder
+  }
+
+  /// The plan of the part of a pipeline.
+  func plan(_ part: AffectedPart, of planned: PlannedPipeline) -> Result<Plan, ReportedFailure> {
+    if part.isEverything { return .success(planned.plan) }
+    var options = planned.options
+    options.selection = part.selection
+    return plan(planned.path, planned.pipeline, options, planned.reading)
+  }
+}
+
+/// Files as they were in a commit.
+private struct EarlierFiles: Sendable {
+  let repository: GitRepository
+  let base: String
+  let changed: Set<String>
+  let workspace: String
+
+  func hasChanged(_ path: String) -> Bool { changed.contains(absolute(path)) }
+
+  func contents(of path: String) -> [UInt8]? {
+    repository.contents(of: absolute(path), in: base)
+  }
+
+  /// Links are followed where there is a file.
+  func absolute(_ path: String) -> String {
+    guard let real = realpath(path, nil) else {
+      return FilePattern(path, below: workspace).path
+    }
+    defer { free(real) }
+    return String(cString: real)
+  }
+}
+
+extension PlannedPipeline {
+  /// The steps that are not what they were; all of them if that cannot be known.
+  fileprivate func editedSteps(
+    readFrom paths: Set<String>, _ versions: EarlierFiles
+  ) -> Set<OperationID> {
+    let hasChanged = path != "-" && versions.hasChanged(path)
+    guard hasChanged || paths.contains(where: versions.hasChanged) else { return [] }
+    let all = Set(plan.steps.indices.map { OperationID($0) })
+    guard path != "-",
+      let bytes = hasChanged ? versions.contents(of: path) : try? readPipelineFile(path)
+    else { return all }
+    var options = options
+    options.selection = []
+    options.showsEveryStep = true
+    options = options.refusing(reading.secrets)
+    var earlierOptions = options
+    earlierOptions.files = options.files.wrapping { path, read in
+      versions.hasChanged(path) ? .success(versions.contents(of: path)) : read()
+    }
+    let earlier = LoadedPipeline(path: path, bytes: bytes, files: earlierOptions.files)
+    guard let before = try? earlier.plan(earlierOptions), let now = try? pipeline.plan(options)
+    else { return all }
+    let edited = State.editedSteps(of: now, since: before, reading.secrets.masker)
+    return all.filter { edited.contains(plan.steps[$0.index].id) }
+  }
+}

@@ -1,0 +1,45 @@
+// `oprun watch`: runs a pipeline, and again what changes of files affect.
+
+import Caching
+import Diagnostics
+import Execution
+import Glibc
+import Pipelines
+import Plans
+import Reporting
+
+extension Tool {
+  func watch(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    guard invocation.operands[0] != "-" else { throw .standardInputWatched }
+    switch watchedPipeline(invocation, ReadPaths()) {
+    case .failure(let exit):
+      if exit.isUnknownStep { sayWhatElse(invocation) }
+      return exit.status
+    case .success(let pipeline):
+      do throws(SystemError) {
+        return try Watcher(self, invocation, pipeline).perform()
+      } catch {
+        say(error.message)
+        return ExitStatus.internalError
+      }
+    }
+  }
+
+  /// The pipeline as it is now, and the files that it was read from.
+  func watchedPipeline(
+    _ invocation: Invocation, _ reads: ReadPaths
+  ) -> Result<WatchedPipeline, ReportedFailure> {
+    let path = invocation.operands[0]
+    reads.note(path)
+    let options = noting(reads, planningOptions(invocation, nil))
+    guard let workspace = try? currentFolder(), var pipeline = load(path, options) else {
+      return .failure(ReportedFailure(status: ExitStatus.invalidPipeline))
+    }
+    let reading = readSecrets(of: &pipeline)
+    return plan(path, pipeline, options, reading).map { plan in
+      WatchedPipeline(
+        plan, sources: reads.absolutePaths(below: workspace), workspace: workspace,
+        state: FilePattern(stateDirectory(invocation), below: workspace).path)
+    }
+  }
+}

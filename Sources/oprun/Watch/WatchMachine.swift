@@ -1,0 +1,119 @@
+// Decides when a watched pipeline runs, and what of it. It knows no clock, file or process: it is told what
+// happened and when.
+
+import Scheduling
+
+/// What is to run.
+enum WatchedPart: Hashable {
+  /// What runs when no step is named.
+  case everything
+  /// Steps by their ids, with what they need.
+  case steps(Set<String>)
+
+  func union(_ other: WatchedPart?) -> WatchedPart {
+    switch (self, other) {
+    case (_, nil): self
+    case (.steps(let own), .steps(let others)): .steps(own.union(others))
+    case (.everything, _), (_, .everything): .everything
+    }
+  }
+
+  func overlaps(_ other: WatchedPart) -> Bool {
+    switch (self, other) {
+    case (.steps(let own), .steps(let others)): !own.isDisjoint(with: others)
+    case (.everything, _), (_, .everything): true
+    }
+  }
+}
+
+struct WatchMachine {
+  /// What becomes of a run in progress when something changes that it depends on.
+  enum BusyPolicy: String, CaseIterable { case cancel, wait }
+
+  enum Action: Hashable {
+    case start(WatchedPart)
+    /// Ends the run in progress; its end will be told.
+    case cancel
+  }
+
+  private enum State {
+    case idle
+    case running(WatchedPart)
+    case cancelling(WatchedPart)
+  }
+
+  private let policy: BusyPolicy
+  private var state = State.idle
+  /// What has been affected since the run in progress started.
+  private var pending: WatchedPart?
+  /// What the last run was of, if it did not succeed.
+  private var unfinished: WatchedPart?
+  private var firstNoted: Nanoseconds?
+  private var lastNoted: Nanoseconds = 0
+
+  /// A change is looked at when nothing else has changed for so long: tools write several files.
+  static let quiet: Nanoseconds = 100_000_000
+  /// It is looked at after this time, however much goes on.
+  static let longest: Nanoseconds = 1_000_000_000
+
+  init(_ policy: BusyPolicy) { self.policy = policy }
+
+  var isRunning: Bool { if case .idle = state { false } else { true } }
+
+  var isCancelling: Bool { if case .cancelling = state { true } else { false } }
+
+  /// When the changes that were noted are to be looked at; nil if there are none.
+  var deadline: Nanoseconds? {
+    firstNoted.map { min(lastNoted + Self.quiet, $0 + Self.longest) }
+  }
+
+  /// Something has changed.
+  mutating func note(at now: Nanoseconds) {
+    firstNoted = firstNoted ?? now
+    lastNoted = now
+  }
+
+  /// Whether what was noted is to be looked at now; true once.
+  mutating func isDue(at now: Nanoseconds) -> Bool {
+    guard let deadline, now >= deadline else { return false }
+    firstNoted = nil
+    return true
+  }
+
+  /// What was noted is looked at now.
+  mutating func forgetNoted() { firstNoted = nil }
+
+  /// Changes have been looked at, and affect these steps. `mayCancel` is false if the run itself may have
+  /// made them.
+  mutating func affected(_ part: WatchedPart, mayCancel: Bool = true) -> Action? {
+    pending = part.union(pending)
+    switch state {
+    case .idle: return startPending()
+    case .running(let running):
+      guard policy == .cancel, mayCancel, running.overlaps(part) else { return nil }
+      state = .cancelling(running)
+      return .cancel
+    case .cancelling: return nil
+    }
+  }
+
+  /// The run in progress has ended. What has not succeeded runs again with the next change.
+  mutating func ended(isOK: Bool) -> Action? {
+    switch state {
+    case .idle: preconditionFailure("a run has ended that was not started")
+    case .running(let running): if !isOK { unfinished = running }
+    case .cancelling(let running): unfinished = running
+    }
+    state = .idle
+    return pending == nil ? nil : startPending()
+  }
+
+  private mutating func startPending() -> Action? {
+    guard let pending else { return nil }
+    let part = pending.union(unfinished)
+    self.pending = nil
+    unfinished = nil
+    state = .running(part)
+    return .start(part)
+  }
+}

@@ -1,0 +1,65 @@
+// A pipeline as it is watched: its plan, the files that it was read from, and which directories matter to it.
+
+import Caching
+import Glibc
+import Plans
+
+struct WatchedPipeline {
+  let plan: Plan
+  /// The files that it was read from, absolute, also those that do not exist.
+  let sources: Set<String>
+  let workspace: String
+  let declarations: Declarations
+  private let state: String
+
+  init(_ plan: Plan, sources: Set<String>, workspace: String, state: String) {
+    self.plan = plan
+    self.sources = sources
+    self.workspace = workspace
+    self.state = state
+    declarations = Declarations(plan, workspace: workspace)
+  }
+
+  /// The directories that all begins with: they, and those in them that are wanted, are watched.
+  var roots: [String] {
+    var roots: Set<String> = [workspace]
+    for path in sources { roots.insert(Self.folder(around: path)) }
+    for pattern in declarations.inputs {
+      let path = pattern.fixedPath
+      roots.insert(pattern.isPlain ? Self.folder(around: path) : Self.nearestFolder(path))
+    }
+    return roots.filter { !isOfOthers($0) }.sorted()
+  }
+
+  private static func folder(around path: String) -> String {
+    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
+    return nearestFolder(String(path[..<slash]))
+  }
+
+  private static func nearestFolder(_ path: String) -> String {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return path }
+    return path == "/" ? path : folder(around: path)
+  }
+
+  /// Whether a directory is to be watched.
+  func wants(_ folder: String, isIgnored: Bool) -> Bool {
+    if isOfOthers(folder) { return false }
+    if sources.contains(where: { $0.hasPrefix(folder + "/") }) { return true }
+    if declarations.areIncomplete, !isIgnored, isInWorkspace(folder) { return true }
+    return declarations.inputs.contains { (!isIgnored || $0.isPlain) && $0.reaches(into: folder) }
+  }
+
+  /// Whether a path is that of the state directory or of git's, or in there.
+  func isOfOthers(_ path: String) -> Bool {
+    path == state || path.hasPrefix(state + "/") || path.hasSuffix("/.git")
+      || path.contains("/.git/")
+  }
+
+  func isInWorkspace(_ path: String) -> Bool { path.hasPrefix(workspace + "/") }
+
+  /// Whether it counts even if git ignores it: a step names it without wildcards.
+  func names(_ path: String) -> Bool {
+    declarations.inputs.contains { $0.isPlain && $0.covers(path) }
+  }
+}
