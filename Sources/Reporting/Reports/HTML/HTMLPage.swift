@@ -8,7 +8,7 @@ enum HTMLPage {
     <html lang="en">
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-UzB3GEs+tm1YvuDOtAo5zLpU8g69/BvItzwIJk+jg9M='">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-XnId/LuAB2EU1GVSTi+hy6Em5MzfFlgAD8E9t1gnGVY='">
     <title>
     """#
 
