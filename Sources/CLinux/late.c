@@ -35,6 +35,25 @@ FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode) {
   return strcmp(path, "/proc/self/maps") == 0 ? NULL : __real_fopen(path, mode);
 }
+// The compiler of patterns to machine code, which is not used, and what the rest of PCRE2 asks of it: whether
+// something was compiled (-45: it was not), how large it is, for which processor, and to free it.
+int __wrap_pcre2_jit_match_8(void);
+int __wrap_pcre2_jit_match_8(void) { return -45; }
+int __wrap__pcre2_jit_check_exec_8(void);
+int __wrap__pcre2_jit_check_exec_8(void) { return 0; }
+size_t __wrap__pcre2_jit_get_size_8(void);
+size_t __wrap__pcre2_jit_get_size_8(void) { return 0; }
+const char *__wrap__pcre2_jit_get_target_8(void);
+const char *__wrap__pcre2_jit_get_target_8(void) { return ""; }
+void __wrap__pcre2_jit_free_8(void);
+void __wrap__pcre2_jit_free_8(void) {}
+
+// The names of Unicode's characters are a thirtieth of the program, and nothing asks for them.
+const char *__wrap__swift_stdlib_getScalarName(unsigned scalar);
+const char *__wrap__swift_stdlib_getScalarName(unsigned scalar) {
+  (void)scalar;
+  return NULL;
+}
 #else
 void clinux_prepare_hashing(void) {}
 #endif

@@ -24,7 +24,7 @@ package func shownURL(_ url: String) -> String { shown(url, isURL: true) }
 
 /// `isURL` means that it is one even if it has no scheme.
 private func shown(_ url: String, isURL: Bool) -> String {
-  let mark = url.firstRange(of: "://")
+  let mark = url.firstRange(ofText: "://")
   let start = mark?.upperBound ?? url.startIndex
   let (scheme, address) = (
     url[..<start], withoutUser(url[start...], isURL: isURL || mark != nil)
@@ -57,7 +57,7 @@ private func withoutUser(_ address: Substring, isURL: Bool) -> String {
     return String(address)
   }
   let port = address[address.index(after: colon)..<end]
-  if port.allSatisfy(\.isNumber) || port.contains("${{") { return String(address) }
+  if port.allSatisfy(\.isNumber) || port.containsText("${{") { return String(address) }
   // A password that ends in something like a path: the URL is invalid, and the position of its host
   // is unknown.
   if let sign = address.lastIndex(of: "@") { return String(address[address.index(after: sign)...]) }
@@ -76,7 +76,7 @@ private func shownParameter(_ text: String, isFragment: Bool) -> String {
 
 private func isName(ofCredential name: Substring) -> Bool {
   let whole = name.lowercased()
-  if whole == "code" || credentialStems.contains(where: { whole.contains($0) }) { return true }
+  if whole == "code" || credentialStems.contains(where: { whole.containsText($0) }) { return true }
   var words: [String] = [""]
   var isAfterLower = false
   for character in name {
@@ -112,6 +112,6 @@ private func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 /// Whether the value is a URL, perhaps encoded, with a name before its host.
 private func holdsUser(_ value: Substring) -> Bool {
   let text = value.lowercased()
-  return (text.contains("://") || text.contains("%3a%2f%2f"))
-    && (text.contains("@") || text.contains("%40"))
+  return (text.containsText("://") || text.containsText("%3a%2f%2f"))
+    && (text.contains("@") || text.containsText("%40"))
 }

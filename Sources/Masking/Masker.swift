@@ -49,7 +49,12 @@ package final class Masker: Sendable {
   /// A name, masked. Names that are equal once they are masked are distinguished by their numbers.
   package func name(_ text: String, number: Int) -> String {
     let masked = mask(text)
-    return masked.contains("***") ? "\(masked)~\(number)" : masked
+    var stars = 0
+    let isMasked = masked.utf8.contains { byte in
+      stars = byte == UInt8(ascii: "*") ? stars + 1 : 0
+      return stars == 3
+    }
+    return isMasked ? "\(masked)~\(number)" : masked
   }
 
   /// A whole string, masked.

@@ -14,11 +14,11 @@ package struct Plan: Sendable {
   package let sources: SourceMap
   package let steps: [PlannedStep]
   /// Edges, queues, priorities, claims: everything that the scheduler needs.
-  package private(set) var graph: Graph
+  package internal(set) var graph: Graph
   /// True if durations are those of earlier runs, where these are known.
-  package private(set) var knowsEarlierRuns = false
+  package internal(set) var knowsEarlierRuns = false
   /// The queues; `queues[0]` is the default queue.
-  package private(set) var queues: [QueueSpec]
+  package internal(set) var queues: [QueueSpec]
   /// The pools: resources in file order, then mutexes.
   package let pools: [PoolSpec]
   package let failurePolicy: FailurePolicy
@@ -85,36 +85,6 @@ package struct Plan: Sendable {
     self.remarks = remarks
     self.leftOut = leftOut
     self.parameters = parameters
-  }
-}
-
-extension Plan {
-  /// The same plan with the durations that steps had in earlier runs, by id.
-  package func expecting(_ durations: [String: Nanoseconds]) -> Plan {
-    if durations.isEmpty { return self }
-    var plan = self
-    for index in steps.indices {
-      guard let duration = durations[steps[index].id] else { continue }
-      plan.graph.setExpected(duration, of: OperationID(index))
-      plan.knowsEarlierRuns = true
-    }
-    return plan
-  }
-
-  /// The same plan with other durations of some steps.
-  package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
-    var plan = self
-    for (operation, duration) in durations { plan.graph.setExpected(duration, of: operation) }
-    return plan
-  }
-}
-
-extension Plan {
-  /// The same plan with other queues, in the same order.
-  package func replacingQueues(_ queues: [QueueSpec]) -> Plan {
-    var plan = self
-    plan.queues = queues
-    return plan
   }
 }
 

@@ -10,3 +10,7 @@ package func sha256(of bytes: [UInt8]) -> [UInt8] {
   ccrypto_sha256_final(&context, &digest)
   return digest
 }
+
+/// The version of the library that hashes: that of its header, since its function for the version would
+/// link two megabytes more.
+package var hashingVersion: String { OPENSSL_VERSION_STR }

@@ -208,3 +208,6 @@ final class Statement {
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 }
+
+/// The version of SQLite.
+package var databaseVersion: String { String(cString: sqlite3_libversion()) }

@@ -33,7 +33,8 @@ struct Tool {
       let request = try Request(
         try words(), environment: environmentText, search: .system)
       switch request {
-      case .version: return printVersion()
+      case .version(let isVerbose):
+        if isVerbose { writeOrigin() } else { return printVersion() }
       case .help(let command, let invocation):
         writeHelp(of: command)
         guard let invocation, let file = invocation.operands.first else { break }

@@ -250,7 +250,8 @@ private let noFile =
   }
 
   @Test(arguments: [
-    ("--version", "version"), ("--help", "help"), ("-h", "help"), ("help", "help"),
+    ("--version", "version"), ("--version --verbose", "verbose version"), ("--help", "help"),
+    ("-h", "help"), ("help", "help"),
     ("help graph", "help graph"), ("graph --help", "help graph"), ("graph -h x y z", "help graph"),
     ("run -nh", "help run"), ("-n --help", "help run"), ("help --help", "help"),
     ("a.yml -h", "help run of a.yml"), ("run -n a.yml --help x", "help run of a.yml"),
@@ -260,7 +261,7 @@ private let noFile =
   func `help and version`(line: String, meaning: String) throws {
     let found =
       switch try request(line) {
-      case .version: "version"
+      case .version(let isVerbose): isVerbose ? "verbose version" : "version"
       case .help(nil, _): "help"
       case .help(let command?, nil): "help \(command.name)"
       case .help(let command?, let invocation?):

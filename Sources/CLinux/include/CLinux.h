@@ -199,6 +199,12 @@ static inline void clinux_close_memory(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0
 // Sets the name of this process for ps and pkill; at most 15 bytes.
 static inline void clinux_set_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
+// What the linker knows about the build: 0 to 4 are the commit, 32 bits each; 5 is when it was made, in seconds
+// since 1970; 6 is 1 if files differ from it; 7 is the version of Swift, a byte for each number. 0 if unknown.
+uint64_t clinux_build_value(int index);
+
+const char *clinux_c_library_version(void);
+
 static inline int clinux_exited(int status) { return WIFEXITED(status); }
 static inline int clinux_exit_status(int status) { return WEXITSTATUS(status); }
 static inline int clinux_signal(int status) { return WTERMSIG(status); }

@@ -1,6 +1,7 @@
 // The last words of a failed probe, for the message that `wait_for` timed out. It knows no step and
 // no run.
 
+import Diagnostics
 import RunFiles
 
 enum LastWords {
@@ -24,7 +25,7 @@ enum LastWords {
   /// The reason in a line. Our own helper repeats what it checked, as in `oprun-steps: not ready
   /// after 0s: http 'URL': REASON`.
   private static func reason(_ line: String) -> Substring {
-    guard line.hasPrefix("oprun-steps: "), let mark = line.firstRange(of: "': ") else {
+    guard line.hasPrefix("oprun-steps: "), let mark = line.firstRange(ofText: "': ") else {
       return line[...]
     }
     return line[mark.upperBound...]

@@ -1,5 +1,6 @@
 // What is said to Slurm: the words of its commands, and who says them. docs/design-slurm.md
 
+import Diagnostics
 import Plans
 import Scheduling
 
@@ -58,7 +59,7 @@ struct JobMark {
 
   /// The task that a name or a comment is of; nil if it is another run's.
   func task(in text: Substring) -> Int? {
-    guard let place = text.firstRange(of: prefix) else { return nil }
+    guard let place = text.firstRange(ofText: prefix) else { return nil }
     return Int(text[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
   }
 }

@@ -36,7 +36,7 @@ extension SlurmExecutor {
 
   func cancelled(_ keys: [CommandKey], _ answer: SlurmAnswer, at now: Nanoseconds) {
     let tasks = keys.compactMap { self.tasks[$0] }
-    guard answer.isSuccess || answer.exitStatus == 1 && answer.errors.contains("Invalid job id")
+    guard answer.isSuccess || answer.exitStatus == 1 && answer.errors.containsText("Invalid job id")
     else {
       for task in tasks { task.isCancelled = false }
       cancelRetryAt = now + 5 * Self.second

@@ -1,6 +1,8 @@
 // Finds the elements of an argument vector that are code to the programs that it starts. It goes
 // from the first to the last, and when in doubt treats an element as code.
 
+import Diagnostics
+
 /// The role of an element.
 enum ArgumentRole {
   /// Code, for a program of that name.
@@ -141,7 +143,7 @@ extension Interpreter {
     let words = script.utf8.split { !isProgramByte($0) }
       .map { String(decoding: $0, as: UTF8.self) }
     if let program = reader(among: words) { return program }
-    let readsItself = words.contains("eval") || inputFiles.contains { script.contains($0) }
+    let readsItself = words.contains("eval") || inputFiles.contains { script.containsText($0) }
     return readsItself ? "sh" : nil
   }
 

@@ -105,7 +105,7 @@ extension InsertedValue {
   fileprivate var scalar: String {
     let written = "${{ \(source) }}"
     return written.utf8.contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-      ? "'\(written.replacing("'", with: "''"))'" : "\"\(written)\""
+      ? "'\(written.replacingText("'", with: "''"))'" : "\"\(written)\""
   }
 
   /// The expression on one line, as folding left it; without `quote()` around it.
@@ -149,7 +149,7 @@ extension InsertedValue {
   }
 
   private static func variableName(_ name: String) -> String {
-    name.uppercased().replacing("-", with: "_")
+    name.uppercased().replacingText("-", with: "_")
   }
 
   /// Names that have a meaning to shells or to programs of all kinds.

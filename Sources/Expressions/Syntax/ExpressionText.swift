@@ -116,5 +116,5 @@ extension Value {
 private func stringLiteral(_ text: String) -> String {
   let quote = UInt8(ascii: "'")
   if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) { return jsonString(text) }
-  return text.utf8.contains(quote) ? "'\(text.replacing("'", with: "''"))'" : "'\(text)'"
+  return text.utf8.contains(quote) ? "'\(text.replacingText("'", with: "''"))'" : "'\(text)'"
 }

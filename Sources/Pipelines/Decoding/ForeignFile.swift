@@ -1,5 +1,7 @@
 // Recognises files of other tools, by their name, their keys or their text.
 
+import Diagnostics
+
 /// The tool to which a file seems to belong.
 package enum ForeignFile: Hashable, Sendable {
   case githubWorkflow, githubAction, gitlab, taskfile, make, just, dagu, compose
@@ -117,13 +119,13 @@ extension ForeignFile {
       return .jenkins
     }
     if first.hasPrefix("FROM ") { return .docker }
-    if first.hasPrefix("import ") || first.hasPrefix("from ") && first.contains(" import ") {
+    if first.hasPrefix("import ") || first.hasPrefix("from ") && first.containsText(" import ") {
       return .python
     }
     if code.contains(where: isOfMake) { return .make }
     if code.contains(where: isOfJust) { return .just }
     guard zip(lines, lines.dropFirst()).contains(where: isRule) else { return nil }
-    return code.contains { $0.contains("{{") } ? .just : .make
+    return code.contains { $0.containsText("{{") } ? .just : .make
   }
 
   private static func isOfMake(_ line: Substring) -> Bool {
@@ -148,6 +150,6 @@ extension ForeignFile {
     guard let first = line.unicodeScalars.first, !" \t#-".unicodeScalars.contains(first),
       line.contains(":"), next.hasPrefix("\t")
     else { return false }
-    return !next.contains(": ") && !next.hasSuffix(":") && !next.dropFirst().hasPrefix("- ")
+    return !next.containsText(": ") && !next.hasSuffix(":") && !next.dropFirst().hasPrefix("- ")
   }
 }

@@ -42,10 +42,7 @@ package enum PipelineKey: UInt8, ObjectKey {
         "max_parallel", .early(.either([.integer(0...1_000_000), .choice(["auto"])])),
         "How many steps of the default queue run at once; `auto` is the number of processors, "
           + "0 starts nothing.", default: "auto")
-    case .queues:
-      KeyRow(
-        "queues", .map(.object(.queue), names: .queue), "Further queues for steps, by name.",
-        example: "{network: {max_parallel: 16}}")
+    case .queues: Rows.queues
     case .resources: Rows.resources
     case .defaults: Rows.defaults
     case .failurePolicy: Rows.failurePolicy
@@ -96,6 +93,11 @@ extension PipelineKey {
       KeyRow(
         "resources", .map(.early(.quantity), names: .identifier),
         "Sizes of the pools that steps share, by name.", example: "{memory: 8, gpu: 0.5}")
+    }
+    static var queues: KeyRow {
+      KeyRow(
+        "queues", .map(.object(.queue), names: .queue), "Further queues for steps, by name.",
+        example: "{network: {max_parallel: 16}}")
     }
     static var defaults: KeyRow {
       KeyRow(

@@ -121,3 +121,6 @@ struct EventStream: ~Copyable {
     pointer.map { String(decodingCString: $0, as: UTF8.self) }
   }
 }
+
+/// The version of libyaml.
+package var parserVersion: String { String(cString: yaml_get_version_string()) }

@@ -35,7 +35,7 @@ private struct SyntaxFault {
   var diagnostic: Diagnostic {
     if let stray = textBehindQuote { return stray }
     return switch fault.problem {
-    case let problem where problem.contains("tab character"): tab
+    case let problem where problem.containsText("tab character"): tab
     case "found character that cannot start any token": badStart
     case "found unexpected end of stream": unclosedQuote
     case "found unexpected document indicator": unclosedQuote
@@ -58,7 +58,7 @@ private struct SyntaxFault {
   /// anchor.
   private var textBehindQuote: Diagnostic? {
     let problems = ["did not find expected key", "alphabetic or numeric character"]
-    guard problems.contains(where: fault.problem.contains) else { return nil }
+    guard problems.contains(where: { fault.problem.containsText($0) }) else { return nil }
     let start = Int(place.start) - base
     let signs = [UInt8](" \t&*".utf8)
     guard let last = text[..<min(start, text.count)].last(where: { !signs.contains($0) }),

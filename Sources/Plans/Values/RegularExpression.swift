@@ -170,3 +170,12 @@ extension PatternMatcher {
     }
   }
 }
+
+/// The version of PCRE2.
+package var patternVersion: String {
+  var text = [UInt8](repeating: 0, count: 64)
+  let count = text.withUnsafeMutableBytes {
+    pcre2_config_8(UInt32(PCRE2_CONFIG_VERSION), $0.baseAddress)
+  }
+  return count > 0 ? String(decoding: text.prefix(Int(count) - 1), as: UTF8.self) : ""
+}

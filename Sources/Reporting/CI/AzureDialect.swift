@@ -2,6 +2,8 @@
 // https://learn.microsoft.com/en-us/azure/devops/pipelines/scripts/logging-commands
 // The agent takes `##vso[` anywhere in a line, and counts at most 10 errors and 10 warnings of a step.
 
+import Diagnostics
+
 struct AzureDialect: CIDialect {
   var rules: CommandGuard.Rules { .brackets }
 
@@ -35,7 +37,7 @@ struct AzureDialect: CIDialect {
   /// is used only where the sign would begin an escape.
   static func escape(_ text: String) -> String {
     let percents = ["%AZP25", "%3B", "%0D", "%0A", "%5D"].reduce(text) { text, sequence in
-      text.replacing(sequence, with: "%AZP25" + sequence.dropFirst())
+      text.replacingText(sequence, with: "%AZP25" + sequence.dropFirst())
     }
     return escaped(percents) { [";": "%3B", "\r": "%0D", "\n": "%0A", "]": "%5D"][$0] }
   }

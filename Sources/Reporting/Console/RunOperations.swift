@@ -220,7 +220,7 @@ extension RunOperations {
   /// The name for people, if there is one and it is known.
   func label(of operation: OperationID) -> [Piece] {
     guard let id = id(operation), let name = settings(of: operation).name, name != id,
-      !name.contains("${{")
+      !name.containsText("${{")
     else { return [] }
     return [Piece("(\(shortName(name)))", .faint, gap: 1)]
   }

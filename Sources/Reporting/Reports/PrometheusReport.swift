@@ -1,6 +1,7 @@
 // Writes a run as metrics for the textfile collector of the Prometheus node exporter
 // (https://prometheus.io/docs/instrumenting/exposition_formats/).
 
+import Diagnostics
 import Plans
 import Scheduling
 
@@ -59,7 +60,8 @@ struct PrometheusReport: Report {
   }
 
   private func escaped(_ text: String) -> String {
-    text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    text.replacingText("\\", with: "\\\\").replacingText("\"", with: "\\\"").replacingText(
+      "\n", with: "\\n")
   }
 }
 

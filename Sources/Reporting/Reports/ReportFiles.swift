@@ -43,6 +43,12 @@ package final class ReportFiles: RunObserver {
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
   }
 
+  /// The run before of the same pipeline.
+  package var previous: PreviousRun? {
+    get { record.previous }
+    set { record.previous = newValue }
+  }
+
   package func observe(_ event: RunEvent) throws(ObserverFailure) {
     record.observe(event)
     guard case .finished = event.kind else { return }

@@ -29,6 +29,8 @@ struct StepRecord {
 
 struct RunRecord {
   let operations: RunOperations
+  /// The run before, if there was one.
+  var previous: PreviousRun?
   private(set) var beginning: RunBeginning?
   private(set) var steps: [StepRecord] = []
   private(set) var commands: [CommandRecord] = []

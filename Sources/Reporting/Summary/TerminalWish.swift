@@ -1,5 +1,7 @@
 // Whether a command failed for want of a terminal. What programs say then is all there is to go by.
 
+import Diagnostics
+
 enum TerminalWish {
   /// In small letters.
   private static let complaints = [
@@ -19,6 +21,6 @@ enum TerminalWish {
 
   static func isSaid(in line: String) -> Bool {
     let line = line.lowercased()
-    return complaints.contains { line.contains($0) }
+    return complaints.contains { line.containsText($0) }
   }
 }

@@ -46,7 +46,7 @@ extension CaseResult {
     for expectation in test.expectations {
       switch expectation.kind {
       case .exit(Int(exitStatus)): isExpected = true
-      case .error(let words) where message.contains(words): isExpected = true
+      case .error(let words) where message.containsText(words): isExpected = true
       case .exit: return fault(expectation, "nothing runs: \(message)", "\(exitStatus)")
       case .error, .outcome, .order, .blockedBy, .hooks, .attempts, .command, .variable, .output,
         .longest:

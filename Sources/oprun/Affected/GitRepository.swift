@@ -24,7 +24,7 @@ struct GitRepository {
     let end = try Self.run(
       ["rev-parse", "--show-toplevel", "--is-shallow-repository"], in: directory)
     guard end.status == 0 else {
-      let isForeign = end.complaint.contains("dubious ownership")
+      let isForeign = end.complaint.containsText("dubious ownership")
       throw GitFailure(
         reason: end.complaint,
         help: isForeign

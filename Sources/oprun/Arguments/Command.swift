@@ -35,8 +35,8 @@ struct Command: Sendable {
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
-      Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected, Options.jobserver,
-      Options.executor,
+      Options.showCached, Options.cacheURL, Options.sharedCache, Options.resume, Options.affected,
+      Options.jobserver, Options.executor,
     ])
 
   static let resume = Command(
@@ -282,8 +282,8 @@ struct Command: Sendable {
 
   static let all = [
     run, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs, report,
-    analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize, completions,
-    help,
+    analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize,
+    completions, help,
   ]
 
   /// Whether the first operand is a pipeline file, which is searched for where it is left out.

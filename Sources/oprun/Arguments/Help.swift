@@ -23,7 +23,7 @@ private var generalHelp: String {
     Without FILE it is oprun.yml or pipeline.yml, here or in the nearest directory above.
     'oprun COMMAND --help' shows the options of a command.
     Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG.
-    'oprun --version' shows the version.
+    'oprun --version' shows the version, with --verbose also what it was built from.
 
     """
 }

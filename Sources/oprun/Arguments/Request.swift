@@ -3,7 +3,8 @@
 import Glibc
 
 enum Request {
-  case version
+  /// The version; with everything that it was built from if `isVerbose`.
+  case version(isVerbose: Bool)
   /// Help for a command; nil means oprun's own. With a file, the parameters of its pipeline are
   /// included.
   case help(Command?, of: Invocation?)
@@ -18,7 +19,9 @@ enum Request {
   ) throws(UsageFailure) {
     let first = words.first ?? ""
     switch first {
-    case Options.version.flag: self = .version
+    case Options.version.flag:
+      let wish = [Options.verbose.flag, "-v"]
+      self = .version(isVerbose: words.dropFirst().contains(where: wish.contains))
     case Options.help.flag, "-h": self = .help(nil, of: nil)
     case Tool.completionCommand: self = .complete(Array(words.dropFirst()))
     case Command.help.name: self = .help(try Self.topic(words.dropFirst()), of: nil)

@@ -51,6 +51,9 @@ struct RunRecorders {
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)
+    if targets.contains(where: { $0.form == .html }), let (store, file) = recorder.history {
+      reports?.previous = previousRun(before: nil, of: file, in: store)
+    }
   }
 
   /// `--output json` is `--events -`, and more events may go elsewhere.

@@ -61,6 +61,9 @@ extension Tool {
         [], plan: recorded.plan, directory: directory, masker: recorded.secrets.masker)
       reports.replay(replay.events)
       let format = invocation.choice(Options.recordFormat, default: ReportFormat.html)
+      if format == .html, let file = run.file {
+        reports.previous = previousRun(before: run.name, of: file, in: store)
+      }
       reports.write(format.form, to: output)
       return ExitStatus.success
     } catch {

@@ -1,5 +1,7 @@
 // The first pipeline of a project, written from what is in its directory.
 
+import Diagnostics
+
 /// A step of a starter.
 struct StarterStep: Hashable {
   let id: String
@@ -83,6 +85,6 @@ struct Starter {
         default: false
         }
       }
-    return isPlain ? text : "'" + text.replacing("'", with: "''") + "'"
+    return isPlain ? text : "'" + text.replacingText("'", with: "''") + "'"
   }
 }

@@ -141,7 +141,7 @@ struct TracedDeclaration {
   /// Whether an output opens the directory of another pattern to the command.
   private static func opens(_ output: String, _ pattern: String) -> Bool {
     guard output.hasSuffix("*") else { return false }
-    return pattern.hasPrefix(TracedPath(output.replacing("**", with: "*")).prefix)
+    return pattern.hasPrefix(TracedPath(output.replacingText("**", with: "*")).prefix)
   }
 
   private static func names(of programs: [String]) -> [String] {

@@ -1,6 +1,7 @@
 // A pipeline as it is watched: its plan, the files that it was read from, and which directories matter to it.
 
 import Caching
+import Diagnostics
 import Glibc
 import Plans
 
@@ -53,7 +54,7 @@ struct WatchedPipeline {
   /// Whether a path is that of the state directory or of git's, or in there.
   func isOfOthers(_ path: String) -> Bool {
     path == state || path.hasPrefix(state + "/") || path.hasSuffix("/.git")
-      || path.contains("/.git/")
+      || path.containsText("/.git/")
   }
 
   func isInWorkspace(_ path: String) -> Bool { path.hasPrefix(workspace + "/") }

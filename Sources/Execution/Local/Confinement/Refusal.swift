@@ -1,5 +1,6 @@
 // Why a confined command was refused a file, found in what it printed: the kernel tells only the command.
 
+import Diagnostics
 import Glibc
 import Running
 
@@ -44,7 +45,7 @@ struct RefusalSearch {
   func refusals(in text: String) -> [Refusal] {
     var found: [Refusal] = []
     for line in text.split(whereSeparator: \.isNewline)
-    where Self.signs.contains(where: { line.contains($0) }) {
+    where Self.signs.contains(where: { line.containsText($0) }) {
       if let refusal = refusal(in: line), !found.contains(refusal) { found.append(refusal) }
     }
     return found
@@ -64,7 +65,7 @@ struct RefusalSearch {
     }
     let mentioned = words.compactMap { refusal(of: $0, mustExist: true) }
     if let refusal = mentioned.first(where: { $0.kind != .readOnly }) { return refusal }
-    for path in topics where Self.makers.contains(where: { line.contains($0) }) {
+    for path in topics where Self.makers.contains(where: { line.containsText($0) }) {
       if let refusal = refusal(of: path, mustExist: false) { return refusal }
     }
     return mentioned.first
@@ -92,7 +93,7 @@ struct RefusalSearch {
 
   /// `sh: 1: cannot create out/x: Permission denied`
   private func wordBeforeSign(_ line: Substring) -> String? {
-    guard let sign = line.firstRange(of: ": Permission denied") else { return nil }
+    guard let sign = line.firstRange(ofText: ": Permission denied") else { return nil }
     let word = line[..<sign.lowerBound].split(separator: " ").last
     return word?.contains(where: { "'\"`‘’“”".contains($0) }) == true ? nil : word.map(String.init)
   }

@@ -2,7 +2,7 @@
 // parsed as HTML.
 
 extension HTMLPage {
-  /// The first half of the script: header, timeline, graph.
+  /// The first part of the script: header, timeline, graph.
   static let drawingScript: StaticString = #"""
     'use strict';
     const run = JSON.parse(document.getElementById('run').textContent);

@@ -1,19 +1,23 @@
-// The second half of the HTML report's script: the table of steps, and the order of the page.
+// The last part of the HTML report's script: the table of steps, and the order of the page.
 
 extension HTMLPage {
   static let tableScript: StaticString = #"""
     const columns = [
       ['outcome', step => step.outcome, 'words'], ['step', step => step.id, 'words'],
-      ['start', step => step.start, 'number'], ['time', step => step.time, 'number'],
+      ['start', step => step.start, 'number wide'], ['time', step => step.time, 'number'],
+      ...(run.before ? [['before', step => step.took, 'number wide']] : []),
       ['waited', step => step.waited, 'number wide'], ['CPU', step => step.cpu, 'number wide'],
       ['memory', step => step.memory, 'number wide'], ['reason', step => step.reason, 'words'],
     ];
 
     function writeRow(body, step) {
       const row = add(body, 'tr', { tabindex: 0, 'aria-expanded': 'false' });
-      add(row, 'td', {}, add(null, 'span', { class: 'dot ' + mood(step.outcome) }), step.outcome);
+      add(row, 'td', {}, add(null, 'span', { class: 'dot ' + mood(step.outcome) }), step.outcome,
+        ...(step.was && step.was !== step.outcome ? [add(null, 'div', { class: 'faint' }, 'was ' + step.was)] : []));
       add(row, 'td', {}, step.id, ...(step.name ? [add(null, 'div', { class: 'faint' }, step.name)] : []));
-      for (const ms of [step.start, step.time]) add(row, 'td', { class: 'number' }, time(ms));
+      add(row, 'td', { class: 'number wide' }, time(step.start));
+      add(row, 'td', { class: 'number' }, time(step.time));
+      if (run.before) add(row, 'td', { class: 'number wide' }, time(step.took), ...changeOf(step.time, step.took));
       for (const ms of [step.waited, step.cpu]) add(row, 'td', { class: 'number wide' }, time(ms));
       add(row, 'td', { class: 'number wide' }, size(step.memory));
       add(row, 'td', {}, mood(step.outcome) === 'good' ? '' : step.reason);
@@ -79,6 +83,7 @@ extension HTMLPage {
     }
 
     writeHeader();
+    writeComparison();
     writeTimeline();
     writeGraph();
     writeTable();

@@ -8,7 +8,7 @@ enum HTMLPage {
     <html lang="en">
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-ZxoE6vU1m+mBEKtuJgCoEtm7d6YXm1myG3VL3zGA4js='">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-XnId/LuAB2EU1GVSTi+hy6Em5MzfFlgAD8E9t1gnGVY='">
     <title>
     """#
 
@@ -52,6 +52,7 @@ enum HTMLPage {
       border-radius: 6px; padding: 5px 10px; }
     pre { margin: 6px 0; padding: 10px; overflow-x: auto; background: var(--card); border: 1px solid var(--line);
       border-radius: 6px; max-height: 480px; }
+    .since { margin: 0; padding: 10px 16px 10px 32px; } .slower { color: var(--bad); } .faster { color: var(--good); }
     @media print { body { max-width: none; } .tools { display: none; } pre { max-height: none; } }
     @media (max-width: 600px) { body { padding: 12px; } .wide { display: none; } }
     </style>

@@ -20,6 +20,7 @@ struct HTMLReport: Report {
     sink.write(inScript: data(record))
     sink.write(HTMLPage.beforeScript)
     sink.write(HTMLPage.drawingScript)
+    sink.write(HTMLPage.comparisonScript)
     sink.write(HTMLPage.tableScript)
     sink.write(HTMLPage.end)
   }
@@ -65,10 +66,33 @@ struct HTMLReport: Report {
     sink.write(jsonList: record.criticalPath) { sink.write(json: operations.name($0)) }
     sink.write(field: "commands")
     sink.write(jsonList: record.commands) { write($0, operations, to: sink) }
+    if let previous = record.previous {
+      sink.write(field: "before")
+      write(previous, besides: record, to: sink)
+    }
     sink.write(field: "steps")
     writeSteps(record, to: sink)
     sink.write("}")
     return sink.text
+  }
+
+  /// Writes the run before, and those of its steps that are not in this run.
+  private func write(_ previous: PreviousRun, besides record: RunRecord, to sink: ByteSink) {
+    sink.write("{")
+    sink.write(field: "run", isFirst: true)
+    sink.write(json: previous.name)
+    sink.write(field: "time")
+    sink.write(json: timeInUTC(previous.started))
+    sink.write(field: "wall")
+    sink.write(milliseconds: previous.wallTime)
+    sink.write(field: "status")
+    sink.write(decimal: previous.exitStatus)
+    let names = Set(record.steps.map { record.operations.name($0.operation) })
+    sink.write(field: "gone")
+    sink.write(jsonList: previous.steps.filter { !names.contains($0.id) }) {
+      sink.write(json: $0.id)
+    }
+    sink.write("}")
   }
 
   private func write(_ command: CommandRecord, _ operations: RunOperations, to sink: ByteSink) {
@@ -102,10 +126,20 @@ struct HTMLReport: Report {
   private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
     var rest = Self.mostOfTails
     let positions = SourcePositions(record.operations.plan.sources)
+    let before = Dictionary(
+      (record.previous?.steps ?? []).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
       sink.write(jsonList: record.steps) { step in
         sink.write("{")
         write(step, record, positions, to: sink)
+        if let was = before[record.operations.name(step.operation)] {
+          sink.write(field: "was")
+          sink.write(json: was.ending.words)
+          if let duration = was.duration {
+            sink.write(field: "took")
+            sink.write(milliseconds: duration)
+          }
+        }
         if rest > 0, let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer) {
           let text = tail.lines.joined(separator: "\n")
           rest -= text.utf8.count

@@ -1,0 +1,31 @@
+// Plans that are like others in all but a few numbers.
+
+package import Scheduling
+
+extension Plan {
+  /// The same plan with the durations that steps had in earlier runs, by id.
+  package func expecting(_ durations: [String: Nanoseconds]) -> Plan {
+    if durations.isEmpty { return self }
+    var plan = self
+    for index in steps.indices {
+      guard let duration = durations[steps[index].id] else { continue }
+      plan.graph.setExpected(duration, of: OperationID(index))
+      plan.knowsEarlierRuns = true
+    }
+    return plan
+  }
+
+  /// The same plan with other durations of some steps.
+  package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
+    var plan = self
+    for (operation, duration) in durations { plan.graph.setExpected(duration, of: operation) }
+    return plan
+  }
+
+  /// The same plan with other queues, in the same order.
+  package func replacingQueues(_ queues: [QueueSpec]) -> Plan {
+    var plan = self
+    plan.queues = queues
+    return plan
+  }
+}

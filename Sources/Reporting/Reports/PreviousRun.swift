@@ -1,0 +1,37 @@
+// The run before of the same pipeline, with which a report compares.
+
+package import Scheduling
+
+/// What a report shows of the run before.
+package struct PreviousRun: Sendable {
+  package struct Step: Sendable {
+    let id: String
+    let ending: Ending
+    /// Nil if it did not start.
+    let duration: Nanoseconds?
+
+    package init(id: String, ending: Ending, duration: Nanoseconds?) {
+      self.id = id
+      self.ending = ending
+      self.duration = duration
+    }
+  }
+
+  let name: String
+  /// Since 1970.
+  let started: Nanoseconds
+  let wallTime: Nanoseconds
+  let exitStatus: Int
+  let steps: [Step]
+
+  package init(
+    name: String, times: (started: Nanoseconds, duration: Nanoseconds), exitStatus: Int,
+    steps: [Step]
+  ) {
+    self.name = name
+    started = times.started
+    wallTime = times.duration
+    self.exitStatus = exitStatus
+    self.steps = steps
+  }
+}
