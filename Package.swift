@@ -117,8 +117,8 @@ let package = Package(
     tests(
       "ExecutionTests",
       [
-        "Execution", "Pipelines", "Running", "Plans", "Expressions", "RunFiles", "Scheduling",
-        "Diagnostics", "Masking", "CLinux", "TestSupport",
+        "Execution", "Pipelines", "Running", "Caching", "Plans", "Expressions", "RunFiles",
+        "Scheduling", "Diagnostics", "Masking", "CLinux", "TestSupport",
       ]),
     tests(
       "ReportingTests",

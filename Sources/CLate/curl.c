@@ -53,6 +53,9 @@ CURLcode ccurl_set_take(CURL *easy, CURLoption option, ccurl_take function) {
 CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback function) {
   return curl.curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
 }
+CURLcode ccurl_set_seek(CURL *easy, curl_seek_callback function) {
+  return curl.curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
 CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback function) {
   return curl.curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }

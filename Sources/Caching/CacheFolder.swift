@@ -91,6 +91,15 @@ package final class CacheFolder {
     faccessat(descriptor, "cas/\(digest.path)", F_OK, 0) == 0
   }
 
+  /// The size of a content; -1 if it is not there.
+  func size(of digest: CacheDigest) -> Int {
+    var status = stat()
+    guard fstatat(descriptor, "cas/\(digest.path)", &status, AT_SYMLINK_NOFOLLOW) == 0,
+      status.st_mode & S_IFMT == S_IFREG
+    else { return -1 }
+    return Int(status.st_size)
+  }
+
   /// Opens the content; -1 if it is not there.
   func open(_ digest: CacheDigest) -> Int32 {
     openat(

@@ -10,6 +10,10 @@ package enum CacheJob {
   case restore(directory: String, patterns: [String], files: [FileEntry], known: [FileEntry])
   /// Looks again at what the step reads, and keeps what it has made.
   case keep(KeepJob)
+  /// Brings a result from the shared cache, if it is one of a step with these outputs.
+  case fetch(CacheDigest, outputs: [String])
+  /// Stores a result that the cache has in the shared one.
+  case store(CacheDigest)
 }
 
 package struct KeepJob {
@@ -29,6 +33,8 @@ package enum CacheReply {
   case restored([FileEntry]?, hasChanged: Bool)
   case kept(inputs: [FileEntry], outputs: [FileEntry], log: CacheDigest?, logSize: Int)
   case fault(CacheFault)
+  /// How a transfer ended.
+  case transferred(SharedEnd)
 }
 
 extension CacheJob {
@@ -56,6 +62,13 @@ extension CacheJob {
       writer.add(job.outputs)
       writer.add(job.known) { $1.write(to: &$0) }
       writer.add(job.log ?? "")
+    case .fetch(let key, let outputs):
+      writer.add(UInt8(4))
+      writer.add(key)
+      writer.add(outputs)
+    case .store(let key):
+      writer.add(UInt8(5))
+      writer.add(key)
     }
     return writer.bytes
   }
@@ -71,6 +84,8 @@ extension CacheJob {
       self = .restore(
         directory: try reader.text(), patterns: try reader.texts(), files: try reader.entries(),
         known: try reader.entries())
+    case 4: self = .fetch(try reader.digest(), outputs: try reader.texts())
+    case 5: self = .store(try reader.digest())
     default:
       let directory = try reader.text()
       let inputs = try reader.texts()
@@ -109,6 +124,9 @@ extension CacheReply {
     case .fault(let fault):
       writer.add(UInt8(4))
       writer.add(fault.message)
+    case .transferred(let end):
+      writer.add(UInt8(5))
+      writer.add(end)
     }
     return writer.bytes
   }
@@ -129,6 +147,7 @@ extension CacheReply {
       self = .kept(
         inputs: inputs, outputs: outputs, log: log == .none ? nil : log,
         logSize: try reader.number())
+    case 5: self = .transferred(try reader.sharedEnd())
     default: self = .fault(CacheFault(try reader.text()))
     }
   }

@@ -30,6 +30,10 @@ package final class CacheLookup {
   var candidate: StoredResult?
   var restored: [FileEntry]?
   var isMissing = false
+  /// True if the shared cache was asked for its result.
+  var wasFetched = false
+  /// The outputs that the step declares; nil if it declares none.
+  var declared: [OutputDeclaration]?
   /// True if it runs whatever is known of it.
   var isRefreshed = false
   /// True if nothing is to be restored or written down, but only found out.
@@ -66,6 +70,7 @@ package final class CacheLookup {
       if files == nil { isMissing = true }
     case .fault(let fault):
       if inputs == nil { self.fault = fault } else { isMissing = true }
+    case .transferred(let end): isMissing = end != .done
     case .tool, .kept: preconditionFailure("an answer to another question")
     }
   }
@@ -86,6 +91,9 @@ package struct SealedResult {
   let inputs: [FileEntry]
   let stored: StoredResult
   let files: [FileEntry]
+
+  /// What stores it in the shared cache, once it is published.
+  package var storeJob: CacheJob { .store(lookup.key) }
 }
 
 extension CacheLookup {

@@ -103,9 +103,3 @@ extension CacheFolder {
     return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }
 }
-
-extension StoredResult {
-  fileprivate var contents: [CacheDigest] {
-    files.filter { $0.kind == .file }.map(\.digest) + (log.map { [$0] } ?? [])
-  }
-}

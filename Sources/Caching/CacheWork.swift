@@ -5,14 +5,16 @@ import Glibc
 
 package struct CacheWork {
   private let cache: CacheFolder?
+  private let shared: SharedClient?
   private let hidden: FolderIdentity?
   /// Files that were read before, by the directory of the step.
   private var known: [String: FileInspector.Known] = [:]
   /// A longer log is not kept.
   private static let longestLog = 16 << 20
 
-  package init(_ cache: CacheFolder?) {
+  package init(_ cache: CacheFolder?, _ shared: SharedCache? = nil) {
     self.cache = cache
+    self.shared = cache.flatMap { cache in shared.map { SharedClient(cache, $0) } }
     hidden = cache?.state
   }
 
@@ -27,6 +29,9 @@ package struct CacheWork {
       case .restore(let directory, let patterns, let files, let known):
         return try restore(files, patterns, in: directory, known)
       case .keep(let job): return try keep(job)
+      case .fetch(let key, let outputs):
+        return .transferred(shared?.fetch(key, outputs: outputs) ?? .absent)
+      case .store(let key): return .transferred(shared?.store(key) ?? .absent)
       }
     } catch {
       return .fault(error)

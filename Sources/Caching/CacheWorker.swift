@@ -27,7 +27,9 @@ package final class CacheWorker {
     kill(processID, SIGKILL)
   }
 
-  package static func start(_ cache: CacheFolder) throws(SystemError) -> CacheWorker {
+  package static func start(
+    _ cache: CacheFolder, _ shared: SharedCache? = nil
+  ) throws(SystemError) -> CacheWorker {
     var questions: [Int32] = [0, 0]
     var answers: [Int32] = [0, 0]
     guard pipe(&questions) == 0 else {
@@ -41,7 +43,7 @@ package final class CacheWorker {
     for end in questions + answers { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let parent = getpid()
     let process = clinux_fork()
-    if process == 0 { serve(questions[0], answers[1], cache, parent: parent) }
+    if process == 0 { serve(questions[0], answers[1], CacheWork(cache, shared), cache, parent) }
     let error = errno
     close(questions[0])
     close(answers[1])
@@ -94,7 +96,7 @@ package final class CacheWorker {
   // MARK: In the new process
 
   private static func serve(
-    _ questions: Int32, _ answers: Int32, _ cache: CacheFolder, parent: Int32
+    _ questions: Int32, _ answers: Int32, _ work: CacheWork, _ cache: CacheFolder, _ parent: Int32
   ) -> Never {
     clinux_end_with_parent()
     if getppid() != parent { _exit(1) }
@@ -105,7 +107,7 @@ package final class CacheWorker {
     // What oprun has open is closed, but for these three: steps wait for the ends of pipes.
     closeAll(from: 3, but: [questions, answers, cache.descriptor])
     clinux_prepare_hashing()
-    var work = CacheWork(cache)
+    var work = work
     while let bytes = receive(questions) {
       guard let job = try? CacheJob(decoding: bytes), send(work.perform(job).encoded, to: answers)
       else { break }

@@ -22,6 +22,8 @@ package struct CacheOptions {
   /// Where oprun was started; absolute.
   package var workspace = ""
   package var masker: Masker?
+  /// Nil if results are not shared with other machines.
+  package var shared: SharedCache?
 
   package init() {}
 }
@@ -48,12 +50,16 @@ package final class StepCache {
   private var index: CacheIndex
   private var tools: [String: Result<CacheDigest, CacheFault>] = [:]
   private let today: Int
+  private var use: SharedUse?
+  /// What there is to say after the end of the run.
+  package var lateNotices: [String] = []
 
   package init(_ folder: CacheFolder, _ options: CacheOptions) {
     clinux_prepare_hashing()
     self.folder = folder
     self.options = options
     index = CacheIndex(folder)
+    use = options.shared.map { SharedUse($0) }
     today = time(nil) / 86_400
     folder.lockShared()
   }
@@ -75,6 +81,7 @@ package final class StepCache {
       mask(id), name: name, settings, directory: step.settings.workingDirectory ?? "",
       description, record: index.record(of: name))
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
+    lookup.declared = step.settings.outputs
     lookup.isRefreshed = options.refreshesAll || options.refreshed.contains(id)
     return lookup
   }
@@ -115,7 +122,8 @@ package final class StepCache {
     }
     if let next = upToDate(lookup) { return next }
     guard lock(lookup) else { return .locked }
-    return lookup.isRefreshed || lookup.isMissing ? .miss : advanceResult(lookup)
+    if lookup.isRefreshed { return .miss }
+    return lookup.isMissing ? askOthers(lookup) : advanceResult(lookup)
   }
 
   /// Takes the lock of the step. It is not given back before the step has ended.
@@ -146,12 +154,14 @@ package final class StepCache {
       return hit(lookup, candidate, files)
     }
     let known = lookup.record?.outputs ?? []
-    if let record = lookup.record, record.key == lookup.key {
+    if lookup.wasFetched {
+      lookup.candidate = fetched(lookup)
+    } else if let record = lookup.record, record.key == lookup.key {
       lookup.candidate = record.result(of: lookup.step)
     } else {
       lookup.candidate = folder.result(of: lookup.key)
     }
-    guard let candidate = lookup.candidate else { return .miss }
+    guard let candidate = lookup.candidate else { return askOthers(lookup) }
     if candidate.files.isEmpty { return hit(lookup, candidate, []) }
     return .ask([
       (
@@ -163,11 +173,44 @@ package final class StepCache {
     ])
   }
 
+  /// The text of a log; nil if it is not there, or damaged.
+  package func text(of log: CacheDigest) -> [UInt8]? {
+    guard let text = folder.read("cas/\(log.path)") else { return nil }
+    var builder = DigestBuilder()
+    text.withUnsafeBytes { builder.addRaw($0) }
+    return builder.finish() == log ? text : nil
+  }
+
+  // MARK: The shared cache
+
+  package var shared: SharedCache? { options.shared }
+  package var readsShared: Bool { use?.isRead == true }
+  package var writesShared: Bool { use?.isWritten == true }
+
+  /// Takes note of the end of a transfer; returns what people are told of it.
+  package func hear(_ end: SharedEnd) -> String? { use?.hear(end) }
+
+  private func askOthers(_ lookup: CacheLookup) -> CacheNext {
+    guard readsShared, !lookup.wasFetched, !lookup.isReviewed else { return .miss }
+    lookup.wasFetched = true
+    lookup.candidate = nil
+    return .ask([(.step, .fetch(lookup.key, outputs: lookup.settings.outputs))])
+  }
+
+  /// The result that was fetched; nil if the step cannot have made it.
+  private func fetched(_ lookup: CacheLookup) -> StoredResult? {
+    guard let result = folder.result(of: lookup.key) else { return nil }
+    if result.published.allSatisfy({ $0.isOf(lookup.declared) }) { return result }
+    folder.drop(resultOf: lookup.key)
+    return nil
+  }
+
   package func take(_ reply: CacheReply, ofTool command: String) {
     switch reply {
     case .tool(let digest): tools[command] = .success(digest)
     case .fault(let fault): tools[command] = .failure(fault)
-    case .inspected, .restored, .kept: preconditionFailure("an answer to another question")
+    case .inspected, .restored, .kept, .transferred:
+      preconditionFailure("an answer to another question")
     }
   }
 

@@ -11,6 +11,13 @@ struct StoredResult: Hashable {
   var log: CacheDigest?
   var logSize = 0
 
+  /// What it consists of, each once.
+  var contents: [CacheDigest] {
+    var seen: Set<CacheDigest> = []
+    let all = files.filter { $0.kind == .file }.map(\.digest) + (log.map { [$0] } ?? [])
+    return all.filter { seen.insert($0).inserted }
+  }
+
   private static let beginning: [UInt8] = Array("oprun result 1\n".utf8)
 
   /// The bytes, with a digest of them at the end.

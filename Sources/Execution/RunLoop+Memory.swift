@@ -30,7 +30,9 @@ extension RunLoop {
     case .hit(let result):
       // What was kept for the resumed run counts as not having run since then.
       _ = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)
-      return restore(result.outputs, of: operation) ? .keep(Ending(.cached)) : decision
+      guard restore(result.outputs, of: operation) else { return decision }
+      showAgain(result.log, of: operation)
+      return .keep(Ending(.cached))
     case .unknown: break
     }
     let kept = memory?.kept(operation, id: step.id, as: ready, isLate: step.late != nil)

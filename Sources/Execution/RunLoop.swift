@@ -39,6 +39,8 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// True if the logs of steps that are up to date are shown.
+  package var showsCached = false
 
   package init(runID: String, directory: RunDirectory) {
     self.runID = runID
@@ -92,7 +94,7 @@ final class RunLoop {
   /// The descriptors whose readers the loop waits for.
   var watchedReaders: [Int32] = []
   /// The end as it was last reported.
-  private var end: RunEnd?
+  private(set) var end: RunEnd?
   let options: RunOptions
   let masker: Masker?
   var outputs = OutputStore()
@@ -188,7 +190,7 @@ final class RunLoop {
   /// Waits for news and passes it on.
   private func turn() {
     watchReaders()
-    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.retryAt]
+    var due = [machine.deadline, executor.deadline, observers.deadline, caching?.deadline]
       .compactMap { $0 }.min()
     if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
@@ -196,12 +198,13 @@ final class RunLoop {
     for item in ready { pass(item, at: time) }
     if controlDeadline.map({ $0 <= time }) == true { tendControl(at: time) }
     retryLocked(at: time)
+    useAnswers(at: time)
     executor.advance(to: time)
     machine.advance(to: time)
   }
 
   /// Passes news to its owner.
-  private func pass(_ item: Ready, at time: Nanoseconds) {
+  func pass(_ item: Ready, at time: Nanoseconds) {
     switch item.owner {
     case .signals: machine.signalled(Int32(item.number), at: time)
     case .executor: executor.ready(item.number, at: time)
@@ -290,6 +293,7 @@ final class RunLoop {
   private func leave(_ end: RunEnd) -> RunEnd {
     endControl(end)
     endHashing()
+    finishStoring(after: end)
     endCaching()
     executor.close()
     closeJobs()

@@ -28,6 +28,9 @@ struct PipelineModel {
   var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
+  var sharedCache = SharedCachePlace()
+  /// Where the file names the secret for it.
+  var cacheSecretSpan: Span?
   /// Runs of it wait for each other.
   var isExclusive = false
   var timeout: Nanoseconds?

@@ -22,6 +22,25 @@ package struct CacheSettings: Hashable, Sendable {
   package init() {}
 }
 
+/// Where results are shared with other machines, as the file says it.
+package struct SharedCachePlace: Hashable, Sendable {
+  /// Nil for nowhere.
+  package var url: String?
+  /// The name of the secret that gives access.
+  package var secret: String?
+
+  package init() {}
+
+  /// Whether it is the URL of a server, as far as that can be said without looking at all of it.
+  package static func isURL(_ text: String) -> Bool {
+    guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }) else {
+      return false
+    }
+    return text.utf8.count > scheme.utf8.count
+      && text.utf8.allSatisfy { (0x21...0x7e).contains($0) }
+  }
+}
+
 /// The same with expressions in the patterns.
 package struct CacheModel: Hashable, Sendable {
   package var inputs: [Text] = []

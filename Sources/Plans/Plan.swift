@@ -42,8 +42,17 @@ package struct Plan: Sendable {
   package let named: Set<OperationID>
   /// True if runs of the pipeline wait for each other.
   package let isExclusive: Bool
+  /// The shared cache that the file names.
+  package private(set) var sharedCache = SharedCachePlace()
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
+
+  /// The same plan with a shared cache.
+  package func sharing(_ place: SharedCachePlace) -> Plan {
+    var plan = self
+    plan.sharedCache = place
+    return plan
+  }
 
   package init(
     name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
@@ -86,6 +95,13 @@ extension Plan {
       plan.graph.setExpected(duration, of: OperationID(index))
       plan.knowsEarlierRuns = true
     }
+    return plan
+  }
+
+  /// The same plan with other durations of some steps.
+  package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
+    var plan = self
+    for (operation, duration) in durations { plan.graph.setExpected(duration, of: operation) }
     return plan
   }
 }

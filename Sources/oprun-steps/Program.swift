@@ -12,6 +12,7 @@ struct Program {
     // A reader that has gone away must not end the work.
     signal(SIGPIPE, SIG_IGN)
     let words = words()
+    if words == [sharedCacheCommand] { return SharedCacheCommand.serve() }
     Nursery.serveIfLoaded(for: words)
     do throws(UsageFailure) {
       switch try Request(words) {

@@ -223,6 +223,16 @@ let topLevelExamples = TableExamples(
         ("host", "'mutex' must be 'pipeline', not 'host'"),
         ("true", "'mutex' must be 'pipeline', not true"),
       ]),
+    "cache_url": KeyExamples(
+      ["https://cache.example.com", "http://user:pw@localhost:8080/oprun/"],
+      refused: [
+        ("example.com", "'cache_url' must be a URL of http or https, not 'example.com'"),
+        ("'https://'", "'cache_url' must be a URL of http or https, not the string 'https://'"),
+        ("[a]", "'cache_url' must be a URL of http or https, not a list"),
+      ]),
+    "cache_secret": KeyExamples(
+      ["KEY\nsecrets: [{name: KEY}]"],
+      refused: [("[a]", "'cache_secret' must be an id, not a list")]),
     "failure_policy": KeyExamples(
       ["continue", "stop", "cancel"],
       refused: [

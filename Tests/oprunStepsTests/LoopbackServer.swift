@@ -115,6 +115,19 @@ final class Connection: @unchecked Sendable {  // belongs to one thread
     return nil
   }
 
+  /// Reads the body of a request.
+  @discardableResult
+  func skip(_ count: Int) -> [UInt8] {
+    var body: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while body.count < count {
+      let read = recv(descriptor, &piece, min(piece.count, count - body.count), 0)
+      if read <= 0 { break }
+      body += piece[..<read]
+    }
+    return body
+  }
+
   /// False if the client has gone.
   @discardableResult
   func write(_ bytes: some Collection<UInt8>) -> Bool {

@@ -108,6 +108,7 @@ CURLcode ccurl_set_long(CURL *easy, CURLoption option, long value);
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 CURLcode ccurl_set_take(CURL *easy, CURLoption option, ccurl_take function);
 CURLcode ccurl_set_progress(CURL *easy, curl_xferinfo_callback function);
+CURLcode ccurl_set_seek(CURL *easy, curl_seek_callback function);
 CURLcode ccurl_set_open_socket(CURL *easy, curl_opensocket_callback function);
 CURLcode ccurl_get_long(CURL *easy, CURLINFO info, long *value);
 CURLcode ccurl_get_text(CURL *easy, CURLINFO info, char **value);

@@ -13,11 +13,11 @@ final class RunCache {
     case step(OperationID)
     /// The command has ended, and what it made is kept.
     case keeping(CommandKey)
+    /// Nobody waits: a result is stored in the shared cache.
+    case sharing(OperationID)
   }
 
   let cache: StepCache
-  /// The number of processes: they share the processors with steps.
-  let width: Int
   var lookups: [OperationID: CacheLookup] = [:]
   /// The ends of commands that are reported once their results are kept.
   var ends: [CommandKey: CommandEnd] = [:]
@@ -28,13 +28,10 @@ final class RunCache {
   /// What was said, so that nothing is said twice.
   var told: Set<String> = []
   private var awaited: [OperationID: Int] = [:]
-  private var queue: [(key: Key, job: CacheJob)] = []
-  private var next = 0
-  private var known: Set<Key> = []
-  private var running: [Int: Key] = [:]
+  var jobs: CacheJobs
   /// The operations that another run runs, and when to look again.
   private var lockedByOthers: Set<OperationID> = []
-  private(set) var retryAt: Nanoseconds?
+  private var retryAt: Nanoseconds?
   private static let retryDelay: Nanoseconds = 50_000_000
   /// The operations that wait for the output of a tool.
   private var waitingForTools: Set<OperationID> = []
@@ -43,7 +40,7 @@ final class RunCache {
 
   init(_ cache: StepCache, processorCount: Int) {
     self.cache = cache
-    width = max(1, min(4, processorCount))
+    jobs = CacheJobs(width: max(1, min(4, processorCount)))
   }
 
   /// Whether the decision about the operation is postponed.
@@ -52,9 +49,7 @@ final class RunCache {
   /// Whether the end of the command is not reported yet, because its result is being kept.
   func isKeeping(_ key: CommandKey) -> Bool { ends[key] != nil }
 
-  func add(_ job: CacheJob, for key: Key) {
-    if known.insert(key).inserted { queue.append((key, job)) }
-  }
+  func add(_ job: CacheJob, for key: Key) { jobs.add(job, for: key) }
 
   /// Makes the operation wait for the jobs.
   func await(_ jobs: [(CacheJobKey, CacheJob)], by operation: OperationID) {
@@ -86,28 +81,6 @@ final class RunCache {
     return operations
   }
 
-  /// The next job, for a process that has none.
-  func takeNext() -> (slot: Int, key: Key, job: CacheJob)? {
-    guard next < queue.count, let slot = (0..<width).first(where: { running[$0] == nil }) else {
-      return nil
-    }
-    let (key, job) = queue[next]
-    next += 1
-    if next == queue.count {
-      queue = []
-      next = 0
-    }
-    running[slot] = key
-    return (slot, key, job)
-  }
-
-  /// Takes note that the job of a process is done; returns whose it was.
-  func finish(_ slot: Int) -> Key? {
-    guard let key = running.removeValue(forKey: slot) else { return nil }
-    known.remove(key)
-    return key
-  }
-
   /// The operations that can go on now.
   func goOn(_ key: Key) -> [OperationID] {
     switch key {
@@ -118,11 +91,12 @@ final class RunCache {
       return operations
     case .step(let operation):
       return awaited.removeValue(forKey: operation) == nil ? [] : [operation]
-    case .keeping: return []
+    case .keeping, .sharing: return []
     }
   }
 
-  var hasWork: Bool { next < queue.count }
+  /// When there is something to do although nothing is ready.
+  var deadline: Nanoseconds? { [retryAt, jobs.answersDue].compactMap { $0 }.min() }
 
   func append(_ operation: OperationID, to group: OperationID, after: [OperationID]) {
     appended[operation] = (group, after)

@@ -75,26 +75,36 @@ extension RunLoop {
 
   /// Starts jobs; returns false if nothing changed for the machine.
   func askCache(at time: Nanoseconds) -> Bool {
-    guard let caching, caching.hasWork else { return false }
+    guard let caching else { return false }
     var isChanged = false
-    while let (slot, key, job) = caching.takeNext() {
-      do throws(SystemError) {
-        let worker = try worker(slot, caching)
-        if worker.ask(job) { continue }
-        closeWorker(slot, caching)
-        throw SystemError("cannot ask a process of the cache", errno: EPIPE)
-      } catch {
-        isChanged = true
-        _ = caching.finish(slot)
-        hear(.fault(CacheFault(refusalMessage(error))), for: key, caching, at: time)
-      }
+    while let (slot, job) = caching.jobs.takeNext() {
+      guard let reply = ask(slot, job, caching) else { continue }
+      isChanged = true
+      take(reply, from: slot, caching, at: time)
     }
-    return isChanged
+    return useAnswers(at: time) || isChanged
+  }
+
+  /// Gives a job to a process; returns the answer if there is one already.
+  private func ask(_ slot: Int, _ job: CacheJob, _ caching: RunCache) -> CacheReply? {
+    switch job {
+    case .fetch where !caching.cache.readsShared: return .transferred(.absent)
+    case .store where !caching.cache.writesShared: return .transferred(.absent)
+    case .inspect, .tool, .restore, .keep, .fetch, .store: break
+    }
+    do throws(SystemError) {
+      let worker = try worker(slot, caching)
+      if worker.ask(job) { return nil }
+      closeWorker(slot, caching)
+      throw SystemError("cannot ask a process of the cache", errno: EPIPE)
+    } catch {
+      return .fault(CacheFault(refusalMessage(error)))
+    }
   }
 
   private func worker(_ slot: Int, _ caching: RunCache) throws(SystemError) -> CacheWorker {
     if let worker = caching.workers[slot] { return worker }
-    let worker = try CacheWorker.start(caching.cache.folder)
+    let worker = try CacheWorker.start(caching.cache.folder, caching.cache.shared)
     waiting.ownProcesses.insert(worker.processID)
     caching.workers[slot] = worker
     try waiting.add(worker.output, for: .caching, number: slot)
@@ -111,19 +121,39 @@ extension RunLoop {
   func takeReply(_ slot: Int, at time: Nanoseconds) {
     guard let caching, let reply = caching.workers[slot]?.take() else { return }
     if caching.workers[slot]?.isGone == true { closeWorker(slot, caching) }
-    guard let key = caching.finish(slot) else { return }
-    hear(reply, for: key, caching, at: time)
+    take(reply, from: slot, caching, at: time)
   }
 
-  private func hear(
-    _ reply: CacheReply, for key: RunCache.Key, _ caching: RunCache, at time: Nanoseconds
+  private func take(
+    _ reply: CacheReply, from slot: Int, _ caching: RunCache, at time: Nanoseconds
   ) {
-    switch key {
-    case .tool(let command): caching.cache.take(reply, ofTool: command)
-    case .step(let operation): caching.lookups[operation]?.take(reply)
-    case .keeping(let command): seal(command, reply, caching, at: time)
+    if case .transferred(let end) = reply, let message = caching.cache.hear(end) {
+      say(message, caching)
     }
-    for operation in caching.goOn(key) {
+    switch caching.jobs.finish(slot, reply, at: time) {
+    case .keeping(let command): seal(command, reply, caching, at: time)
+    case .tool, .step, .sharing, nil: break
+    }
+  }
+
+  /// Lets steps at their gates go on; false if there is no answer to use yet.
+  @discardableResult
+  func useAnswers(at time: Nanoseconds) -> Bool {
+    guard let caching else { return false }
+    let answers = caching.jobs.takeAnswers(at: time)
+    for (key, reply) in answers {
+      switch key {
+      case .tool(let command): caching.cache.take(reply, ofTool: command)
+      case .step(let operation): caching.lookups[operation]?.take(reply)
+      case .keeping, .sharing: break
+      }
+    }
+    for (key, _) in answers { decideAgain(caching.goOn(key), at: time) }
+    return !answers.isEmpty
+  }
+
+  private func decideAgain(_ operations: [OperationID], at time: Nanoseconds) {
+    for operation in operations {
       if let question = machine.question(about: operation) { decide(operation, question, at: time) }
     }
   }
@@ -136,11 +166,27 @@ extension RunLoop {
     caching.cache.end()
   }
 
+  /// Waits until results are stored in the shared cache, for a while. A signal ends it.
+  func finishStoring(after end: RunEnd) {
+    guard let caching, end.stopReason == nil else { return }
+    let deadline = now + Self.storingTime
+    while caching.jobs.isStoring, now < deadline {
+      _ = askCache(at: now)
+      guard caching.jobs.isStoring else { return }
+      let ready = waiting.wait(until: deadline)
+      if ready.contains(where: { $0.owner == .signals }) { return }
+      let time = now
+      for item in ready { pass(item, at: time) }
+    }
+    guard caching.jobs.isStoring else { return }
+    say("not all results are stored in the shared cache: it took more than a minute", caching)
+  }
+
+  private static var storingTime: Nanoseconds { 60_000_000_000 }
+
   /// Asks again about steps that another run runs.
   func retryLocked(at time: Nanoseconds) {
-    for operation in caching?.takeLocked(at: time) ?? [] {
-      if let question = machine.question(about: operation) { decide(operation, question, at: time) }
-    }
+    decideAgain(caching?.takeLocked(at: time) ?? [], at: time)
   }
 
   // MARK: Results
@@ -189,11 +235,13 @@ extension RunLoop {
     switch event {
     case .settled(let operation, let ending, _):
       defer { if let lookup = caching.lookups[operation] { caching.cache.release(lookup) } }
+      if ending.outcome == .cached { closeShownAgain(operation) }
       guard let sealed = caching.sealed.removeValue(forKey: operation),
         ending.outcome == .succeeded
       else { return }
       do throws(CacheFault) {
         try caching.cache.publish(sealed)
+        if caching.cache.writesShared { caching.add(sealed.storeJob, for: .sharing(operation)) }
       } catch {
         tellOfFault(error, operation)
       }
@@ -219,6 +267,11 @@ extension RunLoop {
   }
 
   private func say(_ message: String, _ caching: RunCache) {
-    if caching.told.insert(message).inserted { tell(.notice(message), at: now) }
+    guard caching.told.insert(message).inserted else { return }
+    if end == nil {
+      tell(.notice(message), at: now)
+    } else {
+      caching.cache.lateNotices.append(message)
+    }
   }
 }

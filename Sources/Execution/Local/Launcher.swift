@@ -11,7 +11,7 @@ import Running
 final class Launcher {
   private let nullInput: Descriptor
   /// The program of the built-in steps, which is installed next to this one.
-  private lazy var helper = Launcher.neighbour(named: "oprun-steps")
+  private lazy var helper = neighbour(named: "oprun-steps")
   /// The C strings by the commands' environments, which are kept, because object identifiers are
   /// reused.
   private var environments: [ObjectIdentifier: (CommandEnvironment, Environment)] = [:]
@@ -95,14 +95,6 @@ final class Launcher {
     return environment
   }
 
-  /// A program in the directory of this one.
-  private static func neighbour(named name: String) -> String {
-    guard let path = realpath("/proc/self/exe", nil) else { return name }
-    defer { free(path) }
-    let own = String(cString: path)
-    return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/" + name
-  }
-
   /// A file that exists only in memory, positioned at its start, with the text as its content.
   private func memoryFile(_ text: String) throws(SystemError) -> Int32 {
     let file = clinux_memory_file("oprun")
@@ -119,4 +111,12 @@ final class Launcher {
     lseek(file, 0, SEEK_SET)
     return file
   }
+}
+
+/// The path of a program in the directory of this one.
+package func neighbour(named name: String) -> String {
+  guard let path = realpath("/proc/self/exe", nil) else { return name }
+  defer { free(path) }
+  let own = String(cString: path)
+  return own.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } + "/" + name
 }

@@ -81,3 +81,23 @@ private func isVariableName(_ text: String) -> Bool {
     }
   }
 }
+
+// What a file says about sharing results.
+extension Decoder {
+  mutating func decodeSharedCache(_ fields: Fields<PipelineKey>) {
+    if let value = fields[.cacheURL] { model.sharedCache.url = cacheURL(value) }
+    if let value = fields[.cacheSecret], let node = scalar(value, PipelineKey.cacheSecret.row) {
+      model.sharedCache.secret = tree.string(node)
+      model.cacheSecretSpan = span(node)
+    }
+  }
+
+  private mutating func cacheURL(_ value: NodeIndex) -> String? {
+    guard let url = text(value, PipelineKey.cacheURL.row) else { return nil }
+    guard SharedCachePlace.isURL(url) else {
+      reportType(value, PipelineKey.cacheURL.row)
+      return nil
+    }
+    return url
+  }
+}

@@ -26,6 +26,7 @@ extension Decoder {
     decodeCommands(fields)
     if let value = fields[.defaults] { decodeDefaults(value) }
     if let value = fields[.secrets] { decodeSecrets(value) }
+    decodeSharedCache(fields)
     if let value = fields[.pipelines] { decodeSections(value) }
   }
 

@@ -8,6 +8,7 @@ package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
   case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`, pipelines, vars
+  case cacheURL, cacheSecret
 
   package var row: KeyRow {
     switch self {
@@ -56,6 +57,8 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .vars: Rows.vars
     case .include: Rows.include
     case .mutex: Rows.mutex
+    case .cacheURL: Rows.cacheURL
+    case .cacheSecret: Rows.cacheSecret
     case .steps: Rows.steps
     case .onSuccess: hookRow(.onSuccess, "After a run in which every step is ok.")
     case .onFailure: hookRow(.onFailure, "After a run in which a step failed or timed out.")
@@ -75,7 +78,7 @@ package enum PipelineKey: UInt8, ObjectKey {
       .onComplete:
       true
     case .version, .dotenv, .secrets, .queues, .resources, .include, .mutex, .default, .schema,
-      .pipelines:
+      .pipelines, .cacheURL, .cacheSecret:
       false
     }
   }
@@ -141,6 +144,18 @@ extension PipelineKey {
         "mutex", .choice(["pipeline"]),
         "`pipeline`: a run of this file waits until no other one is going on.", example: "pipeline")
     }
+    static var cacheURL: KeyRow {
+      KeyRow(
+        "cache_url", sharedCacheURL,
+        "A server on which machines share the results of cached steps.",
+        example: "https://cache.example.com/oprun")
+    }
+    static var cacheSecret: KeyRow {
+      KeyRow(
+        "cache_secret", .identifier,
+        "The secret that gives access to it: a token, or `user:password`.",
+        example: "CACHE_TOKEN")
+    }
     static var steps: KeyRow {
       KeyRow(
         "steps", .filledList(.object(.step)), "The steps to run; at least one.",
@@ -163,6 +178,9 @@ extension PipelineKey {
     }
   }
 }
+
+private let sharedCacheURL = ValueType.pattern(
+  "a URL of http or https", matching: "^https?://[!-~]+$")
 
 /// Keys of one queue under `queues`.
 package enum QueueKey: UInt8, ObjectKey {

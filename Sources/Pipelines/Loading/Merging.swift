@@ -73,6 +73,10 @@ extension PipelineModel {
     case .workingDir: workingDirectory = other.workingDirectory
     case .sequence: sequence = other.sequence
     case .default: defaultSteps = other.defaultSteps
+    case .cacheURL: sharedCache.url = other.sharedCache.url
+    case .cacheSecret:
+      sharedCache.secret = other.sharedCache.secret
+      cacheSecretSpan = other.cacheSecretSpan
     case .defaults:
       // Its lists refer to the other model; `mergeSteps` does not move them.
       defaultSettings = other.defaultSettings
@@ -259,7 +263,7 @@ extension PipelineKey {
     case .shell, .workingDir, .sequence, .defaults: .ownSteps
     case .version, .name, .description, .schema: .file
     case .maxParallel, .failurePolicy, .timeout, .default, .mutex, .onSuccess, .onFailure,
-      .onCancel, .onComplete:
+      .onCancel, .onComplete, .cacheURL, .cacheSecret:
       .run
     }
   }

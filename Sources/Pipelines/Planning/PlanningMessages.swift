@@ -22,6 +22,12 @@ enum PlanningMessage {
     Diagnostic("'default' names \(quoted(name)), which does not exist", at: span, help: help)
   }
 
+  static func unknownCacheSecret(_ name: String, known: [String], at span: Span) -> Diagnostic {
+    Diagnostic(
+      "'cache_secret' names the secret \(quoted(name)), which does not exist", at: span,
+      help: suggestion(for: name, among: known).map { "did you mean \(quoted($0))?" })
+  }
+
   static func nothingToUse(at span: Span) -> Diagnostic {
     Diagnostic(
       "every step of this file is manual, and it has no 'default'", at: span,

@@ -104,6 +104,7 @@ package final class Console: RunObserver {
       }
       if mode.showsProgress { lines.writeHookFailure(operation, role, end) }
     case .settled(let operation, let ending, let cause):
+      if ending.outcome == .cached { showAgain(operation, at: event.time) }
       let settled = ledger.settle(operation, ending, cause, at: event.time)
       if mode.showsProgress {
         if let settled { lines.write(settled) } else { lines.writeFold(operation, at: event.time) }
@@ -134,6 +135,14 @@ package final class Console: RunObserver {
       if mode.showsProgress { tell(event) }
     case .published: break
     }
+  }
+
+  /// A step that is up to date has a log only if what it printed is shown again.
+  private func showAgain(_ operation: OperationID, at time: Nanoseconds) {
+    let stream = Stream(operation: operation, role: .attempt(1))
+    guard let log = operations.log(of: stream) else { return }
+    output.grew(stream, to: log.size, start: time, at: time)
+    output.ended(stream, isFailure: false)
   }
 
   package var deadline: Nanoseconds? {

@@ -1,5 +1,5 @@
-// libcurl, as far as downloads need it. This is the only file that calls it. It knows nothing about
-// files, caches and attempts.
+// libcurl, as far as downloads and shared caches need it. This is the only file that calls it. It knows
+// nothing about files, caches and attempts.
 
 import BuiltinSteps
 import CLate
@@ -9,9 +9,26 @@ import Glibc
 /// The user agent that servers are told.
 let ownUserAgent = "\(BuiltinStep.program)/\(version)"
 
+enum TransferMethod: Sendable {
+  case get, head, put
+}
+
+/// The body of a request. It is read from its start, and again if it must be sent again.
+protocol TransferSource: AnyObject, Sendable {
+  var size: Int { get }
+  /// Reads the next part; 0 at the end, nil if it cannot be read.
+  func read(_ buffer: UnsafeMutableRawBufferPointer) -> Int?
+  func rewind(to position: Int)
+}
+
 /// A request and how it is made.
 struct TransferRequest: Sendable {
   var url: String
+  var method = TransferMethod.get
+  /// The body; nil for none.
+  var source: (any TransferSource)?
+  /// `name:password`; nil if the URL or `.netrc` may have them.
+  var credentials: String?
   /// The headers, as `Name: value`.
   var headers: [String] = []
   var userAgent = ownUserAgent
@@ -76,6 +93,7 @@ struct TransferResult: Hashable, Sendable {
 final class Transfer: @unchecked Sendable {  // handed from thread to thread, never shared
   fileprivate let easy: UnsafeMutableRawPointer
   private let receiver: any TransferReceiver
+  private let source: (any TransferSource)?
   private var headers: UnsafeMutablePointer<curl_slist>?
   private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
@@ -84,8 +102,10 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     guard let easy = ccurl_easy_new() else { return nil }
     self.easy = easy
     self.receiver = receiver
+    source = request.source
     errorText.pointee = 0
     setTarget(request)
+    setMethod(request)
     setLimits(request)
     setCallbacks()
   }
@@ -107,6 +127,34 @@ final class Transfer: @unchecked Sendable {  // handed from thread to thread, ne
     setTrust(request.trust)
     for header in request.headers { headers = ccurl_list_add(headers, header) }
     ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers)
+  }
+
+  private func setMethod(_ request: TransferRequest) {
+    if let credentials = request.credentials { set(CURLOPT_USERPWD, credentials) }
+    switch request.method {
+    case .get: break
+    case .head: set(CURLOPT_NOBODY, 1)
+    case .put: setSource(Unmanaged.passUnretained(self).toOpaque())
+    }
+  }
+
+  private func setSource(_ context: UnsafeMutableRawPointer) {
+    set(CURLOPT_UPLOAD, 1)
+    set(CURLOPT_INFILESIZE_LARGE, source?.size ?? 0)
+    ccurl_set_pointer(easy, CURLOPT_READDATA, context)
+    ccurl_set_take(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
+      let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+      guard let source = Transfer.from(context)?.source else { return 0 }
+      return source.read(buffer) ?? Int(CURL_READFUNC_ABORT)
+    }
+    ccurl_set_pointer(easy, CURLOPT_SEEKDATA, context)
+    ccurl_set_seek(easy) { context, position, origin in
+      guard origin == SEEK_SET, let source = Transfer.from(context)?.source else {
+        return CURL_SEEKFUNC_CANTSEEK
+      }
+      source.rewind(to: Int(position))
+      return CURL_SEEKFUNC_OK
+    }
   }
 
   private func setTrust(_ trust: TrustStore) {

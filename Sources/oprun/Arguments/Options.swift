@@ -84,6 +84,14 @@ enum Options {
     summary: "run cached steps as if they were not, and keep nothing of them")
   static let refresh = Option(
     "refresh", summary: "run cached steps, or the named ones, even if up to date")
+  static let showCached = Option(
+    "show-cached", summary: "show again what cached steps printed that are up to date")
+  static let cacheURL = Option(
+    "cache-url", nil, .text("URL", wanted: "a URL of http or https"),
+    summary: "the server on which machines share results of cached steps")
+  static let sharedCache = Option(
+    "shared-cache", nil, .choice(SharedCacheUse.allCases.map(\.rawValue)),
+    summary: "whether the shared cache is used; read stores nothing in it")
   static let from = Option(
     "from", nil, .text("STEP", wanted: "the id of a step"), variable: "OPRUN_RESUME_FROM",
     excludes: "--only", summary: "run this step again, and everything that depends on it")

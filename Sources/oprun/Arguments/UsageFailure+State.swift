@@ -93,6 +93,12 @@ extension UsageFailure {
       command: command.name)
   }
 
+  static func wrongURL(_ text: String, for option: Option, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "'\(option.flag)' wants a URL of http or https, found \(quoted(shownURL(text)))",
+      command: command.name)
+  }
+
   static func unknownQueue(_ name: String, among names: [String]) -> UsageFailure {
     UsageFailure(
       "there is no queue \(quoted(name))",

@@ -1,5 +1,6 @@
 // The step cache of a run.
 
+import BuiltinSteps
 import Caching
 import Diagnostics
 import Execution
@@ -8,6 +9,11 @@ import Reporting
 import RunFiles
 import Scheduling
 
+/// What a run may do with the shared cache.
+enum SharedCacheUse: String, CaseIterable {
+  case on, read, off
+}
+
 extension Tool {
   /// The cache for a run; nil if no step uses it, or it cannot be used, which is said.
   func stepCache(for plan: Plan, _ options: RunOptions, _ invocation: Invocation) -> StepCache? {
@@ -15,13 +21,31 @@ extension Tool {
       plan.steps.contains(where: { $0.settings.cache != nil })
     else { return nil }
     do throws(CacheFault) {
-      return StepCache(
-        try CacheFolder.make(in: state),
-        cacheOptions(invocation, runID: options.runID, options.secrets))
+      var cacheOptions = cacheOptions(invocation, runID: options.runID, options.secrets)
+      cacheOptions.shared = sharedCache(of: plan, options.secrets, invocation)
+      return StepCache(try CacheFolder.make(in: state), cacheOptions)
     } catch {
       say("steps are not cached: \(error.message)")
       return nil
     }
+  }
+
+  func checkSharedCache(_ invocation: Invocation) throws(UsageFailure) {
+    guard let url = invocation.text(Options.cacheURL), !SharedCachePlace.isURL(url) else { return }
+    throw .wrongURL(url, for: Options.cacheURL, invocation.command)
+  }
+
+  /// Where results are shared; nil for nowhere. The command line wins over the file.
+  private func sharedCache(
+    of plan: Plan, _ secrets: Secrets, _ invocation: Invocation
+  ) -> SharedCache? {
+    let use = invocation.choice(Options.sharedCache, default: SharedCacheUse.on)
+    guard use != .off, let url = invocation.text(Options.cacheURL) ?? plan.sharedCache.url else {
+      return nil
+    }
+    return SharedCache(
+      url: url, secret: plan.sharedCache.secret.flatMap { secrets[$0] }, isWritten: use == .on,
+      program: neighbour(named: BuiltinStep.program))
   }
 
   /// What a dry run says of cached steps. No command is run for it: `tools` are taken to say what they said.

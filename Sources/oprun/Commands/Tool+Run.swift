@@ -1,5 +1,6 @@
 // `oprun run`: a pipeline runs, or shows what would run.
 
+import Caching
 import Diagnostics
 import Execution
 import Glibc
@@ -21,6 +22,7 @@ extension Tool {
     _ invocation: Invocation, resuming resumed: ResumedRun?
   ) throws(UsageFailure) -> Int32 {
     try RunRecorders.check(invocation)
+    try checkSharedCache(invocation)
     let options = planningOptions(invocation, resumed)
     guard var pipeline = load(invocation.operands[0], options) else {
       return ExitStatus.invalidPipeline
@@ -218,12 +220,13 @@ extension Tool {
       invocation.text(Options.exitCodeFrom).flatMap { plan.operation(named: $0) })
     var options = options
     options.isStrict = invocation.isOn(Options.strict)
+    options.showsCached = invocation.isOn(Options.showCached)
     if screen.hasColoredOutput { options.environment = colorVariables }
     do throws(SystemError) {
       let end = try Execution.run(
         plan, options, observers: [watch] + recorders.observers + [console],
         outlets: recorders.outlets + screen.outlets)
-      for warning in recorders.conclude() { say(warning) }
+      for warning in recorders.conclude() + (options.cache?.lateNotices ?? []) { say(warning) }
       return watch.status ?? end.exitStatus
     } catch {
       say(error.message)

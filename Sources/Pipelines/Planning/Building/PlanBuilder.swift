@@ -51,7 +51,18 @@ struct PlanBuilder {
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
       named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs(),
-      isExclusive: root.model.isExclusive)
+      isExclusive: root.model.isExclusive
+    ).sharing(sharedCache(of: root.model))
+  }
+
+  private mutating func sharedCache(of model: PipelineModel) -> SharedCachePlace {
+    let names = planner.models.secrets.map(\.name)
+    if let name = model.sharedCache.secret, let span = model.cacheSecretSpan,
+      !names.contains(name)
+    {
+      log.report(at: span) { PlanningMessage.unknownCacheSecret(name, known: names, at: $0) }
+    }
+    return model.sharedCache
   }
 
   /// The time limit of a pipeline as a whole, as it says itself.

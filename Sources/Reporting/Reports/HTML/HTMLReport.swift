@@ -127,10 +127,11 @@ struct HTMLReport: Report {
     var rest = Self.mostOfTails
     let before = Dictionary(
       (record.previous?.steps ?? []).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let positions = SourcePositions(record.operations.plan.sources)
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
       sink.write(jsonList: record.steps) { step in
         sink.write("{")
-        write(step, record, to: sink)
+        write(step, record, positions, to: sink)
         if let was = before[record.operations.name(step.operation)] {
           sink.write(field: "was")
           sink.write(json: was.ending.words)
@@ -154,7 +155,9 @@ struct HTMLReport: Report {
     }
   }
 
-  private func write(_ record: StepRecord, _ run: RunRecord, to sink: ByteSink) {
+  private func write(
+    _ record: StepRecord, _ run: RunRecord, _ positions: SourcePositions, to sink: ByteSink
+  ) {
     let operations = run.operations
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
@@ -174,7 +177,7 @@ struct HTMLReport: Report {
     sink.write(field: "end")
     sink.write(milliseconds: record.end)
     sink.write(field: "place")
-    sink.write(json: operations.plan.sources.location(of: step.span))
+    sink.write(json: positions.position(of: step.span)?.location ?? "")
     if let command = record.settled.command ?? step.work.shown?.text {
       sink.write(field: "command")
       sink.write(json: command)
