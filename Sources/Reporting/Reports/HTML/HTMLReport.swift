@@ -125,9 +125,9 @@ struct HTMLReport: Report {
 
   private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
     var rest = Self.mostOfTails
-    let positions = SourcePositions(record.operations.plan.sources)
     let before = Dictionary(
       (record.previous?.steps ?? []).map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    let positions = SourcePositions(record.operations.plan.sources)
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
       sink.write(jsonList: record.steps) { step in
         sink.write("{")
