@@ -66,3 +66,9 @@ package enum OprunVariable: String, CaseIterable, Sendable {
     }
   }
 }
+
+extension EnvironmentVariable {
+  package init(_ variable: OprunVariable, _ value: String) {
+    self.init(name: variable.rawValue, value: value)
+  }
+}

@@ -295,12 +295,6 @@ package struct EnvironmentVariable: Hashable, Sendable {
   }
 }
 
-extension EnvironmentVariable {
-  package init(_ variable: OprunVariable, _ value: String) {
-    self.init(name: variable.rawValue, value: value)
-  }
-}
-
 package struct RetryPolicy: Hashable, Sendable {
   /// The number of extra attempts.
   package var limit = 0

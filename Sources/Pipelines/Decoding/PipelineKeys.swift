@@ -33,10 +33,7 @@ package enum PipelineKey: UInt8, ObjectKey {
         "dotenv", .list(.filledText),
         "`.env` files, which `env` overrides. A file whose name ends in `?` may be missing.",
         example: "[.env, local.env?]")
-    case .secrets:
-      KeyRow(
-        "secrets", .list(.object(.secret)), "Values that are masked in everything oprun prints.",
-        example: "[{name: DEPLOY_TOKEN}]")
+    case .secrets: Rows.secrets
     case .maxParallel:
       KeyRow(
         "max_parallel", .early(.either([.integer(0...1_000_000), .choice(["auto"])])),
@@ -173,6 +170,11 @@ extension PipelineKey {
       KeyRow(
         "outputs", .map(.template, names: .identifier), "Outputs of a step that uses this file.",
         example: "{tag: '${{ steps.version.outputs.tag }}'}")
+    }
+    static var secrets: KeyRow {
+      KeyRow(
+        "secrets", .list(.object(.secret)), "Values that are masked in everything oprun prints.",
+        example: "[{name: DEPLOY_TOKEN}]")
     }
     static var executor: KeyRow {
       KeyRow(

@@ -13,7 +13,7 @@ enum Options {
     summary: "whether make, ninja and cargo in steps share the slots of the run")
   static let executor = Option(
     "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
-    summary: "run steps here, or as jobs of Slurm, whatever the file says of all of them")
+    summary: "run steps here, or as jobs of Slurm, in place of what the file says")
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(

@@ -126,7 +126,7 @@ final class FakeSlurm: SlurmCaller {
   }
 
   var deadline: Nanoseconds? {
-    let times = jobs.flatMap { job in
+    let times = jobs.filter { !$0.isForgotten }.flatMap { job in
       job.state == "PENDING" ? [job.begins] : job.state == "RUNNING" ? [job.ends] : []
     }
     return (times.compactMap(\.self).filter { $0 < .max } + coming.map(\.at)).min()
@@ -158,6 +158,7 @@ final class FakeSlurm: SlurmCaller {
       job.state = "COMPLETED"
     case "purged":
       write(0, of: job, at: now)
+      job.state = "COMPLETED"
       job.isForgotten = true
     case let code where Int32(code) != nil:
       write(Int32(code) ?? 0, of: job, at: now)

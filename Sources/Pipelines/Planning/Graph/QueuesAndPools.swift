@@ -123,7 +123,10 @@ struct QueuesAndPools {
       if claim.amount > 0 { spec.claims.append(Claim(slurmPool(resource), amount: claim.amount)) }
       return true
     }
-    guard resourceIDs[resource.rawValue] == nil else { return false }
+    // `gpus` where the file has a pool `gpu` is a slip.
+    guard resourceIDs[resource.rawValue] == nil,
+      resourceIDs[String(resource.rawValue.dropLast())] == nil
+    else { return false }
     // What this machine does not count is not limited here, and what asks for more than it has gets all.
     guard let capacity = implied[resource], claim.amount > 0, capacity > 0 else { return true }
     let pool = impliedIDs[resource] ?? PoolID(pools.count)
