@@ -233,7 +233,9 @@ final class RunLoop {
     while true {
       let time = now
       let actions = machine.takeActions()
+      machine.holdStarts()
       for action in actions { perform(action, at: time) }
+      machine.startHeld(at: time)
       if end != nil { return }
       startAll(of: actions, at: time)
       closeLogs()

@@ -66,6 +66,7 @@ package struct RunMachine {
   /// The number of probes whose commands have not ended.
   var probeCount = 0
   var timers = Timers()
+  var startHold = StartHold()
   private(set) var actions: [Action] = []
   /// The first reason to end the run early.
   package internal(set) var stopReason: StopReason?
@@ -171,6 +172,7 @@ package struct RunMachine {
   }
 
   mutating func startReady(at now: Nanoseconds) {
+    if startHold.postpones() { return }
     endReleased(at: now)
     askAtGates()
     startDueHooks(at: now)

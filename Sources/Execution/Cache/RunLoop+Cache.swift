@@ -149,7 +149,9 @@ extension RunLoop {
       case .keeping, .sharing: break
       }
     }
+    machine.holdStarts()
     for (key, _) in answers { decideAgain(caching.goOn(key), at: time) }
+    machine.startHeld(at: time)
     return !answers.isEmpty
   }
 
