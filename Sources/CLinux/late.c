@@ -48,6 +48,24 @@ const char *__wrap__pcre2_jit_get_target_8(void) { return ""; }
 void __wrap__pcre2_jit_free_8(void);
 void __wrap__pcre2_jit_free_8(void) {}
 
+// Three extensions of SQLite, for searching in texts and places, which it would begin with; 0 means that they are
+// there.
+int __wrap_sqlite3Fts3Init(void *database);
+int __wrap_sqlite3Fts3Init(void *database) {
+  (void)database;
+  return 0;
+}
+int __wrap_sqlite3Fts5Init(void *database);
+int __wrap_sqlite3Fts5Init(void *database) {
+  (void)database;
+  return 0;
+}
+int __wrap_sqlite3RtreeInit(void *database);
+int __wrap_sqlite3RtreeInit(void *database) {
+  (void)database;
+  return 0;
+}
+
 // The names of Unicode's characters are a thirtieth of the program, and nothing asks for them.
 const char *__wrap__swift_stdlib_getScalarName(unsigned scalar);
 const char *__wrap__swift_stdlib_getScalarName(unsigned scalar) {
