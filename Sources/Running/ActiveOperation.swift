@@ -94,6 +94,14 @@ struct ActiveOperation {
   var hasFailedHook: Bool { if case .hook = cause { true } else { false } }
 }
 
+extension ActiveOperation {
+  /// Says why oprun ended the command that ran, if it did.
+  func marked(_ end: CommandEnd) -> CommandEnd {
+    if stopCause == nil { return end }
+    return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
+  }
+}
+
 extension RetryPolicy {
   /// Whether an attempt that ended like this is tried again.
   func covers(_ outcome: Outcome, _ end: CommandEnd) -> Bool {

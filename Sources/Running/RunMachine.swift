@@ -382,12 +382,6 @@ package struct RunMachine {
 }
 
 extension ActiveOperation {
-  /// Says why oprun ended the command that ran, if it did.
-  func marked(_ end: CommandEnd) -> CommandEnd {
-    if stopCause == nil { return end }
-    return end.marked(timedOut: stopCause == .timeLimit, isStopped: stopCause == .cancelled)
-  }
-
   /// The meaning of the end of an attempt, apart from retries and hooks.
   fileprivate func outcome(of end: CommandEnd) -> Outcome {
     switch stopCause {
