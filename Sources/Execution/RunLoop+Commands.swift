@@ -15,7 +15,7 @@ extension RunLoop {
     switch key.role {
     case .attempt:
       // Whether there are outputs of a job is known from its result alone.
-      if machine.steps[key.operation].settings.slurm == nil {
+      if slurm == nil || machine.steps[key.operation].settings.slurm == nil {
         outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
       }
     case .hook: return startHook(key, at: time)
@@ -27,7 +27,7 @@ extension RunLoop {
   func execute(_ key: CommandKey, _ command: StepCommand, at time: Nanoseconds) {
     let settings = command.settings
     var command = builder.command(key, command, confinement(of: key, command))
-    if let plan = machine.plan.slurm { place(&command, settings, plan) }
+    if let slurm { place(&command, settings, slurm) }
     if command.sharesJobs { jobs?.began(key) }
     executor.start(command, at: time)
   }

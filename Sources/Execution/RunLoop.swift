@@ -141,6 +141,8 @@ final class RunLoop {
   var pauses: [QueueID: Pause] = [:]
   /// Who changed something last.
   var lastUser: String?
+  /// How steps reach Slurm; nil if none of them does.
+  let slurm: SlurmPlan?
   /// Where commands are that do not run here.
   var places: [OperationID: CommandPlace] = [:]
   /// How the last attempts of steps ended that failed.
@@ -150,6 +152,7 @@ final class RunLoop {
     _ plan: Plan, _ options: RunOptions, _ parts: RunParts, observers: [any RunObserver]
   ) {
     self.options = options
+    slurm = plan.slurm
     waiting = parts.waiting
     executor = parts.executor
     masker = options.secrets.masker
