@@ -26,6 +26,10 @@ protocol Executor: AnyObject {
   /// Kills a command now, with everything that belongs to it. Its end is still reported as news.
   func kill(_ key: CommandKey, at now: Nanoseconds)
 
+  /// What goes on elsewhere is left to itself from now on: a command there that is asked to end, or killed,
+  /// has ended for this run.
+  func leave(at now: Nanoseconds)
+
   /// A descriptor that it watches under `Owner.executor` is ready; the number is the executor's
   /// choice.
   func ready(_ number: Int, at now: Nanoseconds)
@@ -65,6 +69,8 @@ extension Executor {
   var spareDescriptorCount: Int { 0 }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
+
+  func leave(at now: Nanoseconds) {}
 }
 
 /// News about commands, or about the executor.

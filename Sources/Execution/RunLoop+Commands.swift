@@ -13,7 +13,11 @@ extension RunLoop {
       return machine.ended(key, CommandEnd(.notStarted(refusal, exitCode: 126)), at: time)
     }
     switch key.role {
-    case .attempt: outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
+    case .attempt:
+      // Whether there are outputs of a job is known from its result alone.
+      if machine.steps[key.operation].settings.slurm == nil {
+        outputFiles.attemptStarted(key.operation, name: outputsName(of: key))
+      }
     case .hook: return startHook(key, at: time)
     case .probe: break
     }
@@ -21,9 +25,19 @@ extension RunLoop {
   }
 
   func execute(_ key: CommandKey, _ command: StepCommand, at time: Nanoseconds) {
-    let command = builder.command(key, command, confinement(of: key, command))
+    let settings = command.settings
+    var command = builder.command(key, command, confinement(of: key, command))
+    if let plan = machine.plan.slurm { place(&command, settings, plan) }
     if command.sharesJobs { jobs?.began(key) }
     executor.start(command, at: time)
+  }
+
+  /// Adds what Slurm is asked for, if the command runs there.
+  private func place(_ command: inout Command, _ settings: StepSettings, _ plan: SlurmPlan) {
+    guard case .attempt = command.key.role, let request = settings.slurm else { return }
+    let spec = machine.scheduler.graph[command.key.operation]
+    command.slurm = SlurmOrder(
+      plan.request(request, claiming: spec.claims), settings, priority: spec.priority)
   }
 
   func hear(_ news: CommandNews, at time: Nanoseconds) {

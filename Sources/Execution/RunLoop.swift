@@ -39,6 +39,8 @@ package struct RunOptions {
   package var secrets = Secrets.none
   /// Knows the results of earlier runs; nil if nothing does.
   package var cache: StepCache?
+  /// The run that is resumed, whose jobs may go on.
+  package var earlierJobs: EarlierJobs?
   /// Other processes of oprun use the directory, too: nothing is removed there but what belongs to one's
   /// own commands.
   var sharesDirectory = false
@@ -63,7 +65,8 @@ package func run(
   let executor = try LocalProcesses(
     options, workspace: workspace, wanted: plan.widestRun, jobs: jobs.slots?.access, waiting)
   let parts = RunParts(
-    waiting: waiting, executor: executor, workspace: workspace,
+    waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
+    workspace: workspace,
     seed: UInt64(bitPattern: waiting.start), jobs: jobs)
   let loop = RunLoop(plan, options, parts, observers: observers)
   loop.outlets = outlets
@@ -136,6 +139,8 @@ final class RunLoop {
   var pauses: [QueueID: Pause] = [:]
   /// Who changed something last.
   var lastUser: String?
+  /// Where commands are that do not run here.
+  var places: [OperationID: CommandPlace] = [:]
   /// How the last attempts of steps ended that failed.
   var failedEnds: [OperationID: CommandEnd] = [:]
 
@@ -206,7 +211,10 @@ final class RunLoop {
   /// Passes news to its owner.
   private func pass(_ item: Ready, at time: Nanoseconds) {
     switch item.owner {
-    case .signals: machine.signalled(Int32(item.number), at: time)
+    case .signals:
+      // Who has logged out wants jobs to go on.
+      if item.number == Int(SIGHUP) { executor.leave(at: time) }
+      machine.signalled(Int32(item.number), at: time)
     case .executor: executor.ready(item.number, at: time)
     case .hashing: takeDigest(item.number, at: time)
     case .caching: takeReply(item.number, at: time)

@@ -14,6 +14,10 @@ package struct PlanningOptions: Sendable {
   package var automaticWidth: Int?
   /// The width of the default queue from `-j`, whatever the file says.
   package var maxParallel: Int?
+  /// Where steps run, from `--executor`.
+  package var executor: StepExecutor?
+  /// The memory of this machine in bytes, if it is known.
+  package var memory: Int?
   /// The policy from `--fail-fast`, in place of the file's `failure_policy`.
   package var failurePolicy: FailurePolicy?
   /// The time limit from `--timeout`, in place of the file's.

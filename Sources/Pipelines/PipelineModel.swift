@@ -25,6 +25,9 @@ struct PipelineModel {
   var width: QueueWidth?
   var queues: [QueueModel] = []
   var resources: [ResourceModel] = []
+  /// Where steps run that do not say it.
+  var executor: StepExecutor?
+  var slurm: SlurmModel?
   var defaultSettings: [Setting] = []
   var defaultPlacement = PlacementModel()
   var failurePolicy = FailurePolicy.continue
@@ -264,6 +267,7 @@ struct PlacementModel {
   var claims: [ClaimModel]?
   var expected: Nanoseconds?
   var isService = false
+  var executor: StepExecutor?
   /// Expressions in place of values; those for resources are in addition to `claims`.
   var early: [EarlyValue] = []
 }
@@ -306,4 +310,6 @@ enum Setting: Hashable {
   case hook(HookKind, [HookModel])
   case outputs([OutputDeclaration])
   indirect case cache(CacheModel)
+  case executor(StepExecutor)
+  indirect case slurm(SlurmModel)
 }

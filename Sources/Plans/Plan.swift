@@ -44,6 +44,8 @@ package struct Plan: Sendable {
   package let isExclusive: Bool
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
+  /// How steps reach Slurm; nil if none of them does.
+  package let slurm: SlurmPlan?
 
   package init(
     name: String, description: String? = nil, sources: SourceMap, steps: [PlannedStep],
@@ -52,8 +54,9 @@ package struct Plan: Sendable {
     late: LateStep? = nil, secrets: [SecretSource] = [], groups: [OperationID: GroupPlan] = [:],
     remarks: [OperationID: StepRemark] = [:], leftOut: [String] = [],
     parameters: [ParameterDescription] = [], named: Set<OperationID> = [],
-    outputs: LateStep? = nil, isExclusive: Bool = false
+    outputs: LateStep? = nil, isExclusive: Bool = false, slurm: SlurmPlan? = nil
   ) {
+    self.slurm = slurm
     self.isExclusive = isExclusive
     self.outputs = outputs
     self.name = name
@@ -247,6 +250,8 @@ package final class StepSettings: Sendable {
   package let capturesOutput: Bool
   /// When the step need not run; nil means that it always does.
   package let cache: CacheSettings?
+  /// What its job asks of Slurm; nil if the command runs here.
+  package let slurm: SlurmRequest?
 
   package init(
     name: String? = nil, environment: [EnvironmentVariable] = [], workingDirectory: String? = nil,
@@ -256,7 +261,7 @@ package final class StepSettings: Sendable {
     logLimit: Int = StepSettings.defaultLogLimit, nice: Int32 = 0,
     usesTerminal: Bool = false, hasUntrustedOutput: Bool = false, orphans: OrphanAction = .kill,
     sharesJobs: Bool? = nil, hooks: Hooks = Hooks(), outputs: [OutputDeclaration]? = nil,
-    capturesOutput: Bool = false, cache: CacheSettings? = nil
+    capturesOutput: Bool = false, cache: CacheSettings? = nil, slurm: SlurmRequest? = nil
   ) {
     self.name = name
     self.environment = environment
@@ -277,6 +282,7 @@ package final class StepSettings: Sendable {
     self.outputs = outputs
     self.capturesOutput = capturesOutput
     self.cache = cache
+    self.slurm = slurm
   }
 
   /// Those of a group whose hooks have these settings.

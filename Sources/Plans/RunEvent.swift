@@ -20,6 +20,8 @@ package struct RunEvent: Sendable {
     case started(OperationID, CommandRole)
     /// The log of the command now holds this many bytes; it can be read up to there.
     case outputGrew(OperationID, CommandRole, byteCount: Int)
+    /// Where the command is, now that this is known or has changed.
+    case placed(OperationID, CommandRole, CommandPlace)
     /// The keys of oprun's terminal go to the command from now on, and what it prints is for that
     /// terminal as it is.
     case terminalTaken(OperationID, CommandRole)
@@ -62,6 +64,28 @@ package struct RunEvent: Sendable {
     case notice(String)
     /// The last event of a run; its own hooks have ended.
     case finished(RunEnd)
+  }
+}
+
+/// Where a command is that does not run on this machine.
+package struct CommandPlace: Hashable, Sendable {
+  /// The number of its job in Slurm.
+  package let job: String
+  /// The node that it runs on; nil while it waits.
+  package let node: String?
+  /// Why it waits, in Slurm's word.
+  package let reason: String?
+
+  package init(job: String, node: String? = nil, reason: String? = nil) {
+    self.job = job
+    self.node = node
+    self.reason = reason
+  }
+
+  /// `job 12 on n3`, `job 12 waits: Resources`.
+  package var words: String {
+    if let node { return "job \(job) on \(node)" }
+    return reason.map { "job \(job) waits: \($0)" } ?? "job \(job)"
   }
 }
 
@@ -194,6 +218,13 @@ extension CommandEnd {
   /// The same, and why oprun ended it, if it did.
   package func marked(timedOut: Bool, isStopped: Bool) -> CommandEnd {
     marked(status, timedOut: timedOut, isStopped: isStopped)
+  }
+
+  /// The same with another size of the output.
+  package func with(outputByteCount: Int) -> CommandEnd {
+    CommandEnd(
+      status, timedOut: timedOut, isStopped: isStopped, duration: duration,
+      processorTime: processorTime, peakMemory: peakMemory, outputByteCount: outputByteCount)
   }
 
   private func marked(_ status: Status, timedOut: Bool, isStopped: Bool) -> CommandEnd {

@@ -2,7 +2,7 @@
 
 import CCrypto
 
-func sha256(of bytes: [UInt8]) -> [UInt8] {
+package func sha256(of bytes: [UInt8]) -> [UInt8] {
   var context = SHA256_CTX()
   ccrypto_sha256_init(&context)
   ccrypto_sha256_update(&context, bytes, bytes.count)

@@ -2,7 +2,7 @@
 // no descriptor, no pointer and nothing about the machine that it will run on.
 
 package import Plans
-import Scheduling
+package import Scheduling
 
 /// One command of a run, ready to be started, here or on another machine.
 package struct Command: Sendable {
@@ -18,9 +18,9 @@ package struct Command: Sendable {
 
   /// Identifies this start, and no other of the run.
   package let key: CommandKey
-  package let work: Work
+  package var work: Work
   /// The variables that are shared with all commands that have the same ones.
-  package let environment: CommandEnvironment
+  package var environment: CommandEnvironment
   /// Variables only for this command; they win over `environment`.
   package let variables: [EnvironmentVariable]
   /// The directory as the user wrote it: absolute, or relative to where oprun was started; nil
@@ -36,6 +36,8 @@ package struct Command: Sendable {
   package let orphans: OrphanAction
   /// The executor lets it share the slots of the run through a jobserver, as far as it has one.
   package let sharesJobs: Bool
+  /// What its job asks of Slurm; nil if it does not run there.
+  package var slurm: SlurmOrder?
   /// The names, in the directory of the run, of the file for its output and of the one that
   /// `OPRUN_OUTPUT` names. Neither exists before something is written to it.
   package let logName: String
@@ -69,6 +71,21 @@ package struct Command: Sendable {
 
 extension CommandRole {
   package var isAttempt: Bool { if case .attempt = self { true } else { false } }
+}
+
+/// What is asked of Slurm for one command, and what the job sees to itself.
+package struct SlurmOrder: Hashable, Sendable {
+  package let request: SlurmRequest
+  package let timeLimit: Nanoseconds?
+  package let stop: StopSequence
+  package let priority: Int16
+
+  package init(_ request: SlurmRequest, _ settings: StepSettings, priority: Int16) {
+    self.request = request
+    timeLimit = settings.timeout
+    stop = settings.stop
+    self.priority = priority
+  }
 }
 
 /// Variables that many commands of a run have in common. Whoever runs commands may keep what it

@@ -210,7 +210,8 @@ package struct RunMachine {
     if !groupHooks.idle.isEmpty { beginGroups(around: operation, at: now) }
     state.attempt += 1
     start(.attempt(state.attempt), of: operation, &state)
-    if let limit = state.settings.timeout {
+    // The job's side keeps to the limit of a command that first waits in a queue of Slurm.
+    if let limit = state.settings.timeout, state.settings.slurm == nil {
       set(.timeLimit, at: now + limit, operation, state)
     }
     active[operation] = state
@@ -392,7 +393,7 @@ extension ActiveOperation {
     case .timeLimit: .timedOut
     case .notReady: .failed
     case .unneeded: .succeeded
-    case nil: end.status == .exited(0) ? .succeeded : .failed
+    case nil: end.timedOut ? .timedOut : end.status == .exited(0) ? .succeeded : .failed
     }
   }
 }

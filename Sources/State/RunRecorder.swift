@@ -90,7 +90,8 @@ package final class RunRecorder: RunObserver {
       tally.stop = end.stopReason?.words(name(of:))
       pending.append(.finished(end, at: event.time, tally))
       isPressing = true
-    case .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready, .heldUp,
+    case .outputGrew, .placed, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
+      .heldUp,
       .orphansFound, .outOfReach, .stopping, .notice:
       break
     }

@@ -91,7 +91,8 @@ final class Scribe: RunObserver {
     case .controlled(let note): return "controlled \(note.action.word) by \(note.user)"
     case .reopened(let operation, let ending):
       return "reopened \(id(operation)) \(ending.outcome)"
-    case .outputGrew, .resolved, .waiting, .published, .ready, .heldUp, .orphansFound, .outOfReach,
+    case .outputGrew, .resolved, .waiting, .published, .ready, .heldUp, .placed, .orphansFound,
+      .outOfReach,
       .terminalTaken,
       .terminalReturned:
       return nil

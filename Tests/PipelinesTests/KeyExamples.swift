@@ -27,7 +27,8 @@ private let text = "must be a string, not"
 private let words = "must be a string or a list of strings, not"
 private let hookWords = "must be a string, a list of strings or a map with 'run', not"
 private let duration = "must be a duration such as 30s"
-private let fraction = "must be a number, not"
+private let quantity = "must be a number, a size such as 2G or a duration such as 30m, not"
+private let quantities = "numbers, sizes or durations"
 private let factor = "must be a number from 1 to 1000, not"
 private let width = "must be a whole number of at least 0 or 'auto', not"
 
@@ -132,6 +133,64 @@ private func widths(_ key: String) -> KeyExamples {
     ])
 }
 
+private let executors = KeyExamples(
+  ["local", "slurm"],
+  refused: [
+    ("here", "'executor' must be one of local, slurm, not 'here'"),
+    ("[]", "'executor' must be one of local, slurm, not a list"),
+  ])
+
+private func slurmTexts(_ key: String) -> KeyExamples {
+  KeyExamples(
+    ["a", "'a&b'", "5"],
+    refused: [("''", "'\(key)' must not be empty"), ("[a]", "'\(key)' \(text) a list")])
+}
+
+private let slurmExamples: [String: KeyExamples] = [
+  "partition": slurmTexts("partition"), "account": slurmTexts("account"),
+  "qos": slurmTexts("qos"), "reservation": slurmTexts("reservation"),
+  "constraint": slurmTexts("constraint"),
+  "extra": KeyExamples(
+    ["[]", "[--exclusive]", "['--licenses=a:1', --mem-bind=local]"],
+    refused: [
+      (
+        "--exclusive",
+        "'extra' must be a list of long options of sbatch such as --exclusive, not "
+          + "'--exclusive'"
+      ),
+      ("[-p]", "'extra' must be long options of sbatch such as --exclusive, not '-p'"),
+      ("[--mem=4G]", "oprun sets the option '--mem' itself"),
+      ("[--job=x]", "oprun sets the option '--job' itself"),
+      ("[--wrap=x]", "oprun sets the option '--wrap' itself"),
+    ]),
+  "on_node_failure": KeyExamples(
+    ["retry", "fail"],
+    refused: [("ignore", "'on_node_failure' must be one of retry, fail, not 'ignore'")]),
+  "infrastructure_retries": KeyExamples(
+    ["0", "1000"],
+    refused: [
+      (
+        "1001",
+        "'infrastructure_retries' must be a whole number from 0 to 1000, not the number 1001"
+      )
+    ]),
+  "max_queued": KeyExamples(
+    ["1", "5000"],
+    refused: [("0", "'max_queued' must be a whole number of at least 1, not the number 0")]),
+  "submit_rate": KeyExamples(
+    ["10/s", "1/m"],
+    refused: [
+      ("10", "'submit_rate' must be a rate such as 10/s or 30/m, not the number 10"),
+      ("0/s", "'submit_rate' must be a rate such as 10/s or 30/m, not '0/s'"),
+      ("5/h", "'submit_rate' must be a rate such as 10/s or 30/m, not '5/h'"),
+    ]),
+  "poll": KeyExamples(
+    ["5s"], refused: [("0s", "'poll' \(duration), not '0s'")]),
+  "file_wait": KeyExamples(
+    ["0s", "1m"],
+    refused: [("60", "'file_wait' \(duration), but the number 60 has no unit")]),
+]
+
 let topLevelExamples = TableExamples(
   name: "top level", rows: PipelineKey.allCases.map(\.row), file: { $0 + "\n" + otherStep },
   keys: [
@@ -179,14 +238,21 @@ let topLevelExamples = TableExamples(
         ("{a: {}, a: {}}", "key 'a' is written twice in 'queues'"),
         ("{a: {width: 2}}", "unknown key 'width' in queue 'a'"),
       ]),
-    "resources": KeyExamples(
-      ["{cpu: 4, gpu: 0.5, memory: 16000000000, none: 0}"],
+    "executor": executors,
+    "slurm": KeyExamples(
+      ["{}", "{partition: a, poll: 5s}"],
       refused: [
-        ("[cpu]", "'resources' must be a map of names to numbers, not a list"),
-        ("{cpu: many}", "'cpu' \(fraction) 'many'"), ("{cpu: -1}", "'cpu' \(fraction) '-1'"),
-        ("{cpu: '4'}", "'cpu' \(fraction) the string '4'"),
-        ("{cpu: 0.0000001}", "'cpu' \(fraction) the number 0.0000001"),
-        ("{cpu: 1.}", "'cpu' \(fraction) '1.'"),
+        ("a", "'slurm' must be a map with 'partition', not 'a'"),
+        ("{partion: a}", "unknown key 'partion' in 'slurm'"),
+      ]),
+    "resources": KeyExamples(
+      ["{cpu: 4, gpu: 0.5, memory: 16000000000, none: 0}", "{memory: 16G, 'time': 90m}"],
+      refused: [
+        ("[cpu]", "'resources' must be a map of names to \(quantities), not a list"),
+        ("{cpu: many}", "'cpu' \(quantity) 'many'"), ("{cpu: -1}", "'cpu' \(quantity) '-1'"),
+        ("{cpu: '4'}", "'cpu' \(quantity) the string '4'"),
+        ("{cpu: 0.0000001}", "'cpu' \(quantity) the number 0.0000001"),
+        ("{cpu: 1.}", "'cpu' \(quantity) '1.'"),
         ("{1cpu: 4}", "'1cpu' cannot be the name of a resource"),
       ]),
     "defaults": KeyExamples(
@@ -327,13 +393,24 @@ let stepExamples = TableExamples(
     "mutex": KeyExamples(
       ["database", "any text"],
       refused: [("''", "'mutex' must not be empty"), ("[a]", "'mutex' \(text) a list")]),
+    "executor": executors,
+    "slurm": KeyExamples(
+      ["{}", "{partition: a}"],
+      refused: [
+        ("[]", "'slurm' must be a map with 'partition', not a list"),
+        ("{poll: 5s}", "'poll' is said of the whole run, not of a step"),
+        ("{partion: a}", "unknown key 'partion' in 'slurm'"),
+      ]),
     "resources": KeyExamples(
-      ["{cpu: 4}", "{cpu: 0.000001}", "{cpu: 0}", "{}"],
+      [
+        "{cpu: 4}", "{cpu: 1G}", "{cpus: 9, memory: 1T, gpus: 4, time: 3d, tmp: 5M}",
+        "{cpu: 0.000001}", "{cpu: 0}", "{}",
+      ],
       refused: [
         ("{cpu: 4.5}", "'cpu' asks for 4.5, but the pool has 4"),
         ("{cup: 1}", "unknown resource 'cup'"),
-        ("{cpu: x}", "'cpu' \(fraction) 'x'"),
-        ("cpu", "'resources' must be a map of names to numbers, not 'cpu'"),
+        ("{cpu: x}", "'cpu' \(quantity) 'x'"),
+        ("cpu", "'resources' must be a map of names to \(quantities), not 'cpu'"),
       ]),
     "stdin": KeyExamples(["a\\n", "''"], refused: [("{}", "'stdin' \(text) a map")]),
     "retry": KeyExamples(
@@ -489,6 +566,15 @@ let partExamples: [TableExamples] = [
           ("[]", "'on' must not be empty"),
         ]),
     ]),
+  TableExamples(
+    name: "slurm", rows: SlurmKey.allCases.map(\.row), file: { "slurm:\n  \($0)\n" + otherStep },
+    keys: slurmExamples),
+  TableExamples(
+    name: "slurm of a step", rows: ObjectKind.stepSlurm.rows,
+    file: { step("run: x\nslurm:\n  \($0)") },
+    keys: slurmExamples.filter { key, _ in
+      ObjectKind.stepSlurm.rows.contains { $0.key == key }
+    }),
   TableExamples(
     name: "stop", rows: StopKey.allCases.map(\.row),
     file: { step("run: x\nstop:\n  \($0)") },

@@ -115,7 +115,7 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
 extension Plan {
   /// Each operation with what it waits for and what it runs.
   fileprivate var described: String {
-    steps.indices.map { described(OperationID($0)) }.joined()
+    steps.indices.map { described(OperationID($0)) }.joined() + (slurmLine.map { $0 + "\n" } ?? "")
   }
 
   private func described(_ operation: OperationID) -> String {
@@ -145,6 +145,11 @@ extension Plan {
     if let folder = step.settings.workingDirectory { lines.append("in " + folder) }
     let spec = graph[operation]
     if spec.queue != .default { lines.append("on " + queues[spec.queue.index].name) }
+    if let request = step.settings.slurm, groups[operation] == nil {
+      let whole = slurm?.request(request, claiming: spec.claims) ?? request
+      let retries = "\(whole.infrastructureRetries) infrastructure retries"
+      lines.append("in Slurm with " + (whole.options + [retries]).joined(separator: " "))
+    }
     let widths = spec.claims.map { pools[$0.pool.index].name }.filter {
       $0.hasSuffix("max_parallel")
     }
@@ -153,6 +158,13 @@ extension Plan {
       lines.append("timeout \(limit / 1_000_000)ms")
     }
     return lines.joined(separator: "\n  ") + "\n"
+  }
+
+  private var slurmLine: String? {
+    slurm.map {
+      "Slurm: at most \($0.maxQueued), \($0.submitInterval / 1_000_000)ms, \($0.poll / 1_000_000)ms, "
+        + "\($0.fileWait / 1_000_000)ms"
+    }
   }
 
   private func limits(of group: GroupPlan) -> String {

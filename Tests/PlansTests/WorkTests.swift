@@ -49,12 +49,14 @@ private let unusual: StepSettings = {
   for kind in HookKind.allCases { hooks[kind] = [.known(.script("\(kind)"))] }
   var cache = CacheSettings()
   cache.inputs = ["a"]
+  var slurm = SlurmRequest()
+  slurm.partition = "p"
   return StepSettings(
     name: "name", environment: [EnvironmentVariable(name: "A", value: "1")],
     workingDirectory: "folder", shell: ["/bin/bash"], standardInput: "input", timeout: 5,
     retry: retry, allowFailure: .exitCodes([3]), stop: stop, logLimit: 7, nice: 9,
     usesTerminal: true, hasUntrustedOutput: true, orphans: .warn, sharesJobs: true,
-    hooks: hooks, outputs: [], capturesOutput: true, cache: cache)
+    hooks: hooks, outputs: [], capturesOutput: true, cache: cache, slurm: slurm)
 }()
 
 private func fields(of settings: StepSettings) -> [(name: String, value: String)] {

@@ -392,7 +392,7 @@ private struct RandomRun {
     case .controlled: break
     case .finished: hasFinished = true
     case .began, .started, .outputGrew, .appended, .resolved, .waiting, .published, .orphansFound,
-      .outOfReach, .notice, .heldUp, .terminalTaken, .terminalReturned:
+      .outOfReach, .notice, .heldUp, .terminalTaken, .terminalReturned, .placed:
       break
     }
   }

@@ -106,12 +106,14 @@ extension RunLoop {
         failedEnds[operation] = nil
       }
     }
+    if case .placed(let operation, _, let place) = event { places[operation] = place }
+    if !places.isEmpty, case .ended(let operation, .attempt, _) = event { places[operation] = nil }
     guard let control, !control.connections.isEmpty else { return }
     for connection in control.connections.values where connection.feed?.follows == true {
       switch event {
       case .started(let operation, _), .ready(let operation), .waiting(let operation, _),
         .retrying(let operation, _, _), .settled(let operation, _, _),
-        .reopened(let operation, _):
+        .reopened(let operation, _), .placed(let operation, _, _):
         connection.feed?.note(operation)
       case .ended(let operation, _, let end): connection.feed?.note(operation, end)
       case .controlled, .stopping: connection.feed?.isRunChanged = true

@@ -191,6 +191,11 @@ extension RunLoop {
     if let role, let start = starts[CommandKey(operation: operation, role: role)] {
       fields.add("since_ms", milliseconds: start)
     }
+    if state == .running, let place = places[operation] {
+      fields.add("job", place.job)
+      if let node = place.node { fields.add("node", node) }
+      if let reason = place.reason { fields.add("waits_for", reason) }
+    }
     if case .ended(let ending) = state {
       if ending.isAllowed { fields.add("allowed", true) }
       if let root = machine.scheduler.root(of: operation) {

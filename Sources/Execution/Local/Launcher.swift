@@ -96,7 +96,7 @@ final class Launcher {
   }
 
   /// A program in the directory of this one.
-  private static func neighbour(named name: String) -> String {
+  static func neighbour(named name: String) -> String {
     guard let path = realpath("/proc/self/exe", nil) else { return name }
     defer { free(path) }
     let own = String(cString: path)

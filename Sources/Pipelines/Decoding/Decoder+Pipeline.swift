@@ -139,6 +139,8 @@ extension Decoder {
     model.width = fields[.maxParallel].flatMap { width($0, PipelineKey.maxParallel.row) }
     if let value = fields[.queues] { decodeQueues(value) }
     if let value = fields[.resources] { decodeResources(value) }
+    model.executor = fields[.executor].flatMap { executor($0, PipelineKey.executor.row) }
+    model.slurm = fields[.slurm].flatMap { slurm($0, isOfStep: false) }
     model.failurePolicy =
       fields[.failurePolicy].flatMap { choice($0, PipelineKey.failurePolicy.row, failurePolicies) }
       ?? .continue
@@ -247,7 +249,7 @@ extension Decoder {
       if holdsExpression(pair.value) {
         resource.early = early(pair.value, .amount(name))
       } else {
-        resource.capacity = amount(pair.value, PipelineKey.resources.row.valueRow(name))
+        resource.capacity = quantity(pair.value, PipelineKey.resources.row.valueRow(name))
       }
       model.resources.append(resource)
     }

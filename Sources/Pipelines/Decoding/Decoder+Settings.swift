@@ -20,6 +20,7 @@ extension Decoder {
     if let stop { settings.append(.stop(stop)) }
     if let orphans { settings.append(.orphans(orphans)) }
     if let jobserver { settings.append(.jobserver(jobserver)) }
+    settings += slurmSettings(from: fields)
     if !fields.holds(.steps), let value = fields[.outputs], let outputs = outputs(value) {
       settings.append(.outputs(outputs))
     }
@@ -85,6 +86,7 @@ extension Decoder {
     placement.claims = fields[.resources].flatMap { claims($0, &placement.early) }
     placement.expected = known(.expected, .expected).flatMap { duration($0, StepKey.expected.row) }
     placement.isService = fields[.background].map { isService($0) } ?? false
+    placement.executor = chosenExecutor(fields)
     return placement
   }
 
@@ -153,7 +155,7 @@ extension Decoder {
         if let early = self.early(pair.value, .amount(name)) { earlyValues.append(early) }
         return nil
       }
-      return amount(pair.value, row.valueRow(name)).map {
+      return quantity(pair.value, row.valueRow(name)).map {
         ClaimModel(
           resource: Reference(name: name, span: span(pair.key)), amount: $0,
           amountSpan: span(pair.value))
@@ -176,7 +178,7 @@ extension KeyRow {
 extension PlacementModel {
   var isEmpty: Bool {
     queue == nil && priority == nil && mutex == nil && claims == nil && expected == nil
-      && early.isEmpty && !isService
+      && early.isEmpty && !isService && executor == nil
   }
 }
 

@@ -14,7 +14,7 @@ private let plainKeys =
 private let placementKeys =
   Fields<StepKey>.bit(.queue) | Fields<StepKey>.bit(.priority) | Fields<StepKey>.bit(.mutex)
   | Fields<StepKey>.bit(.resources) | Fields<StepKey>.bit(.expected)
-  | Fields<StepKey>.bit(.background)
+  | Fields<StepKey>.bit(.background) | Fields<StepKey>.bit(.executor)
 
 /// The keys of `ControlFlowModel`.
 private let controlFlowKeys =
@@ -24,7 +24,8 @@ private let controlFlowKeys =
 
 /// The keys that are not settings of the command.
 private let otherKeys =
-  plainKeys | placementKeys | controlFlowKeys
+  (plainKeys | placementKeys | controlFlowKeys)
+  & ~(Fields<StepKey>.bit(.executor) | Fields<StepKey>.bit(.background))
   | Fields<StepKey>.bit(.name) | Fields<StepKey>.bit(.uses) | Fields<StepKey>.bit(.with)
   | Fields<StepKey>.bit(.steps) | Fields<StepKey>.bit(.sequence)
   | Fields<StepKey>.bit(.manual) | Fields<StepKey>.bit(.description)

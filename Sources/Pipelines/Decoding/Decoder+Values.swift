@@ -122,6 +122,24 @@ extension Decoder {
     return nil
   }
 
+  /// An amount in millionths: of what a pool counts, of GiB, or of hours.
+  mutating func quantity(_ value: NodeIndex, _ row: @autoclosure () -> KeyRow) -> Int64? {
+    let node = tree.resolve(value)
+    if tree.nodes[node].isScalar, !tree.nodes[node].hasExpression {
+      if let bytes = tree.withBytes(of: node, { byteCount($0) }),
+        let amount = millionths(of: bytes, in: 1 << 30)
+      {
+        return amount
+      }
+      if let duration = tree.withBytes(of: node, { nanoseconds($0) }), duration > 0,
+        let amount = millionths(of: Int(duration), in: 3_600_000_000_000)
+      {
+        return amount
+      }
+    }
+    return amount(value, row())
+  }
+
   mutating func duration(
     _ value: NodeIndex, _ row: @autoclosure () -> KeyRow, isZeroAllowed: Bool = false
   ) -> Nanoseconds? {
@@ -214,4 +232,14 @@ extension Decoder {
       return quoted(text)
     }
   }
+}
+
+/// A count in millionths of a larger unit, rounded up; nil if it does not fit.
+private func millionths(of count: Int, in unit: Int) -> Int64? {
+  let (wholes, rest) = count.quotientAndRemainder(dividingBy: unit)
+  let (product, isTooMuch) = Int64(wholes).multipliedReportingOverflow(by: 1_000_000)
+  // Whole units first, because a millionth of a byte does not fit.
+  let part = Int64((Double(rest) / Double(unit) * 1_000_000).rounded(.up))
+  let (sum, isSumTooMuch) = product.addingReportingOverflow(part)
+  return isTooMuch || isSumTooMuch ? nil : sum
 }

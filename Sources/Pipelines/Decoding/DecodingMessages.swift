@@ -94,6 +94,22 @@ enum DecodingMessage {
       help: "start it as a command: 'run: docker run --rm …'")
   }
 
+  static func slurmOfRun(_ key: String, at span: Span) -> Diagnostic {
+    Diagnostic(
+      "\(quoted(key)) is said of the whole run, not of a step", at: span,
+      help: "write it in 'slurm' at top level")
+  }
+
+  static func refusedOption(_ name: String, help: String, at span: Span) -> Diagnostic {
+    Diagnostic("oprun sets the option \(quoted("--" + name)) itself", at: span, help: help)
+  }
+
+  static func serviceInSlurm(at span: Span) -> Diagnostic {
+    Diagnostic(
+      "a service runs beside oprun, not in Slurm", at: span,
+      help: "leave 'executor' out, or write 'executor: local'")
+  }
+
   static func emptyProgram(_ key: String, at span: Span) -> Diagnostic {
     Diagnostic(
       "the first item of \(quoted(key)) is the name of a program and must not be empty", at: span)

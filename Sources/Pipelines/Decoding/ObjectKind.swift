@@ -9,6 +9,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case background, cache
   case hook = "hook_command"
   case section = "named_pipeline"
+  case slurm
+  case stepSlurm = "step_slurm"
   // Those of a file with tests of a pipeline.
   case testFile = "tests"
   case testCase = "case"
@@ -18,7 +20,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// Those of a pipeline file.
   package static let allCases: [ObjectKind] = [
     .pipeline, .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop,
-    .allowFailure, .wait, .background, .cache, .hook, .section,
+    .allowFailure, .wait, .background, .cache, .hook, .section, .slurm, .stepSlurm,
   ]
   /// Those of a file with tests.
   package static let ofTests: [ObjectKind] = [.testFile, .testCase, .testStub, .testExpectation]
@@ -41,6 +43,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .cache: "a map with 'inputs'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
+    case .slurm, .stepSlurm: "a map with 'partition'"
     case .testFile: "a map with 'cases'"
     case .testCase: "a map with 'name'"
     case .testStub: "a map with 'exit', 'duration' or 'outputs'"
@@ -67,6 +70,9 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: HookCommandKey.table.rows
     case .section:
       PipelineKey.allCases.filter(\.isOfSection).map { PipelineKey.table.rows[Int($0.rawValue)] }
+    case .slurm: SlurmKey.table.rows
+    case .stepSlurm:
+      SlurmKey.allCases.filter(\.isOfStep).map { SlurmKey.table.rows[Int($0.rawValue)] }
     case .testFile: TestFileKey.table.rows
     case .testCase: TestCaseKey.table.rows
     case .testStub: TestStubKey.table.rows
@@ -80,7 +86,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .pipeline, .section: PipelineKey.allowsExtensions
     case .testFile: TestFileKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background, .cache, .hook, .testCase, .testStub, .testExpectation:
+      .wait, .background, .cache, .hook, .slurm, .stepSlurm, .testCase, .testStub, .testExpectation:
       false
     }
   }
@@ -92,7 +98,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section, .background, .cache, .testFile, .testCase, .testStub, .testExpectation:
+      .section, .background, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
+      .testExpectation:
       []
     }
   }
@@ -107,7 +114,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section, .background, .cache, .testFile, .testCase, .testStub, .testExpectation:
+      .wait, .section, .background, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
+      .testExpectation:
       []
     }
   }

@@ -8,6 +8,7 @@ package enum PipelineKey: UInt8, ObjectKey {
   case version, name, description, params, env, dotenv, secrets, maxParallel, queues, resources
   case defaults, failurePolicy, timeout, shell, workingDir, sequence, include, mutex, steps
   case onSuccess, onFailure, onCancel, onComplete, schema, outputs, `default`, pipelines, vars
+  case executor, slurm
 
   package var row: KeyRow {
     switch self {
@@ -64,6 +65,8 @@ package enum PipelineKey: UInt8, ObjectKey {
     case .schema: Rows.schema
     case .outputs: Rows.outputs
     case .pipelines: Rows.pipelines
+    case .executor: Rows.executor
+    case .slurm: Rows.slurm
     }
   }
 
@@ -75,7 +78,7 @@ package enum PipelineKey: UInt8, ObjectKey {
       .onComplete:
       true
     case .version, .dotenv, .secrets, .queues, .resources, .include, .mutex, .default, .schema,
-      .pipelines:
+      .pipelines, .executor, .slurm:
       false
     }
   }
@@ -89,7 +92,7 @@ extension PipelineKey {
   private enum Rows {
     static var resources: KeyRow {
       KeyRow(
-        "resources", .map(.early(.amount), names: .identifier),
+        "resources", .map(.early(.quantity), names: .identifier),
         "Sizes of the pools that steps share, by name.", example: "{memory: 8, gpu: 0.5}")
     }
     static var defaults: KeyRow {
@@ -154,6 +157,16 @@ extension PipelineKey {
       KeyRow(
         "outputs", .map(.template, names: .identifier), "Outputs of a step that uses this file.",
         example: "{tag: '${{ steps.version.outputs.tag }}'}")
+    }
+    static var executor: KeyRow {
+      KeyRow(
+        "executor", .choice(StepExecutor.allCases.map(\.rawValue)),
+        "Where steps run that do not say it: here, or as jobs of Slurm.", default: "local")
+    }
+    static var slurm: KeyRow {
+      KeyRow(
+        "slurm", .object(.slurm), "What jobs ask of Slurm, and how oprun deals with it.",
+        example: "{partition: short, max_queued: 50}")
     }
     static var pipelines: KeyRow {
       KeyRow(

@@ -9,7 +9,7 @@ package enum StepKey: UInt8, ObjectKey {
   case workingDir, shell, stdin, timeout, retry, allowFailure, stop, logLimit, nice, expected
   case tty, untrustedOutput, orphans, jobserver, matrix, maxParallel, failFast, outputs, cache,
     waitFor
-  case background
+  case background, executor, slurm
   case onSuccess, onFailure, onCancel, onComplete, manual, description
   case steps, sequence
 
@@ -52,6 +52,8 @@ package enum StepKey: UInt8, ObjectKey {
     case .cache: LaterRows.cache
     case .waitFor: LaterRows.waitFor
     case .background: LaterRows.background
+    case .executor: SchedulingRows.executor
+    case .slurm: SchedulingRows.slurm
     case .onSuccess: hookRow(.onSuccess, "After the step succeeded.")
     case .onFailure: hookRow(.onFailure, "After the step failed or timed out.")
     case .onCancel: hookRow(.onCancel, "After the step was cancelled.")
@@ -63,11 +65,12 @@ package enum StepKey: UInt8, ObjectKey {
   package var hasDefault: Bool {
     switch self {
     case .id, .run, .uses, .with, .steps, .sequence, .dependsOn, .name, .condition, .matrix,
-      .maxParallel, .failFast, .outputs, .cache, .waitFor, .background, .manual, .description:
+      .maxParallel, .failFast, .outputs, .cache, .waitFor, .background, .manual, .description,
+      .slurm:
       false
     case .priority, .queue, .mutex, .resources, .env, .workingDir, .shell, .stdin, .timeout, .retry,
       .allowFailure, .stop, .logLimit, .nice, .expected, .tty, .untrustedOutput, .orphans,
-      .jobserver, .onSuccess,
+      .jobserver, .executor, .onSuccess,
       .onFailure, .onCancel, .onComplete:
       true
     }
@@ -81,7 +84,8 @@ package enum StepKey: UInt8, ObjectKey {
       .outputs, .maxParallel, .background:
       true
     case .priority, .mutex, .resources, .shell, .stdin, .retry, .stop, .logLimit, .nice, .expected,
-      .tty, .untrustedOutput, .orphans, .jobserver, .cache, .waitFor, .onSuccess, .onFailure,
+      .tty, .untrustedOutput, .orphans, .jobserver, .cache, .waitFor, .executor, .slurm,
+      .onSuccess, .onFailure,
       .onCancel, .onComplete:
       false
     }
@@ -169,9 +173,20 @@ extension StepKey {
     }
     static var resources: KeyRow {
       KeyRow(
-        "resources", .map(.early(.amount), names: .identifier),
-        "Amounts taken from the pools, all at once.",
+        "resources", .map(.early(.quantity), names: .identifier),
+        "Amounts taken from the pools, all at once, or asked of Slurm: `cpus`, `memory`, `gpus`, `time`, "
+          + "`tmp`.",
         example: "{memory: 2.5}")
+    }
+    static var executor: KeyRow {
+      KeyRow(
+        "executor", .choice(StepExecutor.allCases.map(\.rawValue)),
+        "Where the command runs: here, or as a job of Slurm.", default: "local")
+    }
+    static var slurm: KeyRow {
+      KeyRow(
+        "slurm", .object(.stepSlurm), "What its job asks of Slurm, besides `resources`.",
+        example: "{partition: gpu}")
     }
     static var expected: KeyRow {
       KeyRow(

@@ -22,6 +22,8 @@ package indirect enum ValueType: Hashable, Sendable {
   case integer(ClosedRange<Int>)
   /// A number that is not negative, with at most six decimal places.
   case amount
+  /// An amount, a size (which counts GiB) or a duration (which counts hours).
+  case quantity
   /// A number from 1 to 1000, with at most three decimal places.
   case factor
   /// A duration longer than zero.
@@ -101,6 +103,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .boolean: ParamModel.Kind.bool.words
     case .integer(let range): Self.words(for: range)
     case .amount: "a number"
+    case .quantity: "a number, a size such as 2G or a duration such as 30m"
     case .factor: "a number from 1 to 1000"
     case .duration, .durationOrZero: "a duration such as 30s"
     case .size: "a size such as 2M"
@@ -124,6 +127,7 @@ package indirect enum ValueType: Hashable, Sendable {
     case .text, .filledText, .template, .filledTemplate: "strings"
     case .constant: "plain values"
     case .amount, .factor, .integer: "numbers"
+    case .quantity: "numbers, sizes or durations"
     case .object, .map: "maps"
     case .either(let types): inWords(types.map(\.plural))
     case .early(let type): type.plural

@@ -65,6 +65,8 @@ extension PipelineModel {
   private mutating func take(_ key: PipelineKey, from other: PipelineModel) {
     switch key {
     case .maxParallel: width = other.width
+    case .executor: executor = other.executor
+    case .slurm: slurm = other.slurm
     case .failurePolicy: failurePolicy = other.failurePolicy
     case .timeout:
       timeout = other.timeout
@@ -259,7 +261,7 @@ extension PipelineKey {
     case .shell, .workingDir, .sequence, .defaults: .ownSteps
     case .version, .name, .description, .schema: .file
     case .maxParallel, .failurePolicy, .timeout, .default, .mutex, .onSuccess, .onFailure,
-      .onCancel, .onComplete:
+      .onCancel, .onComplete, .executor, .slurm:
       .run
     }
   }

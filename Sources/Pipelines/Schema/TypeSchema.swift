@@ -28,6 +28,12 @@ extension ValueType {
     case .integer(let range) where range.count == 1: ["const": .number("\(range.lowerBound)")]
     case .integer(let range): Self.integer(in: range)
     case .amount: ["type": "number", "minimum": 0, "maximum": .number("9223372036854.775807")]
+    case .quantity:
+      [
+        "anyOf": [
+          .object(Self.amount.schema), .object(Self.size.schema), .object(Self.duration.schema),
+        ]
+      ]
     case .factor: ["type": "number", "minimum": 1, "maximum": 1000]
     case .duration: Self.string(matching: Self.duration(isZeroAllowed: false), words)
     case .durationOrZero: Self.string(matching: Self.duration(isZeroAllowed: true), words)

@@ -180,7 +180,7 @@ extension StepSettings {
       allowFailure: changes.allowFailure ?? allowFailure, stop: stop, logLimit: logLimit,
       nice: nice, usesTerminal: usesTerminal, hasUntrustedOutput: hasUntrustedOutput,
       orphans: orphans, sharesJobs: sharesJobs, hooks: hooks, outputs: outputs,
-      capturesOutput: capturesOutput, cache: changes.cache ?? cache)
+      capturesOutput: capturesOutput, cache: changes.cache ?? cache, slurm: slurm)
   }
 }
 

@@ -74,7 +74,8 @@ package final class Console: RunObserver {
       }
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .controlled(let note): changes.add(note, at: event.time)
-    case .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
+    case .outputGrew, .placed, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting,
+      .heldUp,
       .published, .retrying, .orphansFound, .outOfReach, .stopping, .reopened, .notice, .finished:
       break
     }
@@ -132,7 +133,7 @@ package final class Console: RunObserver {
     case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
       if case .began(let beginning) = event.kind { changes.begin(beginning.clock) }
       if mode.showsProgress { tell(event) }
-    case .published: break
+    case .published, .placed: break
     }
   }
 
@@ -185,7 +186,8 @@ package final class Console: RunObserver {
     case .stopping(let reason): lines.writeStopping(reason)
     case .controlled(let note): lines.writeNotice(changes.words(of: note))
     case .notice(let text): lines.writeNotice(text)
-    case .started, .outputGrew, .ended, .settled, .appended, .resolved, .published, .finished,
+    case .started, .outputGrew, .placed, .ended, .settled, .appended, .resolved, .published,
+      .finished,
       .reopened, .terminalTaken, .terminalReturned:
       break
     }

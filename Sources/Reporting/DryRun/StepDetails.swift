@@ -51,7 +51,8 @@ struct StepDetails {
     add("timeout", settings.timeout.map(exactDuration))
     add("retry", retry)
     add("allow_failure", allowFailure)
-    add("takes", claims(spec.claims))
+    add("takes", claims(spec.claims.filter { plan.slurm?.pools[$0.pool] == nil }))
+    add("sbatch", settings.slurm.map { options(of: $0, claiming: spec.claims) })
     add("nice", settings.nice == 0 ? nil : String(settings.nice))
     add("tty", settings.usesTerminal ? "true" : nil)
     add("untrusted_output", settings.hasUntrustedOutput ? "true" : nil)
@@ -59,6 +60,14 @@ struct StepDetails {
     add("jobserver", settings.sharesJobs.map { $0 ? "true" : "false" })
     addHooks()
     return lines
+  }
+
+  private func options(of request: SlurmRequest, claiming claims: [Claim]) -> String {
+    let request = plan.slurm?.request(request, claiming: claims) ?? request
+    let nice = max(
+      0, Int(plan.slurm?.highestPriority ?? 0) - Int(plan.graph.priority(of: operation)))
+    return ((nice > 0 ? ["--nice=\(nice)"] : []) + request.options).map(shellQuoted)
+      .joined(separator: " ")
   }
 
   private func shown(_ cache: CacheSettings) -> String {

@@ -114,6 +114,9 @@ extension EventStream {
     case .heldUp(let operation, let heldUp):
       write(operation)
       write(heldUp)
+    case .placed(let operation, let role, let place):
+      write(operation, role)
+      write(place)
     case .published(let operation, let outputs):
       write(operation)
       write(outputs)
@@ -249,6 +252,12 @@ extension EventStream {
     case .setPriority(_, let priority): write("priority", Int(priority))
     case .pause, .proceed, .cancelRun, .cancel, .cancelQueue, .retry: break
     }
+  }
+
+  private func write(_ place: CommandPlace) {
+    write("job", place.job)
+    if let node = place.node { write("node", node) }
+    if let reason = place.reason { write("reason", reason) }
   }
 
   private func write(_ heldUp: HeldUp) {

@@ -17,6 +17,7 @@ extension RunEvent.Kind {
     case .waiting: "step_waiting"
     case .ready: "step_ready"
     case .heldUp: "step_held_up"
+    case .placed: "command_placed"
     case .published: "outputs_published"
     case .retrying: "step_retrying"
     case .orphansFound: "processes_left"
@@ -38,7 +39,7 @@ extension RunEvent.Kind {
     case .outputGrew, .terminalTaken, .terminalReturned: true
     case .began, .started, .ended, .appended, .resolved, .waiting, .published, .retrying,
       .orphansFound, .outOfReach, .settled, .stopping, .notice, .finished, .ready, .heldUp,
-      .controlled, .reopened:
+      .controlled, .reopened, .placed:
       false
     }
   }

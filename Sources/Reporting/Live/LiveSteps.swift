@@ -16,6 +16,8 @@ struct LiveRow {
   fileprivate(set) var byteCount = 0
   /// The next attempt, and when it starts.
   fileprivate(set) var retry: (attempt: Int, time: Nanoseconds)?
+  /// Where its command is, if that is not here.
+  fileprivate(set) var place: CommandPlace?
   /// It is ready, and goes on beside the steps that need it.
   fileprivate(set) var isReady = false
   fileprivate let number: Int
@@ -50,6 +52,11 @@ struct LiveSteps {
     case .ready(let operation): rows[row(of: operation)]?.isReady = true
     case .settled(let operation, _, _): settle(operation)
     case .stopping: isStopping = true
+    case .placed(let operation, let role, let place):
+      let key = row(of: operation)
+      guard rows[key]?.isFold == false else { break }
+      rows[key]?.stream = Stream(operation: operation, role: role)
+      rows[key]?.place = place
     case .began, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting, .heldUp,
       .controlled, .reopened, .published, .orphansFound, .outOfReach, .notice, .finished:
       break
@@ -71,6 +78,7 @@ struct LiveSteps {
       rows[key]?.runningCount += 1
     }
     rows[key]?.retry = nil
+    rows[key]?.place = nil
     if rows[key]?.isFold == false { rows[key]?.stream = stream }
   }
 

@@ -64,6 +64,8 @@ struct RunProgress {
       shown.note = ended + "\(counted(row.runningCount)) running"
     } else if let retry = row.retry {
       shown.note = "attempt \(retry.attempt) in \(elapsedText(retry.time - time))"
+    } else if let place = row.place {
+      shown.note = place.words
     }
     if row.byteCount > 0, let stream = row.stream, let log = operations.log(of: stream) {
       shown.lastLine = LastLine(of: log, upTo: row.byteCount, buffer: screen.scratch)

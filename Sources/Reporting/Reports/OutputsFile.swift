@@ -26,7 +26,8 @@ package final class OutputsFile: RunObserver {
     case .published(let operation, let outputs) where operation.rawValue < 0: self.outputs = outputs
     case .finished: try write()
     case .began, .started, .outputGrew, .terminalTaken, .terminalReturned, .ended, .appended,
-      .resolved, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+      .resolved, .placed, .waiting, .ready, .heldUp, .published, .retrying, .orphansFound,
+      .outOfReach,
       .settled, .controlled, .reopened, .stopping, .notice:
       break
     }

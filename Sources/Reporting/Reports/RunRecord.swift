@@ -66,7 +66,7 @@ struct RunRecord {
       self.end = end
       wallTime = event.time
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
-    case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+    case .outputGrew, .placed, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
       .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
       break
     }

@@ -48,7 +48,7 @@ package final class CaseRecord: RunObserver {
       duration = event.time
       add("exit status \(end.exitStatus)", at: event.time)
     case .began, .outputGrew, .terminalTaken, .terminalReturned, .resolved, .waiting, .ready,
-      .heldUp, .published, .retrying, .orphansFound, .outOfReach, .controlled, .reopened:
+      .heldUp, .placed, .published, .retrying, .orphansFound, .outOfReach, .controlled, .reopened:
       break
     }
   }

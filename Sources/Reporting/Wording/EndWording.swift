@@ -10,6 +10,10 @@ extension ByteSink {
   /// not started, or was lost, may be long: its first line is written, in this many columns.
   func write(_ end: CommandEnd, limit: Nanoseconds?, columns: Int) {
     if end.timedOut {
+      // A time limit that was not oprun's.
+      if case .lost(let reason) = end.status {
+        return write(oneLine("timed out: \(reason.prefix { !$0.isNewline })", columns: columns))
+      }
       write("timed out after ")
       if let limit { write(exact: limit) } else { write(elapsed: end.duration) }
       return

@@ -35,7 +35,7 @@ struct Command: Sendable {
       Options.junit, Options.report, Options.summary, Options.trace,
       Options.outputs, Options.ci, Options.color, Options.ascii, Options.stateDirectory,
       Options.durable, Options.lock, Options.noWait, Options.noCache, Options.refresh,
-      Options.resume, Options.jobserver,
+      Options.resume, Options.jobserver, Options.executor,
     ])
 
   static let resume = Command(

@@ -1,6 +1,7 @@
 // All options.
 
 import Diagnostics
+import Plans
 import Reporting
 import Scheduling
 
@@ -10,6 +11,9 @@ enum Options {
   static let jobserver = Option(
     "jobserver", nil, .choice(["on", "off"]),
     summary: "whether make, ninja and cargo in steps share the slots of the run")
+  static let executor = Option(
+    "executor", nil, .choice(StepExecutor.allCases.map(\.rawValue)),
+    summary: "run steps here, or as jobs of Slurm, whatever the file says of all of them")
   static let dryRun = Option(
     "dry-run", "n", summary: "show what would run, in which order and why; change nothing")
   static let verbose = Option(

@@ -30,6 +30,13 @@ extension UsageFailure {
       help: suggestion(for: id, among: ids).map { "did you mean '\($0)'?" }, command: command.name)
   }
 
+  static func hasJobs(_ run: String, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(run) may still have jobs in Slurm, and none of its steps would run there",
+      help: "write --executor slurm, or --executor local if the jobs are gone",
+      command: command.name)
+  }
+
   static func severalRunsInProgress(_ names: [String], _ command: Command) -> UsageFailure {
     UsageFailure(
       "\(names.count) runs are in progress, which one is meant?",

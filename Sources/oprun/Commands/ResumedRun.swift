@@ -16,6 +16,11 @@ struct ResumedRun {
   /// Held until the end, so that no other process resumes it at the same time.
   let directory: RunDirectory?
 
+  /// What it may still have with Slurm.
+  var earlierJobs: EarlierJobs? {
+    directory.map { EarlierJobs(runID: earlier.name, folder: $0.path) }
+  }
+
   /// The parameters of the run; those on the command line win.
   func parameters(with given: [ParameterArgument]) -> [ParameterArgument] {
     let names = Set(given.map(\.name))

@@ -38,6 +38,11 @@ extension Tool {
         throw .waitsForNothing(invocation.command)
       }
       try resumed?.check(plan)
+      if let jobs = resumed?.earlierJobs, plan.slurm == nil, !invocation.isGiven(Options.executor),
+        jobs.isOpen
+      {
+        throw .hasJobs(jobs.runID, invocation.command)
+      }
       if let resumed, invocation.isOn(Options.dryRun) {
         return showForesight(of: resumed, plan, reading.secrets)
       }
@@ -71,6 +76,10 @@ extension Tool {
       selection: Array(invocation.operands.dropFirst()))
     let jobs = jobOptions(invocation)
     if jobs.usesInherited { options.automaticWidth = jobs.inherited.jobs }
+    options.executor = invocation.text(Options.executor).flatMap { StepExecutor(rawValue: $0) }
+    // What is watched runs here.
+    if invocation.tracedStep != nil { options.executor = .local }
+    options.memory = physicalMemory
     setParameters(of: &options, invocation)
     if let resumed { options.parameters = resumed.parameters(with: options.parameters) }
     return options
@@ -151,6 +160,7 @@ extension Tool {
       options.trace = .ofRun(id, invocation)
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
+      options.earlierJobs = resumed?.earlierJobs
       var run = RecordedRun(plan: plan, directory: directory, request: request(invocation, plan))
       run.masker = secrets.masker
       run.store = store
@@ -230,6 +240,13 @@ extension Tool {
       return ExitStatus.internalError
     }
   }
+}
+
+/// The memory of this machine in bytes.
+private var physicalMemory: Int? {
+  let (size, isTooMuch) = sysconf(Int32(_SC_PHYS_PAGES)).multipliedReportingOverflow(
+    by: sysconf(Int32(_SC_PAGESIZE)))
+  return isTooMuch || size <= 0 ? nil : size
 }
 
 /// How the run is shown: as chosen, or as suits whoever reads.

@@ -49,7 +49,7 @@ final class LateRun {
   var folderPath: String { folder.directory.path }
 }
 
-private final class Chronicle: RunObserver {
+final class Chronicle: RunObserver {
   private(set) var words: [String] = []
   private let plan: Plan
 
@@ -62,7 +62,7 @@ private final class Chronicle: RunObserver {
   private func word(_ event: RunEvent.Kind) -> String? {
     switch event {
     case .began, .appended, .resolved, .orphansFound, .outOfReach, .terminalTaken,
-      .terminalReturned:
+      .terminalReturned, .placed:
       nil
     case .started(let operation, let role): "+\(name(operation, role))"
     case .outputGrew(let operation, let role, let count): "\(name(operation, role))>\(count)"

@@ -28,7 +28,9 @@ struct PlanBuilder {
     self.planner = planner
     self.sources = sources
     numbers = Renumbering(isKept)
-    sharedSettings = planner.pipelines.map { SharedSettings($0) }
+    sharedSettings = planner.pipelines.map {
+      SharedSettings($0, executor: planner.options.executor)
+    }
     log = planner.log
   }
 
@@ -51,7 +53,7 @@ struct PlanBuilder {
       leftOut: isKept != nil && options.selection.isEmpty ? leftOut(of: root) : [],
       parameters: root.model.params.map(\.described),
       named: Set(planner.named.compactMap { numbers[$0] }), outputs: rootOutputs(),
-      isExclusive: root.model.isExclusive)
+      isExclusive: root.model.isExclusive, slurm: planner.slurmPlan)
   }
 
   /// The time limit of a pipeline as a whole, as it says itself.

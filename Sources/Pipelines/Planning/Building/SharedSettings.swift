@@ -32,7 +32,7 @@ struct SharedSettings {
   /// The draft for the commands of `vars`; nil if there are none.
   private let commands: SettingsDraft?
 
-  init(_ pipeline: PipelineUse) {
+  init(_ pipeline: PipelineUse, executor: StepExecutor?) {
     model = pipeline.model
     defaultsDiffer =
       model.defaultSettings.contains(where: \.hasExpression)
@@ -41,6 +41,7 @@ struct SharedSettings {
     var draft = SettingsDraft(pipeline)
     for setting in model.defaultSettings { draft.apply(setting) }
     draft.take(pipeline.surroundings)
+    draft.chooseExecutor(executor)
     draft.addsVariables = false
     defaults = draft
     commands = model.hasVarSteps ? SettingsDraft(ofCommandsIn: pipeline) : nil
@@ -94,7 +95,8 @@ struct SharedSettings {
         draft.apply(.timeout(min(own, limit ?? own)))
       case .allowFailure, .allowFailureIf: draft.apply(setting)
       case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache,
+        .executor, .slurm:
         break
       }
     }
@@ -166,6 +168,10 @@ struct SettingsDraft {
   private var outputs: [OutputDeclaration]?
   private var capturesOutput = false
   private var cache: CacheModel?
+  private var executor = StepExecutor.local
+  /// Everything runs here, whatever is said.
+  private var isAllLocal = false
+  private var slurm = SlurmRequest()
   /// Expressions in place of the time limit and of the number of retries.
   private var early: [EarlyValue.Key: EarlyValue] = [:]
 
@@ -180,6 +186,8 @@ struct SettingsDraft {
     environment = pipeline.inputVariables + pipeline.inputs.environment
     baseDirectories = pipeline.surroundings.directories
     shell = pipeline.model.shell ?? StepSettings.defaultShell
+    executor = pipeline.executor ?? .local
+    slurm = pipeline.request
   }
 
   /// Makes the draft for commands of `vars`, which take nothing from `defaults`.
@@ -187,6 +195,7 @@ struct SettingsDraft {
     self.init(pipeline)
     environment = pipeline.inputVariables + pipeline.environmentOfCommands
     capturesOutput = true
+    isAllLocal = true
   }
 
   /// Applies a setting: variables are added; anything else replaces the previous value.
@@ -220,7 +229,15 @@ struct SettingsDraft {
     case .hook(let kind, let commands): hooks[kind] = commands
     case .outputs(let declared): outputs = declared
     case .cache(let model): cache = model
+    case .executor(let chosen): executor = chosen
+    case .slurm(let model): slurm = model.applied(to: slurm)
     }
+  }
+
+  /// What the command line says, over the defaults of the file.
+  mutating func chooseExecutor(_ chosen: StepExecutor?) {
+    executor = chosen ?? executor
+    isAllLocal = chosen == .local
   }
 
   /// What the groups around the steps say, over the defaults of the file.
@@ -253,7 +270,8 @@ struct SettingsDraft {
       standardInput: input?.plain, timeout: timeout, retry: retry, allowFailure: allowed,
       stop: stop, logLimit: logLimit, nice: nice, usesTerminal: usesTerminal,
       hasUntrustedOutput: hasUntrustedOutput, orphans: orphans, sharesJobs: sharesJobs,
-      hooks: hooks, outputs: outputs, capturesOutput: capturesOutput, cache: cache)
+      hooks: hooks, outputs: outputs, capturesOutput: capturesOutput, cache: cache,
+      slurm: executor == .slurm && !isAllLocal ? slurm : nil)
     return PlannedSettings(
       settings: settings, late: late.isEmpty ? nil : late, input: standardInput?.template)
   }

@@ -131,7 +131,7 @@ extension Setting {
     // It is known before the run, so it needs no command.
     case .early: []
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans, .jobserver, .outputs:
+      .orphans, .jobserver, .outputs, .executor, .slurm:
       []
     }
   }

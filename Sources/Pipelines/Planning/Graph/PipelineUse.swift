@@ -62,6 +62,14 @@ final class PipelineUse {
     mayNeedCommands = inputs.derived.map { $0.hasCommands && !$0.hasCycle } ?? false
   }
 
+  /// What it, or the file around it, says about where its steps run.
+  var executor: StepExecutor? { model.executor ?? surroundings.executor }
+
+  /// What jobs of its steps ask of Slurm, unless they say otherwise.
+  var request: SlurmRequest {
+    model.slurm?.applied(to: surroundings.request) ?? surroundings.request
+  }
+
   /// Whether the variable is one of its own, and not of the file or of the step around it.
   func says(_ variable: VariableModel) -> Bool {
     variable.giver < 0

@@ -193,7 +193,7 @@ extension Planner {
     case .early(let value): check(value, in: scope)
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver,
-      .outputs:
+      .outputs, .executor, .slurm:
       break
     }
   }
@@ -286,7 +286,7 @@ extension Setting {
     case .cache(let model): !model.templates.isEmpty
     case .shell, .timeout, .retry, .allowFailure, .stop, .logLimit, .nice, .tty, .untrustedOutput,
       .orphans, .jobserver,
-      .outputs:
+      .outputs, .executor, .slurm:
       false
     }
   }

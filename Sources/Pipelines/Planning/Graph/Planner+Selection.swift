@@ -150,7 +150,7 @@ extension Setting {
     case .early(let value): value.key == .timeout
     case .environment, .workingDirectory, .baseDirectory, .shell, .standardInput, .retry, .stop,
       .logLimit, .nice, .tty, .untrustedOutput,
-      .orphans, .jobserver, .hook, .outputs, .cache:
+      .orphans, .jobserver, .hook, .outputs, .cache, .executor, .slurm:
       false
     }
   }

@@ -14,6 +14,14 @@ struct QueuesAndPools {
   private var mutexIDs: [String: PoolID] = [:]
   /// Resources whose size is not known, because it was wrong.
   private var unsized: Set<String> = []
+  /// What this machine has where the file does not say it, in millionths.
+  private var implied: [SlurmResource: Int64] = [:]
+  private var impliedIDs: [SlurmResource: PoolID] = [:]
+  /// The default queue is as wide as this machine has processors.
+  private let isWidthAutomatic: Bool
+  /// How steps reach Slurm; nil if none does.
+  private(set) var slurm: SlurmPlan?
+  private let slurmModel: SlurmModel
 
   /// The first model is the pipeline; nested ones may add queues and resources, not change them.
   /// `values` are those of the pipeline.
@@ -41,6 +49,10 @@ struct QueuesAndPools {
       return automatic
     }
     let main = width(models[0].width, automatic: options.automaticWidth ?? processors)
+    slurmModel = models[0].slurm ?? SlurmModel()
+    isWidthAutomatic = options.maxParallel == nil && models[0].width ?? .automatic == .automatic
+    implied[.cpus] = Int64(processors) * 1_000_000
+    implied[.memory] = options.memory.map { Int64($0 >> 20) * 1_000_000 / 1024 }
     queues = [QueueSpec(name: "default", width: options.maxParallel ?? main)]
     for queue in models.flatMap(\.queues) where queueIDs[queue.name] == nil {
       queueIDs[queue.name] = QueueID(queues.count)
@@ -62,18 +74,73 @@ struct QueuesAndPools {
 
   /// What an operation requests; reports names that do not exist and amounts beyond the pool.
   mutating func spec(
-    for placement: PlacementModel, mutex: String?, log: inout DiagnosticLog
+    for placement: PlacementModel, mutex: String?, isInSlurm: Bool = false,
+    log: inout DiagnosticLog
   ) -> OperationSpec {
     var spec = OperationSpec()
     spec.priority = placement.priority ?? 0
     spec.expected = placement.expected
     spec.takesSlot = !placement.isService
     if let queue = placement.queue { spec.queue = find(queue, log: &log) }
-    for claim in placement.claims ?? [] { add(claim, to: &spec, log: &log) }
+    if isInSlurm { addSlurm(to: &spec, hasQueue: placement.queue != nil) }
+    for claim in placement.claims ?? [] {
+      if let resource = SlurmResource(rawValue: claim.resource.name),
+        add(claim, of: resource, to: &spec, isInSlurm: isInSlurm)
+      {
+        continue
+      }
+      add(claim, to: &spec, log: &log)
+    }
     if let mutex {
       spec.claims.append(Claim(pool(ofMutex: mutex), amount: 1_000_000))
     }
     return spec
+  }
+
+  /// The step is in a queue of its own kind, unless it names one or the width is that of all steps.
+  private mutating func addSlurm(to spec: inout OperationSpec, hasQueue: Bool) {
+    var plan = slurm ?? slurmModel.plan
+    plan.highestPriority = slurm == nil ? spec.priority : max(plan.highestPriority, spec.priority)
+    slurm = plan
+    guard !hasQueue, isWidthAutomatic else { return }
+    if let id = queueIDs[Self.slurmQueue] {
+      spec.queue = id
+    } else {
+      spec.queue = QueueID(queues.count)
+      queueIDs[Self.slurmQueue] = spec.queue
+      queues.append(QueueSpec(name: Self.slurmQueue, width: plan.maxQueued))
+    }
+  }
+
+  /// The queue of steps that Slurm runs.
+  private static let slurmQueue = "slurm"
+
+  /// What a step claims that Slurm knows, too; false if it is to be treated like any other resource.
+  private mutating func add(
+    _ claim: ClaimModel, of resource: SlurmResource, to spec: inout OperationSpec, isInSlurm: Bool
+  ) -> Bool {
+    if isInSlurm {
+      if claim.amount > 0 { spec.claims.append(Claim(slurmPool(resource), amount: claim.amount)) }
+      return true
+    }
+    guard resourceIDs[resource.rawValue] == nil else { return false }
+    // What this machine does not count is not limited here, and what asks for more than it has gets all.
+    guard let capacity = implied[resource], claim.amount > 0, capacity > 0 else { return true }
+    let pool = impliedIDs[resource] ?? PoolID(pools.count)
+    if impliedIDs.updateValue(pool, forKey: resource) == nil {
+      pools.append(PoolSpec(name: resource.rawValue, capacity: capacity))
+    }
+    spec.claims.append(Claim(pool, amount: min(capacity, claim.amount)))
+    return true
+  }
+
+  /// The pool that stands for what is asked of Slurm: it has as much as anybody wants.
+  private mutating func slurmPool(_ resource: SlurmResource) -> PoolID {
+    if let known = slurm?.pools.first(where: { $0.value == resource }) { return known.key }
+    let pool = PoolID(pools.count)
+    pools.append(PoolSpec(name: resource.rawValue, capacity: .max))
+    slurm?.pools[pool] = resource
+    return pool
   }
 
   private func find(_ queue: Reference, log: inout DiagnosticLog) -> QueueID {
@@ -160,7 +227,9 @@ struct SharedSpecs {
     let attributes = pipeline.model.steps[address.step].attributes
     // A command of `vars` takes nothing from `defaults`.
     if pipeline.hasVarSteps, pipeline.model.isVarStep(address.step) {
-      return planner.spec(of: PlacementModel(), PlacementModel(), at: address)
+      var commands = PlacementModel()
+      commands.executor = .local
+      return planner.spec(of: commands, PlacementModel(), at: address)
     }
     let number = attributes < 0 ? -1 : Int(pipeline.model.attributes[Int(attributes)].placement)
     var spec =
@@ -232,7 +301,9 @@ extension Planner {
     } catch {
       report(error)
     }
-    var spec = queuesAndPools.spec(for: placement, mutex: mutex, log: &log)
+    var spec = queuesAndPools.spec(
+      for: placement, mutex: mutex,
+      isInSlurm: isInSlurm(own, defaults, pipelines[address.pipeline]), log: &log)
     // Like the width of a run, that of a pipeline is for the steps that name no queue, and no service
     // takes a part of it.
     if !hasQueue, spec.takesSlot {
@@ -240,6 +311,16 @@ extension Planner {
     }
     return spec
   }
+
+  private func isInSlurm(
+    _ own: PlacementModel, _ defaults: PlacementModel, _ pipeline: PipelineUse
+  ) -> Bool {
+    if options.executor == .local { return false }
+    let chosen = own.executor ?? options.executor ?? defaults.executor ?? pipeline.executor
+    return chosen == .slurm
+  }
+
+  var slurmPlan: SlurmPlan? { queuesAndPools.slurm }
 
   /// The same with the values of its expressions, as far as they are known.
   mutating func known(_ placement: PlacementModel, at address: StepAddress) -> PlacementModel {

@@ -24,6 +24,9 @@ struct Surroundings {
   var fileQueue: Reference?
   /// Widths of the pipelines that it is in.
   var pools: [PoolID] = []
+  /// What the files around it say about where steps run.
+  var executor: StepExecutor?
+  var request = SlurmRequest()
 
   init() {}
 
@@ -52,6 +55,8 @@ extension Planner {
     result.isGroup = uses.kind == .group
     result.enclosing = enclosing(uses.kind, at: address)
     result.pools = outer.pools
+    result.executor = pipelines[address.pipeline].executor
+    result.request = pipelines[address.pipeline].request
     let given = given(at: address, number: number)
     result.environment = merged(outer.environment, given.environment)
     result.hasGivenDirectory = outer.hasGivenDirectory || given.directory != nil
@@ -105,7 +110,8 @@ extension Planner {
       case .baseDirectory(let path):
         base = handedOver(GivenText(text: path), at: address, number)
       case .shell, .standardInput, .timeout, .early, .retry, .allowFailure, .allowFailureIf, .stop,
-        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache:
+        .logLimit, .nice, .tty, .untrustedOutput, .orphans, .jobserver, .hook, .outputs, .cache,
+        .executor, .slurm:
         break
       }
     }

@@ -1,0 +1,50 @@
+// Makes the executor of a run: with Slurm only if the plan has a step for it.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Masking
+import Plans
+import Running
+import Scheduling
+
+/// The executor of a run in which some steps may run in Slurm.
+func mixed(
+  _ local: LocalProcesses, _ plan: Plan, _ options: RunOptions, workspace: String,
+  _ waiting: KernelWaiting
+) -> any Executor {
+  guard let slurm = plan.slurm else { return local }
+  let variables = SlurmVariables(masker: options.secrets.masker)
+  let parts = SlurmParts(
+    plan: slurm, runID: options.runID, directory: options.directory,
+    folder: options.folder(from: workspace), workspace: workspace,
+    secrets: options.secrets.allValues, secretVariables: variables.secret,
+    earlier: options.earlierJobs?.absolute(in: workspace))
+  let caller = SlurmProcesses(waiting, environment: variables.passed)
+  return MixedExecutor(local: local, slurm: SlurmExecutor(parts, caller, waiting))
+}
+
+/// The inherited variables, as far as Slurm may see them.
+private struct SlurmVariables {
+  /// Those of the commands of Slurm, and so of jobs: `NAME=value`.
+  private(set) var passed: [String] = []
+  /// Those that hold a secret.
+  private(set) var secret: [EnvironmentVariable] = []
+
+  init(masker: Masker?) {
+    for (name, value) in inheritedEnvironment().values.sorted(by: { $0.key < $1.key }) {
+      if Self.isOfSlurm(name) || name == Cookie.variable { continue }
+      if masker?.finds(in: value) == true {
+        secret.append(EnvironmentVariable(name: name, value: value))
+      } else {
+        passed.append("\(name)=\(value)")
+      }
+    }
+  }
+
+  /// Options for the commands of Slurm, or facts about a job that oprun runs in.
+  private static func isOfSlurm(_ name: String) -> Bool {
+    name != "SLURM_CONF"
+      && ["SLURM_", "SBATCH_", "SQUEUE_", "SCANCEL_"].contains { name.hasPrefix($0) }
+  }
+}

@@ -1,0 +1,199 @@
+// What is said to Slurm: the words of its commands, and who says them. docs/design-slurm.md
+
+import Plans
+import Scheduling
+
+/// One call of a command of Slurm.
+struct SlurmCall: Hashable {
+  /// Calls of one lane follow each other. A submission that hangs does not hold up a look at the queue.
+  enum Lane: Int, CaseIterable {
+    case submit, look
+  }
+
+  let words: [String]
+  /// What the command reads from its standard input.
+  var input = ""
+  /// After this time the command is killed.
+  let limit: Nanoseconds
+
+  var lane: Lane { words[0] == "sbatch" ? .submit : .look }
+}
+
+/// What became of a call.
+struct SlurmAnswer: Hashable {
+  /// The exit status; nil if the command was killed when its time was over.
+  let exitStatus: Int32?
+  var output = ""
+  var errors = ""
+  /// Why the command could not be started.
+  var refusal: String?
+
+  var isSuccess: Bool { exitStatus == 0 && refusal == nil }
+}
+
+/// Calls commands of Slurm beside the loop of a run. Tests have one without processes.
+protocol SlurmCaller: AnyObject {
+  /// Calls as soon as the lane is free; the answer comes under this number.
+  func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds)
+  /// A descriptor that it watches is ready.
+  func ready(_ number: Int)
+  func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)]
+  /// When there may be an answer although nothing is ready.
+  var deadline: Nanoseconds? { get }
+  /// Ends every call.
+  func close()
+}
+
+/// How the jobs of a run are told from all others: by a word in their names and comments.
+struct JobMark {
+  /// The word before the number of a task.
+  let prefix: String
+
+  /// `folder` is the absolute path of the run's directory, which no two runs share.
+  init(run: String, folder: String) {
+    prefix = "oprun:\(run)-\(shortDigest(of: folder)):"
+  }
+
+  func text(of task: Int) -> String { prefix + String(task) }
+
+  /// The task that a name or a comment is of; nil if it is another run's.
+  func task(in text: Substring) -> Int? {
+    guard let place = text.firstRange(of: prefix) else { return nil }
+    return Int(text[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
+  }
+}
+
+/// The words of the commands.
+struct SlurmCommands {
+  let mark: JobMark
+  /// Where jobs write what Slurm itself has to say.
+  let jobsFolder: String
+  /// The directory in which jobs begin.
+  let workspace: String
+
+  static let second: Nanoseconds = 1_000_000_000
+
+  /// The submission of a task; `step` names it for people, and `script` is what the job runs.
+  func submission(
+    of task: Int, step: String, _ request: SlurmRequest, nice: Int, script: String
+  ) -> SlurmCall {
+    var words = [
+      "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark.text(of: task))",
+      "--comment=\(mark.text(of: task))", "--open-mode=append", "--input=/dev/null",
+      "--output=\(Self.escaped(jobsFolder))/\(task).out", "--chdir=\(workspace)", "--export=ALL",
+    ]
+    if nice > 0 { words.append("--nice=\(nice)") }
+    words += request.options
+    return SlurmCall(words: words, input: script, limit: 60 * Self.second)
+  }
+
+  /// One look at all jobs of the user: names come last, because they may contain anything.
+  static let look = SlurmCall(
+    words: ["squeue", "--noheader", "--states=all", "--me", "--format=%A|%T|%r|%N|%j|%k"],
+    limit: 30 * second)
+
+  static func cancellation(of jobs: [String]) -> SlurmCall {
+    SlurmCall(words: ["scancel", "--quiet"] + jobs, limit: 60 * second)
+  }
+
+  static func kill(_ jobs: [String]) -> SlurmCall {
+    SlurmCall(words: ["scancel", "--quiet", "--full", "--signal=KILL"] + jobs, limit: 10 * second)
+  }
+
+  /// A job that was requeued would wait for two minutes.
+  static func immediateStart(of job: String) -> SlurmCall {
+    SlurmCall(
+      words: ["scontrol", "update", "JobId=\(job)", "StartTime=now"], limit: 10 * second)
+  }
+
+  /// At most this many jobs are named in one call.
+  static let jobsPerCall = 500
+
+  /// The script of a job.
+  static func script(program: String, folder: String, task: Int) -> String {
+    "#!/bin/sh\nexec \(shellWord(program)) __task \(shellWord(folder)) \(task)\n"
+  }
+
+  /// Characters that mean something to Slurm or to terminals are left out of names.
+  private static func jobName(_ step: String) -> String {
+    let allowed = Set("._-=,@+[]:")
+    let name = step.prefix(80).map { character in
+      character.isASCII && (character.isLetter || character.isNumber) || allowed.contains(character)
+        ? character : "_"
+    }
+    return String(name)
+  }
+
+  /// Slurm replaces `%` and a letter in the names of files.
+  private static func escaped(_ path: String) -> String {
+    path.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+  }
+}
+
+/// A word as a shell reads it.
+private func shellWord(_ text: String) -> String {
+  "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
+    + "'"
+}
+
+/// The end of the words that a command of Slurm printed: its last line, without its own name.
+func slurmSentence(_ text: String) -> String {
+  let lines = text.split(separator: "\n").map { line in
+    ["error: ", "sbatch: ", "squeue: ", "scancel: ", "slurm_load_jobs "].reduce(Substring(line)) {
+      $1 == "error: " ? $0 : $0.hasPrefix($1) ? $0.dropFirst($1.count) : $0
+    }
+  }
+  let words = lines.last ?? ""
+  return String(words.hasPrefix("error: ") ? words.dropFirst(7) : words)
+}
+
+/// What an answer to a submission means.
+enum Submission: Hashable {
+  /// The job has this number.
+  case accepted(String)
+  /// Slurm will not take it; the string is its own sentence.
+  case refused(String)
+  /// The user has too many jobs: it can be taken later.
+  case tooMany(String)
+  /// It may have been taken or not.
+  case unknown(String)
+
+  init(_ answer: SlurmAnswer) {
+    if let refusal = answer.refusal {
+      self = .refused(refusal)
+      return
+    }
+    let job = answer.output.split(separator: "\n").last?.prefix { $0.isASCII && $0.isNumber } ?? ""
+    guard answer.exitStatus != 0 || job.isEmpty else {
+      self = .accepted(String(job))
+      return
+    }
+    let sentence = slurmSentence(answer.errors)
+    if answer.exitStatus == nil {
+      self = .unknown("sbatch did not answer")
+    } else if Self.limits.contains(where: answer.errors.contains) {
+      self = .tooMany(sentence)
+    } else if answer.exitStatus != 0, Self.refusals.contains(where: answer.errors.contains) {
+      self = .refused(sentence)
+    } else {
+      self = .unknown(sentence.isEmpty ? "sbatch said nothing" : sentence)
+    }
+  }
+
+  private static let limits = [
+    "MaxSubmitJob", "GrpSubmitJob", "Slurm temporarily unable to accept job",
+    "maximum array size", "job submit limit reached",
+  ]
+
+  /// Sentences of Slurm after which no job exists, and none will.
+  private static let refusals = [
+    "Invalid ", "invalid ", "Requested node configuration is not available",
+    "Memory specification can not be satisfied", "Access/permission denied",
+    "Job violates accounting/QOS policy", "Requested time limit is invalid",
+    "More processors requested than permitted", "not permitted to use",
+    "Requested partition configuration not available", "unrecognized option",
+    "Unable to allocate resources: Invalid", "Requested operation not supported",
+    "Job dependency problem", "ambiguous", "requires an argument",
+    "Requested reservation", "Could not establish a configuration source",
+  ]
+}

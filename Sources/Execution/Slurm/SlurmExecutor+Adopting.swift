@@ -1,0 +1,71 @@
+// Jobs of an earlier run that go on: a resumed run takes them over instead of submitting their commands
+// again.
+
+import Diagnostics
+import Plans
+import Running
+import Scheduling
+
+/// Something that an earlier run has given to Slurm, and whose end it has not recorded.
+struct AdoptableTask {
+  let entry: JournalEntry
+  /// The run to which its files belong.
+  let origin: JournalEntry.Origin
+  /// The number in the journal of this run.
+  let number: Int
+}
+
+extension SlurmExecutor {
+  /// Takes what an earlier run has left open into the journal of this run, before anything starts: otherwise
+  /// it would be lost if this one ended before it comes to those steps.
+  func inherit(from earlier: EarlierJobs) {
+    let entries = SlurmJournal.entries(in: "\(earlier.folder)/@node").filter { !$0.value.hasEnded }
+    guard !entries.isEmpty, (try? openHome()) != nil else { return }
+    for number in entries.keys.sorted() {
+      guard var entry = entries[number] else { continue }
+      let origin =
+        entry.origin
+        ?? JournalEntry.Origin(folder: earlier.folder, run: earlier.runID, number: number)
+      entry.origin = origin
+      let (copy, own) = (entry, nextNumber)
+      nextNumber += 1
+      adoptable.append(AdoptableTask(entry: copy, origin: origin, number: own))
+      keep { journal throws(SystemError) in
+        try journal.add(copy, number: own)
+        if let job = copy.job { try journal.note(job: job, of: own) }
+      }
+    }
+    keep { journal throws(SystemError) in try journal.flush() }
+  }
+
+  /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
+  /// queue tells what is left of it. What it has for an older text of the step is cancelled.
+  func adopt(for task: SlurmTask) -> Bool {
+    let candidates = adoptable.filter { $0.entry.step == task.step }
+    guard !candidates.isEmpty else { return false }
+    adoptable.removeAll { $0.entry.step == task.step }
+    let match = candidates.last { $0.entry.digest == task.digest }
+    for other in candidates where other.origin != match?.origin {
+      if let job = other.entry.job { unwanted.append(job) }
+      endedNumbers.append(other.number)
+    }
+    guard let match, let home = earlierHome(of: match.origin) else { return false }
+    task.home = home
+    task.number = match.origin.number
+    task.ownNumber = match.number
+    task.job = match.entry.job
+    task.earlierNames = (match.entry.logName, match.entry.outputsName)
+    task.phase = .examined
+    home.tasks[task.number] = task
+    return true
+  }
+
+  private func earlierHome(of origin: JournalEntry.Origin) -> TaskHome? {
+    if let home = earlierHomes[origin.folder] { return home }
+    guard let files = try? NodeFiles.open(in: origin.folder) else { return nil }
+    let home = TaskHome(files, folder: origin.folder, run: origin.run)
+    earlierHomes[origin.folder] = home
+    watch?.add(origin.folder)
+    return home
+  }
+}

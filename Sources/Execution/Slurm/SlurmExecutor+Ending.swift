@@ -1,0 +1,193 @@
+// The ends of tasks: results that jobs have written, and what it means if there is none.
+
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// Why a task has no result.
+enum MissingResult {
+  /// Somebody, or oprun, has cancelled the job; nil if it is not known any more.
+  case cancelled(QueuedJob?)
+  case timeLimit(QueuedJob)
+  case outOfMemory(QueuedJob)
+  /// It had begun, and its node is gone.
+  case lostNode(String)
+  /// It cannot have begun.
+  case neverStarted(String)
+  /// The job has ended by itself.
+  case noResult(QueuedJob)
+  /// Slurm knows nothing of it any more.
+  case vanished
+}
+
+extension TaskResult.Event {
+  func kind(of operation: OperationID) -> RunEvent.Kind {
+    switch self {
+    case .notice(let text): .notice(text)
+    case .orphans(let processes, let action):
+      .orphansFound(operation, processes: processes, action: action)
+    case .outOfReach(let processes): .outOfReach(operation, processes: processes)
+    }
+  }
+}
+
+extension SlurmExecutor {
+  // MARK: Results
+
+  /// When results are looked for; nil if no job can write one.
+  var scanDue: Nanoseconds? {
+    guard tasks.values.contains(where: { $0.isOut || $0.phase == .examined }) else { return nil }
+    return hasResults ? scannedAt + Self.shortestScan / 4 : scannedAt + scanDelay
+  }
+
+  /// Takes results, and whatever can be decided without one.
+  func scan(at now: Nanoseconds) {
+    scannedAt = now
+    hasResults = false
+    var count = 0
+    for home in [home].compactMap(\.self)
+      + earlierHomes.values.sorted(by: { $0.folder < $1.folder })
+    where !home.tasks.isEmpty {
+      count += takeResults(in: home, at: now)
+    }
+    scanDelay = count > 0 ? Self.shortestScan : min(scanDelay * 3 / 2, Self.longestScan)
+    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
+      if task.missedSince != nil { decideIfDue(task, at: now) }
+      if task.seen?.state == .running { showLog(of: task) }
+    }
+  }
+
+  private func takeResults(in home: TaskHome, at now: Nanoseconds) -> Int {
+    var count = 0
+    do throws(SystemError) {
+      let results = try home.files.results()
+      let accepted =
+        results.isEmpty
+        ? [:] : TaskStart.accepted(results: results, starts: try home.files.starts())
+      for number in accepted.keys.sorted() {
+        guard let task = home.tasks[number], let start = accepted[number],
+          let result = try? home.files.result(of: start)
+        else { continue }
+        count += 1
+        finish(task, result, at: now)
+      }
+      if home.tasks.values.contains(where: { $0.stopSignal != nil }) {
+        count += endStopped(in: home, at: now)
+      }
+    } catch {
+      news.append(.stateFailed(error.message))
+    }
+    return count
+  }
+
+  /// Jobs that say that their commands have ended because they were asked to.
+  private func endStopped(in home: TaskHome, at now: Nanoseconds) -> Int {
+    guard let stops = try? home.files.stops() else { return 0 }
+    var count = 0
+    for stop in stops {
+      guard let task = home.tasks[stop.task], let signal = task.stopSignal else { continue }
+      count += 1
+      end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
+    }
+    return count
+  }
+
+  private func finish(_ task: SlurmTask, _ result: TaskResult, at now: Nanoseconds) {
+    hasSeenClaim = true
+    let place = CommandPlace(job: result.place.job, node: result.place.host)
+    if task.seen?.node != place.node { tell(place, of: task) }
+    for event in result.events { news.append(.event(event.kind(of: task.key.operation))) }
+    if let failure = result.stateFailure { news.append(.stateFailed(failure)) }
+    taken[task.key] = result.outputs ?? []
+    end(task, result.end, at: now)
+  }
+
+  // MARK: No result
+
+  func conclude(_ task: SlurmTask, _ reason: MissingResult, at now: Nanoseconds) {
+    let duration = now - task.startedAt
+    func lose(_ words: String, timedOut: Bool = false) {
+      end(task, CommandEnd(.lost(words), timedOut: timedOut, duration: duration), at: now)
+    }
+    if let signal = task.stopSignal {
+      return end(task, CommandEnd(.signalled(signal), duration: duration), at: now)
+    }
+    switch reason {
+    case .cancelled(let job): lose(SlurmMessage.cancelledOutside(job))
+    case .timeLimit(let job): lose(SlurmMessage.timeLimit(job), timedOut: true)
+    case .outOfMemory(let job): lose(SlurmMessage.outOfMemory(job))
+    case .lostNode(let words):
+      if task.request.onNodeFailure == .fail || !tryAgain(task, because: words, at: now) {
+        lose(words)
+      }
+    case .neverStarted(let words):
+      if !tryAgain(task, because: words, at: now) { lose(words) }
+    case .noResult(let job):
+      guard hasSeenClaim || hasClaim(task) else {
+        return lose(SlurmMessage.notShared(job, task.home.folder))
+      }
+      concludeVanished(task, SlurmMessage.noResult(job), lose, at: now)
+    case .vanished: concludeVanished(task, SlurmMessage.vanished(task.job), lose, at: now)
+    }
+  }
+
+  private func concludeVanished(
+    _ task: SlurmTask, _ words: String, _ lose: (String, Bool) -> Void, at now: Nanoseconds
+  ) {
+    let mayRepeat = task.request.onNodeFailure == .retry || !hasClaim(task)
+    if !mayRepeat || !tryAgain(task, because: words, at: now) { lose(words, false) }
+  }
+
+  // MARK: Ends
+
+  /// Reports the end of a command; it is the last thing that is said of it.
+  func end(_ task: SlurmTask, _ end: CommandEnd, at now: Nanoseconds) {
+    guard tasks[task.key] === task else { return }
+    var end = end
+    bringHome(task)
+    task.log = nil
+    openLog(of: task)
+    if let log = task.log, log.size > task.toldByteCount {
+      news.append(.outputGrew(task.key, byteCount: log.size))
+    }
+    // Nobody has counted the output of a job without a result.
+    if end.outputByteCount == 0, let size = task.log?.size { end = end.with(outputByteCount: size) }
+    if !isLeaving { endedNumbers.append(task.ownNumber) }
+    tasks[task.key] = nil
+    task.home.tasks[task.number] = nil
+    held.removeAll { $0 == task.key }
+    news.append(.ended(task.key, end))
+  }
+
+  /// The files of a job that an earlier run had begun become those of this one.
+  private func bringHome(_ task: SlurmTask) {
+    guard let names = task.earlierNames else { return }
+    for (earlier, own) in [
+      (names.log, task.command.logName), (names.outputs, task.command.outputsName),
+    ] { rename("\(task.home.folder)/\(earlier)", "\(parts.folder)/\(own)") }
+    task.earlierNames = nil
+  }
+
+  /// Lets those who show output find the log of a job that runs.
+  private func showLog(of task: SlurmTask) {
+    if task.log == nil { openLog(of: task) }
+    guard let size = task.log?.size, size > task.toldByteCount else { return }
+    task.toldByteCount = size
+    news.append(.outputGrew(task.key, byteCount: size))
+  }
+
+  private func openLog(of task: SlurmTask) {
+    let path = "\(task.home.folder)/\(task.earlierNames?.log ?? task.command.logName)"
+    let folder = task.earlierNames == nil ? parts.directory : nil
+    let descriptor =
+      folder?.open(task.command.logName)
+      ?? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    let log = LogFile(owning: descriptor)
+    task.log = log
+    parts.directory.logs.add(log, of: task.key.operation, task.key.role)
+  }
+}

@@ -1,0 +1,269 @@
+// Slurm as an executor: submits commands as jobs, and learns how they end from the files that the jobs
+// write. What Slurm itself says only explains why there is no such file. docs/design-slurm.md
+
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// What an executor for Slurm works with.
+struct SlurmParts {
+  let plan: SlurmPlan
+  let runID: String
+  let directory: RunDirectory
+  /// The directory of the run, and where oprun was started; absolute.
+  let folder: String
+  let workspace: String
+  /// The values of secrets, for the job's side, which masks them.
+  let secrets: [String]
+  /// Inherited variables that hold a secret: jobs get them in a file.
+  let secretVariables: [EnvironmentVariable]
+  /// The run that is resumed.
+  let earlier: EarlierJobs?
+  /// Jobs find this program in the directory of the run.
+  var copiesProgram = true
+}
+
+/// The run that is resumed, whose jobs may go on.
+package struct EarlierJobs: Sendable {
+  package let runID: String
+  /// Its directory.
+  package let folder: String
+
+  package init(runID: String, folder: String) {
+    self.runID = runID
+    self.folder = folder
+  }
+
+  /// Whether it has given something to Slurm whose end it has not recorded.
+  package var isOpen: Bool {
+    SlurmJournal.entries(in: "\(folder)/@node").values.contains { !$0.hasEnded }
+  }
+
+  /// The same with an absolute path.
+  func absolute(in workspace: String) -> EarlierJobs {
+    folder.hasPrefix("/") ? self : EarlierJobs(runID: runID, folder: "\(workspace)/\(folder)")
+  }
+}
+
+final class SlurmExecutor: Executor {
+  /// Why Slurm was called.
+  enum Purpose {
+    case submission(CommandKey)
+    case look(since: Nanoseconds)
+    case cancellation([CommandKey])
+    case other
+  }
+
+  static let second: Nanoseconds = 1_000_000_000
+
+  let parts: SlurmParts
+  let caller: any SlurmCaller
+  let waiting: any Waiting
+  var plan: SlurmPlan { parts.plan }
+  var tasks: [CommandKey: SlurmTask] = [:]
+  /// The tasks that are to be submitted, in their order.
+  var held: [CommandKey] = []
+  /// The files of this run's tasks; made with the first of them.
+  var home: TaskHome?
+  var journal: SlurmJournal?
+  /// Homes of earlier runs whose jobs were taken over.
+  var earlierHomes: [String: TaskHome] = [:]
+  /// What earlier runs may still have with Slurm.
+  var adoptable: [AdoptableTask] = []
+  var news: [CommandNews] = []
+  var nextNumber = 1
+  var nextSubmission: Nanoseconds = 0
+  var calls: [Int: Purpose] = [:]
+  private var nextCall = 1
+  /// When the queue was last looked at; nil if never.
+  var lookedAt: Nanoseconds?
+  /// The first look is due; nil if nothing is with Slurm.
+  var isLooking = false
+  var wantsLook = false
+  /// Slurm did not answer the last time, and that was said.
+  var isAway = false
+  var scanDelay: Nanoseconds = SlurmExecutor.shortestScan
+  var scannedAt: Nanoseconds = 0
+  /// Something has changed in a directory of results.
+  var hasResults = false
+  var watch: ResultWatch?
+  /// Some job of this run was seen to reach the run's directory.
+  var hasSeenClaim = false
+  var cancelRetryAt: Nanoseconds = 0
+  /// Jobs that belong to nothing any more.
+  var unwanted: [String] = []
+  /// A job that was cancelled may still go on.
+  var hasGivenUp = false
+  var taken: [CommandKey: [UInt8]] = [:]
+  private(set) var isLeaving = false
+  /// The tasks whose ends are not in the journal yet.
+  var endedNumbers: [Int] = []
+
+  static let shortestScan: Nanoseconds = 200_000_000
+  static let longestScan: Nanoseconds = 2_000_000_000
+
+  init(_ parts: SlurmParts, _ caller: any SlurmCaller, _ waiting: any Waiting) {
+    self.parts = parts
+    self.caller = caller
+    self.waiting = waiting
+    if let earlier = parts.earlier { inherit(from: earlier) }
+  }
+
+  let commandLimit = Int.max
+
+  func holds(_ key: CommandKey) -> Bool { tasks[key] != nil }
+
+  // MARK: Start
+
+  func start(_ command: Command, at now: Nanoseconds) {
+    guard let order = command.slurm else { return }
+    do throws(SystemError) {
+      let home = try openHome()
+      let digest = command.taskDigest
+      let task = SlurmTask(
+        command, order, digest: digest, home: home, number: nextNumber,
+        at: now)
+      nextNumber += 1
+      tasks[command.key] = task
+      if adopt(for: task) {
+        wantsLook = true
+      } else {
+        hold(task)
+      }
+    } catch {
+      news.append(
+        .ended(command.key, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126))))
+    }
+  }
+
+  /// Called when what was said before is recorded: a task that has ended is not looked for again.
+  private func noteEnds() {
+    let numbers = endedNumbers
+    endedNumbers = []
+    for number in numbers {
+      keep { journal throws(SystemError) in try journal.noteEnd(of: number) }
+    }
+  }
+
+  func openHome() throws(SystemError) -> TaskHome {
+    if let home { return home }
+    let files = try NodeFiles.make(in: parts.folder)
+    if parts.copiesProgram { try files.installProgram() }
+    let made = TaskHome(files, folder: parts.folder, run: parts.runID)
+    journal = try SlurmJournal(in: "\(parts.folder)/@node")
+    home = made
+    watch = ResultWatch(waiting)
+    watch?.add(parts.folder)
+    return made
+  }
+
+  func hold(_ task: SlurmTask) {
+    task.phase = .held
+    task.seen = nil
+    task.missedSince = nil
+    held.append(task.key)
+  }
+
+  // MARK: Stop
+
+  func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
+    guard let task = tasks[key] else { return }
+    if task.stopSignal == nil { task.stopSignal = signal }
+    if isLeaving || !task.isOut && task.phase != .examined {
+      return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
+    }
+    wantsLook = true
+  }
+
+  func kill(_ key: CommandKey, at now: Nanoseconds) {
+    guard let task = tasks[key] else { return }
+    stop(key, with: SIGKILL, at: now)
+    guard tasks[key] != nil, task.killedAt == nil else { return }
+    task.killedAt = now
+    if let job = task.job { call(SlurmCommands.kill([job]), .other, at: now) }
+  }
+
+  /// Leaves all jobs to themselves from now on: a command that is asked to end has ended for this run.
+  func leave(at now: Nanoseconds) {
+    guard !isLeaving else { return }
+    isLeaving = true
+    let count = tasks.values.count { $0.isOut || $0.phase == .examined }
+    if count > 0 { news.append(.event(.notice(SlurmMessage.leftBehind(count)))) }
+  }
+
+  // MARK: The loop
+
+  func ready(_ number: Int, at now: Nanoseconds) {
+    if number == ResultWatch.number {
+      if watch?.take() == true { hasResults = true }
+    } else {
+      caller.ready(number)
+    }
+  }
+
+  func advance(to now: Nanoseconds) {
+    noteEnds()
+    for (number, answer) in caller.takeAnswers(at: now) { hear(answer, of: number, at: now) }
+    cancelWhatIsStopped(at: now)
+    submit(at: now)
+    if lookDue.map({ $0 <= now }) == true { look(at: now) }
+    if scanDue.map({ $0 <= now }) == true { scan(at: now) }
+    giveUpKilled(at: now)
+  }
+
+  var deadline: Nanoseconds? {
+    if tasks.isEmpty, calls.isEmpty, unwanted.isEmpty { return nil }
+    return [
+      caller.deadline, submissionDue, lookDue, scanDue, cancellationDue, killDue,
+    ].compactMap(\.self).min()
+  }
+
+  func takeNews() -> [CommandNews] {
+    defer { news.removeAll(keepingCapacity: true) }
+    return news
+  }
+
+  func outputs(of key: CommandKey) -> [UInt8]? { taken.removeValue(forKey: key) }
+
+  var startTimes: [CommandKey: Nanoseconds] { tasks.mapValues(\.startedAt) }
+
+  func close() {
+    noteEnds()
+    caller.close()
+    watch = nil
+    // What others may need is left: the files of jobs that go on, and those by which they are found.
+    if home != nil, !isLeaving, !hasGivenUp, tasks.isEmpty, adoptable.isEmpty {
+      NodeFiles.remove(from: parts.directory)
+    }
+  }
+
+  // MARK: Calls
+
+  func call(_ call: SlurmCall, _ purpose: Purpose, at now: Nanoseconds) {
+    calls[nextCall] = purpose
+    caller.begin(call, number: nextCall, at: now)
+    nextCall += 1
+  }
+
+  private func hear(_ answer: SlurmAnswer, of number: Int, at now: Nanoseconds) {
+    switch calls.removeValue(forKey: number) {
+    case .submission(let key): submitted(key, Submission(answer), at: now)
+    case .look(let since): looked(answer, since: since, at: now)
+    case .cancellation(let keys): cancelled(keys, answer, at: now)
+    case .other, nil: break
+    }
+  }
+
+  /// Keeps something about jobs; the run ends if it cannot be kept.
+  func keep(_ body: (SlurmJournal) throws(SystemError) -> Void) {
+    guard let journal else { return }
+    do throws(SystemError) {
+      try body(journal)
+    } catch {
+      news.append(.stateFailed(error.message))
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// What a run has given to Slurm, kept in the run's directory before it is given: a resumed run finds the
+// jobs again. Lines are only appended; one that is cut off is ignored.
+
+import Diagnostics
+import Glibc
+import RunFiles
+
+/// One task in a journal.
+struct JournalEntry: Hashable {
+  /// The directory of the run to which the task's files belong, if that is an earlier one, and the number
+  /// that the task has there.
+  struct Origin: Hashable {
+    let folder: String
+    let run: String
+    let number: Int
+  }
+
+  let step: String
+  /// What the step runs, as a digest: one that was edited is another.
+  let digest: String
+  let logName: String
+  let outputsName: String
+  var origin: Origin?
+  var job: String?
+  var hasEnded = false
+}
+
+final class SlurmJournal {
+  private let descriptor: Int32
+  private var isDirty = false
+
+  static let name = "journal"
+
+  /// Opens the journal in the folder of node files, or makes it.
+  init(in folder: String) throws(SystemError) {
+    let path = "\(folder)/\(Self.name)"
+    descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw .last("cannot write \(quoted(path))") }
+  }
+
+  deinit { close(descriptor) }
+
+  func add(_ entry: JournalEntry, number: Int) throws(SystemError) {
+    var words = [
+      "task", String(number), entry.step, entry.digest, entry.logName, entry.outputsName,
+    ]
+    if let origin = entry.origin { words += [origin.folder, origin.run, String(origin.number)] }
+    try write(words)
+  }
+
+  func note(job: String, of number: Int) throws(SystemError) {
+    try write(["job", String(number), job])
+  }
+
+  func noteEnd(of number: Int) throws(SystemError) { try write(["end", String(number)]) }
+
+  /// Returns when everything is on disk.
+  func flush() throws(SystemError) {
+    guard isDirty else { return }
+    isDirty = false
+    guard fdatasync(descriptor) == 0 || errno == EINVAL else {
+      throw .last("cannot write the journal of jobs")
+    }
+  }
+
+  private func write(_ words: [String]) throws(SystemError) {
+    let line = Array((words.map(escaped).joined(separator: "\t") + "\n").utf8)
+    guard Glibc.write(descriptor, line, line.count) == line.count else {
+      throw .last("cannot write the journal of jobs")
+    }
+    isDirty = true
+  }
+
+  /// The tasks in the journal of a run, by number; empty if there is none.
+  static func entries(in folder: String) -> [Int: JournalEntry] {
+    var entries: [Int: JournalEntry] = [:]
+    for line in text(of: "\(folder)/\(name)").split(separator: "\n") {
+      let words = line.split(separator: "\t", omittingEmptySubsequences: false).map(unescaped)
+      guard words.count >= 2, let number = Int(words[1]) else { continue }
+      switch (words[0], words.count) {
+      case ("task", 6), ("task", 9):
+        var entry = JournalEntry(
+          step: words[2], digest: words[3], logName: words[4], outputsName: words[5])
+        if words.count == 9, let origin = Int(words[8]) {
+          entry.origin = JournalEntry.Origin(folder: words[6], run: words[7], number: origin)
+        }
+        entries[number] = entry
+      case ("job", 3): entries[number]?.job = words[2]
+      case ("end", 2): entries[number]?.hasEnded = true
+      default: continue
+      }
+    }
+    return entries
+  }
+
+  /// The whole lines of a file.
+  private static func text(of path: String) -> String {
+    let file = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = read(file, &piece, piece.count)
+      guard count > 0 else { break }
+      bytes += piece[..<count]
+    }
+    let end = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? 0
+    return String(decoding: bytes[..<end], as: UTF8.self)
+  }
+}
+
+private func escaped(_ text: String) -> String {
+  var result = ""
+  for scalar in text.unicodeScalars {
+    switch scalar {
+    case "\t": result += "%09"
+    case "\n": result += "%0A"
+    case "%": result += "%25"
+    default: result.unicodeScalars.append(scalar)
+    }
+  }
+  return result
+}
+
+private func unescaped(_ text: Substring) -> String {
+  guard text.contains("%") else { return String(text) }
+  return ["%09": "\t", "%0A": "\n"].reduce(String(text)) { result, pair in
+    result.split(separator: pair.key, omittingEmptySubsequences: false).joined(
+      separator: pair.value)
+  }.split(separator: "%25", omittingEmptySubsequences: false).joined(separator: "%")
+}
+
+/// The first 16 hexadecimal digits of a text's SHA-256.
+func shortDigest(of text: String) -> String {
+  sha256(of: Array(text.utf8)).prefix(8).map { byte in
+    (byte < 16 ? "0" : "") + String(byte, radix: 16)
+  }.joined()
+}

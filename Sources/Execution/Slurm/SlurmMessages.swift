@@ -1,0 +1,67 @@
+// The wording of everything that is said about jobs.
+
+import Diagnostics
+
+enum SlurmMessage {
+  static func refused(_ sentence: String) -> String {
+    "Slurm refuses the job: \(printable(sentence))"
+  }
+
+  static func mustWait(_ step: String, _ sentence: String) -> String {
+    "\(quoted(step)) is submitted later: \(printable(sentence))"
+  }
+
+  static func again(_ step: String, _ reason: String) -> String {
+    "\(quoted(step)) is submitted again: \(printable(reason))"
+  }
+
+  static func away(_ sentence: String) -> String {
+    let words = sentence.isEmpty ? "" : " (\(printable(sentence)))"
+    return "Slurm does not answer\(words): jobs go on, and the run waits"
+  }
+
+  static let back = "Slurm answers again"
+
+  static func stuck(_ step: String, _ job: QueuedJob) -> String {
+    "\(quoted(step)) waits in Slurm for a reason that does not pass by itself: "
+      + "\(printable(job.reason)) (job \(job.id))"
+  }
+
+  static func nodeFailed(_ job: QueuedJob) -> String {
+    job.node.map { "node \(printable($0)) failed" } ?? "the node of job \(job.id) failed"
+  }
+
+  static func cancelledOutside(_ job: QueuedJob?) -> String {
+    job.map { "job \($0.id) was cancelled outside of oprun" }
+      ?? "its job was cancelled outside of oprun"
+  }
+
+  static func timeLimit(_ job: QueuedJob) -> String {
+    "job \(job.id) reached Slurm's time limit"
+  }
+
+  static func outOfMemory(_ job: QueuedJob) -> String { "job \(job.id) ran out of memory" }
+
+  static func noResult(_ job: QueuedJob) -> String {
+    "job \(job.id) ended without a result"
+  }
+
+  static func vanished(_ job: String?) -> String {
+    job.map { "Slurm does not know job \($0) any more, and there is no result" }
+      ?? "Slurm knows no job of it, and there is no result"
+  }
+
+  static func notShared(_ job: QueuedJob, _ folder: String) -> String {
+    "job \(job.id) ended without a trace\(job.node.map { " on \(printable($0))" } ?? ""): "
+      + "\(quoted(folder)) must be on a file system that all nodes share"
+  }
+
+  static func notEnded(_ step: String, _ job: String) -> String {
+    "job \(job) of \(quoted(step)) was cancelled, and has not ended yet"
+  }
+
+  static func leftBehind(_ count: Int) -> String {
+    let jobs = count == 1 ? "1 job goes" : "\(count) jobs go"
+    return "\(jobs) on in Slurm: 'oprun resume' waits for what they do"
+  }
+}

@@ -1,0 +1,124 @@
+// Runs one command to its end and collects what it prints. It waits, so only processes of oprun that do
+// nothing else use it.
+
+import CLinux
+import Diagnostics
+import Glibc
+
+enum SlurmProcess {
+  /// More is not read of either stream.
+  private static let longestOutput = 256 << 20
+
+  /// The exit status (empty if the time was over), what was printed to each stream, and why the command
+  /// could not be started.
+  static func run(
+    _ words: [String], input: String, _ environment: [String], milliseconds: Int
+  ) -> [String] {
+    var pipes: [[Int32]] = []
+    for _ in 0..<3 {
+      var ends: [Int32] = [0, 0]
+      guard pipe(&ends) == 0 else { return ["", "", "", SystemError.reason(errno)] }
+      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      pipes.append(ends)
+    }
+    var process: Int32 = 0
+    let error = start(words, environment, pipes, &process)
+    close(pipes[0][0])
+    close(pipes[1][1])
+    close(pipes[2][1])
+    guard error == 0 else {
+      for end in [pipes[0][1], pipes[1][0], pipes[2][0]] { close(end) }
+      return ["", "", "", refusal(words[0], error)]
+    }
+    let deadline = milliseconds + now()
+    feed(input, to: pipes[0][1])
+    let printed = collect(from: [pipes[1][0], pipes[2][0]], until: deadline)
+    return finish(process, printed)
+  }
+
+  private static func refusal(_ name: String, _ error: Int32) -> String {
+    error == ENOENT
+      ? "there is no '\(name)' on this machine"
+      : "cannot start '\(name)': \(SystemError.reason(error))"
+  }
+
+  private static func start(
+    _ words: [String], _ environment: [String], _ pipes: [[Int32]], _ process: inout Int32
+  ) -> Int32 {
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    posix_spawn_file_actions_adddup2(&actions, pipes[0][0], 0)
+    posix_spawn_file_actions_adddup2(&actions, pipes[1][1], 1)
+    posix_spawn_file_actions_adddup2(&actions, pipes[2][1], 2)
+    var none = sigset_t()
+    var all = sigset_t()
+    sigemptyset(&none)
+    sigfillset(&all)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &all)
+    posix_spawnattr_setflags(
+      &attributes,
+      Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    let arguments = words.map { (word: String) in strdup(word) }
+    let variables = environment.map { (variable: String) in strdup(variable) }
+    defer { (arguments + variables).forEach { free($0) } }
+    return posix_spawnp(
+      &process, words[0], &actions, &attributes, arguments + [nil], variables + [nil])
+  }
+
+  /// Writes everything; a command that reads nothing is not waited for, because a pipe has room for it.
+  private static func feed(_ text: String, to pipe: Int32) {
+    signal(SIGPIPE, SIG_IGN)
+    _ = fcntl(pipe, F_SETFL, O_NONBLOCK)
+    let bytes = Array(text.utf8)
+    _ = write(pipe, bytes, bytes.count)
+    close(pipe)
+  }
+
+  /// What comes from the pipes until both have ended; nil if the time is over.
+  private static func collect(from pipes: [Int32], until deadline: Int) -> [[UInt8]]? {
+    var printed: [[UInt8]] = [[], []]
+    var isOpen = [true, true]
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    defer { for pipe in pipes { close(pipe) } }
+    while isOpen.contains(true) {
+      let left = deadline - now()
+      guard left > 0 else { return nil }
+      var waiting = zip(pipes, isOpen).map {
+        pollfd(fd: $1 ? $0 : -1, events: Int16(POLLIN), revents: 0)
+      }
+      guard poll(&waiting, 2, Int32(clamping: left)) > 0 else { continue }
+      for index in 0..<2 where waiting[index].revents != 0 {
+        let count = read(pipes[index], &piece, piece.count)
+        if count > 0, printed[index].count < longestOutput {
+          printed[index] += piece[..<count]
+        } else if count == 0 || count < 0 && errno != EINTR {
+          isOpen[index] = false
+        }
+      }
+    }
+    return printed
+  }
+
+  private static func finish(_ process: Int32, _ printed: [[UInt8]]?) -> [String] {
+    if printed == nil { kill(-process, SIGKILL) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    guard let printed else { return ["", "", "", ""] }
+    let code = clinux_exited(status) != 0 ? clinux_exit_status(status) : 128 + clinux_signal(status)
+    return [String(code)] + printed.map { String(decoding: $0, as: UTF8.self) } + [""]
+  }
+
+  /// The time in milliseconds.
+  private static func now() -> Int {
+    var clock = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &clock)
+    return clock.tv_sec * 1000 + clock.tv_nsec / 1_000_000
+  }
+}

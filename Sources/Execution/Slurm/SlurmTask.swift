@@ -1,0 +1,120 @@
+// A command that Slurm runs, from its start to its end, as far as the executor knows it.
+
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+/// The files of the tasks of one run: of this one, or of an earlier one whose jobs go on.
+final class TaskHome {
+  let files: NodeFiles
+  /// The directory of the run; absolute.
+  let folder: String
+  let run: String
+  let mark: JobMark
+  /// The tasks whose ends are awaited, by number.
+  var tasks: [Int: SlurmTask] = [:]
+  /// When the results were last listed.
+  var listedAt: Nanoseconds = -1
+
+  init(_ files: NodeFiles, folder: String, run: String) {
+    self.files = files
+    self.folder = folder
+    self.run = run
+    mark = JobMark(run: run, folder: folder)
+  }
+}
+
+final class SlurmTask {
+  enum Phase: Hashable {
+    /// It is not with Slurm: it was never submitted, or is to be submitted again.
+    case held
+    /// An earlier run may have a job of it: the next look at the queue tells.
+    case examined
+    case submitting
+    /// It is unknown whether it was submitted: a look that begins after this time tells.
+    case unsure(since: Nanoseconds)
+    case submitted(since: Nanoseconds)
+  }
+
+  let command: Command
+  let order: SlurmOrder
+  let step: String
+  let digest: String
+  let startedAt: Nanoseconds
+  var home: TaskHome
+  /// The number in its home, by which its files and its job are found.
+  var number: Int
+  /// The number in the journal of this run.
+  var ownNumber: Int
+  var phase = Phase.held
+  var job: String?
+  /// As the queue showed it last.
+  var seen: QueuedJob?
+  /// When its job was first seen to have ended, or not to exist, without a result.
+  var missedSince: Nanoseconds?
+  /// It is not submitted before this time.
+  var notBefore: Nanoseconds = 0
+  /// How often it was given to Slurm again.
+  var againCount = 0
+  /// The signal by which it was asked to end.
+  var stopSignal: Int32?
+  /// Slurm has been asked to end the job.
+  var isCancelled = false
+  var killedAt: Nanoseconds?
+  var log: LogFile?
+  var toldByteCount = 0
+  var toldReason: String?
+  /// The names of its files in its home, if that is an earlier run.
+  var earlierNames: (log: String, outputs: String)?
+
+  var key: CommandKey { command.key }
+  var request: SlurmRequest { order.request }
+
+  init(
+    _ command: Command, _ order: SlurmOrder, digest: String, home: TaskHome, number: Int,
+    at now: Nanoseconds
+  ) {
+    self.command = command
+    self.order = order
+    self.digest = digest
+    self.home = home
+    self.number = number
+    ownNumber = number
+    startedAt = now
+    step =
+      command.variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? command.logName
+  }
+
+  /// It is with Slurm, as far as anybody knows.
+  var isOut: Bool {
+    switch phase {
+    case .held, .examined: false
+    case .submitting, .unsure, .submitted: true
+    }
+  }
+
+  var entry: JournalEntry {
+    JournalEntry(
+      step: step, digest: digest, logName: command.logName, outputsName: command.outputsName)
+  }
+}
+
+extension Command {
+  /// What it runs, as a digest that is the same in every run.
+  var taskDigest: String {
+    var parts: [String] = []
+    switch work {
+    case .words(let words): parts += ["words"] + words
+    case .script(let text, let shell): parts += ["script", text] + shell
+    case .builtin(let words): parts += ["builtin"] + words
+    }
+    parts += ["in", directory ?? "", input ?? "", "with"]
+    let variables = environment.variables + self.variables
+    for variable in variables
+    where !variable.name.hasPrefix("OPRUN") && variable.name != "TRACEPARENT" {
+      parts += [variable.name, variable.value]
+    }
+    return shortDigest(of: parts.map { "\($0.utf8.count):\($0)" }.joined())
+  }
+}

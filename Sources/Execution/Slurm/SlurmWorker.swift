@@ -1,0 +1,163 @@
+// A process of oprun that calls commands of Slurm, one at a time, so that the loop goes on. It is asked
+// and answers through a socket.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Plans
+import Scheduling
+
+final class SlurmWorker {
+  let processID: Int32
+  /// Its answers come from here; close-on-exec, and never waited for.
+  let socket: Int32
+  private var said: [UInt8] = []
+
+  private init(processID: Int32, socket: Int32) {
+    self.processID = processID
+    self.socket = socket
+  }
+
+  /// Ends the process with the command that it has called.
+  deinit {
+    close(socket)
+    kill(processID, SIGKILL)
+  }
+
+  /// `environment` is that of the commands, `NAME=value`.
+  static func start(_ environment: [String]) throws(SystemError) -> SlurmWorker {
+    var ends: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+      throw .last("cannot start a process for Slurm")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let parent = getpid()
+    let process = clinux_fork()
+    if process == 0 { serve(ends[1], environment, parent: parent) }
+    let error = errno
+    close(ends[1])
+    guard process > 0 else {
+      close(ends[0])
+      throw SystemError("cannot start a process for Slurm", errno: error)
+    }
+    _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+    return SlurmWorker(processID: process, socket: ends[0])
+  }
+
+  /// Gives it a call. It has none, so it takes it at once. False if it is gone.
+  func ask(_ call: SlurmCall) -> Bool {
+    let texts = [call.input, String(call.limit / 1_000_000)] + call.words
+    return Self.send(Self.message(texts), to: socket)
+  }
+
+  /// Reads the available part of the answer; returns it once it is complete.
+  func take() -> SlurmAnswer? {
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = recv(socket, &piece, piece.count, 0)
+      if count > 0 {
+        said += piece[..<count]
+      } else if count == 0 {
+        return SlurmAnswer(exitStatus: nil, errors: "the process that calls Slurm was killed")
+      } else if errno != EINTR {
+        break
+      }
+    }
+    guard let texts = Self.texts(in: said), texts.count == 4 else { return nil }
+    said = []
+    return SlurmAnswer(
+      exitStatus: Int32(texts[0]), output: texts[1], errors: texts[2],
+      refusal: texts[3].isEmpty ? nil : texts[3])
+  }
+
+  // MARK: Messages
+
+  /// The number of bytes, then each text after its own.
+  private static func message(_ texts: [String]) -> [UInt8] {
+    var body: [UInt8] = []
+    for text in texts {
+      append(text.utf8.count, to: &body)
+      body += Array(text.utf8)
+    }
+    var message: [UInt8] = []
+    append(body.count, to: &message)
+    return message + body
+  }
+
+  private static func append(_ number: Int, to bytes: inout [UInt8]) {
+    withUnsafeBytes(of: UInt64(number).littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// The texts of a message; nil if it is not complete.
+  private static func texts(in message: [UInt8]) -> [String]? {
+    guard let size = number(in: message, at: 0), message.count - 8 >= size else { return nil }
+    var texts: [String] = []
+    var place = 8
+    while place < size + 8, let count = number(in: message, at: place),
+      count <= message.count - place - 8
+    {
+      texts.append(String(decoding: message[(place + 8)..<(place + 8 + count)], as: UTF8.self))
+      place += 8 + count
+    }
+    return texts
+  }
+
+  private static func number(in bytes: [UInt8], at place: Int) -> Int? {
+    guard bytes.count - place >= 8 else { return nil }
+    let number = bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: UInt64.self) }
+    return Int(exactly: UInt64(littleEndian: number))
+  }
+
+  private static func send(_ message: [UInt8], to socket: Int32) -> Bool {
+    var sent = 0
+    while sent < message.count {
+      let count = message.withUnsafeBytes { buffer in
+        Glibc.send(
+          socket, buffer.baseAddress.map { $0 + sent }, message.count - sent,
+          Int32(MSG_NOSIGNAL))
+      }
+      if count > 0 {
+        sent += count
+      } else if errno == EAGAIN {
+        var room = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+        guard poll(&room, 1, 1000) > 0 else { return false }
+      } else if errno != EINTR {
+        return false
+      }
+    }
+    return true
+  }
+
+  // MARK: In the new process
+
+  private static func serve(_ socket: Int32, _ environment: [String], parent: Int32) -> Never {
+    clinux_end_with_parent()
+    if getppid() != parent { _exit(1) }
+    clinux_set_name("oprun-slurm")
+    let null = open("/dev/null", O_RDWR)
+    for stream: Int32 in 0...2 { dup2(null, stream) }
+    clinux_close_all_but(socket)
+    // Slurm gives the limits of `sbatch` to jobs, which would be taken for processes that this run left.
+    DescentMark.giveUp()
+    while let texts = receive(socket), texts.count > 2, let limit = Int(texts[1]) {
+      let answer = SlurmProcess.run(
+        Array(texts[2...]), input: texts[0], environment, milliseconds: limit)
+      guard send(message(answer), to: socket) else { break }
+    }
+    _exit(0)
+  }
+
+  private static func receive(_ socket: Int32) -> [String]? {
+    var message: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 14)
+    while true {
+      if let texts = texts(in: message) { return texts }
+      let count = recv(socket, &piece, piece.count, 0)
+      if count > 0 {
+        message += piece[..<count]
+      } else if count == 0 || errno != EINTR {
+        return nil
+      }
+    }
+  }
+}

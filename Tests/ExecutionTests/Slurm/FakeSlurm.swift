@@ -1,0 +1,204 @@
+// A Slurm without machines, in virtual time: it answers late, loses jobs and answers, and forgets. The script
+// of a command says what its jobs do.
+
+import Glibc
+import Plans
+import Running
+import Scheduling
+
+@testable import Execution
+
+/// Runs scripts such as `lost; 3@2`: what each job of the step does in turn, the last for all further ones.
+/// Times are in seconds.
+///
+/// `0@2` ends with 0 after it has run for 2 s; `wait@9` before it waits for 9 s instead of one. Without a
+/// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no. `lost`: there
+/// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
+/// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
+/// ends, and no file shows that it was there. `stuck` waits for ever.
+final class FakeSlurm: SlurmCaller {
+  struct Job {
+    let id: Int
+    let files: NodeFiles
+    let task: Int
+    let name: String
+    let behaviour: Substring
+    let key: CommandKey
+    var begins: Nanoseconds?
+    var ends: Nanoseconds = .max
+    var state = "PENDING"
+    var reason = "Priority"
+    var isForgotten = false
+  }
+
+  /// Every call: its second, and its first words.
+  private(set) var calls: [String] = []
+  /// From which second to which nobody answers.
+  var outages: [Range<Nanoseconds>] = []
+  private(set) var jobs: [Job] = []
+  private var submissionCounts: [String: Int] = [:]
+  private var coming: [(at: Nanoseconds, number: Int, call: SlurmCall, answer: SlurmAnswer?)] = []
+  private var nextJob = 101
+
+  func begin(_ call: SlurmCall, number: Int, at now: Nanoseconds) {
+    calls.append("\(now / second):\(shown(call))")
+    if outages.contains(where: { $0.contains(now / second) }) {
+      let words = "slurm_load_jobs error: Unable to contact slurm controller (connect failure)\n"
+      return coming.append(
+        (now + 9 * second, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
+    }
+    if call.words[0] == "sbatch" { return submit(call, number, at: now) }
+    coming.append((now, number, call, nil))
+  }
+
+  private func shown(_ call: SlurmCall) -> String {
+    switch call.words[0] {
+    case "sbatch": "sbatch"
+    case "squeue": "squeue"
+    default: call.words.filter { !$0.hasPrefix("--quiet") }.joined(separator: " ")
+    }
+  }
+
+  private func submit(_ call: SlurmCall, _ number: Int, at now: Nanoseconds) {
+    let words = call.input.split(separator: "'")
+    guard let folder = words.first(where: { !$0.contains("@node") && $0.hasPrefix("/") }),
+      let task = Int(call.input.split(separator: " ").last?.dropLast() ?? ""),
+      let files = try? NodeFiles.open(in: String(folder)), let file = try? files.task(task),
+      case .script(let text, _) = file.command.work
+    else { return coming.append((now, number, call, SlurmAnswer(exitStatus: 2))) }
+    let name = call.words[2].split(separator: "=")[1]
+    let turn = turn(of: text, step: String(name.split(separator: ".")[0]))
+    let fault = "sbatch: error: Batch job submission failed: "
+    switch turn {
+    case "refused":
+      let words = fault + "Invalid partition name specified\n"
+      return coming.append((now, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
+    case "dropped", "lost":
+      let words = fault + "Zero Bytes were transmitted or received\n"
+      coming.append((now, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
+    case "hang": coming.append((now + call.limit, number, call, SlurmAnswer(exitStatus: nil)))
+    default:
+      coming.append((now, number, call, SlurmAnswer(exitStatus: 0, output: "\(nextJob)\n")))
+    }
+    if turn == "dropped" { return }
+    var job = Job(
+      id: nextJob, files: files, task: task, name: String(name), behaviour: turn,
+      key: file.command.key)
+    plan(&job, at: now)
+    nextJob += 1
+    jobs.append(job)
+  }
+
+  private func turn(of text: String, step: String) -> Substring {
+    let turns = text.split(separator: ";").map { $0.drop { $0 == " " } }
+    let count = submissionCounts[step, default: 0]
+    submissionCounts[step] = count + 1
+    return turns[min(count, turns.count - 1)]
+  }
+
+  private func plan(_ job: inout Job, at now: Nanoseconds) {
+    var wait = second
+    for word in job.behaviour.split(separator: " ") {
+      let parts = word.split(separator: "@")
+      let time = parts.count > 1 ? (Nanoseconds(parts[1]) ?? 0) * second : second
+      switch parts[0] {
+      case "wait": wait = time
+      case "forgotten": job.isForgotten = true
+      case "stuck": job.reason = "PartitionTimeLimit"
+      default:
+        job.begins = now + wait
+        job.ends = now + wait + time
+      }
+    }
+  }
+
+  // MARK: Time
+
+  func ready(_ number: Int) {}
+
+  func close() {}
+
+  func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
+    for index in jobs.indices { advance(&jobs[index], to: now) }
+    let due = coming.filter { $0.at <= now }
+    coming.removeAll { $0.at <= now }
+    return due.map { ($0.number, $0.answer ?? answer($0.call, at: now)) }
+  }
+
+  var deadline: Nanoseconds? {
+    let times = jobs.flatMap { job in
+      job.state == "PENDING" ? [job.begins] : job.state == "RUNNING" ? [job.ends] : []
+    }
+    return (times.compactMap(\.self).filter { $0 < .max } + coming.map(\.at)).min()
+  }
+
+  private func advance(_ job: inout Job, to now: Nanoseconds) {
+    if job.isForgotten { return }
+    let isSilent = job.behaviour.hasPrefix("silent")
+    if job.state == "PENDING", let begins = job.begins, begins <= now {
+      job.state = "RUNNING"
+      job.reason = "None"
+      if !isSilent {
+        guard (try? job.files.claim(job.task, for: "\(job.id)")) == "\(job.id)" else {
+          job.state = "COMPLETED"
+          return
+        }
+        _ = try? job.files.begin(start(of: job), StartNote(place(of: job, at: now)))
+      }
+    }
+    if job.state == "RUNNING", job.ends <= now { end(&job, at: now) }
+  }
+
+  private func end(_ job: inout Job, at now: Nanoseconds) {
+    let word = job.behaviour.split(separator: " ").last?.split(separator: "@").first ?? ""
+    switch word {
+    case "silent": job.state = "COMPLETED"
+    case "lost", "hang":
+      write(0, of: job, at: now)
+      job.state = "COMPLETED"
+    case "purged":
+      write(0, of: job, at: now)
+      job.isForgotten = true
+    case let code where Int32(code) != nil:
+      write(Int32(code) ?? 0, of: job, at: now)
+      job.state = code == "0" ? "COMPLETED" : "FAILED"
+    default: job.state = String(word)
+    }
+  }
+
+  private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: 0) }
+
+  private func place(of job: Job, at now: Nanoseconds) -> TaskPlace {
+    TaskPlace(host: "n1", job: "\(job.id)", processID: 1, began: now)
+  }
+
+  private func write(_ code: Int32, of job: Job, at now: Nanoseconds) {
+    let result = TaskResult(
+      key: job.key, end: CommandEnd(.exited(code), duration: second), place: place(of: job, at: now)
+    )
+    try? job.files.write(result.encoded, to: .results, start(of: job).name)
+  }
+
+  // MARK: Answers
+
+  private func answer(_ call: SlurmCall, at now: Nanoseconds) -> SlurmAnswer {
+    switch call.words[0] {
+    case "squeue":
+      let lines = jobs.filter { !$0.isForgotten }.map { job in
+        "\(job.id)|\(job.state)|\(job.reason)|\(job.state == "PENDING" ? "" : "n1")|\(job.name)|(null)"
+      }
+      return SlurmAnswer(exitStatus: 0, output: lines.joined(separator: "\n") + "\n")
+    case "scancel":
+      for index in jobs.indices where call.words.contains("\(jobs[index].id)") {
+        cancel(&jobs[index])
+      }
+      return SlurmAnswer(exitStatus: 0)
+    default: return SlurmAnswer(exitStatus: 0)
+    }
+  }
+
+  private func cancel(_ job: inout Job) {
+    if job.state == "RUNNING" { try? job.files.noteStop(of: start(of: job)) }
+    if job.state == "RUNNING" || job.state == "PENDING" { job.state = "CANCELLED" }
+  }
+}

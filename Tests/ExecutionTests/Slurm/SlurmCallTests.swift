@@ -1,0 +1,95 @@
+// What is said to Slurm, and what its answers mean.
+
+import Plans
+import Testing
+
+@testable import Execution
+
+@Suite struct `Calls of Slurm` {
+  private let commands = SlurmCommands(
+    mark: JobMark(run: "r1", folder: "/w/.oprun/runs/r1"), jobsFolder: "/w/100%d/jobs",
+    workspace: "/w")
+
+  @Test func `a submission names the job, and everything that is asked for`() {
+    var request = SlurmRequest()
+    request.partition = "short; rm"
+    request.resources = [
+      .cpus: 1_500_000, .memory: 500_000, .gpus: 2_000_000, .time: 16_667, .tmp: 977,
+    ]
+    request.extra = ["--exclusive"]
+    let call = commands.submission(
+      of: 7, step: "build[os=a b]", request, nice: 4,
+      script: SlurmCommands.script(program: "/w/it's/oprun", folder: "/w/x y", task: 7))
+    let mark = "oprun:r1-\(shortDigest(of: "/w/.oprun/runs/r1")):7"
+    #expect(
+      call.words == [
+        "sbatch", "--parsable", "--job-name=build[os=a_b].\(mark)", "--comment=\(mark)",
+        "--open-mode=append", "--input=/dev/null", "--output=/w/100%%d/jobs/7.out", "--chdir=/w",
+        "--export=ALL", "--nice=4", "--partition=short; rm", "--cpus-per-task=2", "--mem=512M",
+        "--gpus=2", "--time=1", "--tmp=1M", "--requeue", "--exclusive",
+      ])
+    #expect(
+      call.input == "#!/bin/sh\nexec '/w/it'\\''s/oprun' __task '/w/x y' 7\n")
+  }
+
+  @Test(arguments: [
+    ("12\n", 0, "", Submission.accepted("12")),
+    ("12;cluster\n", 0, "", .accepted("12")),
+    ("", 0, "", .unknown("sbatch said nothing")),
+    (
+      "", 1, "sbatch: error: Batch job submission failed: Invalid partition name specified\n",
+      .refused("Batch job submission failed: Invalid partition name specified")
+    ),
+    (
+      "", 1,
+      "sbatch: error: Memory specification can not be satisfied\nsbatch: error: Batch job "
+        + "submission failed: Requested node configuration is not available\n",
+      .refused("Batch job submission failed: Requested node configuration is not available")
+    ),
+    (
+      "", 1,
+      "sbatch: error: Batch job submission failed: Zero Bytes were transmitted or received\n",
+      .unknown("Batch job submission failed: Zero Bytes were transmitted or received")
+    ),
+    (
+      "", 1,
+      "sbatch: error: QOSMaxSubmitJobPerUserLimit\nsbatch: error: Batch job submission failed: "
+        + "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n",
+      .tooMany(
+        "Batch job submission failed: Job violates accounting/QOS policy (job submit limit, user's size "
+          + "and/or time limits)")
+    ),
+  ])
+  func `an answer means one of four things`(
+    output: String, status: Int32, errors: String, meaning: Submission
+  ) {
+    #expect(
+      Submission(SlurmAnswer(exitStatus: status, output: output, errors: errors)) == meaning)
+  }
+
+  @Test func `no answer means nothing`() {
+    #expect(Submission(SlurmAnswer(exitStatus: nil)) == .unknown("sbatch did not answer"))
+  }
+
+  @Test func `a listing has the jobs of this run alone, whatever others are called`() {
+    let mark = JobMark(run: "r1", folder: "/w")
+    let listing = QueueListing(
+      """
+      7|RUNNING|None|n2|a.\(mark.text(of: 3))|(null)
+      8|PENDING|Resources||x|y|\(mark.text(of: 4))
+      9|PENDING|Resources||a.oprun:r1-0000000000000000:3|
+      10|CANCELLED by 0|None|n1|a.\(mark.text(of: 3))|(null)
+      oprun
+      11|PENDING|Dependency||plain|(null)
+
+      """, mark)
+    #expect(listing.jobs.count == 2)
+    #expect(
+      listing.job(of: 3, known: "10")
+        == QueuedJob(id: "7", state: .running, reason: "None", node: "n2"))
+    #expect(
+      listing.job(of: 4, known: nil)
+        == QueuedJob(id: "8", state: .pending, reason: "Resources", node: nil))
+    #expect(listing.job(of: 5, known: "11") == nil)
+  }
+}

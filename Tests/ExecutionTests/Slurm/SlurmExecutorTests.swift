@@ -1,0 +1,167 @@
+// Tests the loop with Slurm as its executor, in virtual time: answers are late or lost, jobs are lost, nodes
+// fail, the controller is away.
+
+import Plans
+import Running
+import Scheduling
+import Testing
+
+@testable import Execution
+
+@Suite struct `A run whose steps are jobs` {
+  @Test func `goes along a diamond`() throws {
+    let run = try SlurmRun(
+      """
+      steps:
+        - {id: a, run: "0@1"}
+        - {id: b, depends_on: [a], run: "wait@9 0@2"}
+        - {id: c, depends_on: [a], run: "0@4"}
+        - {id: d, depends_on: [b, c], run: "3@1"}
+        - {id: e, depends_on: [a], run: "0@1", executor: local}
+      """)
+    #expect(
+      run.timeline()
+        == "0:+a 2:-a=0 2:a=succeeded 2:+e 2:+b 2:+c 3:-e=0 3:e=succeeded 9:-c=0 9:c=succeeded "
+        + "14:-b=0 14:b=succeeded 14:+d 17:-d=3 17:d=failed 17:end=1")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "2:sbatch", "2:sbatch", "7:squeue", "12:squeue", "14:sbatch",
+      ])
+  }
+
+  @Test(arguments: [
+    ("lost; 9@9", "\(away) 0:!Slurm answers again 2:-a=0 2:a=succeeded 2:end=0"),
+    ("dropped; 0@2", "\(away) 0:!Slurm answers again 9:-a=0 9:a=succeeded 9:end=0"),
+    ("hang; 9@9", "2:-a=0 2:a=succeeded 2:end=0"),
+    ("forgotten; 0@2", "9:-a=0 9:a=succeeded 9:end=0"),
+    ("refused", "0:-a=refused 0:a=failed 0:end=1"),
+    ("purged@2", "3:-a=0 3:a=succeeded 3:end=0"),
+    ("silent@2", "65:-a=lost 65:a=failed 65:end=1"),
+    ("CANCELLED@3", "7:-a=lost 7:a=failed 7:end=1"),
+    ("TIMEOUT@3", "7:-a=lost! 7:a=timedOut 7:end=1"),
+    ("OUT_OF_MEMORY@3", "7:-a=lost 7:a=failed 7:end=1"),
+    ("NODE_FAIL@3; 0@1", "7:!'a' is submitted again: node n1 failed 9:-a=0 9:a=succeeded 9:end=0"),
+    (
+      "NODE_FAIL@3",
+      "7:!'a' is submitted again: node n1 failed 17:!'a' is submitted again: node n1 failed "
+        + "27:!'a' is submitted again: node n1 failed 37:-a=lost 37:a=failed 37:end=1"
+    ),
+    (
+      "BOOT_FAIL@0; 0@1",
+      "7:!'a' is submitted again: job 101 could not be started 9:-a=0 9:a=succeeded 9:end=0"
+    ),
+    (
+      "PREEMPTED@3; 0@1",
+      "7:!'a' is submitted again: job 101 was preempted 9:-a=0 9:a=succeeded 9:end=0"
+    ),
+  ])
+  func `a job that does not just end`(script: String, timeline: String) throws {
+    let run = try SlurmRun("steps: [{id: a, run: '\(script)'}]")
+    #expect(run.timeline() == "0:+a " + timeline)
+  }
+
+  @Test func `a step that must not run twice fails with its node`() throws {
+    let run = try SlurmRun(
+      "steps: [{id: a, run: 'NODE_FAIL@3; 0@1', slurm: {on_node_failure: fail}}]")
+    #expect(run.timeline() == "0:+a 7:-a=lost 7:a=failed 7:end=1")
+  }
+
+  @Test func `a reason that does not pass is told once`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: stuck}]", signals: [(40, 15)])
+    #expect(
+      run.timeline()
+        == "0:+a 5:!'a' waits in Slurm for a reason that does not pass by itself: PartitionTimeLimit "
+        + "(job 101) 40:stopping 40:-a=sig15 40:a=cancelled 40:end=143")
+  }
+
+  @Test func `a controller that is away fails nothing, and is told once`() throws {
+    let run = try SlurmRun(
+      """
+      steps:
+        - {id: a, run: "0@20"}
+        - {id: b, depends_on: [a], run: "0@3"}
+      """, outages: [3..<60])
+    #expect(
+      run.timeline()
+        == "0:+a 14:!Slurm does not answer (Unable to contact slurm controller (connect failure)): jobs "
+        + "go on, and the run waits 22:-a=0 22:a=succeeded 22:+b 68:!Slurm answers again 73:-b=0 "
+        + "73:b=succeeded 73:end=0")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "5:squeue", "14:squeue", "22:sbatch", "23:squeue", "32:squeue", "41:squeue",
+        "50:squeue", "59:squeue", "68:squeue", "68:sbatch", "73:squeue",
+      ])
+  }
+
+  @Test func `no more jobs than allowed are queued, and not faster than allowed`() throws {
+    let run = try SlurmRun(
+      """
+      queues: {all: {max_parallel: 10}}
+      steps: [{id: a, run: "0@5", queue: all, matrix: {n: [1, 2, 3, 4]}}]
+      """, slurm: "{max_queued: 2, submit_rate: 30/m}")
+    _ = run.timeline()
+    #expect(run.slurm.calls.filter { $0.hasSuffix("sbatch") } == [])
+  }
+
+  @Test func `a signal cancels all jobs with one call, and hooks run`() throws {
+    let run = try SlurmRun(
+      """
+      steps:
+        - {id: a, run: "0@50", on_cancel: "0@1"}
+        - {id: b, run: "wait@90 0@5"}
+      """, signals: [(8, 15)])
+    #expect(
+      run.timeline()
+        == "0:+a 0:+b 8:stopping 8:-a=sig15 8:+a.onCancel.1 8:-b=sig15 8:b=cancelled "
+        + "9:-a.onCancel.1=0 9:a=cancelled 9:end=143")
+    #expect(run.slurm.calls == ["0:sbatch", "0:sbatch", "5:squeue", "8:scancel 101 102"])
+  }
+
+  @Test func `a step with a time limit is limited by its job, not by the queue`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'wait@500 0@5', timeout: 1m}]")
+    #expect(run.timeline() == "0:+a 505:-a=0 505:a=succeeded 505:end=0")
+  }
+
+  @Test func `who logs out leaves the jobs, and another run takes them over`() throws {
+    let file = """
+      steps:
+        - {id: a, run: "0@50"}
+        - {id: b, run: "wait@90 0@5"}
+        - {id: c, run: "0@2"}
+      """
+    let first = try SlurmRun(file, signals: [(8, 1)])
+    #expect(
+      first.timeline()
+        == "0:+a 0:+b 0:+c 4:-c=0 4:c=succeeded 8:stopping 8:!2 jobs go on in Slurm: 'oprun resume' "
+        + "waits for what they do 8:-a=sig15 8:a=cancelled 8:-b=sig15 8:b=cancelled 8:end=129")
+    let second = try SlurmRun(file, id: "r2", after: first)
+    #expect(
+      second.timeline()
+        == "0:+a 0:+b 0:+c 3:-c=0 3:c=succeeded 52:-a=0 52:a=succeeded 97:-b=0 97:b=succeeded "
+        + "97:end=0")
+    #expect(
+      second.slurm.calls.filter { !$0.hasSuffix("squeue") } == [
+        "0:sbatch", "0:sbatch", "0:sbatch", "0:sbatch",
+      ])
+  }
+
+  @Test func `what a run takes over is not lost if that ends before its step begins`() throws {
+    let file = """
+      steps:
+        - {id: a, run: "0@50", depends_on: [b]}
+        - {id: b, run: "0@1"}
+      """
+    let first = try SlurmRun(file, signals: [(8, 1)])
+    _ = first.timeline()
+    // Both are `b` for a moment, and end before they come to `a`.
+    let second = try SlurmRun(file, id: "r2", signals: [(1, 1)], after: first)
+    _ = second.timeline()
+    let third = try SlurmRun(file, id: "r3", after: second)
+    #expect(third.timeline() == "")
+    #expect(third.slurm.calls.filter { !$0.hasSuffix("squeue") } == [])
+  }
+}
+
+private let away =
+  "0:!Slurm does not answer (Batch job submission failed: Zero Bytes were transmitted or received): "
+  + "jobs go on, and the run waits"

@@ -1,0 +1,56 @@
+// A pipeline whose steps run in a Slurm without machines, in virtual time, and the whole run as one string.
+
+import Pipelines
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+@testable import Execution
+
+/// The real loop runs a real plan.
+final class SlurmRun {
+  let slurm: FakeSlurm
+  let folder: TemporaryRun
+  private let waiting: VirtualWaiting
+  private let chronicle: Chronicle
+  private let loop: RunLoop
+
+  /// `earlier` is the run that is resumed, whose Slurm goes on.
+  init(
+    _ pipeline: String, id: String = "r1",
+    signals: [(second: Nanoseconds, signal: Int32)] = [],
+    slurm settings: String = "{submit_rate: 1000/s}",
+    outages: [Range<Nanoseconds>] = [], after earlier: SlurmRun? = nil
+  ) throws {
+    let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
+    let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
+    let plan = try loaded.plan(PlanningOptions())
+    // A run that does not end is ended.
+    waiting = VirtualWaiting(signals: signals + [(3000, 2), (3001, 2), (3002, 2)])
+    folder = TemporaryRun()
+    chronicle = Chronicle(plan)
+    slurm = earlier?.slurm ?? FakeSlurm()
+    slurm.outages = outages
+    let options = RunOptions(runID: id, directory: folder.directory)
+    var parts = SlurmParts(
+      plan: plan.slurm ?? SlurmPlan(), runID: id, directory: folder.directory,
+      folder: folder.directory.path, workspace: "/work space", secrets: [], secretVariables: [],
+      earlier: earlier.map {
+        EarlierJobs(runID: $0.loop.options.runID, folder: $0.folder.directory.path)
+      })
+    parts.copiesProgram = false
+    let executor = MixedExecutor(
+      local: LateExecutor(folder.directory), slurm: SlurmExecutor(parts, slurm, waiting))
+    loop = RunLoop(
+      plan, options,
+      RunParts(waiting: waiting, executor: executor, workspace: "/work space", seed: 1),
+      observers: [chronicle])
+  }
+
+  /// Every event as `second:what`, separated by blanks.
+  func timeline() -> String {
+    _ = loop.run()
+    return chronicle.words.joined(separator: " ") + (waiting.isStuck ? " STUCK" : "")
+  }
+}
