@@ -7,12 +7,12 @@ tests() {
   cat <<'X'
 1 quick a cluster that runs is started again in 2 s
 2 quick every step of a graph runs once, after those that it depends on
-3 none the same inside one allocation
+3 quick the same inside one allocation
 4 all a chain of 40 steps takes at most a minute
 5 none a matrix is submitted as one array
 6 quick oprun is killed again and again: every step runs once
 7 quick a step whose node fails runs again on another one
-8 none a step that is lost inside an allocation is not a success
+8 quick a step that is lost inside an allocation is not a success
 9 all of two copies of a job the newest counts
 10 all jobs that the controller forgets in a crash are submitted again
 11 all chaos: oprun, nodes and the controller are killed
@@ -29,6 +29,8 @@ tests() {
 22 all priorities are those of the file
 23 none without its database Slurm's exit statuses are wrong, and oprun's are not
 24 none the whole suite as a plain user
+26 quick the example for a cluster runs as jobs, and as one job
+25 quick what runs inside an allocation is stopped in order
 X
 }
 
@@ -82,7 +84,7 @@ outcome() {
   "$program" show last --json | python3 -c '
 import json, sys
 run = json.load(sys.stdin)
-print(next(step["outcome"] for step in run["steps"] if step["id"] == sys.argv[1]))' "$1"
+print(next(result["outcome"] for result in run["results"] if result["step"] == sys.argv[1]))' "$1"
 }
 
 header() {
@@ -138,6 +140,34 @@ test_2() {
   expect status "$(status_of oprun run p.yml --output quiet)" 0
   check_graph $((layers * width)) $((layers * width))
   at_most seconds $((SECONDS - start)) 60
+}
+
+# Submits a pipeline as one job with these options, and waits for its end, at most a minute.
+submitted() {
+  local job
+  job=$("$program" submit p.yml -- --output=job.out "$@")
+  job=${job##* }
+  eventually 60 eval "[ \"\$(squeue -h -t all -o %T -j $job | grep -cE 'PENDING|RUNNING|COMPLETING|CONFIGURING')\" = 0 ]"
+  cat job.out >&2
+  expect state "$(squeue -h -t all -o %T -j "$job")" COMPLETED
+}
+
+test_3() {
+  local layers=5 width=12 start=$SECONDS
+  [ -z "$all" ] || { layers=10 width=100; }
+  graph $layers $width >p.yml
+  sed -i '/^max_parallel/d' p.yml
+  submitted --nodes=4 --exclusive
+  check_graph $((layers * width)) $((layers * width))
+  [ "$(cat ran/* | sort -u | wc -l)" = 1 ] || fail "more than one job: $(cat ran/* | sort -u)"
+  at_most "seconds on four nodes" $((SECONDS - start)) 60
+  rm -rf done ran .oprun
+  start=$SECONDS
+  graph $layers $width >p.yml
+  sed -i '/^max_parallel/d' p.yml
+  submitted --nodes=1 --exclusive
+  check_graph $((layers * width)) $((layers * width))
+  at_most "seconds on one node" $((SECONDS - start)) 15
 }
 
 test_4() {
@@ -211,6 +241,61 @@ X
   wait $run
   [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
   [ -e after ] && expect runs "$(wc -l <ran)" 2
+}
+
+test_8() {
+  dirty
+  { header; cat <<'X'
+steps:
+  - {id: fill, priority: high, run: "sleep 25", resources: {cpus: 8}}
+  - id: long
+    run: |
+      echo $SLURMD_NODENAME >>ran
+      [ "$(wc -l <ran)" -gt 1 ] || sleep 120
+  - {id: after, depends_on: [long], run: touch after}
+X
+  } >p.yml
+  "$program" submit p.yml -- --nodes=4 --exclusive --no-kill --output=job.out
+  local node
+  eventually 20 has_lines ran 1
+  node=$(head -n 1 ran)
+  kill_node "$node"
+  timeout 5 scontrol update NodeName="$node" State=DOWN Reason=test
+  eventually 60 test -e after
+  cat job.out >&2
+  expect runs "$(wc -l <ran)" 2
+  [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
+}
+
+test_26() {
+  cp -r "$here/../../Pipelines/cluster.yml" p.yml
+  expect status "$(status_of oprun run p.yml --param below=10000)" 0
+  grep -q 'there are 1229 prime numbers below 10000' out
+  submitted --nodes=2
+  grep -q 'there are 9592 prime numbers below 100000' job.out
+}
+
+test_25() {
+  { header; cat <<'X'
+steps:
+  - {id: fill, priority: high, run: "sleep 300", resources: {cpus: 8}}
+  - id: far
+    stop: {grace: 3s}
+    run: |
+      trap 'echo asked; exit 0' TERM
+      setsid sh -c 'echo $$ >hidden; exec sleep 300' &
+      while [ ! -s hidden ]; do sleep 0.1; done
+      echo $SLURMD_NODENAME >far
+      wait
+X
+  } >p.yml
+  "$program" submit p.yml -- --nodes=2 --exclusive --output=job.out
+  eventually 20 has_lines far 1
+  "$program" cancel
+  eventually 20 eval '[ -z "$(squeue -h --me)" ]'
+  cat job.out >&2
+  expect "the log" "$("$program" logs last far | tail -n 1)" asked
+  if kill -0 "$(cat hidden)" 2>/dev/null; then fail "something is left"; fi
 }
 
 test_9() {
@@ -409,7 +494,7 @@ X
   grep -q 'nvalid partition' out
   # Slurm takes this one, and lets it wait for ever.
   { header; echo "steps: [{id: cpus, run: 'true', resources: {cpus: 99}}]"; } >q.yml
-  "$program" run q.yml --output quiet >waits 2>&1 &
+  "$program" run q.yml >waits 2>&1 &
   local run=$!
   eventually 15 grep -q PartitionConfig waits
   kill -INT $run
@@ -450,6 +535,7 @@ test_19() {
 # A command of Slurm that is counted, and may be told to misbehave: NAME, BODY.
 wrap() {
   mkdir -p bin
+  : >"calls.$1"
   { echo '#!/bin/bash'; echo "real=$(command -v "$1")"; echo "echo \"\$*\" >>'$PWD/calls.$1'"; echo "$2"; } >"bin/$1"
   chmod +x "bin/$1"
 }

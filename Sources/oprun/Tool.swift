@@ -53,6 +53,7 @@ struct Tool {
   private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     switch invocation.command.name {
     case Command.run.name: try run(invocation)
+    case Command.submit.name: try submit(invocation)
     case Command.graph.name: graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.test.name: test(invocation)
