@@ -82,6 +82,17 @@ extension SlurmResource {
 
 /// How the steps of a run reach Slurm, and what they ask for.
 package struct SlurmPlan: Hashable, Sendable {
+  /// How steps get to nodes.
+  package enum Mode: String, CaseIterable, Sendable {
+    /// On the nodes of the job that oprun is in; as jobs if it is in none.
+    case auto
+    /// Each attempt of a step is a job.
+    case job
+    /// On the nodes of the job that oprun is in.
+    case allocation
+  }
+
+  package var mode = Mode.auto
   /// How many jobs may be in Slurm's queue at the same time.
   package var maxQueued = 200
   /// The least time between two submissions.

@@ -54,6 +54,7 @@ struct Tool {
   private func perform(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
     switch invocation.command.name {
     case Command.run.name: try run(invocation)
+    case Command.submit.name: try submit(invocation)
     case Command.graph.name: try graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.format.name: format(invocation)

@@ -14,6 +14,15 @@ struct ExamplePipelinesTests {
     #expect(end.status == 0, "\(end.output)")
   }
 
+  /// `Scripts/test-slurm` runs it on a cluster.
+  @Test func `the example for a cluster runs here, too`() throws {
+    let workspace = try Workspace(named: "work", holding: [pipelines])
+    let end = try workspace.run(
+      "oprun Pipelines/cluster.yml --executor local --param below=10000 2>&1")
+    #expect(end.status == 0, "\(end.output)")
+    #expect(end.output.contains("there are 1229 prime numbers below 10000"), "\(end.output)")
+  }
+
   @Test(arguments: ["thumbnails.yml", "compose.yml"])
   func `an example with a service needs one slot`(file: String) throws {
     let workspace = try Workspace(named: "work", holding: [pipelines])
@@ -33,7 +42,8 @@ struct ExamplePipelinesTests {
       .filter { $0.hasSuffix(".yml") && !$0.hasSuffix(".test.yml") }.sorted()
     #expect(
       found == [
-        "build-c.yml", "ci.yml", "compose.yml", "failure-tour.yml", "hello.yml", "matrix.yml",
+        "build-c.yml", "ci.yml", "cluster.yml", "compose.yml", "failure-tour.yml", "hello.yml",
+        "matrix.yml",
         "release.yml", "thumbnails.yml",
       ])
   }

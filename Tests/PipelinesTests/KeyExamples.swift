@@ -174,6 +174,11 @@ private let slurmExamples: [String: KeyExamples] = [
         "'infrastructure_retries' must be a whole number from 0 to 1000, not the number 1001"
       )
     ]),
+  "mode": KeyExamples(
+    ["auto", "job", "allocation"],
+    refused: [
+      ("jobs", "'mode' must be 'auto', 'job' or 'allocation', not 'jobs'")
+    ]),
   "max_queued": KeyExamples(
     ["1", "5000"],
     refused: [("0", "'max_queued' must be a whole number of at least 1, not the number 0")]),

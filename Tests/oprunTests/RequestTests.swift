@@ -151,16 +151,16 @@ private let noFile =
     ("--parm a=b a.yml", "unknown option '--parm'; did you mean '--param'? [run]"),
     (
       "validate --param a=b a.yml",
-      "unknown option '--param'; it is an option of 'oprun run', 'oprun resume', 'oprun watch', 'oprun why', "
+      "unknown option '--param'; it is an option of 'oprun run', 'oprun submit', 'oprun resume', 'oprun watch', 'oprun why', "
         + "'oprun trace', 'oprun graph' and 'oprun list' [validate]"
     ),
     (
       "graph -j3 a.yml",
-      "unknown option '-j'; it is an option of 'oprun run', 'oprun resume', 'oprun watch', 'oprun analyze' and 'oprun trace' [graph]"
+      "unknown option '-j'; it is an option of 'oprun run', 'oprun submit', 'oprun resume', 'oprun watch', 'oprun analyze' and 'oprun trace' [graph]"
     ),
     (
       "list --dry-run a.yml",
-      "unknown option '--dry-run'; it is an option of 'oprun run', 'oprun resume', 'oprun prune' and 'oprun init' "
+      "unknown option '--dry-run'; it is an option of 'oprun run', 'oprun submit', 'oprun resume', 'oprun prune' and 'oprun init' "
         + "[list]"
     ),
     ("--dry a.yml", "unknown option '--dry'; did you mean '--dry-run'? [run]"),

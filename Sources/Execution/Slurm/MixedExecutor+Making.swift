@@ -20,6 +20,9 @@ func mixed(
     folder: options.folder(from: workspace), workspace: workspace,
     secrets: options.secrets.allValues, secretVariables: variables.secret,
     earlier: options.earlierJobs?.absolute(in: workspace))
+  if slurm.mode != .job, let allocation = Allocation.own {
+    return AllocationExecutor(local, parts, allocation, waiting)
+  }
   let caller = SlurmProcesses(waiting, environment: variables.passed)
   return MixedExecutor(local: local, slurm: SlurmExecutor(parts, caller, waiting))
 }

@@ -6,6 +6,7 @@ import Scheduling
 
 /// `slurm` as it is written: nil is not written.
 struct SlurmModel: Hashable {
+  var mode: SlurmPlan.Mode?
   var partition: String?
   var account: String?
   var qos: String?
@@ -36,6 +37,7 @@ struct SlurmModel: Hashable {
   /// What it says about the run.
   var plan: SlurmPlan {
     var plan = SlurmPlan()
+    plan.mode = mode ?? plan.mode
     plan.maxQueued = maxQueued ?? plan.maxQueued
     plan.submitInterval = submitInterval ?? plan.submitInterval
     plan.poll = poll ?? plan.poll
@@ -116,6 +118,7 @@ extension Decoder {
   }
 
   private mutating func decodeRates(_ fields: Fields<SlurmKey>, into model: inout SlurmModel) {
+    model.mode = fields[.mode].flatMap { choice($0, SlurmKey.mode.row, modes) }
     model.maxQueued = fields[.maxQueued].flatMap {
       integer($0, SlurmKey.maxQueued.row, in: 1...1_000_000)
     }
@@ -169,6 +172,9 @@ extension Decoder {
     return text
   }
 }
+
+private let modes = Dictionary(
+  uniqueKeysWithValues: SlurmPlan.Mode.allCases.map { ($0.rawValue, $0) })
 
 private let nodeFailures = Dictionary(
   uniqueKeysWithValues: SlurmRequest.NodeFailure.allCases.map { ($0.rawValue, $0) })

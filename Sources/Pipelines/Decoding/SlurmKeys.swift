@@ -4,12 +4,18 @@ import Plans
 
 /// Keys of `slurm`. A step may override those that are about its job.
 package enum SlurmKey: UInt8, ObjectKey {
+  case mode
   case partition, account, qos, reservation, constraint, extra
   case onNodeFailure, infrastructureRetries
   case maxQueued, submitRate, poll, fileWait
 
   package var row: KeyRow {
     switch self {
+    case .mode:
+      KeyRow(
+        "mode", .choice(SlurmPlan.Mode.allCases.map(\.rawValue)),
+        "Whether each step is a job, or steps run on the nodes of the job that oprun itself is in; `auto`: "
+          + "the latter inside of a job.", default: "auto")
     case .partition:
       KeyRow("partition", .filledText, "Partition of the jobs.", example: "short")
     case .account:
@@ -56,7 +62,7 @@ package enum SlurmKey: UInt8, ObjectKey {
     case .partition, .account, .qos, .reservation, .constraint, .extra, .onNodeFailure,
       .infrastructureRetries:
       true
-    case .maxQueued, .submitRate, .poll, .fileWait: false
+    case .mode, .maxQueued, .submitRate, .poll, .fileWait: false
     }
   }
 

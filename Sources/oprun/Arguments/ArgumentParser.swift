@@ -53,7 +53,7 @@ struct ArgumentParser {
     while let word = rest.popFirst(), !invocation.wantsHelp {
       if word == "--" {
         isAfterDashes = true
-        invocation.operands += rest
+        if command.rest == nil { invocation.operands += rest } else { invocation.rest += rest }
         return
       }
       do throws(UsageFailure) {

@@ -10,10 +10,14 @@ struct Command: Sendable {
   /// Further lines of help.
   let details: String
   let options: [Option]
+  /// What the words after `--` are, which are then no operands: `SBATCH-OPTION…`.
+  var rest: String?
 
   /// The synopsis: `run [OPTION…] FILE [STEP…]`.
   var synopsis: String {
-    let words = [name, options.isEmpty ? "" : "[OPTION…]", operands]
+    let words = [
+      name, options.isEmpty ? "" : "[OPTION…]", operands, rest.map { "[-- \($0)]" } ?? "",
+    ]
     return words.filter { !$0.isEmpty }.joined(separator: " ")
   }
 
@@ -52,6 +56,18 @@ struct Command: Sendable {
     options: [
       Options.from, Options.only, Options.until, Options.skip, Options.failed,
     ] + run.options.filter { $0.name != Options.resume.name && $0.name != Options.affected.name })
+
+  static let submit = Command(
+    name: "submit", operands: "[FILE] [STEP…]", operandCount: 0...Int.max,
+    summary: "run a pipeline as one job of Slurm, on all nodes of the job",
+    details: """
+      The pipeline is checked, and submitted with the options of sbatch after '--', which say how many
+      nodes, processors and hours the job gets. Steps are processes on these nodes. A job that Slurm
+      starts again, after a node has failed for example, resumes the run. 'oprun status', 'logs' and
+      'cancel' work from every machine that sees the state directory.
+      """,
+    options: Submission.passed + [Options.submitNothing, Options.stateDirectory],
+    rest: "SBATCH-OPTION…")
 
   static let history = Command(
     name: "history", operands: "", operandCount: 0...0,
@@ -281,8 +297,8 @@ struct Command: Sendable {
     details: "", options: [])
 
   static let all = [
-    run, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs, report,
-    analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize,
+    run, submit, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs,
+    report, analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize,
     completions, help,
   ]
 

@@ -7,6 +7,8 @@ import Scheduling
 struct Invocation {
   let command: Command
   var operands: [String] = []
+  /// The words after `--`, if they are no operands.
+  var rest: [String] = []
   var wantsHelp = false
   /// True if the command's name was written.
   var isCommandNamed = true

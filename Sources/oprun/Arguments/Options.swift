@@ -140,6 +140,8 @@ enum Options {
     variable: "OPRUN_PRUNE_MAX_SIZE", summary: "keep the newest runs, up to this size of all logs")
   static let trial = Option(
     "dry-run", "n", summary: "show what would be removed; remove nothing")
+  static let submitNothing = Option(
+    "dry-run", "n", summary: "show what would be submitted; submit nothing")
   static let preview = Option(
     "dry-run", "n", summary: "print the pipeline; write nothing")
   static let graphFormat = Option(

@@ -3,6 +3,18 @@
 import Diagnostics
 
 extension UsageFailure {
+  static func submitsStandardInput(_ command: Command) -> UsageFailure {
+    UsageFailure(
+      "a job cannot read the pipeline from standard input", help: "write it to a file",
+      command: command.name)
+  }
+
+  static func submitsOtherwise(_ word: String, _ command: Command) -> UsageFailure {
+    UsageFailure(
+      "\(quoted(word)) would make the job something else than a run of oprun",
+      command: command.name)
+  }
+
   static func noRuns(_ command: Command) -> UsageFailure {
     UsageFailure("no run was recorded", command: command.name)
   }

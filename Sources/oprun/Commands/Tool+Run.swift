@@ -179,6 +179,12 @@ extension Tool {
   private func run(
     _ plan: Plan, _ invocation: Invocation, _ secrets: Secrets, _ resumed: ResumedRun?
   ) -> Int32 {
+    if plan.slurm?.mode == .allocation, !isInAllocation {
+      say(
+        "'mode: allocation' needs a job of Slurm around oprun, and there is none",
+        help: "start it with 'oprun submit', or below 'salloc'")
+      return ExitStatus.usage
+    }
     let state = StateDirectory(path: stateDirectory(invocation))
     let lock: StateLock?
     do throws(ReportedFailure) {

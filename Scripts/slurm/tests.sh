@@ -1,0 +1,574 @@
+# shellcheck shell=bash disable=SC2154,SC2016
+# The acceptance tests of Scripts/test-slurm, which reads this file: each is a function that runs in an empty
+# directory, and fails at the first command that does.
+
+# Number, kind (quick, all or none: not possible yet), and what must hold.
+tests() {
+  cat <<'X'
+1 quick a cluster that runs is started again in 2 s
+2 quick every step of a graph runs once, after those that it depends on
+3 quick the same inside one allocation
+4 all a chain of 40 steps takes at most a minute
+5 none a matrix is submitted as one array
+6 quick oprun is killed again and again: every step runs once
+7 quick a step whose node fails runs again on another one
+8 quick a step that is lost inside an allocation is not a success
+9 all of two copies of a job the newest counts
+10 all jobs that the controller forgets in a crash are submitted again
+11 all chaos: oprun, nodes and the controller are killed
+12 quick a job that somebody cancels is said to be cancelled, and what depends on it does not run
+13 all a job that Slurm has forgotten has a result
+14 all without a controller nothing fails
+15 all a job that makes room for another runs again
+16 all a time limit of Slurm is named
+17 quick what cannot be had is refused, or said
+18 quick two of three steps with a GPU run at once on a node with two
+19 quick the first signal cancels all jobs
+20 quick the queue is looked at seldom, and never by ids
+21 quick a submission whose answer is lost runs once
+22 all priorities are those of the file
+23 none without its database Slurm's exit statuses are wrong, and oprun's are not
+24 none the whole suite as a plain user
+26 quick the example for a cluster runs as jobs, and as one job
+25 quick what runs inside an allocation is stopped in order
+X
+}
+
+# Called after each test: whatever it has broken is repaired.
+restore_cluster() {
+  scancel --me 2>/dev/null
+  [ -e "$OPRUN_SLURM/dirty" ] || return 0
+  rm -f "$OPRUN_SLURM/dirty"
+  "$here/stop.sh"
+}
+
+dirty() { touch "$OPRUN_SLURM/dirty"; }
+
+fail() {
+  echo "$*" >&2
+  exit 1
+}
+
+# Waits until a command succeeds: SECONDS COMMAND…
+eventually() {
+  local end=$((SECONDS + $1))
+  shift
+  until "$@" >/dev/null 2>&1; do
+    [ "$SECONDS" -lt "$end" ] || fail "not within its time: $*"
+    sleep 0.1
+  done
+}
+
+has_lines() { [ "$(cat "$1" 2>/dev/null | wc -l)" -ge "$2" ]; }
+
+expect() { # what, found, wanted
+  [ "$2" = "$3" ] || fail "$1: found '$2', wanted '$3'"
+}
+
+at_most() { # what, found, limit
+  [ "$2" -le "$3" ] || fail "$1: $2, at most $3"
+}
+
+# A run that must not hang.
+oprun() { timeout -k 10 "${limit:-120}" "$program" "$@"; }
+
+status_of() {
+  local status=0
+  "$@" >out 2>&1 || status=$?
+  cat out >&2
+  echo "$status"
+}
+
+# The outcome of a step in the last run.
+outcome() {
+  "$program" show last --json | python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+print(next(result["outcome"] for result in run["results"] if result["step"] == sys.argv[1]))' "$1"
+}
+
+header() {
+  echo "executor: slurm"
+  echo "slurm: {submit_rate: 200/s, max_queued: 2000, poll: 1s, file_wait: 5s${1:+, $1}}"
+  echo "max_parallel: 2000"
+}
+
+# A graph in layers: LAYERS WIDTH. Each step has three parents, says that it ran, and that they did not.
+graph() {
+  local layer index parent parents name
+  mkdir -p done ran
+  header "${3:-}"
+  echo "steps:"
+  for layer in $(seq 1 "$1"); do
+    for index in $(seq 0 $(($2 - 1))); do
+      name=s$layer.$index
+      parents=
+      if [ "$layer" -gt 1 ]; then
+        for parent in 0 7 13; do parents+="s$((layer - 1)).$(((index + parent) % $2)) "; done
+      fi
+      echo "  - id: $name"
+      echo "    depends_on: [$(sed 's/ $//; s/ /, /g' <<<"$parents")]"
+      echo "    run: |"
+      echo "      echo \$SLURM_JOB_ID >>ran/$name"
+      echo "      for parent in $parents; do [ -e done/\$parent ] || echo $name \$parent >>violations; done"
+      [ -z "${pause:-}" ] || echo "      sleep $pause"
+      echo "      touch done/$name"
+    done
+  done
+}
+
+# Every step of the graph ran, at most as often as given, and after its parents.
+check_graph() { # count, runs at most
+  expect "steps that are done" "$(ls done | wc -l)" "$1"
+  [ ! -e violations ] || fail "order: $(head -n 3 violations)"
+  local most
+  most=$(cat ran/* | wc -l)
+  at_most "runs of $1 steps" "$most" "$2"
+}
+
+test_1() {
+  local start=$SECONDS
+  "$here/start.sh" >/dev/null
+  at_most "seconds to start" $((SECONDS - start)) 2
+  expect "a job" "$(status_of srun --quiet sh -c 'exit 3')" 3
+}
+
+test_2() {
+  local layers=5 width=12 start=$SECONDS
+  [ -z "$all" ] || { layers=10 width=100; }
+  graph $layers $width >p.yml
+  expect status "$(status_of oprun run p.yml --output quiet)" 0
+  check_graph $((layers * width)) $((layers * width))
+  at_most seconds $((SECONDS - start)) 60
+}
+
+# Submits a pipeline as one job with these options, and waits for its end, at most a minute.
+submitted() {
+  local job
+  job=$("$program" submit p.yml -- --output=job.out "$@")
+  job=${job##* }
+  eventually 60 eval "[ \"\$(squeue -h -t all -o %T -j $job | grep -cE 'PENDING|RUNNING|COMPLETING|CONFIGURING')\" = 0 ]"
+  cat job.out >&2
+  expect state "$(squeue -h -t all -o %T -j "$job")" COMPLETED
+}
+
+test_3() {
+  local layers=5 width=12 start=$SECONDS
+  [ -z "$all" ] || { layers=10 width=100; }
+  graph $layers $width >p.yml
+  sed -i '/^max_parallel/d' p.yml
+  submitted --nodes=4 --exclusive
+  check_graph $((layers * width)) $((layers * width))
+  [ "$(cat ran/* | sort -u | wc -l)" = 1 ] || fail "more than one job: $(cat ran/* | sort -u)"
+  at_most "seconds on four nodes" $((SECONDS - start)) 60
+  rm -rf done ran .oprun
+  start=$SECONDS
+  graph $layers $width >p.yml
+  sed -i '/^max_parallel/d' p.yml
+  submitted --nodes=1 --exclusive
+  check_graph $((layers * width)) $((layers * width))
+  at_most "seconds on one node" $((SECONDS - start)) 15
+}
+
+test_4() {
+  local index start=$SECONDS
+  { header; echo "sequence: true"; echo "steps:"; for index in $(seq 40); do echo "  - {id: s$index, run: 'echo $index >>order'}"; done; } >p.yml
+  expect status "$(status_of oprun run p.yml --output quiet)" 0
+  expect order "$(tr '\n' ' ' <order)" "$(seq -s ' ' 40) "
+  at_most seconds $((SECONDS - start)) 60
+}
+
+test_6() {
+  local kills=4 layers=4 width=8 count=0 run
+  [ -z "$all" ] || { kills=30 layers=10 width=100; }
+  pause=0.2 graph $layers $width >p.yml
+  while [ $count -lt $kills ]; do
+    "$program" run p.yml --resume --output quiet >>out 2>&1 &
+    run=$!
+    sleep "0.$((RANDOM % 9 + 1))"
+    [ $((count % 3)) -ne 2 ] || sleep 1
+    if ! kill -9 $run 2>/dev/null; then break; fi
+    wait $run 2>/dev/null || :
+    count=$((count + 1))
+  done
+  expect status "$(status_of oprun run p.yml --resume --output quiet)" 0
+  echo "killed $count times"
+  check_graph $((layers * width)) $((layers * width))
+}
+
+# Kills a virtual node with everything on it, as a power failure would.
+kill_node() {
+  local node=$1 daemon child
+  daemon=$(cat "$OPRUN_SLURM/slurmd-$node.pid")
+  kill -STOP "$daemon" 2>/dev/null || :
+  for child in $(pgrep -f "^slurmstepd: .*" || :); do
+    grep -qzs "^SLURMD_NODENAME=$node\$" "/proc/$child/environ" || continue
+    kill_tree "$child"
+  done
+  for child in $(grep -lzs "^SLURMD_NODENAME=$node\$" /proc/[0-9]*/environ | cut -d/ -f3); do
+    grep -qzs "^SLURM_CONF=$SLURM_CONF\$" "/proc/$child/environ" && kill -9 "$child" 2>/dev/null
+  done
+  kill -9 "$daemon" 2>/dev/null || :
+  rm -f "$OPRUN_SLURM/slurmd-$node.pid"
+}
+
+kill_tree() {
+  local child
+  for child in $(pgrep -P "$1" || :); do kill_tree "$child"; done
+  kill -9 "$1" 2>/dev/null || :
+}
+
+test_7() {
+  dirty
+  { header; cat <<'X'
+steps:
+  - id: long
+    run: |
+      echo $SLURMD_NODENAME >>ran
+      [ "$(wc -l <ran)" -gt 1 ] || sleep 120
+  - {id: after, depends_on: [long], run: touch after}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! node start
+  eventually 20 has_lines ran 1
+  node=$(head -n 1 ran)
+  kill_node "$node"
+  start=$SECONDS
+  scontrol update NodeName="$node" State=DOWN Reason=test
+  eventually 20 has_lines ran 2
+  at_most "seconds until it ran again" $((SECONDS - start)) 10
+  wait $run
+  [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
+  [ -e after ] && expect runs "$(wc -l <ran)" 2
+}
+
+test_8() {
+  dirty
+  { header; cat <<'X'
+steps:
+  - {id: fill, priority: high, run: "sleep 25", resources: {cpus: 8}}
+  - id: long
+    run: |
+      echo $SLURMD_NODENAME >>ran
+      [ "$(wc -l <ran)" -gt 1 ] || sleep 120
+  - {id: after, depends_on: [long], run: touch after}
+X
+  } >p.yml
+  "$program" submit p.yml -- --nodes=4 --exclusive --no-kill --output=job.out
+  local node
+  eventually 20 has_lines ran 1
+  node=$(head -n 1 ran)
+  kill_node "$node"
+  timeout 5 scontrol update NodeName="$node" State=DOWN Reason=test
+  eventually 60 test -e after
+  cat job.out >&2
+  expect runs "$(wc -l <ran)" 2
+  [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
+}
+
+test_26() {
+  cp -r "$here/../../Pipelines/cluster.yml" p.yml
+  expect status "$(status_of oprun run p.yml --param below=10000)" 0
+  grep -q 'there are 1229 prime numbers below 10000' out
+  submitted --nodes=2
+  grep -q 'there are 9592 prime numbers below 100000' job.out
+}
+
+test_25() {
+  { header; cat <<'X'
+steps:
+  - {id: fill, priority: high, run: "sleep 300", resources: {cpus: 8}}
+  - id: far
+    stop: {grace: 3s}
+    run: |
+      trap 'echo asked; exit 0' TERM
+      setsid sh -c 'echo $$ >hidden; exec sleep 300' &
+      while [ ! -s hidden ]; do sleep 0.1; done
+      echo $SLURMD_NODENAME >far
+      wait
+X
+  } >p.yml
+  "$program" submit p.yml -- --nodes=2 --exclusive --output=job.out
+  eventually 20 has_lines far 1
+  "$program" cancel
+  eventually 20 eval '[ -z "$(squeue -h --me)" ]'
+  cat job.out >&2
+  expect "the log" "$("$program" logs last far | tail -n 1)" asked
+  if kill -0 "$(cat hidden)" 2>/dev/null; then fail "something is left"; fi
+}
+
+test_9() {
+  dirty
+  { header; cat <<'X'
+steps:
+  - id: long
+    run: |
+      echo $SLURMD_NODENAME >>ran
+      echo "n=$(wc -l <ran)" >>$OPRUN_OUTPUT
+      sleep $([ "$(wc -l <ran)" -gt 1 ] && echo 12 || echo 45)
+  - {id: after, depends_on: [long], env: {N: '${{ steps.long.outputs.n }}'}, run: 'echo $N >>after'}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! node
+  eventually 20 has_lines ran 1
+  node=$(head -n 1 ran)
+  kill -9 "$(cat "$OPRUN_SLURM/slurmd-$node.pid")"
+  eventually 90 has_lines ran 2
+  wait $run
+  expect "the result that counts" "$(cat after)" 2
+}
+
+test_10() {
+  dirty
+  { header; echo "steps:"; for index in $(seq 20); do echo "  - {id: s$index, run: 'echo \$SLURM_JOB_ID >>ran.$index; sleep 5'}"; done; } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$!
+  eventually 20 eval '[ "$(squeue -h --me -t all 2>/dev/null | wc -l)" -ge 20 ]'
+  sleep 1
+  kill -9 "$(cat "$OPRUN_SLURM/slurmctld.pid")"
+  sleep 1
+  "$here/start.sh" >/dev/null
+  limit=180
+  eventually 180 eval "! kill -0 $run"
+  wait $run
+  expect "steps that ran" "$(ls ran.* | wc -l)" 20
+}
+
+# Faults at random while a graph runs: FAULTS KILLS.
+test_11() {
+  dirty
+  local layers=10 width=30 faults=15 kills=10 run done_faults=0 done_kills=0 node
+  pause=0.5 graph $layers $width >p.yml
+  "$program" run p.yml --resume --output quiet >>out 2>&1 &
+  run=$!
+  while [ $done_faults -lt $faults ] || [ $done_kills -lt $kills ]; do
+    sleep 1.$((RANDOM % 9))
+    kill -0 $run 2>/dev/null || {
+      wait $run && break
+      "$program" run p.yml --resume --output quiet >>out 2>&1 &
+      run=$!
+    }
+    case $((RANDOM % 5)) in
+      0 | 1)
+        kill -9 $run 2>/dev/null && done_kills=$((done_kills + 1))
+        wait $run 2>/dev/null || :
+        "$program" run p.yml --resume --output quiet >>out 2>&1 &
+        run=$!
+        ;;
+      2 | 3)
+        node=n$((RANDOM % 4 + 1))
+        [ -e "$OPRUN_SLURM/slurmd-$node.pid" ] || continue
+        kill_node $node
+        timeout 5 scontrol update NodeName=$node State=DOWN Reason=chaos || :
+        sleep 1
+        "$here/start.sh" >/dev/null 2>&1 || :
+        done_faults=$((done_faults + 1))
+        ;;
+      4)
+        kill "$(cat "$OPRUN_SLURM/slurmctld.pid")" 2>/dev/null || :
+        sleep 2
+        "$here/start.sh" >/dev/null 2>&1 || :
+        done_faults=$((done_faults + 1))
+        ;;
+    esac
+  done
+  echo "$done_faults faults, $done_kills kills of oprun"
+  wait $run || :
+  limit=300
+  expect status "$(status_of oprun run p.yml --resume --output quiet)" 0
+  check_graph $((layers * width)) $((layers * width * 2))
+  echo "$(cat ran/* | wc -l) runs of $((layers * width)) steps"
+}
+
+test_12() {
+  { header; cat <<'X'
+steps:
+  - {id: long, run: "echo $SLURM_JOB_ID >job; sleep 120"}
+  - {id: after, depends_on: [long], run: touch after}
+  - {id: other, run: "sleep 3; touch other"}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! start status=0
+  eventually 20 has_lines job 1
+  start=$SECONDS
+  scancel "$(cat job)"
+  wait $run || status=$?
+  cat out >&2
+  at_most seconds $((SECONDS - start)) 15
+  expect status $status 1
+  grep -q 'cancelled' out
+  [ -e other ] && [ ! -e after ]
+}
+
+test_13() {
+  dirty
+  "$here/stop.sh"
+  start_cluster MinJobAge=10
+  { header; cat <<'X'
+steps:
+  - {id: a, run: "sleep 3; exit 6", allow_failure: true}
+  - {id: b, run: "sleep 3; echo b=2 >>$OPRUN_OUTPUT"}
+  - {id: after, depends_on: [a, b], env: {B: '${{ steps.b.outputs.b }}'}, run: 'echo $B >after'}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$!
+  eventually 20 eval '[ "$(squeue -h --me -t running | wc -l)" = 2 ]'
+  kill -STOP $run
+  sleep 60
+  expect "jobs that Slurm remembers" "$(squeue -h --me -t all | wc -l)" 0
+  kill -CONT $run
+  wait $run
+  expect outputs "$(cat after)" 2
+  expect outcome "$(outcome a)" failed
+}
+
+test_14() {
+  dirty
+  { header; cat <<'X'
+steps:
+  - {id: a, run: "sleep 5"}
+  - {id: b, depends_on: [a], run: "touch b"}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! start
+  eventually 20 eval '[ "$(squeue -h --me -t running | wc -l)" = 1 ]'
+  kill "$(cat "$OPRUN_SLURM/slurmctld.pid")"
+  sleep 60
+  kill -0 $run
+  "$here/start.sh" >/dev/null
+  start=$SECONDS
+  wait $run
+  at_most "seconds after the return" $((SECONDS - start)) 15
+  cat out >&2
+  [ -e b ]
+}
+
+test_15() {
+  dirty
+  "$here/stop.sh"
+  start_cluster PreemptType=preempt/partition_prio PreemptMode=REQUEUE
+  { header; cat <<'X'
+steps:
+  - id: long
+    run: |
+      echo $SLURM_RESTART_COUNT >>ran
+      [ "$(wc -l <ran)" -gt 1 ] || sleep 120
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$!
+  eventually 20 has_lines ran 1
+  sbatch --quiet --partition=urgent --nodes=4 --exclusive --output=/dev/null --wrap 'sleep 3'
+  eventually 40 has_lines ran 2
+  wait $run
+}
+
+test_16() {
+  { header; cat <<'X'
+steps:
+  - {id: long, run: "sleep 300", resources: {time: 1m}}
+X
+  } >p.yml
+  local start=$SECONDS
+  limit=150
+  expect status "$(status_of oprun run p.yml --output quiet)" 1
+  at_most seconds $((SECONDS - start)) 110
+  grep -qi 'time limit' out
+}
+
+test_17() {
+  { header; cat <<'X'
+steps:
+  - {id: partition, run: "true", slurm: {partition: nope}}
+  - {id: memory, run: "true", resources: {memory: 9000}}
+  - {id: feature, run: "true", slurm: {constraint: nope}}
+X
+  } >p.yml
+  expect status "$(status_of oprun run p.yml --output quiet)" 1
+  for step in partition memory feature; do expect "$step" "$(outcome $step)" failed; done
+  grep -q 'nvalid partition' out
+  # Slurm takes this one, and lets it wait for ever.
+  { header; echo "steps: [{id: cpus, run: 'true', resources: {cpus: 99}}]"; } >q.yml
+  "$program" run q.yml >waits 2>&1 &
+  local run=$!
+  eventually 15 grep -q PartitionConfig waits
+  kill -INT $run
+  wait $run || :
+}
+
+test_18() {
+  { header; cat <<'X'
+steps:
+  - id: train
+    matrix: {n: [1, 2, 3]}
+    resources: {gpus: 1}
+    slurm: {extra: [--nodelist=n1]}
+    run: |
+      mkdir "on.$CUDA_VISIBLE_DEVICES"
+      ls -d on.* | wc -l >>counts
+      sleep 2
+      rmdir "on.$CUDA_VISIBLE_DEVICES"
+X
+  } >p.yml
+  expect status "$(status_of oprun run p.yml --output quiet)" 0
+  expect "most at once" "$(sort -n counts | tail -n 1)" 2
+}
+
+test_19() {
+  { header; echo "steps:"; echo "  - id: many"; echo "    matrix: {n: [$(seq -s, 200)]}"; echo "    run: sleep 120"; } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! start status=0
+  eventually 30 eval '[ "$(squeue -h --me | wc -l)" -ge 200 ]'
+  start=$SECONDS
+  kill -INT $run
+  wait $run || status=$?
+  expect status $status 130
+  eventually 10 eval '[ -z "$(squeue -h --me)" ]'
+  at_most seconds $((SECONDS - start)) 20
+}
+
+# A command of Slurm that is counted, and may be told to misbehave: NAME, BODY.
+wrap() {
+  mkdir -p bin
+  : >"calls.$1"
+  { echo '#!/bin/bash'; echo "real=$(command -v "$1")"; echo "echo \"\$*\" >>'$PWD/calls.$1'"; echo "$2"; } >"bin/$1"
+  chmod +x "bin/$1"
+}
+
+test_20() {
+  wrap squeue 'exec "$real" "$@"'
+  pause=1 graph 5 40 >p.yml
+  sed -i 's/poll: 1s/poll: 5s/' p.yml
+  local start=$SECONDS status
+  status=$(PATH=$PWD/bin:$PATH status_of oprun run p.yml --output quiet)
+  expect status "$status" 0
+  at_most "looks at the queue" "$(wc -l <calls.squeue)" $((3 + (SECONDS - start) / 4))
+  if grep -qE -- '(-j|--jobs|--json)' calls.squeue; then fail "looked by ids: $(head -n 1 calls.squeue)"; fi
+}
+
+test_21() {
+  wrap sbatch '"$real" "$@" >answer.$$; [ -e lost ] && { cat answer.$$; exit 0; }
+touch lost; echo "sbatch: error: Batch job submission failed: Zero Bytes were transmitted or received" >&2; exit 1'
+  { header; echo "steps: [{id: a, run: 'echo ran >>ran; sleep 2'}]"; } >p.yml
+  expect status "$(PATH=$PWD/bin:$PATH status_of oprun run p.yml --output quiet)" 0
+  expect runs "$(wc -l <ran)" 1
+}
+
+test_22() {
+  { header; cat <<'X'
+steps:
+  - {id: first, run: "sleep 8", slurm: {extra: [--exclusive, --nodes=4]}}
+X
+    local name
+    for name in low:low high:high normal:normal very:very_high; do
+      echo "  - {id: ${name%:*}, priority: ${name#*:}, run: 'echo ${name%:*} >>order; sleep 2', slurm: {extra: [--exclusive, --nodes=4]}}"
+    done
+  } >p.yml
+  expect status "$(status_of oprun run p.yml --output quiet)" 0
+  expect order "$(tr '\n' ' ' <order)" "very high normal low "
+}

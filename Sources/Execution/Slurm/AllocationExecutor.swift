@@ -1,0 +1,291 @@
+// The nodes of an allocation as an executor: commands run on the node that oprun is on as processes, on
+// the others as steps of the job, which `srun` starts. docs/design-slurm.md, “Allocations”.
+
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+final class AllocationExecutor: Executor {
+  let local: any Executor
+  let parts: SlurmParts
+  let allocation: Allocation
+  private var room: AllocationRoom
+  /// The commands that wait for a node, in the order of their starts.
+  private var held: [PlacedCommand] = []
+  private var placed: [CommandKey: PlacedCommand] = [:]
+  /// The commands whose `srun` this is.
+  private var placedBySrun: [CommandKey: PlacedCommand] = [:]
+  private var files: NodeFiles?
+  private var news: [CommandNews] = []
+  private var nextNumber = 1
+  private var taken: [CommandKey: [UInt8]] = [:]
+  private var lookedAt: Nanoseconds = 0
+  private let waiting: any Waiting
+  /// The variables of `srun`, which the step inherits: all but secrets.
+  private let environment: CommandEnvironment
+
+  /// How often the logs of other nodes are looked at.
+  private static let interval: Nanoseconds = 300_000_000
+  /// How long small commands may pass a large one by.
+  private static let patience: Nanoseconds = 30_000_000_000
+
+  init(
+    _ local: any Executor, _ parts: SlurmParts, _ allocation: Allocation, _ waiting: any Waiting
+  ) {
+    self.local = local
+    self.parts = parts
+    self.allocation = allocation
+    self.waiting = waiting
+    room = AllocationRoom(allocation)
+    let secret = Set(parts.secretVariables.map(\.name))
+    environment = CommandEnvironment(
+      [], inherited: Set(inheritedEnvironment().values.keys).subtracting(secret))
+  }
+
+  /// More than run at once would only wait here, where no priority counts.
+  var commandLimit: Int { min(local.commandLimit, max(1, allocation.processorCount)) }
+
+  // MARK: Start
+
+  func start(_ command: Command, at now: Nanoseconds) {
+    guard let order = command.slurm else { return local.start(command, at: now) }
+    let new = PlacedCommand(command, order, at: now)
+    guard new.processors <= room.largest else {
+      let words = AllocationMessage.tooLarge(new.processors, largest: room.largest)
+      return news.append(
+        .ended(command.key, CommandEnd(.notStarted(words, exitCode: 126))))
+    }
+    placed[command.key] = new
+    held.append(new)
+    place(at: now)
+  }
+
+  /// Starts what there is room for. Small commands pass a large one by, but not for ever.
+  private func place(at now: Nanoseconds) {
+    var found: [(PlacedCommand, Int)] = []
+    var isBlocked = false
+    held.removeAll { command in
+      guard !isBlocked,
+        let node = room.take(command.processors, avoiding: command.avoided)
+      else {
+        isBlocked = isBlocked || now - command.startedAt > Self.patience
+        return false
+      }
+      found.append((command, node))
+      return true
+    }
+    for (command, node) in found {
+      command.node = node
+      if node == allocation.own, !command.needsStep {
+        local.start(command.command, at: now)
+      } else {
+        startStep(command, on: node, at: now)
+      }
+    }
+  }
+
+  private func startStep(_ command: PlacedCommand, on node: Int, at now: Nanoseconds) {
+    command.number = nextNumber
+    nextNumber += 1
+    do throws(SystemError) {
+      let files = try openFiles()
+      try files.write(
+        TaskFile(
+          command: parts.onNode(command.command), workspace: parts.workspace, runID: parts.runID,
+          limits: TaskLimits(time: command.order.timeLimit, stop: command.order.stop),
+          secrets: parts.secrets), number: command.number)
+      let srun = command.srun(
+        on: allocation.nodes[node].name, [files.programPath, NodeTask.word, parts.folder],
+        in: environment)
+      placedBySrun[srun.key] = command
+      local.start(srun, at: now)
+      let place = CommandPlace(job: allocation.job, node: allocation.nodes[node].name)
+      news.append(.event(.placed(command.key.operation, command.key.role, place)))
+    } catch {
+      end(command, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126)), at: now)
+    }
+  }
+
+  private func openFiles() throws(SystemError) -> NodeFiles {
+    if let files { return files }
+    let made = try NodeFiles.make(in: parts.folder)
+    if parts.copiesProgram { try made.installProgram() }
+    files = made
+    return made
+  }
+
+  // MARK: Stop
+
+  func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
+    guard let command = placed[key] else { return local.stop(key, with: signal, at: now) }
+    if command.stopSignal == nil { command.stopSignal = signal }
+    guard let node = command.node else {
+      held.removeAll { $0 === command }
+      return end(
+        command, CommandEnd(.signalled(signal), duration: now - command.startedAt), at: now)
+    }
+    if command.number == 0, node == allocation.own {
+      return local.stop(key, with: signal, at: now)
+    }
+    // oprun on the node knows the stop sequence. `srun` itself would kill the step at once.
+    if let claim = try? files?.claim(of: command.number) {
+      local.start(command.signalling(claim, "TERM", in: environment), at: now)
+    } else {
+      local.stop(command.srunKey, with: SIGTERM, at: now)
+    }
+  }
+
+  func kill(_ key: CommandKey, at now: Nanoseconds) {
+    guard let command = placed[key], command.number > 0 else {
+      return local.kill(key, at: now)
+    }
+    if command.stopSignal == nil { command.stopSignal = SIGKILL }
+    // The step goes on when `srun` is killed.
+    if let claim = try? files?.claim(of: command.number) {
+      local.start(command.signalling(claim, "KILL", in: environment), at: now)
+    }
+    local.kill(command.srunKey, at: now)
+  }
+
+  // MARK: The loop
+
+  func leave(at now: Nanoseconds) { local.leave(at: now) }
+
+  func ready(_ number: Int, at now: Nanoseconds) { local.ready(number, at: now) }
+
+  func advance(to now: Nanoseconds) {
+    local.advance(to: now)
+    for item in local.takeNews() { hear(item, at: now) }
+    if now >= lookedAt + Self.interval { look(at: now) }
+  }
+
+  var deadline: Nanoseconds? {
+    let isLooking = placed.values.contains { $0.number > 0 && $0.node != nil }
+    return [local.deadline, isLooking ? lookedAt + Self.interval : nil].compactMap(\.self).min()
+  }
+
+  func takeNews() -> [CommandNews] {
+    for item in local.takeNews() { hear(item, at: waiting.now) }
+    defer { news.removeAll(keepingCapacity: true) }
+    return news
+  }
+
+  private func hear(_ item: CommandNews, at now: Nanoseconds) {
+    switch item {
+    case .outputGrew(let key, _) where PlacedCommand.isSrun(key): break
+    case .ended(let key, let end) where PlacedCommand.isSrun(key):
+      parts.directory.logs.remove(of: key.operation, key.role)
+      if let command = placedBySrun.removeValue(forKey: key) { srunEnded(command, end, at: now) }
+    case .ended(let key, let end):
+      if let command = placed[key] { self.end(command, end, at: now) } else { news.append(item) }
+    case .outputGrew, .event, .stateFailed: news.append(item)
+    }
+  }
+
+  func outputs(of key: CommandKey) -> [UInt8]? {
+    taken.removeValue(forKey: key) ?? local.outputs(of: key)
+  }
+
+  var marks: RunMarks { local.marks }
+
+  var startTimes: [CommandKey: Nanoseconds] {
+    placed.mapValues(\.startedAt).merging(local.startTimes) { first, _ in first }
+  }
+
+  var spareDescriptorCount: Int { local.spareDescriptorCount }
+
+  func close() {
+    local.close()
+    if files != nil { NodeFiles.remove(from: parts.directory) }
+  }
+
+  // MARK: Ends
+
+  /// Shows logs that have grown, and takes results that were not seen when `srun` ended.
+  private func look(at now: Nanoseconds) {
+    lookedAt = now
+    for command in placed.values.sorted(by: { $0.number < $1.number })
+    where command.number > 0 && command.node != nil {
+      if command.srunEndedAt == nil {
+        showLog(of: command)
+      } else {
+        takeResult(of: command, at: now)
+      }
+    }
+  }
+
+  private func srunEnded(_ command: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
+    command.srunEndedAt = now
+    command.srunFailed = end.status != .exited(0)
+    takeResult(of: command, at: now)
+  }
+
+  private func takeResult(of command: PlacedCommand, at now: Nanoseconds) {
+    let start = TaskStart(task: command.number, restart: allocation.restart)
+    if let result = try? files?.result(of: start) {
+      for event in result.events { news.append(.event(event.kind(of: command.key.operation))) }
+      if let failure = result.stateFailure { news.append(.stateFailed(failure)) }
+      taken[command.key] = result.outputs ?? []
+      return end(command, result.end, at: now)
+    }
+    if let signal = command.stopSignal {
+      showLog(of: command)
+      return end(
+        command,
+        CommandEnd(
+          .signalled(signal), duration: now - command.startedAt,
+          outputByteCount: command.toldByteCount), at: now)
+    }
+    let hasBegun = (try? files?.claim(of: command.number)) != .some(nil)
+    if hasBegun, now < (command.srunEndedAt ?? now) + parts.plan.fileWait { return }
+    lose(command, hasBegun: hasBegun, at: now)
+  }
+
+  /// There is no result, and there will be none: the node is gone, or the step could not be started.
+  private func lose(_ command: PlacedCommand, hasBegun: Bool, at now: Nanoseconds) {
+    guard let node = command.node else { return }
+    let name = allocation.nodes[node].name
+    let words = AllocationMessage.noResult(on: name, command.lastWords(in: parts.folder))
+    if hasBegun || command.tries >= 2, room.lose(node) {
+      news.append(.event(.notice(AllocationMessage.lost(name))))
+    }
+    let request = command.order.request
+    let mayRepeat = !hasBegun || request.onNodeFailure == .retry
+    guard mayRepeat, command.tries < request.infrastructureRetries,
+      command.processors <= room.largest
+    else {
+      return end(
+        command, CommandEnd(.lost(words), duration: now - command.startedAt), at: now)
+    }
+    news.append(.event(.notice(AllocationMessage.again(command.step, words))))
+    room.putBack(command.processors, on: node)
+    command.returned(from: node)
+    held.insert(command, at: 0)
+    place(at: now)
+  }
+
+  private func end(_ command: PlacedCommand, _ end: CommandEnd, at now: Nanoseconds) {
+    placed[command.key] = nil
+    if command.number > 0 { showLog(of: command) }
+    news.append(.ended(command.key, end))
+    if let node = command.node { room.putBack(command.processors, on: node) }
+    place(at: now)
+  }
+
+  /// Lets those who show output find the log of a command on another node.
+  private func showLog(of command: PlacedCommand) {
+    if command.log == nil {
+      let descriptor = parts.directory.open(command.command.logName)
+      guard descriptor >= 0 else { return }
+      let log = LogFile(owning: descriptor)
+      command.log = log
+      parts.directory.logs.add(log, of: command.key.operation, command.key.role)
+    }
+    guard let size = command.log?.size, size > command.toldByteCount else { return }
+    command.toldByteCount = size
+    news.append(.outputGrew(command.key, byteCount: size))
+  }
+}

@@ -1,0 +1,134 @@
+// A command that has, or waits for, a place in an allocation, and the words of the `srun` that starts it on
+// another node.
+
+import Diagnostics
+import Glibc
+import Plans
+import RunFiles
+import Running
+import Scheduling
+
+final class PlacedCommand {
+  let command: Command
+  let order: SlurmOrder
+  let startedAt: Nanoseconds
+  /// The index of its node; nil while it waits for one.
+  var node: Int?
+  /// The number of its task; 0 if it is a process of this node.
+  var number = 0
+  /// How often it was lost, and where.
+  private(set) var tries = 0
+  private(set) var avoided: Set<Int> = []
+  var stopSignal: Int32?
+  var srunEndedAt: Nanoseconds?
+  var srunFailed = false
+  var log: LogFile?
+  var toldByteCount = 0
+
+  var key: CommandKey { command.key }
+
+  init(_ command: Command, _ order: SlurmOrder, at now: Nanoseconds) {
+    self.command = command
+    self.order = order
+    startedAt = now
+  }
+
+  var step: String {
+    command.variables.first { $0.name == OprunVariable.step.rawValue }?.value ?? command.logName
+  }
+
+  private func wholes(_ resource: SlurmResource) -> Int {
+    Int(((order.request.resources[resource] ?? 0) + 999_999) / 1_000_000)
+  }
+
+  var processors: Int { max(1, wholes(.cpus)) }
+
+  /// Slurm itself must divide what it asks for.
+  var needsStep: Bool { wholes(.gpus) > 0 }
+
+  func returned(from node: Int) {
+    avoided.insert(node)
+    tries += 1
+    self.node = nil
+    srunEndedAt = nil
+    srunFailed = false
+    log = nil
+    toldByteCount = 0
+  }
+
+  // MARK: srun
+
+  /// Numbers of probes from here on are of no condition, but of commands that oprun itself needs.
+  private static let firstNumber = 1 << 40
+
+  static func isSrun(_ key: CommandKey) -> Bool {
+    if case .probe(let number) = key.role { number >= firstNumber } else { false }
+  }
+
+  var srunKey: CommandKey {
+    CommandKey(operation: key.operation, role: .probe(Self.firstNumber + number))
+  }
+
+  func srun(on node: String, _ task: [String], in environment: CommandEnvironment) -> Command {
+    var words = [
+      "srun", "--quiet", "--exact", "--nodes=1", "--ntasks=1", "--nodelist=\(node)",
+      "--cpus-per-task=\(processors)", "--input=none", "--export=ALL", "--kill-on-bad-exit=0",
+      "--job-name=\(step.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(40))",
+    ]
+    words += order.request.options.filter { option in
+      ["--mem=", "--gpus="].contains { option.hasPrefix($0) }
+    }
+    return ofOprun(srunKey, words + task + [String(number)], outputName, in: environment)
+  }
+
+  /// Sends a signal to all processes of a step of the job.
+  func signalling(
+    _ step: String, _ signal: String, in environment: CommandEnvironment
+  ) -> Command {
+    let repetition = signal == "KILL" ? 2 : 1
+    let key = CommandKey(
+      operation: key.operation, role: .probe(Self.firstNumber + number), repetition: repetition)
+    return ofOprun(
+      key, ["scancel", "--quiet", "--signal=\(signal)", step],
+      "@node/jobs/\(number).\(signal).out", in: environment)
+  }
+
+  /// What the commands of Slurm said last.
+  func lastWords(in folder: String) -> String? {
+    let descriptor = open(
+      "\(folder)/\(outputName)", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    return LastWords.line(of: LogFile(owning: descriptor))
+  }
+
+  private var outputName: String { "@node/jobs/\(number).out" }
+
+  private func ofOprun(
+    _ key: CommandKey, _ words: [String], _ output: String, in environment: CommandEnvironment
+  ) -> Command {
+    Command(
+      key, .words(words), in: environment, settings: StepSettings(),
+      files: (log: output, outputs: "\(output).outputs"))
+  }
+}
+
+/// What is said about an allocation.
+enum AllocationMessage {
+  static func tooLarge(_ count: Int, largest: Int) -> String {
+    largest == 0
+      ? "no node of the allocation is left"
+      : "it asks for \(count) processors, and no node of the allocation has more than \(largest)"
+  }
+
+  static func noResult(on node: String, _ words: String?) -> String {
+    "the command on node \(quoted(node)) has left no result" + (words.map { " (\($0))" } ?? "")
+  }
+
+  static func lost(_ node: String) -> String {
+    "nothing more runs on node \(quoted(node)), which has lost a step"
+  }
+
+  static func again(_ step: String, _ words: String) -> String {
+    "step \(quoted(step)) is started again: \(words)"
+  }
+}

@@ -1,0 +1,162 @@
+// `oprun submit`: a pipeline as one job of Slurm. The pipeline is checked here; everything else happens in
+// the job.
+
+import CLinux
+import Diagnostics
+import Execution
+import Expressions
+import Glibc
+import Pipelines
+import Plans
+import Reporting
+import RunFiles
+
+extension Tool {
+  func submit(_ invocation: Invocation) throws(UsageFailure) -> Int32 {
+    let file = invocation.operands[0]
+    if file == "-" { throw .submitsStandardInput(invocation.command) }
+    if let word = invocation.rest.first(where: Submission.isRefused) {
+      throw .submitsOtherwise(word, invocation.command)
+    }
+    let options = planningOptions(invocation, nil)
+    let plan: Plan
+    switch self.plan(file, options) {
+    case .failure(let exit): return exit.status
+    case .success(let known): plan = known
+    }
+    let secret = plan.secrets.first { $0.location == .environment }
+    if let secret {
+      say(
+        "secret \(quoted(secret.name)) comes from the environment, which Slurm keeps with the job",
+        help: "take it from a file, with 'from: file'")
+      return ExitStatus.usage
+    }
+    keepUntilExit(plan)
+    return submit(file, invocation)
+  }
+
+  private func submit(_ file: String, _ invocation: Invocation) -> Int32 {
+    do throws(SystemError) {
+      let folder = try currentFolder()
+      let isTrial = invocation.isOn(Options.submitNothing)
+      guard let program = isTrial ? "oprun" : try program(invocation) else {
+        return ExitStatus.cannotWrite
+      }
+      let submission = Submission(
+        invocation, program: program, state: absolute(stateDirectory(invocation), in: folder),
+        folder: folder)
+      if isTrial {
+        output.write(submission.shown)
+        return ExitStatus.success
+      }
+      output.flush()
+      throw submission.perform()
+    } catch {
+      say(error.message)
+      return ExitStatus.internalError
+    }
+  }
+
+  /// The absolute path of a copy of oprun that nodes see; nil if there can be none, which has been said.
+  private func program(_ invocation: Invocation) throws(SystemError) -> String? {
+    let path = absolute(stateDirectory(invocation), in: try currentFolder())
+    let state: StateFolder
+    do throws(StateFailure) {
+      state = try StateDirectory(path: path).make()
+    } catch {
+      say(error.message, help: error.help)
+      return nil
+    }
+    return try copyProgram(to: state)
+  }
+}
+
+private func absolute(_ path: String, in folder: String) -> String {
+  path.hasPrefix("/") ? path : "\(folder)/\(path)"
+}
+
+/// One call of `sbatch`, as a value.
+struct Submission {
+  /// The words of the command.
+  let words: [String]
+  /// What the job runs.
+  let script: String
+
+  init(_ invocation: Invocation, program: String, state: String, folder: String) {
+    var run = ["run", "--executor=slurm", "--state-dir=\(state)"]
+    run += invocation.words(of: Submission.passed)
+    run += ["--"] + invocation.operands
+    let file = invocation.operands[0].split(separator: "/").last.map(String.init) ?? "oprun"
+    words =
+      [
+        "sbatch", "--job-name=\(Submission.jobName(file))", "--chdir=\(folder)", "--requeue",
+        "--open-mode=append",
+      ] + invocation.rest
+    // A job that Slurm starts again goes on with what it had done.
+    script = """
+      #!/bin/sh
+      [ "${SLURM_RESTART_COUNT:-0}" = 0 ] || set -- --resume
+      exec \(shellQuoted(program)) \(run[0]) "$@" \(run.dropFirst().map(shellQuoted).joined(separator: " "))
+
+      """
+  }
+
+  /// The options that the job's oprun gets.
+  static let passed = [
+    Options.param, Options.jobs, Options.failFast, Options.failurePolicy, Options.strict,
+    Options.timeout, Options.durable, Options.lock, Options.noCache, Options.refresh,
+  ]
+
+  /// Whether a word for `sbatch` would make the job something else.
+  static func isRefused(_ word: String) -> Bool {
+    ["--wrap", "--array", "-a"].contains { word == $0 || word.hasPrefix($0 + "=") }
+  }
+
+  /// What would be done, for people.
+  var shown: String {
+    words.map(shellQuoted).joined(separator: " ") + " <<'EOF'\n" + script + "EOF\n"
+  }
+
+  /// Becomes `sbatch`, which says which job it is; returns if that cannot be.
+  func perform() -> SystemError {
+    let file = clinux_memory_file("oprun")
+    guard file >= 0 else { return SystemError("cannot create a file in memory", errno: -file) }
+    let bytes = Array(script.utf8)
+    guard write(file, bytes, bytes.count) == bytes.count, lseek(file, 0, SEEK_SET) == 0,
+      dup2(file, STDIN_FILENO) == STDIN_FILENO
+    else { return SystemError("cannot create a file in memory", errno: errno) }
+    Submission.forgetOtherJobs()
+    var pointers = words.map { strdup($0) } + [nil]
+    execvp("sbatch", &pointers)
+    return SystemError("cannot run 'sbatch'", errno: errno)
+  }
+
+  /// Takes away what would direct `sbatch`, and what says about a job that oprun may be in, or a run.
+  private static func forgetOtherJobs() {
+    for name in inheritedEnvironment().values.keys where name != "SLURM_CONF" {
+      if ["SLURM_", "SBATCH_"].contains(where: name.hasPrefix) { unsetenv(name) }
+      if OprunVariable(rawValue: name) != nil { unsetenv(name) }
+    }
+  }
+
+  private static func jobName(_ file: String) -> String {
+    String(
+      file.prefix(60).map { character in
+        character.isASCII && (character.isLetter || character.isNumber || "._-".contains(character))
+          ? character : "_"
+      })
+  }
+}
+
+extension Invocation {
+  /// The words of options that stand on the command line.
+  fileprivate func words(of options: [Option]) -> [String] {
+    options.filter(isGiven).flatMap { option -> [String] in
+      if option.value == nil { return isOn(option) ? [option.flag] : [] }
+      if let count = count(option) { return ["\(option.flag)=\(count)"] }
+      if let time = duration(option) { return ["\(option.flag)=\(time / 1_000_000)ms"] }
+      let assignments = assignments(option).map { "\(option.flag)=\($0.name)=\($0.value)" }
+      return assignments + texts(option).map { "\(option.flag)=\($0)" }
+    }
+  }
+}

@@ -1,0 +1,214 @@
+// The nodes of an allocation as an executor: processes that do what the tests say stand for those here and
+// for `srun`, and the tests write what nodes would.
+
+import Plans
+import RunFiles
+import Running
+import Scheduling
+import Testing
+
+@testable import Execution
+
+struct AllocationExecutorTests {
+  private let folder = TemporaryRun()
+  private let here = FakeProcesses()
+  private let executor: AllocationExecutor
+
+  init() throws {
+    let variables = [
+      "SLURM_JOB_ID": "12", "SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_CPUS_PER_NODE": "2(x3)",
+      "SLURMD_NODENAME": "n1",
+    ]
+    var parts = SlurmParts(
+      plan: SlurmPlan(), runID: "r1", directory: folder.directory, folder: folder.directory.path,
+      workspace: "/work", secrets: [], secretVariables: [], earlier: nil)
+    parts.copiesProgram = false
+    executor = AllocationExecutor(
+      here, parts, try #require(Allocation { variables[$0] }), VirtualWaiting())
+  }
+
+  private func start(
+    _ number: Int, cpus: Int64 = 2, gpus: Int64 = 0,
+    onNodeFailure: SlurmRequest.NodeFailure = .retry
+  ) -> CommandKey {
+    var request = SlurmRequest()
+    request.resources[.cpus] = cpus * 1_000_000
+    if gpus > 0 { request.resources[.gpus] = gpus * 1_000_000 }
+    request.onNodeFailure = onNodeFailure
+    let key = CommandKey(operation: OperationID(number), role: .attempt(1))
+    var command = Command(
+      key, .words(["step\(number)"]), in: CommandEnvironment([]), settings: StepSettings(),
+      files: (log: "s\(number).1.log", outputs: "s\(number).1.outputs"))
+    command.slurm = SlurmOrder(request, StepSettings(), priority: 0)
+    executor.start(command, at: 0)
+    return key
+  }
+
+  private func files() throws -> NodeFiles { try NodeFiles.open(in: folder.directory.path) }
+
+  private func begin(_ task: Int) throws { _ = try files().claim(task, for: "12.\(task)") }
+
+  private func write(_ end: CommandEnd, of task: Int) throws {
+    let place = TaskPlace(host: "n2", job: "12.\(task)", processID: 1, began: 0)
+    let key = CommandKey(operation: OperationID(0), role: .attempt(1))
+    var result = TaskResult(key: key, end: end, place: place)
+    result.outputs = Array("a=1\n".utf8)
+    try files().write(result.encoded, to: .results, "\(task).0")
+  }
+
+  /// What is reported up to a time, without places.
+  private func news(at time: Nanoseconds = 1) -> [String] {
+    executor.advance(to: time)
+    return executor.takeNews().compactMap { item in
+      switch item {
+      case .ended(let key, let end): "s\(key.operation.index) \(end.status)"
+      case .event(.notice(let text)): text
+      case .event, .outputGrew: nil
+      case .stateFailed(let text): text
+      }
+    }
+  }
+
+  @Test func `commands run here first, then on the other nodes, and the rest waits`() throws {
+    let first = start(0)
+    for number in 1...3 { _ = start(number) }
+    #expect(
+      here.calls == [
+        "step0",
+        "srun n2 \(folder.directory.path)/@node/oprun __task \(folder.directory.path) 1",
+        "srun n3 \(folder.directory.path)/@node/oprun __task \(folder.directory.path) 2",
+      ])
+    here.end(first, CommandEnd(.exited(0)))
+    #expect(news() == ["s0 exited(0)"])
+    #expect(here.calls.last == "step3")
+  }
+
+  @Test func `a step that needs a GPU is started by srun, also here`() {
+    _ = start(0, gpus: 1)
+    #expect(here.calls.last?.hasPrefix("srun n1 ") == true)
+  }
+
+  @Test func `the result of the node is that of the command, whatever srun says`() throws {
+    _ = start(0)
+    let far = start(1)
+    try begin(1)
+    try write(CommandEnd(.exited(3)), of: 1)
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    #expect(news() == ["s1 exited(3)"])
+    #expect(executor.outputs(of: far) == Array("a=1\n".utf8))
+  }
+
+  @Test func `a step without a result is no success, and runs again on another node`() throws {
+    _ = start(0)
+    _ = start(1)
+    try begin(1)
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(0)))
+    #expect(news() == [])
+    #expect(
+      news(at: 61 * second) == [
+        "nothing more runs on node 'n2', which has lost a step",
+        "step 's1.1.log' is started again: the command on node 'n2' has left no result",
+      ])
+    #expect(here.calls.last?.hasPrefix("srun n3 ") == true)
+    try begin(2)
+    try write(CommandEnd(.exited(0)), of: 2)
+    here.end(here.key(ofSrun: 2), CommandEnd(.exited(0)))
+    #expect(news(at: 62 * second) == ["s1 exited(0)"])
+  }
+
+  @Test func `one that must not run twice is lost`() throws {
+    _ = start(0)
+    _ = start(1, onNodeFailure: .fail)
+    try begin(1)
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    _ = news()
+    #expect(
+      news(at: 61 * second) == [
+        "nothing more runs on node 'n2', which has lost a step",
+        "s1 lost(\"the command on node \\'n2\\' has left no result\")",
+      ])
+  }
+
+  @Test func `a step that could not be started is tried again at once`() throws {
+    _ = start(0)
+    _ = start(1, onNodeFailure: .fail)
+    here.end(here.key(ofSrun: 1), CommandEnd(.exited(1)))
+    #expect(
+      news() == ["step 's1.1.log' is started again: the command on node 'n2' has left no result"])
+    #expect(here.calls.last?.hasPrefix("srun n3 ") == true)
+  }
+
+  @Test func `a stop reaches the step, and a kill everything in it`() throws {
+    let near = start(0)
+    let far = start(1)
+    try begin(1)
+    executor.stop(near, with: 2, at: 1)
+    executor.stop(far, with: 2, at: 1)
+    executor.kill(far, at: 2)
+    #expect(
+      here.calls.suffix(4) == [
+        "stop 0 2", "scancel --quiet --signal=TERM 12.1", "scancel --quiet --signal=KILL 12.1",
+        "kill srun 1",
+      ])
+    here.end(here.key(ofSrun: 1), CommandEnd(.signalled(9)))
+    #expect(news() == ["s1 signalled(2)"])
+  }
+
+  @Test func `a command that waits for a node can be stopped, and one that fits none is refused`() {
+    for number in 0...2 { _ = start(number) }
+    let waits = start(3)
+    executor.stop(waits, with: 15, at: 1)
+    _ = start(4, cpus: 3)
+    #expect(
+      news() == [
+        "s3 signalled(15)",
+        "s4 notStarted(\"it asks for 3 processors, and no node of the allocation has more than 2\", exitCode: 126)",
+      ])
+  }
+}
+
+/// Processes that end when a test says so.
+private final class FakeProcesses: Executor {
+  private(set) var calls: [String] = []
+  private var keys: [Int: CommandKey] = [:]
+  private var news: [CommandNews] = []
+
+  let commandLimit = 1000
+
+  func start(_ command: Command, at now: Nanoseconds) {
+    guard case .words(let words) = command.work else { return }
+    let task = Int(words.last ?? "") ?? 0
+    guard words[0] == "srun" else { return calls.append(words.joined(separator: " ")) }
+    keys[task] = command.key
+    let node = words.first { $0.hasPrefix("--nodelist=") }?.dropFirst("--nodelist=".count) ?? ""
+    calls.append("srun \(node) " + words.suffix(4).joined(separator: " "))
+  }
+
+  func key(ofSrun task: Int) -> CommandKey {
+    keys[task] ?? CommandKey(operation: OperationID(-1), role: .attempt(0))
+  }
+
+  func end(_ key: CommandKey, _ end: CommandEnd) { news.append(.ended(key, end)) }
+
+  func stop(_ key: CommandKey, with signal: Int32, at now: Nanoseconds) {
+    calls.append("stop \(name(of: key)) \(signal)")
+  }
+
+  func kill(_ key: CommandKey, at now: Nanoseconds) { calls.append("kill \(name(of: key))") }
+
+  private func name(of key: CommandKey) -> String {
+    keys.first { $0.value == key }.map { "srun \($0.key)" } ?? "\(key.operation.index)"
+  }
+
+  func leave(at now: Nanoseconds) {}
+  func ready(_ number: Int, at now: Nanoseconds) {}
+  func advance(to now: Nanoseconds) {}
+  let deadline: Nanoseconds? = nil
+
+  func takeNews() -> [CommandNews] {
+    defer { news = [] }
+    return news
+  }
+
+  func close() {}
+}
