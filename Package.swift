@@ -52,6 +52,7 @@ let package = Package(
     module("Plans", ["BuiltinSteps", "Diagnostics", "Expressions", "Scheduling", "CPCRE2"]),
     module(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
+    module("Formatting", ["CYAML"]),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(
@@ -79,7 +80,7 @@ let package = Package(
       name: "oprun",
       dependencies: [
         "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
-        "Pipelines", "RunFiles", "Caching", "Execution", "State", "Reporting",
+        "Pipelines", "Formatting", "RunFiles", "Caching", "Execution", "State", "Reporting",
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -104,8 +105,9 @@ let package = Package(
       "PipelinesTests",
       [
         "Pipelines", "Plans", "Expressions", "ExpressionSamples", "BuiltinSteps", "Diagnostics",
-        "Scheduling", "TestSupport",
+        "Scheduling", "Formatting", "TestSupport",
       ]),
+    tests("FormattingTests", ["Formatting", "TestSupport"]),
     tests("RunFilesTests", ["RunFiles", "Plans", "Scheduling"]),
     tests(
       "StateTests",

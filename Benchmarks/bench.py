@@ -13,6 +13,7 @@ from pathlib import Path
 import caching
 import language
 import masking
+import observing
 import tables
 import workload
 from measuring import Bench, Runner
@@ -249,6 +250,35 @@ class Rows:
     def cache(self):
         return caching.measure(self)
 
+    def watched(self):
+        count = 1000 if self.quick else 10_000
+        runners = self.bench.measure(
+            observing.displays(self.bench, self.oprun, count), self.rounds)
+        title = f"{count:,} steps in a terminal"
+        for runner, goal in zip(runners[1:], ("1.02", "1.03")):
+            if runner.samples and runners[0].samples:
+                ratio = runner.ratio(runners[0], "processor")
+                self.figures.append((f"{title}: {runner.name}", f"{ratio:.2f} × quiet, processor time",
+                                     f"≤ {goal} × quiet"))
+        answer, idle = observing.answers(self.bench, self.oprun, count)
+        self.figures.append((f"A status of {count:,} steps", f"{answer:.1f} ms", "≤ 5 ms"))
+        self.figures.append(("A second of a run that waits", f"{idle:.2f} ms", "nothing"))
+        return tables.table(
+            title, "Each step is `/bin/true`, two at once. The events go into a file.", runners)
+
+    def recorded(self):
+        count = 1000 if self.quick else 10_000
+        folder = observing.record(self.bench, self.oprun, count)
+        runners = self.bench.measure(observing.views(self.oprun, folder, count), 2 * self.rounds + 1)
+        title = f"A recorded run of {count:,} steps"
+        self.add_figure(f"{title}: analysis", runners[1], wall, "≤ 200 ms")
+        reports = [runner for runner in runners if runner.name.startswith("report") and runner.samples]
+        total = sum(runner.wall() for runner in reports)
+        self.figures.append((f"{title}: {len(reports)} reports", tables.time(total), "≤ 500 ms"))
+        self.add_figure(f"{title}: completion of a step", runners[-1], wall, "≤ 30 ms")
+        return tables.table(
+            title, "A layered graph, looked at when it is over. Each report replays the run.", runners)
+
 
 def wall(runner):
     return tables.time(runner.wall())
@@ -259,7 +289,7 @@ def memory(runner):
 
 
 ROWS = ["independent", "chain", "layered", "dry_run", "expressions", "start", "one_step", "makespan",
-        "output", "small_output", "masking", "cache"]
+        "output", "small_output", "masking", "watched", "recorded", "cache"]
 
 
 def verify(bench, oprun):

@@ -91,6 +91,9 @@ package struct LoadedPipeline {
   /// The declared secrets, as far as the files could be read.
   package var secrets: [SecretSource] { loader.models.secrets }
 
+  /// The paths of the files that were read, the pipeline's first.
+  package var paths: [String] { loader.sources.files.map(\.path) }
+
   package func plan(_ options: PlanningOptions) throws(PlanningFailure) -> Plan {
     let sources = loader.sources
     if loader.isCutShort {

@@ -97,6 +97,13 @@ extension Plan {
     }
     return plan
   }
+
+  /// The same plan with other durations of some steps.
+  package func expecting(_ durations: [OperationID: Nanoseconds]) -> Plan {
+    var plan = self
+    for (operation, duration) in durations { plan.graph.setExpected(duration, of: operation) }
+    return plan
+  }
 }
 
 extension Plan {

@@ -150,6 +150,58 @@ extension RunMachine {
     active[operation] != nil || gate(of: operation) != nil
   }
 
+  /// Whether it runs, waits for another attempt, or has failed; never true for a group.
+  package func isOfInterest(_ operation: OperationID) -> Bool {
+    guard groups.members(of: operation).isEmpty else { return false }
+    return switch scheduler.state(of: operation) {
+    case .running: true
+    case .ended(let ending): ending.outcome.isFailure && !ending.isAllowed
+    case .waiting, .ready, .paused: attempt(of: operation) != nil
+    }
+  }
+
+  /// The first operation of interest at an index or after it; the number of operations if there is none.
+  /// Linear, without a call per operation from another module, each of which would copy the machine.
+  package func nextOfInterest(from index: Int) -> Int {
+    var index = index
+    while index < steps.count, !isOfInterest(OperationID(index)) { index += 1 }
+    return index
+  }
+
+  /// The numbers of steps in each state. Groups are not counted: their members are.
+  package struct StateCounts: Equatable, Sendable {
+    package var steps = 0
+    package var waiting = 0
+    package var ready = 0
+    package var running = 0
+    /// Those that failed although that is allowed.
+    package var allowed = 0
+    /// All other ones that have ended, by the raw value of the outcome.
+    package var ended = [Int](repeating: 0, count: Outcome.allCases.count)
+  }
+
+  /// Counts the states of all steps. Linear.
+  package func countStates() -> StateCounts {
+    var counts = StateCounts()
+    for index in 0..<steps.count {
+      let operation = OperationID(index)
+      guard groups.members(of: operation).isEmpty else { continue }
+      counts.steps += 1
+      switch scheduler.state(of: operation) {
+      case .waiting, .paused: counts.waiting += 1
+      case .ready: counts.ready += 1
+      case .running: counts.running += 1
+      case .ended(let ending):
+        if ending.isAllowed {
+          counts.allowed += 1
+        } else {
+          counts.ended[Int(ending.outcome.rawValue)] += 1
+        }
+      }
+    }
+    return counts
+  }
+
   /// So many commands can run at the same time, whatever the queues allow.
   package var commandCapacity: Int { commandLimit }
 }

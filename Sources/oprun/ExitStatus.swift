@@ -4,6 +4,8 @@ enum ExitStatus {
   static let success: Int32 = 0
   /// Something would run, with `--dry-run --exit-code`.
   static let wouldRun: Int32 = 1
+  /// A file would change, with `fmt --check`.
+  static let wouldChange: Int32 = 1
   static let usage: Int32 = 2
   static let invalidPipeline: Int32 = 3
   static let emptySelection: Int32 = 4
@@ -22,7 +24,7 @@ enum ExitStatus {
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; or a run in progress refused what it was asked"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; or a run in progress refused what it was asked"
     ),
     (
       "2",

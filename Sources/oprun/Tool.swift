@@ -55,6 +55,7 @@ struct Tool {
     case Command.run.name: try run(invocation)
     case Command.graph.name: graph(invocation)
     case Command.validate.name: validate(invocation)
+    case Command.format.name: format(invocation)
     case Command.test.name: test(invocation)
     case Command.list.name: list(invocation)
     case Command.initialize.name: initialize(invocation)

@@ -96,12 +96,12 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
 
   private static let outcomes: Set = ["plan", "errors", "bad parameters", "no selection"]
 
-  /// The result, in the form of the last part.
-  func outcome() -> String {
+  /// The result, in the form of the last part. Other files may take the place of those of the case.
+  func outcome(_ otherFiles: [String: String]? = nil) -> String {
     var options = PlanningOptions(processorCount: 2, selection: selection)
     options.parameters = parameters
     options.environment = environment
-    let files = self.files
+    let files = otherFiles ?? self.files
     options.files = PipelineFiles { path, _ in .success(files[path].map { Array($0.utf8) }) }
     switch planned(Array((files["pipeline.yml"] ?? "").utf8), options) {
     case .plan(let plan): return "--- plan\n" + plan.described
@@ -114,7 +114,7 @@ struct LanguageCase: Sendable, CustomTestStringConvertible {
 
 extension Plan {
   /// Each operation with what it waits for and what it runs.
-  fileprivate var described: String {
+  var described: String {
     steps.indices.map { described(OperationID($0)) }.joined()
   }
 

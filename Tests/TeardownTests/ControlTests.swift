@@ -113,6 +113,24 @@ import Testing
     #expect(emulator.faults == [])
   }
 
+  @Test func `and change it are named when the run is shown`() throws {
+    let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
+    _ = try #require(ControlSocket(of: run))
+    #expect(try run.ask("pause").hasSuffix("\n0\n"))
+    #expect(try run.ask("continue").hasSuffix("\n0\n"))
+    run.touch("over")
+    #expect(run.wait() == 0)
+    let shown = try run.ask("show --json").dropLast("0\n".count)
+    let fields = try #require(
+      JSONSerialization.jsonObject(with: Data(shown.utf8)) as? [String: Any])
+    let changes = try #require(fields["changes"] as? [[String: Any]])
+    let user = try #require(changes.first?["by"] as? String)
+    #expect(changes.map { $0["action"] as? String } == ["pause", "continue"])
+    #expect(
+      changes.map { $0["words"] as? String } == ["paused by \(user)", "continued by \(user)"])
+    #expect(changes.allSatisfy { $0["at_ms"] is Int })
+  }
+
   @Test func `hear that a run which was killed is no longer in progress`() throws {
     let run = try OprunProcess(Self.waiting, arguments: "--output quiet")
     let control = try #require(ControlSocket(of: run))

@@ -34,6 +34,10 @@ struct ControlFeed {
     if changed.updateValue(end ?? known, forKey: operation) == nil { order.append(operation) }
   }
 
+  /// Leaves out the operations before this one that have not been told. What becomes of them is
+  /// told only as a change.
+  mutating func skip(to index: Int) { cursor = max(cursor, index) }
+
   /// The next operation to tell; nil if there is none at present.
   mutating func next(of count: Int) -> (operation: OperationID, end: CommandEnd?)? {
     if cursor < count {

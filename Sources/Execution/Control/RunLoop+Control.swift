@@ -82,6 +82,7 @@ extension RunLoop {
       connection.add(runLine(at: time))
     }
     while !connection.isFull {
+      if !feed.isWhole { feed.skip(to: machine.nextOfInterest(from: feed.cursor)) }
       guard let (operation, end) = feed.next(of: machine.steps.count) else {
         if !feed.hasToldAll {
           feed.hasToldAll = true

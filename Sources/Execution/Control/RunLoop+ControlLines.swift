@@ -107,31 +107,14 @@ extension RunLoop {
     if let reason = machine.stopReason {
       fields.add("stopping", masked(reason.words { machine.steps[$0].id }))
     }
-    var counts = [Int](repeating: 0, count: Outcome.allCases.count)
-    var states = (steps: 0, waiting: 0, ready: 0, running: 0, allowed: 0)
-    for index in 0..<machine.steps.count {
-      let operation = OperationID(index)
-      if isGroup(operation) { continue }
-      states.steps += 1
-      switch machine.scheduler.state(of: operation) {
-      case .waiting, .paused: states.waiting += 1
-      case .ready: states.ready += 1
-      case .running: states.running += 1
-      case .ended(let ending):
-        if ending.isAllowed {
-          states.allowed += 1
-        } else {
-          counts[Int(ending.outcome.rawValue)] += 1
-        }
-      }
-    }
-    fields.add("steps", states.steps)
-    fields.add("waiting", states.waiting)
-    fields.add("ready", states.ready)
-    fields.add("running", states.running)
-    fields.add("allowed", states.allowed)
+    let counts = machine.countStates()
+    fields.add("steps", counts.steps)
+    fields.add("waiting", counts.waiting)
+    fields.add("ready", counts.ready)
+    fields.add("running", counts.running)
+    fields.add("allowed", counts.allowed)
     for outcome in Outcome.allCases {
-      fields.add(outcome.word, counts[Int(outcome.rawValue)])
+      fields.add(outcome.word, counts.ended[Int(outcome.rawValue)])
     }
     let queues = machine.plan.queues.indices.map { queueObject(QueueID($0)) }
     fields.add("queues", json: "[" + queues.joined(separator: ",") + "]")
@@ -168,14 +151,7 @@ extension RunLoop {
     let state = machine.scheduler.state(of: operation)
     let role = machine.role(of: operation)
     let isGroup = isGroup(operation)
-    if !feed.isWhole {
-      guard !isGroup else { return nil }
-      switch state {
-      case .running: break
-      case .ended(let ending): if !ending.outcome.isFailure || ending.isAllowed { return nil }
-      case .waiting, .ready, .paused: if machine.attempt(of: operation) == nil { return nil }
-      }
-    }
+    if !feed.isWhole, !machine.isOfInterest(operation) { return nil }
     var fields = Fields()
     fields.add("step", name(of: operation))
     fields.add("number", operation.index)

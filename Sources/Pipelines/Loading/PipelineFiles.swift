@@ -12,7 +12,7 @@ package struct PipelineFiles: Sendable {
     @Sendable (_ path: String, _ directory: String?) -> Result<[UInt8]?, InputFailure>
 
   /// The same for all paths of one file.
-  let identity: @Sendable (_ path: String) -> String
+  package let identity: @Sendable (_ path: String) -> String
 
   package init(
     read:

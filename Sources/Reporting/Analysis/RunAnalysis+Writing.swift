@@ -13,15 +13,15 @@ extension RunAnalysis {
     writePath(to: sink)
     writeWaits(to: sink)
     if let changed {
-      let real = makespan()
       sink.write("\nwhat if  ")
       sink.write(elapsed: changed)
       sink.write(" instead of ")
-      sink.write(elapsed: real)
-      sink.write(changed < real ? ", " : changed > real ? ", longer by " : ": no difference\n")
-      guard changed != real else { return }
-      sink.write(elapsed: abs(real - changed))
-      sink.write(changed < real ? " less\n" : "\n")
+      sink.write(elapsed: simulated)
+      let verdict = changed < simulated ? ", " : ", longer by "
+      sink.write(changed == simulated ? ": no difference\n" : verdict)
+      guard changed != simulated else { return }
+      sink.write(elapsed: abs(simulated - changed))
+      sink.write(changed < simulated ? " less\n" : "\n")
     }
   }
 
@@ -38,7 +38,7 @@ extension RunAnalysis {
     sink.write(" of work, ")
     let tenths = record.wallTime > 0 ? Int(work * 10 / record.wallTime) : 0
     sink.write("\(tenths / 10).\(tenths % 10) at once on average; simulated ")
-    sink.write(elapsed: makespan())
+    sink.write(elapsed: simulated)
     sink.writeNewline()
   }
 
@@ -108,7 +108,7 @@ extension RunAnalysis {
     sink.write(field: "run", isFirst: true)
     sink.write(json: record.beginning?.runID ?? "")
     let times: [(StaticString, Nanoseconds?)] = [
-      ("wall_ms", record.wallTime), ("work_ms", work), ("simulated_ms", makespan()),
+      ("wall_ms", record.wallTime), ("work_ms", work), ("simulated_ms", simulated),
       ("what_if_ms", changed),
     ]
     for case (let name, let time?) in times {

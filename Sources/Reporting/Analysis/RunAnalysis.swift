@@ -33,16 +33,18 @@ package struct RunAnalysis {
   }
 
   let record: RunRecord
+  /// The plan, with the durations that were measured.
   private let plan: Plan
-  private let durations: [String: Nanoseconds]
+  /// How long the run takes if it is simulated as it was.
+  let simulated: Nanoseconds
 
   /// Analyses a run; `plan` is the one that it ran.
   package init(_ events: [RunEvent], _ plan: Plan, _ directory: RunDirectory, _ masker: Masker?) {
     var record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
     for event in events { record.observe(event) }
     self.record = record
-    self.plan = plan
-    durations = Self.durations(record, plan)
+    self.plan = plan.expecting(Self.durations(record, plan))
+    simulated = Forecast(self.plan).makespan
   }
 
   /// How long the steps of the plan took. A step whose instances were not known took as long as all of
@@ -63,15 +65,20 @@ package struct RunAnalysis {
   }
 
   /// How long the run would take in a scenario.
-  package func makespan(_ scenario: Scenario = Scenario()) -> Nanoseconds {
-    var durations = durations
-    for (id, time) in durations {
-      if scenario.removed.contains(where: { Self.means($0, id) }) { durations[id] = 0 }
-      for (word, factor) in scenario.faster where Self.means(word, id) {
-        durations[id] = Nanoseconds(Double(time) / factor)
+  package func makespan(_ scenario: Scenario) -> Nanoseconds {
+    var durations: [OperationID: Nanoseconds] = [:]
+    for (index, step) in plan.steps.enumerated() {
+      let operation = OperationID(index)
+      for (word, factor) in scenario.faster where Self.means(word, step.id) {
+        durations[operation] = Nanoseconds(Double(duration(of: operation)) / factor)
       }
+      if scenario.removed.contains(where: { Self.means($0, step.id) }) { durations[operation] = 0 }
     }
     return Forecast(plan.with(widths: scenario.widths).expecting(durations)).makespan
+  }
+
+  private func duration(of operation: OperationID) -> Nanoseconds {
+    plan.graph.expected(of: operation) ?? 0
   }
 
   /// Whether a word names a step, or one that it is an instance or a member of.
@@ -81,23 +88,20 @@ package struct RunAnalysis {
 
   /// The steps of the critical path that took longest, and what it would bring to shorten them.
   func path(limit: Int) -> [PathStep] {
-    let simulated = makespan()
     let steps = Dictionary(record.steps.map { ($0.operation, $0) }) { first, _ in first }
     let longest = record.criticalPath.compactMap { steps[$0] }.enumerated()
       .sorted { ($1.element.duration, $0.offset) < ($0.element.duration, $1.offset) }
       .prefix(limit).sorted { $0.offset < $1.offset }.map(\.element)
     return longest.map { step in
-      let id = plan.steps[record.operations.planned(step.operation).index].id
-      var removed = Scenario()
-      removed.removed = [id]
-      // A tenth shorter.
-      var shorter = Scenario()
-      shorter.faster = [id: 10.0 / 9]
+      let planned = record.operations.planned(step.operation)
+      // A step whose instances were not known took as long as all of them together.
+      let duration = duration(of: planned)
+      let atMost = simulated - Forecast(plan.expecting([planned: 0])).makespan
+      let shorter = Forecast(plan.expecting([planned: duration - duration / 10])).makespan
       let tenth = Double(max(1, step.duration)) / 10
-      let gain = Double(simulated - makespan(shorter))
       return PathStep(
         operation: step.operation, duration: step.duration,
-        atMost: max(0, simulated - makespan(removed)), worth: min(1, max(0, gain / tenth)))
+        atMost: max(0, atMost), worth: min(1, max(0, Double(simulated - shorter) / tenth)))
     }
   }
 }

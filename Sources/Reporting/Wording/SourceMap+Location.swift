@@ -5,8 +5,11 @@ import Diagnostics
 extension SourceMap {
   /// `file:line`; empty without a file.
   func location(of span: Span) -> String {
-    guard !files.isEmpty else { return "" }
-    let position = position(of: span)
-    return "\(position.path):\(position.line)"
+    files.isEmpty ? "" : position(of: span).location
   }
+}
+
+extension Position {
+  /// `file:line`.
+  var location: String { "\(path):\(line)" }
 }

@@ -215,6 +215,16 @@ struct Command: Sendable {
       Options.allCases, Options.update, Options.testJUnit, Options.json, Options.color,
     ])
 
+  static let format = Command(
+    name: "fmt", operands: "[FILE…]", operandCount: 0...Int.max,
+    summary: "format pipeline files, without changing what they mean",
+    details: """
+      Indentation, spaces and blank lines change; comments, quotes, the order of keys and the text of
+      scripts do not. A file with errors is left alone. An included file is formatted if the pipeline
+      that includes it is named, too. With -, standard input is formatted to standard output.
+      """,
+    options: [Options.check])
+
   static let list = Command(
     name: "list", operands: "[FILE]", operandCount: 0...1,
     summary: "list the steps of a pipeline in file order",
@@ -255,7 +265,7 @@ struct Command: Sendable {
 
   static let all = [
     run, resume, status, pause, proceed, cancel, retry, set, history, show, logs, report, analyze,
-    prune, why, trace, graph, validate, test, list, schema, initialize, completions, help,
+    prune, why, trace, graph, validate, format, test, list, schema, initialize, completions, help,
   ]
 
   /// Commands that are known by name but do not exist yet.

@@ -147,6 +147,9 @@ enum Options {
     summary: "write what happened in the place of what was expected")
   static let schemaOfTests = Option(
     "tests", variable: "OPRUN_SCHEMA_TESTS", summary: "the schema of files with tests instead")
+  static let check = Option(
+    "check", variable: "OPRUN_FMT_CHECK",
+    summary: "show what would change, write nothing; exit with status 1 if anything would")
   static let queueWidth = Option(
     "queue", nil, .assignment, variable: "", isRepeatable: true,
     summary: "what if the queue NAME ran VALUE steps at once; may be repeated")

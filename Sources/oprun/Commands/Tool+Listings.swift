@@ -41,13 +41,7 @@ extension Tool {
   }
 
   private func validate(_ path: String, _ invocation: Invocation) -> Bool {
-    var options = PlanningOptions()
-    setSurroundings(of: &options)
-    // The values of parameters do not belong to the file.
-    options.environment = [:]
-    options.undecodable = [:]
-    options.demandsAllParameters = false
-    options.showsEveryStep = true
+    let options = validationOptions()
     guard var pipeline = load(path, options) else { return false }
     let format = invocation.choice(Options.reportFormat, default: DiagnosticFormat.human)
     let color = invocation.choice(Options.color, default: ColorChoice.auto)
@@ -70,6 +64,17 @@ extension Tool {
           columns: Terminal.width(of: STDOUT_FILENO)))
       return false
     }
+  }
+
+  /// The options for checking a file: the values of parameters do not belong to it.
+  func validationOptions() -> PlanningOptions {
+    var options = PlanningOptions()
+    setSurroundings(of: &options)
+    options.environment = [:]
+    options.undecodable = [:]
+    options.demandsAllParameters = false
+    options.showsEveryStep = true
+    return options
   }
 
   func writeSchema(_ invocation: Invocation) -> Int32 {

@@ -27,6 +27,19 @@ extension Tool {
     output.write("}")
   }
 
+  func writeFields(of changes: [RecordedChange]) {
+    if changes.isEmpty { return }
+    output.write(field: "changes")
+    output.write(jsonList: changes) { change in
+      output.write("\n{\"action\":")
+      output.write(json: change.action)
+      write("at_ms", milliseconds: change.time)
+      write("by", change.user)
+      write("words", change.words)
+      output.write("}")
+    }
+  }
+
   func writeFields(of steps: [RecordedStep], _ shown: ShownRun) {
     output.write(field: "results")
     output.write(jsonList: steps) { step in

@@ -17,7 +17,10 @@ extension Tool {
       guard let shown = shownRun(run, store) else { return ExitStatus.cannotWrite }
       let chosen = try steps(words, among: shown.steps, of: run.name, .show)
       if invocation.isOn(Options.json) {
-        write(json: run, store) { writeFields(of: chosen, shown) }
+        write(json: run, store) {
+          writeFields(of: (try? store.changes(of: run)) ?? [])
+          writeFields(of: chosen, shown)
+        }
         output.writeNewline()
       } else {
         if words.isEmpty { writeHead(run, store) } else { clipOutput() }

@@ -19,7 +19,7 @@ extension Tool {
     if let target = invocation.text(Options.testJUnit) {
       do throws(SystemError) {
         let text = TestReport.junit(files.map { ($0.path, $0.sources, $0.results) })
-        try writeWhole(Array(text.utf8), to: target)
+        try replaceFile(target, with: Array(text.utf8))
       } catch {
         say(error.message)
         return ExitStatus.cannotWrite
@@ -86,29 +86,12 @@ extension Tool {
     let bytes = file.updated
     if bytes == file.bytes { return true }
     do throws(SystemError) {
-      try writeWhole(bytes, to: file.path)
+      try replaceFile(file.path, with: bytes)
       return true
     } catch {
       say(error.message)
       return false
     }
-  }
-
-  /// Replaces a file as a whole.
-  private func writeWhole(_ bytes: [UInt8], to path: String) throws(SystemError) {
-    let action = "cannot write \(quoted(path))"
-    let temporary = path + ".oprun-\(getpid())"
-    var status = stat()
-    let mode = stat(path, &status) == 0 ? status.st_mode & 0o777 : 0o644
-    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-    guard file >= 0 else { throw SystemError(action, errno: errno) }
-    let isWritten = Glibc.write(file, bytes, bytes.count) == bytes.count
-    let error = errno
-    close(file)
-    if isWritten, rename(temporary, path) == 0 { return }
-    let cause = isWritten ? errno : error
-    unlink(temporary)
-    throw SystemError(action, errno: cause)
   }
 
   private func show(_ file: TestedFile, _ invocation: Invocation) {

@@ -101,10 +101,11 @@ struct HTMLReport: Report {
 
   private func writeSteps(_ record: RunRecord, to sink: ByteSink) {
     var rest = Self.mostOfTails
+    let positions = SourcePositions(record.operations.plan.sources)
     withUnsafeTemporaryAllocation(byteCount: Self.mostOfTail, alignment: 16) { buffer in
       sink.write(jsonList: record.steps) { step in
         sink.write("{")
-        write(step, record, to: sink)
+        write(step, record, positions, to: sink)
         if rest > 0, let tail = record.tail(of: step, limit: Self.tailLength, buffer: buffer) {
           let text = tail.lines.joined(separator: "\n")
           rest -= text.utf8.count
@@ -120,7 +121,9 @@ struct HTMLReport: Report {
     }
   }
 
-  private func write(_ record: StepRecord, _ run: RunRecord, to sink: ByteSink) {
+  private func write(
+    _ record: StepRecord, _ run: RunRecord, _ positions: SourcePositions, to sink: ByteSink
+  ) {
     let operations = run.operations
     let step = operations.step(record.operation)
     sink.write(field: "id", isFirst: true)
@@ -140,7 +143,7 @@ struct HTMLReport: Report {
     sink.write(field: "end")
     sink.write(milliseconds: record.end)
     sink.write(field: "place")
-    sink.write(json: operations.plan.sources.location(of: step.span))
+    sink.write(json: positions.position(of: step.span)?.location ?? "")
     if let command = record.settled.command ?? step.work.shown?.text {
       sink.write(field: "command")
       sink.write(json: command)
