@@ -177,7 +177,7 @@ private let slurmExamples: [String: KeyExamples] = [
   "mode": KeyExamples(
     ["auto", "job", "allocation"],
     refused: [
-      ("jobs", "'mode' must be 'auto', 'job' or 'allocation', not 'jobs'")
+      ("jobs", "'mode' must be one of auto, job, allocation, not 'jobs'")
     ]),
   "max_queued": KeyExamples(
     ["1", "5000"],
@@ -418,7 +418,7 @@ let stepExamples = TableExamples(
       ]),
     "resources": KeyExamples(
       [
-        "{cpu: 4}", "{cpu: 1G}", "{cpus: 9, memory: 1T, gpus: 4, time: 3d, tmp: 5M}",
+        "{cpu: 4}", "{cpu: 1G}", "{memory: 1T, gpus: 4, time: 3d, tmp: 5M}",
         "{cpu: 0.000001}", "{cpu: 0}", "{}",
       ],
       refused: [

@@ -99,7 +99,7 @@ struct PipelineErrorTests {
       messages(
         "resources: {cpu: x}\nqueues: {q: 5}\n"
           + step("run: x\nqueue: q\nresources: {cpu: 5}")) == [
-          "1:18: 'cpu' must be a number, not 'x'",
+          "1:18: 'cpu' must be a number, a size such as 2G or a duration such as 30m, not 'x'",
           "2:13: 'q' must be a map with 'max_parallel', not the number 5",
         ])
     #expect(
