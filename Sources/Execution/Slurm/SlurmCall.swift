@@ -172,9 +172,11 @@ enum Submission: Hashable {
     let sentence = slurmSentence(answer.errors)
     if answer.exitStatus == nil {
       self = .unknown("sbatch did not answer")
-    } else if Self.limits.contains(where: answer.errors.contains) {
+    } else if Self.limits.contains(where: { answer.errors.containsText($0) }) {
       self = .tooMany(sentence)
-    } else if answer.exitStatus != 0, Self.refusals.contains(where: answer.errors.contains) {
+    } else if answer.exitStatus != 0,
+      Self.refusals.contains(where: { answer.errors.containsText($0) })
+    {
       self = .refused(sentence)
     } else {
       self = .unknown(sentence.isEmpty ? "sbatch said nothing" : sentence)

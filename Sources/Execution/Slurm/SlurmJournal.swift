@@ -125,10 +125,8 @@ private func escaped(_ text: String) -> String {
 
 private func unescaped(_ text: Substring) -> String {
   guard text.contains("%") else { return String(text) }
-  return ["%09": "\t", "%0A": "\n"].reduce(String(text)) { result, pair in
-    result.split(separator: pair.key, omittingEmptySubsequences: false).joined(
-      separator: pair.value)
-  }.split(separator: "%25", omittingEmptySubsequences: false).joined(separator: "%")
+  return text.replacingText("%09", with: "\t").replacingText("%0A", with: "\n")
+    .replacingText("%25", with: "%")
 }
 
 /// The first 16 hexadecimal digits of a text's SHA-256.
