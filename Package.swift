@@ -12,7 +12,12 @@ let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+/// For what a run does once and not for each step: small instead of fast. docs/releasing.md, "Size".
+let compact = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = settings
+) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
@@ -47,12 +52,12 @@ let package = Package(
     module("Masking"),
     module("Processors", ["CLinux"]),
     module("OperationKit", ["Processors", "Scheduling"]),
-    module("BuiltinSteps", ["Diagnostics"]),
+    module("BuiltinSteps", ["Diagnostics"], compact),
     module("Expressions", ["Diagnostics"]),
     module("Plans", ["BuiltinSteps", "Diagnostics", "Expressions", "Scheduling", "CPCRE2"]),
     module(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
-    module("Formatting", ["CYAML"]),
+    module("Formatting", ["CYAML"], compact),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(
@@ -82,7 +87,7 @@ let package = Package(
         "BuiltinSteps", "CLinux", "Diagnostics", "Processors", "Scheduling", "Masking", "Plans",
         "Pipelines", "Formatting", "RunFiles", "Caching", "Execution", "State", "Reporting",
       ],
-      swiftSettings: settings),
+      swiftSettings: compact),
     .executableTarget(
       name: "oprun-steps",
       dependencies: [
