@@ -57,7 +57,7 @@ let package = Package(
     module("Plans", ["BuiltinSteps", "Diagnostics", "Expressions", "Scheduling", "CPCRE2"]),
     module(
       "Pipelines", ["BuiltinSteps", "Diagnostics", "Expressions", "Plans", "Scheduling", "CYAML"]),
-    module("Formatting", ["CYAML"], compact),
+    module("Formatting", ["CYAML", "Diagnostics"], compact),
     module("RunFiles", ["Plans", "Scheduling", "Diagnostics", "CCrypto"]),
     module("Running", ["Plans", "Scheduling"]),
     module(

@@ -2,6 +2,7 @@
 // it; it knows nothing about rules.
 
 import CYAML
+import Diagnostics
 import Glibc
 
 /// One token of a YAML text, with its bytes.
@@ -34,14 +35,12 @@ struct Token {
 struct TokenStream: ~Copyable {
   // libyaml keeps pointers into the parser, so it must not move.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
-  private let text: UnsafeBufferPointer<UInt8>
-  private var character = 0
-  private var byte = 0
+  private var offsets: CharacterOffsets
 
   /// Starts with the first token. `text` must be UTF-8 without a byte order mark, and must outlive the
   /// stream.
   init(_ text: UnsafeBufferPointer<UInt8>) {
-    self.text = text
+    offsets = CharacterOffsets(text, isASCII: false)
     parser = makeParser(text)
   }
 
@@ -54,8 +53,8 @@ struct TokenStream: ~Copyable {
       guard yaml_parser_scan(parser, &token) == 1 else { return nil }
       defer { yaml_token_delete(&token) }
       guard let kind = Self.kind(of: token) else { continue }
-      let start = byteOffset(of: token.start_mark.index)
-      return Token(kind: kind, start: start, end: byteOffset(of: token.end_mark.index))
+      let start = offsets.byteOffset(of: token.start_mark.index)
+      return Token(kind: kind, start: start, end: offsets.byteOffset(of: token.end_mark.index))
     }
   }
 
@@ -89,21 +88,6 @@ struct TokenStream: ~Copyable {
     case YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE: .block
     default: .quoted
     }
-  }
-
-  /// libyaml counts characters. Tokens come in file order, so the cursor moves a little at a time.
-  private mutating func byteOffset(of target: Int) -> Int {
-    while character < target, byte < text.count {
-      byte += 1
-      while byte < text.count, text[byte] & 0xC0 == 0x80 { byte += 1 }
-      character += 1
-    }
-    while character > target, byte > 0 {
-      byte -= 1
-      while byte > 0, text[byte] & 0xC0 == 0x80 { byte -= 1 }
-      character -= 1
-    }
-    return byte
   }
 }
 
