@@ -2,18 +2,15 @@
 
 /// A size such as `1.5 MB`, in powers of 1000 like everything that is measured.
 func shownBytes(_ count: Int) -> String {
-  let units = ["B", "kB", "MB", "GB", "TB"]
-  var unit = 0
-  var divisor = 1
-  while count >= divisor * 1000 - divisor / 2, unit + 1 < units.count {
-    unit += 1
-    divisor *= 1000
+  for (unit, size) in [
+    ("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000),
+  ]
+  where count >= size - size / 2000 {
+    let tenths = (count * 10 + size / 2) / size
+    let text = tenths >= 100 ? "\((count + size / 2) / size)" : "\(tenths / 10).\(tenths % 10)"
+    return "\(text) \(unit)"
   }
-  if unit == 0 { return "\(count) B" }
-  let tenths = (count * 10 + divisor / 2) / divisor
-  let text =
-    tenths >= 100 ? "\((count + divisor / 2) / divisor)" : "\(tenths / 10).\(tenths % 10)"
-  return "\(text) \(units[unit])"
+  return "\(count) B"
 }
 
 /// A configured size, as it would be written: `512K`, `2M`.
