@@ -57,7 +57,7 @@ package struct AffectedSteps {
     spread()
   }
 
-  /// A service that declares nothing is company for others, and serves them as it did.
+  /// A service that declares nothing only serves other steps, as it did before.
   private func mayBe(_ reason: Reason, of operation: OperationID) -> Bool {
     if case .undeclared = reason { return plan.graph.takesSlot(operation) }
     return true

@@ -86,6 +86,50 @@ struct HTMLReportTests {
     #expect(end.errors == "")
   }
 
+  /// The second step ends when the page shows that the first one has.
+  @Test func `is written while the run lasts`() throws {
+    let place = try Workspace(named: "report", holding: [])
+    try place.write(
+      """
+      name: long
+      steps:
+        - {id: first, run: "true"}
+        - id: second
+          depends_on: [first]
+          timeout: 60s
+          run: until grep -q '"id":"first"' report.html 2>/dev/null; do sleep 0.05; done; cp report.html then.html
+      """, to: "pipeline.yml")
+    let end = try place.run(
+      """
+      oprun pipeline.yml --output quiet --report report.html
+      for page in then report; do
+        chromium-headless-shell --no-sandbox --disable-gpu --enable-logging=stderr \
+          --dump-dom "file://$PWD/$page.html" >page.html 2>log || echo "NOT TESTED: no browser"
+        grep CONSOLE log
+        python3 - <<'END'
+      import html, re
+      page = open("page.html").read()
+      number = r"20\\d{6}-[0-9a-z-]+ · .* UTC|[0-9.]+m?s|\\d+%"
+      text = lambda part: re.sub(number, "~", html.unescape(re.sub("<[^>]*>", " ", part)))
+      print(*(" ".join(text(part).split()) for part in re.findall('<header class="verdict.*?</header>', page, re.S)))
+      print(*(" ".join(text(part).split()) for part in re.findall('<div class="card">(.*?)</div>', page, re.S)), sep=", ")
+      print(*re.findall(r'<rect class="bar (\\w+)', page))
+      END
+      done
+      """)
+    #expect(
+      end.output == """
+        … long running for ~ when this page was written; reload it for news ~
+        1 succeeded, 1 running, ~ so far, ~ of work, 1 at most at once, ~ of the slots used
+        good none
+        ✓ long ~ · exit 0
+        2 succeeded, ~ wall time, ~ of work, 1 at most at once, ~ of the slots used
+        good good
+
+        """)
+    #expect(end.errors == "")
+  }
+
   /// Times differ from run to run, so the times of the run before are written over.
   @Test func `compares a run with the one before`() throws {
     let place = try Workspace(named: "report", holding: [])

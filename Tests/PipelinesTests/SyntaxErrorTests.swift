@@ -97,6 +97,50 @@ struct SyntaxErrorTests {
         """)
   }
 
+  @Test func `a line in the column of its item's dash is told how far to move`() {
+    #expect(
+      errors("steps:\n  - id: a\n  run: x\n") == """
+        pipeline.yml:3:3: error: expected '- ' at the indentation of the list around it
+         3 |   run: x
+           |   ^
+         2 |   - id: a
+           |   ~ the list begins here
+          help: to belong to the item above, this line must be indented by 2 more
+        pipeline.yml: 1 error
+
+        """)
+  }
+
+  @Test(arguments: ["id:t", "id:\u{A0}t"])
+  func `a missing space is shown where it is missing`(line: String) {
+    #expect(
+      errors("steps:\n  - \(line)\n    run: x\n") == """
+        pipeline.yml:2:7: error: no space after ':'
+         2 |   - \(line)
+           |       ^
+          help: a key is followed by ': ', as in 'id: …'
+        pipeline.yml: 1 error
+
+        """)
+    #expect(
+      messages("steps:\n  - run: curl\n      https://a: b\n") == ["3:16: a ':' is not allowed here"]
+    )
+  }
+
+  @Test(arguments: [
+    ("run: [ -f y ] && echo", "1:16: a list ends with its bracket, and nothing may follow it"),
+    ("run: | echo hi", "1:8: the text of '|' or '>' begins on the next line"),
+    (
+      "run: \"C:\\x\"",
+      "1:9: the escape '\\x' in a double-quoted string lacks its hexadecimal digits"
+    ),
+    ("steps: [", "1:8: this list is never closed with ']'"),
+    ("run: {{ x }}", "1:7: a key must be a string, not a list, a map or an alias"),
+  ])
+  func `what libyaml says in its own words is explained`(text: String, message: String) {
+    #expect(messages(text + "\n") == [message])
+  }
+
   @Test func `other slips are explained`() {
     #expect(
       messages("steps:\n  - id: a\n    run x\n    name: b\n") == [

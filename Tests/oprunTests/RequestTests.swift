@@ -129,6 +129,20 @@ private let noFile =
       "'build' is not a file, and no 'oprun.yml' or 'pipeline.yml' with such a step is here or in a directory above [run]"
     ),
     ("--jbos 4 a.yml", "unknown option '--jbos'; did you mean '--jobs'? [run]"),
+    ("--watch a.yml", "unknown option '--watch'; did you mean 'oprun watch'? [run]"),
+    ("--quiet a.yml", "unknown option '--quiet'; did you mean '--output quiet'? [run]"),
+    ("--no-color a.yml", "unknown option '--no-color'; did you mean '--color never'? [run]"),
+    ("--parallel 2 a.yml", "unknown option '--parallel'; did you mean '--jobs N'? [run]"),
+    ("--var a=1 a.yml", "unknown option '--var'; did you mean '--param NAME=VALUE'? [run]"),
+    ("-k a.yml", "unknown option '-k'; a run goes on after a failure; '--fail-fast' ends it [run]"),
+    ("-V", "unknown option '-V'; did you mean '--version'? [run]"),
+    (
+      "-f a.yml", "unknown option '-f'; the pipeline file is the first argument: oprun FILE [run]"
+    ),
+    (
+      "validate --json a.yml",
+      "unknown option '--json'; did you mean '--format json'? [validate]"
+    ),
     ("--versoin", "unknown option '--versoin'; did you mean '--version'? [run]"),
     ("-x a.yml", "unknown option '-x' [run]"),
     ("-nx a.yml", "unknown option '-x' [run]"),

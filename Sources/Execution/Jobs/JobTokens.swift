@@ -59,7 +59,7 @@ struct JobTokens {
     return true
   }
 
-  /// Gives up what is not needed, and returns it: it belongs into the pool. Our own tokens stay here
+  /// Gives up what is not needed, and returns it: it belongs to the pool. Our own tokens stay here
   /// while nobody else could take them.
   mutating func takeSurplus(inUse: Int) -> [UInt8] {
     if size != nil, users == 0 { return [] }

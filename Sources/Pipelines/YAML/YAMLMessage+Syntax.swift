@@ -33,7 +33,7 @@ private struct SyntaxFault {
   }
 
   var diagnostic: Diagnostic {
-    if let stray = textBehindQuote { return stray }
+    if let known = textBehindQuote ?? textBehindBracket ?? missingSpace { return known }
     return switch fault.problem {
     case let problem where problem.containsText("tab character"): tab
     case "found character that cannot start any token": badStart
@@ -46,7 +46,9 @@ private struct SyntaxFault {
     case "mapping values are not allowed in this context": strayColon
     case "block sequence entries are not allowed in this context": strayDash
     case "could not find expected ':'": missingColon
-    case "found unknown escape character": badEscape
+    case "found unknown escape character", "did not find expected hexdecimal number": badEscape
+    case "did not find expected comment or line break": textBehindBlockSign
+    case "did not find expected node content" where character == nil: unclosedBracket
     case "did not find expected <document start>":
       Diagnostic("unexpected content: the pipeline above this is complete", at: place)
     case "found undefined tag handle": Diagnostic("tags are not allowed here", at: place)
@@ -67,6 +69,36 @@ private struct SyntaxFault {
     return Diagnostic(
       "a quoted string ends with its quote, and nothing may follow it", at: place,
       help: "put the whole string in quotes, and double the single quotes in it: 'it''s'")
+  }
+
+  /// Text after a bracket, as in `[ -f x ] && y`: libyaml takes `&&` for an anchor.
+  private var textBehindBracket: Diagnostic? {
+    let problems = ["did not find expected key", "alphabetic or numeric character"]
+    guard problems.contains(where: { fault.problem.containsText($0) }) else { return nil }
+    let start = min(Int(place.start) - base, text.count)
+    let signs = [UInt8](" \t&*".utf8)
+    guard let last = text[..<start].last(where: { !signs.contains($0) }),
+      last == UInt8(ascii: "]") || last == UInt8(ascii: "}")
+    else { return nil }
+    return Diagnostic(
+      "\(last == UInt8(ascii: "]") ? "a list" : "a map") ends with its bracket, and nothing may follow it",
+      at: place, help: "put the whole string in quotes, or below '|'")
+  }
+
+  private var textBehindBlockSign: Diagnostic {
+    Diagnostic(
+      "the text of '|' or '>' begins on the next line", at: place,
+      help: "move it there, and indent it further than the key")
+  }
+
+  /// The innermost bracket that is open at the end.
+  private var unclosedBracket: Diagnostic {
+    let open = text.lastIndex { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "{") }
+    guard let open else { return Diagnostic("a value is missing at the end", at: place) }
+    let isList = text[open] == UInt8(ascii: "[")
+    return Diagnostic(
+      "this \(isList ? "list" : "map") is never closed with '\(isList ? "]" : "}")'",
+      at: Span(start: base + open, end: base + open + 1))
   }
 
   private var tab: Diagnostic {
@@ -107,7 +139,56 @@ private struct SyntaxFault {
     Diagnostic(
       "expected \(expected) at the indentation of the \(what) around it", at: place,
       secondary: [.init(opening, "the \(what) begins here")],
-      help: "indent this line like the lines around it")
+      help: distanceToItem.map {
+        "to belong to the item above, this line must be indented by \($0) more"
+      }
+        ?? "indent this line like the lines around it")
+  }
+
+  /// How many columns the first key of the list item above is to the right of this line, if this line
+  /// begins in the column of the item's dash.
+  private var distanceToItem: Int? {
+    let start = Int(place.start) - base
+    let column = start - self.start(ofLineWith: start)
+    var line = self.start(ofLineWith: start)
+    while line > 0 {
+      line = self.start(ofLineWith: line - 1)
+      let words = text[line...].prefix { $0 != UInt8(ascii: "\n") }
+      let dash = words.prefix { $0 == UInt8(ascii: " ") }.count
+      if dash > column { continue }
+      guard dash == column, words.dropFirst(dash).first == UInt8(ascii: "-") else { return nil }
+      return 1 + words.dropFirst(dash + 1).prefix { $0 == UInt8(ascii: " ") }.count
+    }
+    return nil
+  }
+
+  private func start(ofLineWith offset: Int) -> Int {
+    text[..<offset].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+  }
+
+  /// A key without a space behind its colon in the line before, as in `id:build`. To libyaml that is a
+  /// string, which the next line continues.
+  private var missingSpace: Diagnostic? {
+    guard fault.problem == "mapping values are not allowed in this context" else { return nil }
+    let end = start(ofLineWith: min(Int(place.start) - base, text.count))
+    guard end > 0 else { return nil }
+    let start = start(ofLineWith: end - 1)
+    let line = text[start..<end - 1]
+    let key = line.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "-") }
+    let name = key.prefix { $0 != UInt8(ascii: ":") }
+    let value = key.dropFirst(name.count + 1)
+    guard !name.isEmpty, name.allSatisfy(isKeyCharacter), let first = value.first,
+      first != UInt8(ascii: " "), !value.starts(with: "//".utf8)
+    else { return nil }
+    let colon = base + name.endIndex
+    return Diagnostic(
+      "no space after ':'", at: Span(start: colon, end: colon + 1),
+      help: "a key is followed by ': ', as in '\(String(decoding: name, as: UTF8.self)): …'")
+  }
+
+  private func isKeyCharacter(_ byte: UInt8) -> Bool {
+    let character = Character(UnicodeScalar(byte))
+    return byte < 0x80 && (character.isLetter || character.isNumber) || byte == UInt8(ascii: "_")
   }
 
   private var strayColon: Diagnostic {
@@ -128,14 +209,18 @@ private struct SyntaxFault {
       help: "a key is followed by ': ', a list item begins with '- '")
   }
 
-  /// A bad escape; libyaml's mark is at the backslash.
+  /// A bad escape; libyaml's mark is at the backslash, or behind the letter after it.
   private var badEscape: Diagnostic {
-    let start = Int(place.start) - base
+    let end = min(Int(place.start) - base + 1, text.count)
+    let start = text[..<end].lastIndex(of: UInt8(ascii: "\\")) ?? end
     let rest = String(decoding: text[start...].prefix(5), as: UTF8.self)
     let escape = String(String.UnicodeScalarView(rest.unicodeScalars.prefix(2)))
+    let isIncomplete = fault.problem.containsText("number")
     return Diagnostic(
-      "unknown escape \(quoted(escape)) in a double-quoted string",
-      at: Span(start: Int(place.start), end: Int(place.start) + escape.utf8.count),
+      isIncomplete
+        ? "the escape \(quoted(escape)) in a double-quoted string lacks its hexadecimal digits"
+        : "unknown escape \(quoted(escape)) in a double-quoted string",
+      at: Span(start: base + start, end: base + start + escape.utf8.count),
       help: "write '\\\\' for a backslash, or use single quotes")
   }
 

@@ -62,7 +62,9 @@ enum YAMLMessage {
   }
 
   static func complexKey(at span: Span) -> Diagnostic {
-    Diagnostic("a key must be a string, not a list, a map or an alias", at: span)
+    Diagnostic(
+      "a key must be a string, not a list, a map or an alias", at: span,
+      help: "a string that begins with '{' or '[' stands in quotes")
   }
 
   static func tag(_ name: String, at span: Span) -> Diagnostic {

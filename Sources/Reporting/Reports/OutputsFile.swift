@@ -34,7 +34,7 @@ package final class OutputsFile: RunObserver {
   }
 
   private func write() throws(ObserverFailure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+    let descriptor = openForWriting(path, O_APPEND | O_NOCTTY)
     guard descriptor >= 0 else { throw failure(errno) }
     let sink = ByteSink(descriptor: descriptor)
     for output in outputs {

@@ -5,7 +5,7 @@ import Glibc
 package import Masking
 package import Plans
 package import RunFiles
-import Scheduling
+package import Scheduling
 
 /// A format of a report.
 protocol Report {
@@ -29,17 +29,23 @@ package struct ReportTarget {
   }
 }
 
-/// Records a run, and writes its reports at the end.
+/// Records a run, and writes its reports at the end. A page is also written while the run lasts, for a
+/// browser that shows it.
 package final class ReportFiles: RunObserver {
   private let targets: [ReportTarget]
   private let masker: Masker?
   private var record: RunRecord
+  /// When pages are written next; nil if nothing has happened since they were.
+  package private(set) var deadline: Nanoseconds?
+  private var earliestDraft = firstDraft
+  private let hasPages: Bool
   /// Messages about what could not be appended: a file of the CI runner does not make a run fail.
   package private(set) var warnings: [String] = []
 
   package init(_ targets: [ReportTarget], plan: Plan, directory: RunDirectory, masker: Masker?) {
     self.targets = targets
     self.masker = masker
+    hasPages = targets.contains { $0.form == .html }
     record = RunRecord(RunOperations(plan: plan, directory: directory, masker: masker))
   }
 
@@ -51,7 +57,11 @@ package final class ReportFiles: RunObserver {
 
   package func observe(_ event: RunEvent) throws(ObserverFailure) {
     record.observe(event)
-    guard case .finished = event.kind else { return }
+    guard case .finished = event.kind else {
+      if hasPages { deadline = earliestDraft }
+      return
+    }
+    deadline = nil
     var failures: [String] = []
     for target in targets {
       do throws(SystemError) {
@@ -65,6 +75,23 @@ package final class ReportFiles: RunObserver {
       }
     }
     if !failures.isEmpty { throw ObserverFailure(failures.joined(separator: "; ")) }
+  }
+
+  /// A run that is shorter has no page before its end.
+  private static let firstDraft: Nanoseconds = 2_000_000_000
+  private static let betweenDrafts: Nanoseconds = 5_000_000_000
+  /// Writing pages takes at most this part of the time.
+  private static let shareOfDrafts: Nanoseconds = 50
+
+  /// Writes the pages anew. If that fails, the end of the run reports it.
+  package func endTurn(at time: Nanoseconds) {
+    guard let deadline, time >= deadline else { return }
+    self.deadline = nil
+    record.wallTime = time
+    let start = monotonicTime()
+    for target in targets where target.form == .html { try? write(target) }
+    let pause = max(Self.betweenDrafts, Self.shareOfDrafts * (monotonicTime() - start))
+    earliestDraft = time + pause
   }
 
   /// Observes a run that is over, whose logs are opened like those of one in progress.
@@ -117,6 +144,12 @@ extension ReportTarget.Form {
   }
 }
 
+private func monotonicTime() -> Nanoseconds {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Nanoseconds(time.tv_sec) * 1_000_000_000 + Nanoseconds(time.tv_nsec)
+}
+
 /// A file that gets its name when it is complete. Anything that is not a regular file (a FIFO,
 /// `/dev/stdout`) is written directly.
 private final class ReplacedFile {
@@ -130,11 +163,11 @@ private final class ReplacedFile {
     var status = stat()
     let isThere = stat(path, &status) == 0
     if appends || (isThere && status.st_mode & S_IFMT != S_IFREG) {
-      descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0o666)
+      descriptor = openForWriting(path, O_APPEND | O_NOCTTY)
     } else {
       let name = "\(path).\(getpid()).part"
       temporary = name
-      descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o666)
+      descriptor = openForWriting(name, O_TRUNC | O_NOFOLLOW)
     }
     guard descriptor >= 0 else { throw failure(errno) }
   }

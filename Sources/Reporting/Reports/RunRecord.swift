@@ -35,7 +35,8 @@ struct RunRecord {
   private(set) var steps: [StepRecord] = []
   private(set) var commands: [CommandRecord] = []
   private(set) var end: RunEnd?
-  private(set) var wallTime: Nanoseconds = 0
+  /// The duration of the run, so far or in all.
+  var wallTime: Nanoseconds = 0
   private var ledger: RunLedger
   private var running: [Stream: Int] = [:]
   private var freeLanes: [Int] = []

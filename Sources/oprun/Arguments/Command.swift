@@ -150,7 +150,7 @@ struct Command: Sendable {
 
   static let proceed = Command(
     name: "continue", operands: "[RUN]", operandCount: 0...1,
-    summary: "let a run go on that was paused, or a queue that began suspended",
+    summary: "continue a paused run, or release a queue that starts suspended",
     details: runInProgress,
     options: [Options.queue, Options.json, Options.stateDirectory])
 
@@ -160,7 +160,7 @@ struct Command: Sendable {
     details: runInProgress + """
 
       STEP is a step, an instance, or a group with all that is in it. One word that does not begin with a
-      digit is a step. To cancel the run a second time kills what is still running.
+      digit is a step. Cancelling the run a second time kills what is still running.
       """,
     options: [Options.queue, Options.json, Options.stateDirectory])
 

@@ -22,7 +22,8 @@ private var generalHelp: String {
     \(twoColumns(commands))
     Without FILE it is oprun.yml or pipeline.yml, here or in the nearest directory above.
     'oprun COMMAND --help' shows the options of a command.
-    Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG.
+    Most options can also be set in the environment: --some-flag as OPRUN_SOME_FLAG
+    (docs/command-line.md lists those with another name).
     'oprun --version' shows the version, with --verbose also what it was built from.
 
     """

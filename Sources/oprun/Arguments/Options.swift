@@ -48,7 +48,7 @@ enum Options {
       "how to show the run; live by default on a terminal, else grouped")
   static let events = Option(
     "events", nil, .text("FILE", wanted: "a file, '-' or 'fd:N'"),
-    summary: "write what happens to FILE, fd:N or - as JSON")
+    summary: "write events as JSON to FILE, fd:N or -")
   static let junit = Option(
     "junit", nil, .text("FILE", wanted: "a file"), summary: "write a JUnit report to FILE")
   static let trace = Option(
@@ -60,7 +60,7 @@ enum Options {
     "summary", nil, .text("FILE", wanted: "a file"), summary: "write a summary in Markdown to FILE")
   static let ci = Option(
     "ci", nil, .choice(CIChoice.allCases.map(\.rawValue)),
-    summary: "which CI runner reads the output; found out by default")
+    summary: "which CI runner reads the output; detected by default")
   static let outputs = Option(
     "outputs", nil, .text("FILE", wanted: "a file"),
     // OPRUN_OUTPUT is the file for the outputs of a step.
@@ -129,7 +129,7 @@ enum Options {
     "follow", "f", variable: "OPRUN_STATUS_FOLLOW", summary: "go on until the run ends")
   static let queue = Option(
     "queue", nil, .text("QUEUE", wanted: "the name of a queue"), variable: "OPRUN_CONTROL_QUEUE",
-    summary: "the queue that is meant; 'default' is one, too")
+    summary: "the queue to change, such as 'default'")
   static let keep = Option(
     "keep", nil, .count, variable: "OPRUN_PRUNE_KEEP", summary: "keep the newest N runs")
   static let olderThan = Option(
@@ -160,7 +160,7 @@ enum Options {
     "verbose", "v", summary: "show what happened in cases that are ok, too")
   static let update = Option(
     "update", variable: "OPRUN_TEST_UPDATE",
-    summary: "write what happened in the place of what was expected")
+    summary: "replace what is expected with what happened")
   static let schemaOfTests = Option(
     "tests", variable: "OPRUN_SCHEMA_TESTS", summary: "the schema of files with tests instead")
   static let check = Option(

@@ -17,7 +17,7 @@ extension Invocation {
     if let first = operands.first, !command.takesSteps || Self.isFileName(first) { return self }
     guard let path = try search.usualFile() else {
       guard let first = operands.first else { throw .noFile(command) }
-      guard search.fileExists(first) else { throw refusal(of: first) }
+      guard search.fileExists(first) else { throw refusal(of: first, search) }
       return self
     }
     var result = self
@@ -33,7 +33,17 @@ extension Invocation {
     word == "-" || word.contains("/") || word.hasSuffix(".yml") || word.hasSuffix(".yaml")
   }
 
-  private func refusal(of word: String) -> UsageFailure {
-    isCommandNamed ? .neitherFileNorStep(word, command) : .unknownCommand(word)
+  /// The file of `build ci.yml`, where the step is named before it.
+  func fileBehindSteps(_ fileExists: (String) -> Bool) -> String? {
+    operands.dropFirst().first { Self.isFileName($0) && $0 != "-" && fileExists($0) }
+  }
+
+  private func refusal(of word: String, _ search: PipelineSearch) -> UsageFailure {
+    if isCommandNamed || UsageFailure.closestCommand(to: word) == nil,
+      let file = fileBehindSteps(search.fileExists)
+    {
+      return .fileComesFirst(word, file)
+    }
+    return isCommandNamed ? .neitherFileNorStep(word, command) : .unknownCommand(word)
   }
 }

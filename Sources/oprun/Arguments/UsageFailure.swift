@@ -19,68 +19,6 @@ struct UsageFailure: Error, Hashable {
     self.command = command
   }
 
-  /// `value` is the word after it, if it may belong to it.
-  static func unknownOption(
-    _ flag: String, value: String? = nil, of command: Command
-  ) -> UsageFailure {
-    let known = (command.options + [Options.help, Options.version]).map(\.flag)
-    let meant = suggestion(for: flag, among: known) ?? onlyFlag(beginningWith: flag, among: known)
-    return UsageFailure(
-      "unknown option \(quoted(flag))",
-      help: meant.map { "did you mean '\($0)'?" } ?? commandHelp(flag, command)
-        ?? parameterHelp(flag, value, command),
-      command: command.name)
-  }
-
-  /// `--dry` can only mean `--dry-run`.
-  private static func onlyFlag(beginningWith flag: String, among known: [String]) -> String? {
-    let fewest = 5
-    let found = known.filter { $0.hasPrefix(flag) }
-    return flag.utf8.count >= fewest && found.count == 1 ? found[0] : nil
-  }
-
-  /// Other commands have it.
-  private static func commandHelp(_ flag: String, _ command: Command) -> String? {
-    let owners = Command.all.filter { other in
-      other.options.contains { $0.flag == flag || $0.letter.map { "-\($0)" } == flag }
-    }
-    guard !owners.isEmpty else { return nil }
-    return "it is an option of \(inWords(owners.map { "'oprun \($0.name)'" }, last: "and"))"
-  }
-
-  /// `-dry-run`, with one dash.
-  static func missingDash(_ word: String, of command: Command) -> UsageFailure {
-    UsageFailure(
-      "unknown option \(quoted(word))", help: "did you mean '-\(word)'?", command: command.name)
-  }
-
-  private static func parameterHelp(
-    _ flag: String, _ value: String?, _ command: Command
-  ) -> String? {
-    let name = flag.dropFirst(2)
-    guard command.takesParameters, flag.hasPrefix("--"), isParameterName(name) else { return nil }
-    return settingParameter("\(name)=\(value ?? "VALUE")")
-  }
-
-  private static func settingParameter(_ assignment: String) -> String {
-    let shown = assignment.contains(" ") ? quoted(assignment) : printable(assignment)
-    return "a parameter is set with --param \(shown)"
-  }
-
-  /// The failure for `name=value` in the place of a step, because no step id has that form.
-  static func parameterAsOperand(_ text: String, of command: Command) -> UsageFailure {
-    UsageFailure(
-      "\(quoted(text)) is not a step", help: settingParameter(text), command: command.name)
-  }
-
-  static func isParameterName(_ text: some StringProtocol) -> Bool {
-    guard let first = text.unicodeScalars.first, first.properties.isAlphabetic || first == "_"
-    else { return false }
-    return text.unicodeScalars.allSatisfy {
-      $0.isASCII && ($0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9" ~= $0))
-    }
-  }
-
   static func needs(_ flag: String, _ option: Option, _ command: Command) -> UsageFailure {
     UsageFailure(
       "'\(option.flag)' has no effect without '\(flag)'", help: "add '\(flag)'",
@@ -226,6 +164,16 @@ struct UsageFailure: Error, Hashable {
     UsageFailure(
       "unknown command \(quoted(name)), and there is no such file, nor an 'oprun.yml' with such a step",
       help: closestCommand(to: name).map { "did you mean 'oprun \($0)'?" })
+  }
+
+  static func fileComesFirst(_ word: String, _ file: String) -> UsageFailure {
+    UsageFailure(
+      "there is no file \(quoted(word)), nor an 'oprun.yml' with such a step",
+      help: fileFirst(file, word))
+  }
+
+  static func fileFirst(_ file: String, _ step: String) -> String {
+    "the file comes before its steps: oprun \(printable(file)) \(printable(step))"
   }
 
   static func unknownTopic(_ name: String) -> UsageFailure {

@@ -1,6 +1,7 @@
 // A run that is followed: the states that it tells become the events that a display folds. What did not
 // last is not told, and so is not shown.
 
+import CLinux
 import Diagnostics
 import Glibc
 import Plans

@@ -24,6 +24,7 @@ struct RunRecorders {
   /// the files of this one.
   static func check(_ invocation: Invocation) throws(UsageFailure) {
     for option in options { unsetenv(option.variable) }
+    try checkFiles(invocation)
     guard let words = invocation.text(Options.events) else { return }
     try EventTarget.check(words)
     guard EventTarget.isStandardOutput(words), let mode = invocation.text(Options.output),
@@ -32,10 +33,29 @@ struct RunRecorders {
     throw .eventsAmongOutput(mode)
   }
 
+  /// A forgotten file name would make the next argument one, which is the pipeline.
+  private static func checkFiles(_ invocation: Invocation) throws(UsageFailure) {
+    var written: [String: Option] = [:]
+    for option in options {
+      guard let path = invocation.text(option) else { continue }
+      if path.hasSuffix(".yml") || path.hasSuffix(".yaml") {
+        throw .overwritesPipeline(path, option)
+      }
+      if let other = written.updateValue(option, forKey: path), !path.hasPrefix("/dev/") {
+        throw .sameFile(path, other, option)
+      }
+    }
+  }
+
   init(
     _ invocation: Invocation, _ plan: Plan, _ options: RunOptions, _ recorder: RunRecorder
   ) throws(SystemError) {
     self.recorder = recorder
+    let targets = Self.targets(invocation)
+    let files = targets.filter { $0.form != .appendedMarkdown }.map(\.path)
+    for path in files + [invocation.text(Options.outputs)].compactMap({ $0 }) {
+      try checkWritable(path)
+    }
     let masker = options.secrets.masker
     var events: [EventStream] = []
     for words in Self.eventTargets(invocation) {
@@ -47,7 +67,6 @@ struct RunRecorders {
     }
     self.events = events
     outputs = invocation.text(Options.outputs).map { OutputsFile($0) }
-    let targets = Self.targets(invocation)
     reports =
       targets.isEmpty
       ? nil : ReportFiles(targets, plan: plan, directory: options.directory, masker: masker)

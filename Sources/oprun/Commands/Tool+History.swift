@@ -1,6 +1,7 @@
 // `oprun history` and `oprun prune`: the runs that were recorded, and how to be rid of them.
 
 import BuiltinSteps
+import CLinux
 import Caching
 import Diagnostics
 import Glibc

@@ -44,7 +44,9 @@ extension Tool {
     if path != operand, access(path, F_OK) != 0 {
       say(
         "\(quoted(operand)) has no tests: there is no \(quoted(path))",
-        help: "docs/testing-pipelines.md says what to write into it")
+        help:
+          "docs/testing-pipelines.md says what to write into it; 'oprun run test' runs a step 'test'"
+      )
       return nil
     }
     guard let bytes = read(path) else { return nil }

@@ -56,16 +56,28 @@ extension Tool {
     return true
   }
 
-  /// Prints what else may be meant by a word that is not a step of the file that was found.
+  /// Prints what else may be meant by a word that is not a step of the file.
   func sayWhatElse(_ invocation: Invocation) {
-    guard invocation.isFileFound, invocation.operands.count > 1 else { return }
-    let word = invocation.operands[1]
-    let path = (invocation.startDirectory.map { $0 + "/" } ?? "") + word
-    if access(path, F_OK) == 0 {
-      errors.write("  help: if the file is meant, write \(quoted("./" + word))\n")
-    } else if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
-      errors.write("  help: did you mean the command 'oprun \(command)'?\n")
+    guard invocation.operands.count > 1,
+      let help = otherMeaning(of: invocation.operands[1], invocation)
+    else { return }
+    errors.write("  help: \(help)\n")
+  }
+
+  private func otherMeaning(of word: String, _ invocation: Invocation) -> String? {
+    if invocation.isGiven(Options.affected), invocation.text(Options.affected) == "HEAD" {
+      return "if the commit is meant, write \(quoted("\(Options.affected.flag)=\(word)"))"
     }
+    guard invocation.isFileFound else { return nil }
+    let start = invocation.startDirectory.map { $0 + "/" } ?? ""
+    if access(start + word, F_OK) == 0 {
+      return "if the file is meant, write \(quoted("./" + word))"
+    }
+    if !invocation.isCommandNamed, let command = UsageFailure.closestCommand(to: word) {
+      return "did you mean the command 'oprun \(command)'?"
+    }
+    return invocation.fileBehindSteps { access(start + $0, F_OK) == 0 }
+      .map { UsageFailure.fileFirst($0, word) }
   }
 }
 

@@ -1,6 +1,7 @@
 // The loop of `oprun watch`: it waits for changes, signals and the end of a run, and does what `WatchMachine`
 // decides. docs/watch.md.
 
+import CLinux
 import Caching
 import Diagnostics
 import Execution

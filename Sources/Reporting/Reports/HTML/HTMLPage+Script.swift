@@ -47,6 +47,7 @@ extension HTMLPage {
       step.ready = Math.min(ready, step.start ?? ready);
       step.waited = step.start === undefined ? undefined : step.start - step.ready;
     }
+    const isRunning = command => command.ok === undefined;
     for (const command of run.commands) {
       command.time ??= run.wall - command.start;
       steps.get(command.step)?.commands.push(command);
@@ -60,20 +61,25 @@ extension HTMLPage {
     const onPath = new Set(run.path);
 
     function writeHeader() {
-      const verdict = add(page, 'header', { class: 'verdict ' + (run.status === 0 ? 'good' : 'bad') });
-      add(verdict, 'h1', {}, (run.status === 0 ? '✓ ' : '✗ ') + run.name);
+      const isOver = run.status !== undefined;
+      const kind = !isOver ? 'none' : run.status === 0 ? 'good' : 'bad';
+      const verdict = add(page, 'header', { class: 'verdict ' + kind });
+      add(verdict, 'h1', {}, { none: '… ', good: '✓ ', bad: '✗ ' }[kind] + run.name);
+      if (!isOver) add(verdict, 'div', {}, 'running for ' + time(run.wall) + ' when this page was written; reload it for news');
       const failure = run.steps.find(step => mood(step.outcome) === 'bad');
       if (failure) add(verdict, 'div', {}, failure.id + ': ' + (failure.reason || failure.outcome));
       if (run.stopped) add(verdict, 'div', {}, 'stopped: ' + run.stopped);
       add(verdict, 'div', { class: 'faint' }, [run.run, run.host, run.time?.replace('T', ' ').slice(0, 19) + ' UTC',
-        'exit ' + run.status].join(' · '));
+        isOver && 'exit ' + run.status].filter(Boolean).join(' · '));
       const work = run.commands.reduce((sum, command) => sum + command.time, 0);
       const counts = new Map();
       for (const step of run.steps) counts.set(step.outcome, (counts.get(step.outcome) ?? 0) + 1);
       const cards = add(page, 'div', { class: 'cards' });
       const card = (value, words) => add(add(cards, 'div', { class: 'card' }, add(null, 'b', {}, value)), 'span', {}, words);
       for (const [outcome, count] of counts) card(count.toLocaleString('en'), outcome);
-      card(time(run.wall), 'wall time');
+      const running = run.commands.filter(isRunning).length;
+      if (running > 0) card(running, 'running');
+      card(time(run.wall), isOver ? 'wall time' : 'so far');
       if (lanes > 0) {
         card(time(work), 'of work');
         card(lanes, 'at most at once');
@@ -106,7 +112,7 @@ extension HTMLPage {
         const step = steps.get(command.step), y = top + command.lane * row;
         if (step && step.waited * scale > 1 && command === step.commands[0])
           add(svg, 'svg:rect', { class: 'wait', x: x(step.ready), y: y + row - 4, width: step.waited * scale, height: 2 });
-        const bar = add(svg, 'svg:rect', { class: 'bar ' + (command.ok ? 'good' : 'bad') + (onPath.has(command.step) ? ' path' : ''),
+        const bar = add(svg, 'svg:rect', { class: 'bar ' + (isRunning(command) ? 'none' : command.ok ? 'good' : 'bad') + (onPath.has(command.step) ? ' path' : ''),
           x: x(command.start), y: y + 2, width: Math.max(1, command.time * scale), height: row - 7 });
         add(bar, 'svg:title', {}, command.title + '  ' + time(command.time));
         const room = command.time * scale / 6.5;

@@ -8,7 +8,7 @@ enum HTMLPage {
     <html lang="en">
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-XnId/LuAB2EU1GVSTi+hy6Em5MzfFlgAD8E9t1gnGVY='">
+    <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-GGs4Ie1h3PEZNrt+T22d+8UbrrvTbJKk98BZuiroVig='">
     <title>
     """#
 
@@ -33,7 +33,7 @@ enum HTMLPage {
     .verdict.good { border-color: var(--good); } .verdict.bad { border-color: var(--bad); }
     .scroll { overflow-x: auto; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
     svg { display: block; font: 11px system-ui, sans-serif; fill: var(--ink); }
-    svg .bar { rx: 2px; } svg .good { fill: var(--good); } svg .bad { fill: var(--bad); }
+    svg .bar { rx: 2px; } svg .good { fill: var(--good); } svg .bad { fill: var(--bad); } svg .none { fill: var(--none); }
     svg .wait { fill: var(--wait); } svg .path { stroke: var(--path); stroke-width: 2px; }
     svg .axis { stroke: var(--line); } svg .area { fill: var(--wait); } svg .faint { fill: var(--faint); }
     svg .edge { fill: none; stroke: var(--none); } svg .node { fill: var(--paper); stroke: var(--none); }

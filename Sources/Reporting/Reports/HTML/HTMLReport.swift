@@ -56,8 +56,10 @@ struct HTMLReport: Report {
     }
     sink.write(field: "wall")
     sink.write(milliseconds: record.wallTime)
-    sink.write(field: "status")
-    sink.write(decimal: Int(record.end?.exitStatus ?? 0))
+    if let end = record.end {
+      sink.write(field: "status")
+      sink.write(decimal: Int(end.exitStatus))
+    }
     if let reason = record.end?.stopReason {
       sink.write(field: "stopped")
       sink.write(json: reason.words(operations))
