@@ -39,7 +39,7 @@ extension SlurmExecutor {
 
   /// When results are looked for; nil if no job can write one.
   var scanDue: Nanoseconds? {
-    guard tasks.values.contains(where: { $0.isOut || $0.phase == .examined }) else { return nil }
+    guard counts.open > 0 else { return nil }
     return hasResults ? scannedAt + Self.shortestScan / 4 : scannedAt + scanDelay
   }
 
@@ -54,7 +54,8 @@ extension SlurmExecutor {
       count += takeResults(in: home, at: now)
     }
     scanDelay = count > 0 ? Self.shortestScan : min(scanDelay * 3 / 2, Self.longestScan)
-    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
+    let noticed = tasks.values.filter { $0.missedSince != nil || $0.seen?.state == .running }
+    for task in noticed.sorted(by: { $0.number < $1.number }) {
       if task.missedSince != nil { decideIfDue(task, at: now) }
       if task.seen?.state == .running { showLog(of: task) }
     }
@@ -158,7 +159,12 @@ extension SlurmExecutor {
     if !isLeaving { endedNumbers.append(task.ownNumber) }
     tasks[task.key] = nil
     task.home.tasks[task.number] = nil
-    held.removeAll { $0 == task.key }
+    task.phase = .held
+    stopped.remove(task.key)
+    killed.remove(task.key)
+    if counts.out == 0 { firstSubmission = nil }
+    // It may be that others waited for its end.
+    if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }
     news.append(.ended(task.key, end))
   }
 

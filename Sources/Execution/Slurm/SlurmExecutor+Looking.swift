@@ -10,19 +10,13 @@ extension SlurmExecutor {
   /// When the queue is looked at next; nil if that would tell nothing.
   var lookDue: Nanoseconds? {
     guard !isLooking, !isLeaving else { return nil }
-    let isNeeded = wantsLook || tasks.values.contains { $0.isOut || $0.phase == .examined }
-    guard isNeeded else { return nil }
+    guard wantsLook || counts.open > 0 else { return nil }
     guard let lookedAt else { return wantsLook ? 0 : firstLook }
     return lookedAt + plan.poll
   }
 
   /// A while after the first submission.
-  private var firstLook: Nanoseconds? {
-    let first = tasks.values.compactMap { task -> Nanoseconds? in
-      if case .submitted(let since) = task.phase { since } else { nil }
-    }.min()
-    return first.map { $0 + plan.poll }
-  }
+  private var firstLook: Nanoseconds? { firstSubmission.map { $0 + plan.poll } }
 
   func look(at now: Nanoseconds) {
     isLooking = true
@@ -45,7 +39,7 @@ extension SlurmExecutor {
     scan(at: now)
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
     for home in known {
-      let listing = QueueListing(answer.output, home.mark)
+      let listing = home.listing(answer.output)
       for task in home.tasks.values.sorted(by: { $0.number < $1.number }) {
         examine(task, listing.job(of: task.number, known: task.job), since: since, at: now)
       }
@@ -94,7 +88,9 @@ extension SlurmExecutor {
     case .held, .submitting: return
     case .examined:
       // Its submission may still be under way: the claim makes it safe to repeat it.
-      return hasClaim(task) ? awaitResult(of: task, at: now) : hold(task)
+      if hasClaim(task) { return awaitResult(of: task, at: now) }
+      makeOwnIfDamaged(task)
+      return hold(task, at: now)
     case .unsure: return putBackOrWait(task, at: now)
     case .submitted:
       guard !hasClaim(task) else { return awaitResult(of: task, at: now) }

@@ -21,11 +21,11 @@ import Testing
       """)
     #expect(
       run.timeline()
-        == "0:+a 2:-a=0 2:a=succeeded 2:+e 2:+b 2:+c 3:-e=0 3:e=succeeded 9:-c=0 9:c=succeeded "
+        == "0:+a 2:-a=0 2:a=succeeded 2:+e 2:+b 2:+c 3:-e=0 3:e=succeeded 7:-c=0 7:c=succeeded "
         + "14:-b=0 14:b=succeeded 14:+d 17:-d=3 17:d=failed 17:end=1")
     #expect(
       run.slurm.calls == [
-        "0:sbatch", "2:sbatch", "2:sbatch", "7:squeue", "12:squeue", "14:sbatch",
+        "0:sbatch", "2:sbatch 0-1", "7:squeue", "12:squeue", "14:sbatch",
       ])
   }
 
@@ -101,9 +101,7 @@ import Testing
       """, slurm: "{max_queued: 2, submit_rate: 30/m}")
     _ = run.timeline()
     #expect(
-      run.slurm.calls.filter { $0.hasSuffix("sbatch") } == [
-        "0:sbatch", "2:sbatch", "7:sbatch", "9:sbatch",
-      ])
+      run.slurm.calls.filter { $0.contains("sbatch") } == ["0:sbatch 0-1", "7:sbatch 0-1"])
   }
 
   @Test func `a signal cancels all jobs with one call, and hooks run`() throws {
@@ -117,7 +115,7 @@ import Testing
       run.timeline()
         == "0:+a 0:+b 8:stopping 8:-a=sig15 8:+a.onCancel.1 8:-b=sig15 8:b=cancelled "
         + "9:-a.onCancel.1=0 9:a=cancelled 9:end=143")
-    #expect(run.slurm.calls == ["0:sbatch", "0:sbatch", "5:squeue", "8:scancel 101 102"])
+    #expect(run.slurm.calls == ["0:sbatch 0-1", "5:squeue", "8:scancel 101_[0-1]"])
   }
 
   @Test func `a step with a time limit is limited by its job, not by the queue`() throws {
@@ -143,9 +141,7 @@ import Testing
         == "0:+a 0:+b 0:+c 3:-c=0 3:c=succeeded 52:-a=0 52:a=succeeded 97:-b=0 97:b=succeeded "
         + "97:end=0")
     #expect(
-      second.slurm.calls.filter { !$0.hasSuffix("squeue") } == [
-        "0:sbatch", "0:sbatch", "0:sbatch", "0:sbatch",
-      ])
+      second.slurm.calls.filter { !$0.hasSuffix("squeue") } == ["0:sbatch 0-2", "0:sbatch"])
   }
 
   @Test func `what a run takes over is not lost if that ends before its step begins`() throws {
