@@ -49,6 +49,9 @@ extension SlurmExecutor {
       for task in home.tasks.values.sorted(by: { $0.number < $1.number }) {
         examine(task, listing.job(of: task.number, known: task.job), since: since, at: now)
       }
+      // Slurm has put them back into its queue although they have a result: some would be held there for ever.
+      unwanted += listing.jobs.keys.filter(home.settled.contains).sorted()
+        .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     }
   }
 

@@ -14,6 +14,8 @@ final class TaskHome {
   let mark: JobMark
   /// The tasks whose ends are awaited, by number.
   var tasks: [Int: SlurmTask] = [:]
+  /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
+  var settled: Set<Int> = []
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
 
@@ -22,6 +24,11 @@ final class TaskHome {
     self.folder = folder
     self.run = run
     mark = JobMark(run: run, folder: folder)
+  }
+
+  func settle(_ number: Int) {
+    tasks[number] = nil
+    settled.insert(number)
   }
 }
 
