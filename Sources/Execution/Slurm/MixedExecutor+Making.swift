@@ -33,7 +33,7 @@ func mixed(
 }
 
 /// The inherited variables, as far as Slurm may see them.
-private struct SlurmVariables {
+struct SlurmVariables {
   /// Those of the commands of Slurm, and so of jobs: `NAME=value`.
   private(set) var passed: [String] = []
   /// Those that hold a secret.

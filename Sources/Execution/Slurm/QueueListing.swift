@@ -15,8 +15,9 @@ struct QueuedJob: Hashable {
     case pending
     /// It runs, or begins or ends to, or is held up by somebody.
     case running
-    /// It has ended by itself.
+    /// It has ended by itself, with 0 or not.
     case ended
+    case failed
     case cancelled
     case timeLimit
     case outOfMemory
@@ -34,7 +35,8 @@ struct QueuedJob: Hashable {
       case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT",
         "RESIZING":
         self = .running
-      case "COMPLETED", "FAILED": self = .ended
+      case "COMPLETED": self = .ended
+      case "FAILED": self = .failed
       case "CANCELLED", "REVOKED": self = .cancelled
       case "TIMEOUT", "DEADLINE": self = .timeLimit
       case "OUT_OF_MEMORY": self = .outOfMemory

@@ -134,7 +134,7 @@ struct SlurmCommands {
 }
 
 /// A word as a shell reads it.
-private func shellWord(_ text: String) -> String {
+func shellWord(_ text: String) -> String {
   "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
     + "'"
 }

@@ -84,11 +84,14 @@ extension SlurmExecutor {
     return count
   }
 
-  /// Jobs that say that their commands have ended because they were asked to.
+  /// Jobs that say that their commands have ended because they were asked to. What a job said before Slurm
+  /// started it again is about an earlier start.
   private func endStopped(in home: TaskHome, at now: Nanoseconds) -> Int {
-    guard let stops = try? home.files.stops() else { return 0 }
+    guard let stops = try? home.files.stops(), let starts = try? home.files.starts() else {
+      return 0
+    }
     var count = 0
-    for stop in stops {
+    for stop in TaskStart.accepted(results: stops, starts: starts).values.sorted() {
       guard let task = home.tasks[stop.task], let signal = task.stopSignal else { continue }
       count += 1
       end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
@@ -158,7 +161,7 @@ extension SlurmExecutor {
     if end.outputByteCount == 0, let size = task.log?.size { end = end.with(outputByteCount: size) }
     if !isLeaving { endedNumbers.append(task.ownNumber) }
     tasks[task.key] = nil
-    task.home.tasks[task.number] = nil
+    task.home.settle(task.number)
     task.phase = .held
     stopped.remove(task.key)
     killed.remove(task.key)

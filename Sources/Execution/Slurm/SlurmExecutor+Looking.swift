@@ -12,7 +12,7 @@ extension SlurmExecutor {
     guard !isLooking, !isLeaving else { return nil }
     guard wantsLook || counts.open > 0 else { return nil }
     guard let lookedAt else { return wantsLook ? 0 : firstLook }
-    return lookedAt + plan.poll
+    return lookedAt + max(plan.poll, lookInterval)
   }
 
   /// A while after the first submission.
@@ -32,6 +32,8 @@ extension SlurmExecutor {
       let sentence = answer.refusal ?? slurmSentence(answer.errors)
       return sayAway(sentence.isEmpty ? "squeue did not answer" : sentence)
     }
+    // A queue that takes long to list is asked for less often: looks take at most a hundredth of the time.
+    lookInterval = min((now - since) * 100, Self.longestLookInterval)
     if isAway {
       isAway = false
       news.append(.event(.notice(SlurmMessage.back)))
@@ -43,6 +45,9 @@ extension SlurmExecutor {
       for task in home.tasks.values.sorted(by: { $0.number < $1.number }) {
         examine(task, listing.job(of: task.number, known: task.job), since: since, at: now)
       }
+      // Slurm has put them back into its queue although they have a result: some would be held there for ever.
+      unwanted += listing.jobs.keys.filter(home.settled.contains).sorted()
+        .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     }
   }
 
@@ -125,7 +130,7 @@ extension SlurmExecutor {
 
   /// Decides about a task whose job has ended without a result, if none can be expected any more.
   func decideIfDue(_ task: SlurmTask, at now: Nanoseconds) {
-    guard let due = task.decisionDue(plan), due <= now else { return }
+    guard let due = task.decisionDue(plan, hasSeenClaim: hasSeenClaim), due <= now else { return }
     guard let job = task.seen else { return conclude(task, .vanished, at: now) }
     switch job.state {
     case .cancelled: conclude(task, .cancelled(job), at: now)
@@ -134,7 +139,7 @@ extension SlurmExecutor {
     case .preempted: conclude(task, .lostNode("job \(job.id) was preempted"), at: now)
     case .nodeFailed: conclude(task, .lostNode(SlurmMessage.nodeFailed(job)), at: now)
     case .bootFailed: conclude(task, .neverStarted("job \(job.id) could not be started"), at: now)
-    case .ended: conclude(task, .noResult(job), at: now)
+    case .ended, .failed: conclude(task, .noResult(job), at: now)
     case .pending, .running, .other: break
     }
   }
@@ -149,9 +154,13 @@ extension SlurmExecutor {
 
 extension SlurmTask {
   /// When it is decided what the end of its job means; nil if that has not ended.
-  func decisionDue(_ plan: SlurmPlan) -> Nanoseconds? {
+  func decisionDue(_ plan: SlurmPlan, hasSeenClaim: Bool) -> Nanoseconds? {
     guard let missedSince else { return nil }
-    guard let seen, seen.state != .ended, !seen.isLive else {
+    // A job that fails before any of the run was seen here cannot reach the directory: that is no matter of waiting.
+    if seen?.state == .failed, !hasSeenClaim {
+      return missedSince + min(plan.fileWait, 5 * SlurmExecutor.second)
+    }
+    guard let seen, seen.state != .ended, seen.state != .failed, !seen.isLive else {
       return missedSince + (stopSignal == nil ? plan.fileWait : SlurmExecutor.second)
     }
     return missedSince + SlurmExecutor.second

@@ -185,7 +185,7 @@ extension SlurmExecutor {
   /// Gives the command to Slurm once more, as another task; false if it was tried too often.
   func tryAgain(_ task: SlurmTask, because reason: String, at now: Nanoseconds) -> Bool {
     guard task.againCount < task.request.infrastructureRetries, let home else { return false }
-    task.home.tasks[task.number] = nil
+    task.home.settle(task.number)
     task.againCount += 1
     task.home = home
     task.earlierNames = nil

@@ -94,6 +94,9 @@ final class SlurmExecutor: Executor {
   var nextSubmission: Nanoseconds = 0
   var calls: [Int: Purpose] = [:]
   private var nextCall = 1
+  /// The least time between two looks, because of how long one takes.
+  var lookInterval: Nanoseconds = 0
+  static let longestLookInterval: Nanoseconds = 60 * second
   /// When the first of the jobs was submitted, if there are any.
   var firstSubmission: Nanoseconds?
   /// When the queue was last looked at; nil if never.

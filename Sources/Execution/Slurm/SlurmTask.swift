@@ -14,6 +14,8 @@ final class TaskHome {
   let mark: JobMark
   /// The tasks whose ends are awaited, by number.
   var tasks: [Int: SlurmTask] = [:]
+  /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
+  var settled: Set<Int> = []
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
   /// The last listing of the queue, and its text.
@@ -32,6 +34,11 @@ final class TaskHome {
     let listing = QueueListing(text, mark)
     listed = (text, listing)
     return listing
+  }
+
+  func settle(_ number: Int) {
+    tasks[number] = nil
+    settled.insert(number)
   }
 }
 

@@ -15,7 +15,9 @@ import Scheduling
 /// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no. `lost`: there
 /// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
 /// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
-/// ends, and no file shows that it was there. `stuck` waits for ever. What follows `#` tells instances apart.
+/// ends, and no file shows that it was there, and `silentfailure@2` fails. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
+/// it back into the queue, where it waits for two minutes, and then it runs for 5 s. `held@2` ends with 0, and is then
+/// put back into the queue for ever. What follows `#` tells instances apart.
 final class FakeSlurm: SlurmCaller {
   struct Job {
     let number: Int
@@ -32,6 +34,8 @@ final class FakeSlurm: SlurmCaller {
     var state = "PENDING"
     var reason = "Priority"
     var isForgotten = false
+    var restart = 0
+    var isStopping = false
 
     var id: String { index.map { "\(number)_\($0)" } ?? "\(number)" }
   }
@@ -44,6 +48,10 @@ final class FakeSlurm: SlurmCaller {
   var largestIndex = Int.max
   /// So many jobs are taken at once.
   var largestSubmission = Int.max
+  /// How many seconds a job needs to end when it is cancelled.
+  var stopDelay: Nanoseconds = 0
+  /// It is always about to say something, and never does.
+  var isIdle = false
   private(set) var jobs: [Job] = []
   private var submissionCounts: [String: Int] = [:]
   private var coming: [(at: Nanoseconds, number: Int, call: SlurmCall, answer: SlurmAnswer?)] = []
@@ -143,6 +151,7 @@ final class FakeSlurm: SlurmCaller {
       case "forgotten": job.isForgotten = true
       case "stuck": job.reason = "PartitionTimeLimit"
       default:
+        guard job.begins == nil else { break }
         job.begins = now + wait
         job.ends = now + wait + time
       }
@@ -163,6 +172,7 @@ final class FakeSlurm: SlurmCaller {
   }
 
   var deadline: Nanoseconds? {
+    if isIdle { return 0 }
     let times = jobs.filter { !$0.isForgotten }.flatMap { job in
       job.state == "PENDING" ? [job.begins] : job.state == "RUNNING" ? [job.ends] : []
     }
@@ -205,12 +215,30 @@ final class FakeSlurm: SlurmCaller {
   }
 
   private func end(_ job: inout Job, at now: Nanoseconds) {
-    let word = job.behaviour.split(separator: " ").last?.split(separator: "@").first ?? ""
+    if job.isStopping { return cancel(&job, at: now) }
+    let words = job.behaviour.split(separator: " ")
+    if words.first?.hasPrefix("requeued") == true, job.restart == 0 {
+      let last = words.last?.split(separator: "@").last ?? ""
+      try? job.files.noteStop(of: start(of: job))
+      job.restart = 1
+      job.state = "PENDING"
+      job.reason = "BeginTime"
+      job.begins = now + 120 * second
+      job.ends = now + (120 + (Nanoseconds(last) ?? 0)) * second
+      return
+    }
+    let word = words.last?.split(separator: "@").first ?? ""
     switch word {
     case "silent": job.state = "COMPLETED"
+    case "silentfailure": job.state = "FAILED"
     case "lost", "hang":
       write(0, of: job, at: now)
       job.state = "COMPLETED"
+    case "held":
+      write(0, of: job, at: now)
+      job.state = "PENDING"
+      job.reason = "launch failed requeued held"
+      job.begins = nil
     case "purged":
       write(0, of: job, at: now)
       job.state = "COMPLETED"
@@ -222,7 +250,7 @@ final class FakeSlurm: SlurmCaller {
     }
   }
 
-  private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: 0) }
+  private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: job.restart) }
 
   private func place(of job: Job, at now: Nanoseconds) -> TaskPlace {
     TaskPlace(host: "n1", job: "\(job.id)", processID: 1, began: now)
@@ -246,7 +274,14 @@ final class FakeSlurm: SlurmCaller {
       return SlurmAnswer(exitStatus: 0, output: lines.joined(separator: "\n") + "\n")
     case "scancel":
       for index in jobs.indices where call.words.contains(where: { isMeant(jobs[index], by: $0) }) {
-        cancel(&jobs[index])
+        cancel(&jobs[index], at: now)
+      }
+      return SlurmAnswer(exitStatus: 0)
+    case "scontrol":
+      for index in jobs.indices where call.words.contains("JobId=\(jobs[index].id)") {
+        guard jobs[index].state == "PENDING", let begins = jobs[index].begins else { continue }
+        jobs[index].begins = now
+        jobs[index].ends -= begins - now
       }
       return SlurmAnswer(exitStatus: 0)
     default: return SlurmAnswer(exitStatus: 0)
@@ -261,7 +296,12 @@ final class FakeSlurm: SlurmCaller {
     return set.isEmpty || numbers(in: Substring(set)).contains(job.index)
   }
 
-  private func cancel(_ job: inout Job) {
+  private func cancel(_ job: inout Job, at now: Nanoseconds) {
+    if job.state == "RUNNING", stopDelay > 0, !job.isStopping {
+      job.isStopping = true
+      job.ends = now + stopDelay * second
+      return
+    }
     if job.state == "RUNNING" { try? job.files.noteStop(of: start(of: job)) }
     if job.state == "RUNNING" || job.state == "PENDING" { job.state = "CANCELLED" }
   }
