@@ -10,7 +10,7 @@ tests() {
 2 quick every step of a graph runs once, after those that it depends on
 3 quick the same inside one allocation
 4 all a chain of 40 steps takes at most a minute, and seconds inside an allocation
-5 none a matrix is submitted as one array
+5 quick a matrix is submitted as one array
 6 quick oprun is killed again and again: every step runs once
 7 quick a step whose node fails runs again on another one
 8 quick a step that is lost inside an allocation is not a success
@@ -32,6 +32,9 @@ tests() {
 24 root the whole suite as a plain user
 26 quick the example for a cluster runs as jobs, and as one job
 25 quick what runs inside an allocation is stopped in order
+27 quick a directory that nodes do not see is noticed with the first job
+28 quick the doctor examines the cluster
+29 quick a resumed run stays in Slurm without being told again
 X
 }
 
@@ -463,6 +466,68 @@ fault_controller() {
   sleep 2
   "$here/start.sh" >/dev/null 2>&1 || :
   faults=$((faults + 1))
+}
+
+test_5() {
+  wrap sbatch 'exec "$real" "$@"'
+  local count=80 status most
+  [ -z "$all" ] || count=980
+  { header; cat <<X
+steps:
+  - {id: many, matrix: {n: [$(seq -s, $count)]}, run: 'echo \$SLURM_ARRAY_JOB_ID >>many'}
+  - id: few
+    matrix: {n: [$(seq -s, 20)]}
+    max_parallel: 3
+    resources: {cpus: 2}
+    run: |
+      mkdir -p on; touch on/\$SLURM_JOB_ID
+      ls on | wc -l >>counts
+      sleep 0.5; rm on/\$SLURM_JOB_ID; echo \$SLURM_ARRAY_JOB_ID >>few
+X
+  } >p.yml
+  status=$(PATH=$PWD/bin:$PATH limit=300 status_of oprun run p.yml --output quiet)
+  expect status "$status" 0
+  expect "jobs of the first matrix" "$(wc -l <many)" "$count"
+  expect "jobs of the second" "$(wc -l <few)" 20
+  expect submissions "$(wc -l <calls.sbatch)" 2
+  expect arrays "$(sort -u many few | wc -l)" 2
+  most=$(sort -n counts | tail -n 1)
+  figure "$((count + 20)) jobs, 2 submissions, at most $most at once"
+  at_most "jobs at once" "$most" 3
+}
+
+test_27() {
+  [ "$(id -u)" = 0 ] || { echo "mounting needs root" && return 0; }
+  local start=$SECONDS
+  { header | sed 's/file_wait: 5s/file_wait: 5m/'; echo "steps: [{id: a, run: 'true'}]"; } >p.yml
+  cp p.yml /tmp/oprun-unshared.$$.yml
+  # Nodes see what is below the new file system.
+  # shellcheck disable=SC2016
+  unshare -m sh -c 'mount -t tmpfs none "$1" && cd "$1" && cp "$3" p.yml && "$2" run p.yml' \
+    - "$PWD" "$program" /tmp/oprun-unshared.$$.yml >/tmp/oprun-unshared.$$ 2>&1 && fail "it succeeded"
+  cat /tmp/oprun-unshared.$$ >&2
+  grep -q 'must be on a file system that all nodes share' /tmp/oprun-unshared.$$
+  rm /tmp/oprun-unshared.$$ /tmp/oprun-unshared.$$.yml
+  figure "$((SECONDS - start)) s"
+  at_most seconds $((SECONDS - start)) 40
+}
+
+test_28() {
+  expect status "$(status_of oprun doctor --executor slurm -- --partition=main)" 0
+  grep -q 'shared directory: .* sees it' out
+  expect status "$(status_of oprun doctor --executor slurm -- --partition=nope)" 1
+  grep -q 'nvalid partition' out
+  "$program" doctor --executor slurm --json >json && python3 -c 'import json; assert json.load(open("json"))["ok"]'
+  expect "a machine without Slurm" "$(status_of env PATH=/nowhere "$program" doctor --executor slurm)" 1
+  grep -q "there is no 'sbatch'" out
+}
+
+test_29() {
+  { echo "slurm: {poll: 1s}"; echo "steps: [{id: a, run: 'echo \$SLURM_JOB_ID >>jobs; [ -e there ]'}]"; } >p.yml
+  expect status "$(status_of oprun run p.yml --executor slurm)" 1
+  touch there
+  expect status "$(status_of oprun resume)" 0
+  expect jobs "$(grep -c '[0-9]' jobs)" 2
 }
 
 test_12() {
