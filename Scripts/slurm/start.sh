@@ -87,11 +87,11 @@ fi
 if [ "$DB" = 1 ]; then
   d=$DIR/db
   if [ ! -d "$d/data/mysql" ]; then
-    mkdir -p "$d/data"; chown -R mysql "$d"
-    mariadb-install-db --user=mysql --datadir="$d/data" --auth-root-authentication-method=normal >>"$DIR/log/start.log" 2>&1
+    mkdir -p "$d/data" "$d/tmp"; chown -R mysql "$d"
+    TMPDIR=$d/tmp mariadb-install-db --user=mysql --datadir="$d/data" --auth-root-authentication-method=normal >>"$DIR/log/start.log" 2>&1
   fi
   if ! alive "$d/m.pid" mariadbd; then
-    setsid mariadbd --no-defaults --user=mysql --datadir="$d/data" --socket="$d/s.sock" --port=$((CTLPORT + 3)) \
+    TMPDIR=$d/tmp setsid mariadbd --no-defaults --user=mysql --datadir="$d/data" --socket="$d/s.sock" --port=$((CTLPORT + 3)) \
       --bind-address=127.0.0.1 --pid-file="$d/m.pid" </dev/null >>"$DIR/log/mariadb.log" 2>&1 &
   fi
   for _ in $(seq 1 100); do mariadb -uroot -S "$d/s.sock" -e 'select 1' >/dev/null 2>&1 && break; sleep 0.1; done

@@ -2,14 +2,15 @@
 # The acceptance tests of Scripts/test-slurm, which reads this file: each is a function that runs in an empty
 # directory, and fails at the first command that does.
 
-# Number, kind (quick, all or none: not possible yet), and what must hold.
+# Number, kind (quick, all, root: all, and only as root; none: not possible yet), and what must hold. Those of kind
+# quick, and 4, run with default scheduling as well if all are wanted.
 tests() {
   cat <<'X'
 1 quick a cluster that runs is started again in 2 s
 2 quick every step of a graph runs once, after those that it depends on
 3 quick the same inside one allocation
-4 all a chain of 40 steps takes at most a minute
-5 none a matrix is submitted as one array
+4 all a chain of 40 steps takes at most a minute, and seconds inside an allocation
+5 quick a matrix is submitted as one array
 6 quick oprun is killed again and again: every step runs once
 7 quick a step whose node fails runs again on another one
 8 quick a step that is lost inside an allocation is not a success
@@ -27,10 +28,14 @@ tests() {
 20 quick the queue is looked at seldom, and never by ids
 21 quick a submission whose answer is lost runs once
 22 all priorities are those of the file
-23 none without its database Slurm's exit statuses are wrong, and oprun's are not
-24 none the whole suite as a plain user
+23 root without its database Slurm's exit statuses are wrong, and oprun's are not
+24 root the whole suite as a plain user
 26 quick the example for a cluster runs as jobs, and as one job
+27 quick a run is asked, and cancelled, where only its files are seen
 25 quick what runs inside an allocation is stopped in order
+27 quick a directory that nodes do not see is noticed with the first job
+28 quick the doctor examines the cluster
+29 quick a resumed run stays in Slurm without being told again
 X
 }
 
@@ -68,6 +73,9 @@ expect() { # what, found, wanted
 at_most() { # what, found, limit
   [ "$2" -le "$3" ] || fail "$1: $2, at most $3"
 }
+
+# Something that was measured, which is printed with the test.
+figure() { echo "$*" | tee -a "$work.figures"; }
 
 # A run that must not hang.
 oprun() { timeout -k 10 "${limit:-120}" "$program" "$@"; }
@@ -109,7 +117,7 @@ graph() {
       echo "  - id: $name"
       echo "    depends_on: [$(sed 's/ $//; s/ /, /g' <<<"$parents")]"
       echo "    run: |"
-      echo "      echo \$SLURM_JOB_ID >>ran/$name"
+      echo "      echo \$SLURMD_NODENAME \$SLURM_JOB_ID >>ran/$name"
       echo "      for parent in $parents; do [ -e done/\$parent ] || echo $name \$parent >>violations; done"
       [ -z "${pause:-}" ] || echo "      sleep $pause"
       echo "      touch done/$name"
@@ -119,6 +127,7 @@ graph() {
 
 # Every step of the graph ran, at most as often as given, and after its parents.
 check_graph() { # count, runs at most
+  figure "$1 steps in $(run_seconds) s, $(cat ran/* | wc -l) runs"
   expect "steps that are done" "$(ls done | wc -l)" "$1"
   [ ! -e violations ] || fail "order: $(head -n 3 violations)"
   local most
@@ -134,12 +143,12 @@ test_1() {
 }
 
 test_2() {
-  local layers=5 width=12 start=$SECONDS
+  local layers=5 width=12
   [ -z "$all" ] || { layers=10 width=100; }
   graph $layers $width >p.yml
   expect status "$(status_of oprun run p.yml --output quiet)" 0
   check_graph $((layers * width)) $((layers * width))
-  at_most seconds $((SECONDS - start)) 60
+  at_most seconds "$(run_seconds)" 60
 }
 
 # Submits a pipeline as one job with these options, and waits for its end, at most a minute.
@@ -153,29 +162,39 @@ submitted() {
 }
 
 test_3() {
-  local layers=5 width=12 start=$SECONDS
+  local layers=5 width=12
   [ -z "$all" ] || { layers=10 width=100; }
   graph $layers $width >p.yml
   sed -i '/^max_parallel/d' p.yml
   submitted --nodes=4 --exclusive
   check_graph $((layers * width)) $((layers * width))
-  [ "$(cat ran/* | sort -u | wc -l)" = 1 ] || fail "more than one job: $(cat ran/* | sort -u)"
-  at_most "seconds on four nodes" $((SECONDS - start)) 60
+  [ "$(sed 's/.* //' ran/* | sort -u | wc -l)" = 1 ] || fail "more than one job: $(sort -u ran/*)"
+  at_most "seconds on four nodes" "$(run_seconds)" 60
   rm -rf done ran .oprun
-  start=$SECONDS
   graph $layers $width >p.yml
   sed -i '/^max_parallel/d' p.yml
   submitted --nodes=1 --exclusive
   check_graph $((layers * width)) $((layers * width))
-  at_most "seconds on one node" $((SECONDS - start)) 15
+  at_most "seconds on one node" "$(run_seconds)" 5
+}
+
+# How long the last run took, in seconds.
+run_seconds() {
+  "$program" show last --json | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["duration_ms"] / 1000))'
 }
 
 test_4() {
-  local index start=$SECONDS
+  local index
   { header; echo "sequence: true"; echo "steps:"; for index in $(seq 40); do echo "  - {id: s$index, run: 'echo $index >>order'}"; done; } >p.yml
-  expect status "$(status_of oprun run p.yml --output quiet)" 0
+  expect status "$(limit=240 status_of oprun run p.yml --output quiet)" 0
   expect order "$(tr '\n' ' ' <order)" "$(seq -s ' ' 40) "
-  at_most seconds $((SECONDS - start)) 60
+  figure "as jobs: $(run_seconds) s"
+  at_most "seconds as jobs" "$(run_seconds)" "$([ -z "${default_scheduling:-}" ] && echo 60 || echo 160)"
+  rm order
+  submitted --nodes=1 --exclusive
+  expect order "$(tr '\n' ' ' <order)" "$(seq -s ' ' 40) "
+  figure "inside an allocation: $(run_seconds) s"
+  at_most "seconds inside an allocation" "$(run_seconds)" 5
 }
 
 test_6() {
@@ -192,55 +211,87 @@ test_6() {
     count=$((count + 1))
   done
   expect status "$(status_of oprun run p.yml --resume --output quiet)" 0
-  echo "killed $count times"
+  figure "killed $count times"
   check_graph $((layers * width)) $((layers * width))
 }
 
 # Kills a virtual node with everything on it, as a power failure would.
 kill_node() {
-  local node=$1 daemon child
+  local node=$1 daemon stepd process all=
   daemon=$(cat "$OPRUN_SLURM/slurmd-$node.pid")
   kill -STOP "$daemon" 2>/dev/null || :
-  for child in $(pgrep -f "^slurmstepd: .*" || :); do
-    grep -qzs "^SLURMD_NODENAME=$node\$" "/proc/$child/environ" || continue
-    kill_tree "$child"
+  for stepd in $(pgrep -x slurmstepd || :); do
+    [ -n "$(find "/proc/$stepd/fd" -lname "$OPRUN_SLURM/log/slurmd-$node.log" 2>/dev/null)" ] || continue
+    all+=" $stepd $(descendants "$stepd")"
   done
-  for child in $(grep -lzs "^SLURMD_NODENAME=$node\$" /proc/[0-9]*/environ | cut -d/ -f3); do
-    grep -qzs "^SLURM_CONF=$SLURM_CONF\$" "/proc/$child/environ" && kill -9 "$child" 2>/dev/null
+  # What has left its parents is known by its variables.
+  for process in $(grep -lzs "^SLURMD_NODENAME=$node\$" /proc/[0-9]*/environ | cut -d/ -f3); do
+    if grep -qzs "^SLURM_CONF=$SLURM_CONF\$" "/proc/$process/environ"; then all+=" $process"; fi
   done
-  kill -9 "$daemon" 2>/dev/null || :
+  # Nobody notices the end of another.
+  for process in $all; do kill -STOP "$process" 2>/dev/null || :; done
+  for process in $all $daemon; do kill -9 "$process" 2>/dev/null || :; done
   rm -f "$OPRUN_SLURM/slurmd-$node.pid"
 }
 
-kill_tree() {
+descendants() {
   local child
-  for child in $(pgrep -P "$1" || :); do kill_tree "$child"; done
-  kill -9 "$1" 2>/dev/null || :
+  for child in $(pgrep -P "$1" || :); do echo "$child" && descendants "$child"; done
 }
 
 test_7() {
-  dirty
+  lose_node_told
+  [ -z "$all" ] || lose_node_untold
+}
+
+# A step that runs until its node fails, and a run of it.
+run_long() {
+  rm -rf ran after
   { header; cat <<'X'
 steps:
   - id: long
     run: |
       echo $SLURMD_NODENAME >>ran
-      [ "$(wc -l <ran)" -gt 1 ] || sleep 120
+      [ "$(wc -l <ran)" -gt 1 ] || sleep 300
   - {id: after, depends_on: [long], run: touch after}
 X
   } >p.yml
   "$program" run p.yml --output quiet >out 2>&1 &
-  local run=$! node start
+  run=$!
   eventually 20 has_lines ran 1
   node=$(head -n 1 ran)
   kill_node "$node"
-  start=$SECONDS
-  scontrol update NodeName="$node" State=DOWN Reason=test
-  eventually 20 has_lines ran 2
-  at_most "seconds until it ran again" $((SECONDS - start)) 10
+}
+
+check_long() {
   wait $run
   [ "$(sed -n 2p ran)" != "$node" ] || fail "it ran on the same node"
   [ -e after ] && expect runs "$(wc -l <ran)" 2
+}
+
+# Somebody tells Slurm that the node is down.
+lose_node_told() {
+  dirty
+  local run node start
+  run_long
+  start=$SECONDS
+  scontrol update NodeName="$node" State=DOWN Reason=test
+  eventually 20 has_lines ran 2
+  figure "told that the node is down: $((SECONDS - start)) s until it ran again"
+  at_most "seconds until it ran again" $((SECONDS - start)) 10
+  check_long
+}
+
+# Slurm finds out by itself.
+lose_node_untold() {
+  local run node start
+  "$here/start.sh" >/dev/null
+  run_long
+  start=$SECONDS
+  eventually 90 has_lines ran 2
+  figure "not told: $((SECONDS - start)) s until it ran again"
+  at_most "seconds until it ran again" $((SECONDS - start)) 60
+  check_long
 }
 
 test_8() {
@@ -298,6 +349,20 @@ X
   if kill -0 "$(cat hidden)" 2>/dev/null; then fail "something is left"; fi
 }
 
+test_27() {
+  { header; echo "steps: [{id: long, run: 'echo begun; touch begun; sleep 120'}]"; } >p.yml
+  "$program" submit p.yml -- --output=job.out
+  eventually 20 test -e begun
+  # As another machine sees it, nobody listens there.
+  rm .oprun/runs/*/@control
+  python3 -c 'import os, socket, sys; os.chdir(sys.argv[1]); socket.socket(socket.AF_UNIX).bind("@control")' .oprun/runs/*
+  "$program" status | grep -q '1 running'
+  "$program" cancel
+  eventually 20 eval '[ -z "$(squeue -h --me)" ]'
+  cat job.out >&2
+  expect "the log" "$("$program" logs last long)" begun
+}
+
 test_9() {
   dirty
   { header; cat <<'X'
@@ -305,8 +370,15 @@ steps:
   - id: long
     run: |
       echo $SLURMD_NODENAME >>ran
-      echo "n=$(wc -l <ran)" >>$OPRUN_OUTPUT
-      sleep $([ "$(wc -l <ran)" -gt 1 ] && echo 12 || echo 45)
+      own=$(wc -l <ran)
+      echo "n=$own" >>$OPRUN_OUTPUT
+      if [ $own = 1 ]; then
+        until [ "$(wc -l <ran)" -gt 1 ]; do sleep 0.1; done
+        sleep 3
+      else
+        sleep 8
+      fi
+      echo $own >>ended
   - {id: after, depends_on: [long], env: {N: '${{ steps.long.outputs.n }}'}, run: 'echo $N >>after'}
 X
   } >p.yml
@@ -315,8 +387,10 @@ X
   eventually 20 has_lines ran 1
   node=$(head -n 1 ran)
   kill -9 "$(cat "$OPRUN_SLURM/slurmd-$node.pid")"
+  # Slurm itself must find out.
   eventually 90 has_lines ran 2
   wait $run
+  expect "the copies that ended" "$(tr '\n' ' ' <ended)" "1 2 "
   expect "the result that counts" "$(cat after)" 2
 }
 
@@ -336,50 +410,138 @@ test_10() {
   expect "steps that ran" "$(ls ran.* | wc -l)" 20
 }
 
-# Faults at random while a graph runs: FAULTS KILLS.
+# Faults at random while a graph runs.
 test_11() {
   dirty
-  local layers=10 width=30 faults=15 kills=10 run done_faults=0 done_kills=0 node
-  pause=0.5 graph $layers $width >p.yml
+  local layers=10 width=30 run
+  faults=0 kills=0 hits=0
+  figure "seed $seed"
+  RANDOM=$seed
+  pause=5 graph $layers $width >p.yml
+  chaos_run
+  while [ $faults -lt 15 ] || [ $kills -lt 10 ]; do
+    sleep 0.$((RANDOM % 9))
+    kill -0 $run 2>/dev/null || { wait $run && break; chaos_run; }
+    # What is left to be done, in any order.
+    if [ $((RANDOM % (25 - kills - (faults < 15 ? faults : 15)))) -lt $((10 - kills)) ]; then
+      kill_oprun
+    else
+      case $((RANDOM % 4)) in
+        0 | 1) fault_node n$((RANDOM % 4 + 1)) ;;
+        2) fault_controller TERM ;;
+        3) fault_controller KILL ;;
+      esac
+    fi
+  done
+  wait $run || :
+  expect status "$(limit=300 status_of oprun run p.yml --resume --output quiet)" 0
+  check_graph $((layers * width)) $((layers * width + hits))
+  figure "$faults faults of nodes and the controller, $kills kills of oprun: $(($(cat ran/* | wc -l) - layers * width))" \
+    "steps ran again, $hits were hit"
+  [ $faults -ge 15 ] && [ $kills -ge 10 ] || fail "the run was over too early: $faults faults, $kills kills"
+}
+
+chaos_run() {
   "$program" run p.yml --resume --output quiet >>out 2>&1 &
   run=$!
-  while [ $done_faults -lt $faults ] || [ $done_kills -lt $kills ]; do
-    sleep 1.$((RANDOM % 9))
-    kill -0 $run 2>/dev/null || {
-      wait $run && break
-      "$program" run p.yml --resume --output quiet >>out 2>&1 &
-      run=$!
-    }
-    case $((RANDOM % 5)) in
-      0 | 1)
-        kill -9 $run 2>/dev/null && done_kills=$((done_kills + 1))
-        wait $run 2>/dev/null || :
-        "$program" run p.yml --resume --output quiet >>out 2>&1 &
-        run=$!
-        ;;
-      2 | 3)
-        node=n$((RANDOM % 4 + 1))
-        [ -e "$OPRUN_SLURM/slurmd-$node.pid" ] || continue
-        kill_node $node
-        timeout 5 scontrol update NodeName=$node State=DOWN Reason=chaos || :
-        sleep 1
-        "$here/start.sh" >/dev/null 2>&1 || :
-        done_faults=$((done_faults + 1))
-        ;;
-      4)
-        kill "$(cat "$OPRUN_SLURM/slurmctld.pid")" 2>/dev/null || :
-        sleep 2
-        "$here/start.sh" >/dev/null 2>&1 || :
-        done_faults=$((done_faults + 1))
-        ;;
-    esac
+}
+
+kill_oprun() {
+  if kill -9 $run 2>/dev/null; then kills=$((kills + 1)); fi
+  wait $run 2>/dev/null || :
+  chaos_run
+}
+
+# The steps that may have to run again: they have begun, and were not done for long when this was asked. NODE: on this one.
+count_hits() {
+  local file name count=0
+  for file in ran/*; do
+    name=${file#ran/}
+    [ -z "${1:-}" ] || [ "$(sed -n '$s/ .*//p' "$file")" = "$1" ] || continue
+    if [ ! -e "done/$name" ] || [ -n "$(find "done/$name" -newermt '-2 seconds')" ]; then count=$((count + 1)); fi
   done
-  echo "$done_faults faults, $done_kills kills of oprun"
-  wait $run || :
-  limit=300
-  expect status "$(status_of oprun run p.yml --resume --output quiet)" 0
-  check_graph $((layers * width)) $((layers * width * 2))
-  echo "$(cat ran/* | wc -l) runs of $((layers * width)) steps"
+  echo $count
+}
+
+fault_node() {
+  [ -e "$OPRUN_SLURM/slurmd-$1.pid" ] || return 0
+  kill_node "$1"
+  hits=$((hits + $(count_hits "$1")))
+  timeout 5 scontrol update NodeName="$1" State=DOWN Reason=chaos || :
+  sleep 1
+  "$here/start.sh" >/dev/null 2>&1 || :
+  faults=$((faults + 1))
+}
+
+# TERM loses nothing. After KILL Slurm may have forgotten jobs, and ends what it finds of them.
+fault_controller() {
+  kill -"$1" "$(cat "$OPRUN_SLURM/slurmctld.pid")" 2>/dev/null || :
+  [ "$1" = TERM ] || hits=$((hits + $(count_hits)))
+  sleep 2
+  "$here/start.sh" >/dev/null 2>&1 || :
+  faults=$((faults + 1))
+}
+
+test_5() {
+  wrap sbatch 'exec "$real" "$@"'
+  local count=80 status most
+  [ -z "$all" ] || count=980
+  { header; cat <<X
+steps:
+  - {id: many, matrix: {n: [$(seq -s, $count)]}, run: 'echo \$SLURM_ARRAY_JOB_ID >>many'}
+  - id: few
+    matrix: {n: [$(seq -s, 20)]}
+    max_parallel: 3
+    resources: {cpus: 2}
+    run: |
+      mkdir -p on; touch on/\$SLURM_JOB_ID
+      ls on | wc -l >>counts
+      sleep 0.5; rm on/\$SLURM_JOB_ID; echo \$SLURM_ARRAY_JOB_ID >>few
+X
+  } >p.yml
+  status=$(PATH=$PWD/bin:$PATH limit=300 status_of oprun run p.yml --output quiet)
+  expect status "$status" 0
+  expect "jobs of the first matrix" "$(wc -l <many)" "$count"
+  expect "jobs of the second" "$(wc -l <few)" 20
+  expect submissions "$(wc -l <calls.sbatch)" 2
+  expect arrays "$(sort -u many few | wc -l)" 2
+  most=$(sort -n counts | tail -n 1)
+  figure "$((count + 20)) jobs, 2 submissions, at most $most at once"
+  at_most "jobs at once" "$most" 3
+}
+
+test_27() {
+  [ "$(id -u)" = 0 ] || { echo "mounting needs root" && return 0; }
+  local start=$SECONDS
+  { header | sed 's/file_wait: 5s/file_wait: 5m/'; echo "steps: [{id: a, run: 'true'}]"; } >p.yml
+  cp p.yml /tmp/oprun-unshared.$$.yml
+  # Nodes see what is below the new file system.
+  # shellcheck disable=SC2016
+  unshare -m sh -c 'mount -t tmpfs none "$1" && cd "$1" && cp "$3" p.yml && "$2" run p.yml' \
+    - "$PWD" "$program" /tmp/oprun-unshared.$$.yml >/tmp/oprun-unshared.$$ 2>&1 && fail "it succeeded"
+  cat /tmp/oprun-unshared.$$ >&2
+  grep -q 'must be on a file system that all nodes share' /tmp/oprun-unshared.$$
+  rm /tmp/oprun-unshared.$$ /tmp/oprun-unshared.$$.yml
+  figure "$((SECONDS - start)) s"
+  at_most seconds $((SECONDS - start)) 40
+}
+
+test_28() {
+  expect status "$(status_of oprun doctor --executor slurm -- --partition=main)" 0
+  grep -q 'shared directory: .* sees it' out
+  expect status "$(status_of oprun doctor --executor slurm -- --partition=nope)" 1
+  grep -q 'nvalid partition' out
+  "$program" doctor --executor slurm --json >json && python3 -c 'import json; assert json.load(open("json"))["ok"]'
+  expect "a machine without Slurm" "$(status_of env PATH=/nowhere "$program" doctor --executor slurm)" 1
+  grep -q "there is no 'sbatch'" out
+}
+
+test_29() {
+  { echo "slurm: {poll: 1s}"; echo "steps: [{id: a, run: 'echo \$SLURM_JOB_ID >>jobs; [ -e there ]'}]"; } >p.yml
+  expect status "$(status_of oprun run p.yml --executor slurm)" 1
+  touch there
+  expect status "$(status_of oprun resume)" 0
+  expect jobs "$(grep -c '[0-9]' jobs)" 2
 }
 
 test_12() {
@@ -397,6 +559,7 @@ X
   scancel "$(cat job)"
   wait $run || status=$?
   cat out >&2
+  figure "$((SECONDS - start)) s until all was over"
   at_most seconds $((SECONDS - start)) 15
   expect status $status 1
   grep -q 'cancelled' out
@@ -443,7 +606,9 @@ X
   "$here/start.sh" >/dev/null
   start=$SECONDS
   wait $run
+  figure "$((SECONDS - start)) s after the return of the controller"
   at_most "seconds after the return" $((SECONDS - start)) 15
+  expect "times it was said" "$(grep -c 'Slurm does not answer' out)" 1
   cat out >&2
   [ -e b ]
 }
@@ -477,6 +642,7 @@ X
   local start=$SECONDS
   limit=150
   expect status "$(status_of oprun run p.yml --output quiet)" 1
+  figure "$((SECONDS - start)) s"
   at_most seconds $((SECONDS - start)) 110
   grep -qi 'time limit' out
 }
@@ -492,13 +658,22 @@ X
   expect status "$(status_of oprun run p.yml --output quiet)" 1
   for step in partition memory feature; do expect "$step" "$(outcome $step)" failed; done
   grep -q 'nvalid partition' out
-  # Slurm takes this one, and lets it wait for ever.
-  { header; echo "steps: [{id: cpus, run: 'true', resources: {cpus: 99}}]"; } >q.yml
+  # Slurm takes these, and lets them wait for ever.
+  { header; cat <<'X'
+steps:
+  - {id: cpus, run: "true", resources: {cpus: 99}}
+  - {id: time, run: "true", resources: {time: 2d}}
+  - {id: gpus, run: "true", resources: {gpus: 3}, slurm: {extra: [--nodes=1]}, allow_failure: true}
+X
+  } >q.yml
   "$program" run q.yml >waits 2>&1 &
   local run=$!
-  eventually 15 grep -q PartitionConfig waits
+  eventually 10 grep -q "'cpus' waits.*PartitionConfig" waits
+  eventually 10 grep -q "'time' waits.*PartitionTimeLimit" waits
   kill -INT $run
   wait $run || :
+  cat waits >&2
+  grep -q "node configuration is not available" waits
 }
 
 test_18() {
@@ -529,6 +704,7 @@ test_19() {
   wait $run || status=$?
   expect status $status 130
   eventually 10 eval '[ -z "$(squeue -h --me)" ]'
+  figure "$((SECONDS - start)) s until the queue was empty"
   at_most seconds $((SECONDS - start)) 20
 }
 
@@ -542,11 +718,14 @@ wrap() {
 
 test_20() {
   wrap squeue 'exec "$real" "$@"'
-  pause=1 graph 5 40 >p.yml
+  local layers=5 width=40
+  [ -z "$all" ] || { layers=10 width=100; }
+  pause=1 graph $layers $width >p.yml
   sed -i 's/poll: 1s/poll: 5s/' p.yml
   local start=$SECONDS status
   status=$(PATH=$PWD/bin:$PATH status_of oprun run p.yml --output quiet)
   expect status "$status" 0
+  figure "$(wc -l <calls.squeue) looks at the queue in $((SECONDS - start)) s"
   at_most "looks at the queue" "$(wc -l <calls.squeue)" $((3 + (SECONDS - start) / 4))
   if grep -qE -- '(-j|--jobs|--json)' calls.squeue; then fail "looked by ids: $(head -n 1 calls.squeue)"; fi
 }
@@ -557,6 +736,14 @@ touch lost; echo "sbatch: error: Batch job submission failed: Zero Bytes were tr
   { header; echo "steps: [{id: a, run: 'echo ran >>ran; sleep 2'}]"; } >p.yml
   expect status "$(PATH=$PWD/bin:$PATH status_of oprun run p.yml --output quiet)" 0
   expect runs "$(wc -l <ran)" 1
+  [ -n "$all" ] || return 0
+  # One that submits, and never answers.
+  rm -r ran lost bin .oprun
+  wrap sbatch '[ -e lost ] && exec "$real" "$@"
+touch lost; "$real" "$@"; exec sleep 300'
+  expect status "$(PATH=$PWD/bin:$PATH status_of oprun run p.yml --output quiet)" 0
+  expect runs "$(wc -l <ran)" 1
+  at_most seconds "$(run_seconds)" 90
 }
 
 test_22() {
@@ -571,4 +758,51 @@ X
   } >p.yml
   expect status "$(status_of oprun run p.yml --output quiet)" 0
   expect order "$(tr '\n' ' ' <order)" "very high normal low "
+}
+
+test_23() {
+  dirty
+  "$here/stop.sh"
+  DB=1 start_cluster
+  { header; cat <<'X'
+steps:
+  - {id: six, run: "echo $SLURM_JOB_ID >six; sleep 5; exit 6", allow_failure: true}
+  - {id: zero, run: "sleep 5"}
+  - {id: seven, depends_on: [six, zero], run: exit 7}
+X
+  } >p.yml
+  "$program" run p.yml --output quiet >out 2>&1 &
+  local run=$! status=0 code
+  eventually 20 has_lines six 1
+  kill -9 "$(cat "$OPRUN_SLURM/slurmdbd.pid")"
+  wait $run || status=$?
+  cat out >&2
+  expect status $status 1
+  for code in six:6 zero:0 seven:7; do expect "${code%:*}" "$(exit_code "${code%:*}")" "${code#*:}"; done
+  DB=1 "$here/start.sh" >/dev/null
+  figure "what Slurm's database says of a job that exited with 6: $(timeout 10 sacct -n -X -P -j "$(cat six)" -o State,ExitCode)"
+}
+
+# The exit status of a step in the last run.
+exit_code() {
+  "$program" show last --json | python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+print(next(result["exit_code"] for result in run["results"] if result["step"] == sys.argv[1]))' "$1"
+}
+
+# This script once more, with a cluster and oprun of a user that has no rights.
+test_24() {
+  local copy
+  copy=$(mktemp -d "${TMPDIR:-/tmp}/oprun-user.XXXXXX")
+  # shellcheck disable=SC2064
+  trap "rm -rf '$copy'" EXIT
+  mkdir -p "$copy/Scripts" "$copy/Pipelines" "$copy/tmp"
+  cp -r "$here" "$here/../test-slurm" "$copy/Scripts"
+  cp "$here/../../Pipelines/cluster.yml" "$copy/Pipelines"
+  cp "$program" "$copy/oprun"
+  chown -R nobody:nogroup "$copy"
+  setpriv --reuid=nobody --regid=nogroup --clear-groups \
+    env -i PATH="$PATH" HOME="$copy/tmp" TMPDIR="$copy/tmp" USER=nobody CI=1 \
+    timeout 900 "$copy/Scripts/test-slurm" --with 4,22 "$copy/oprun"
 }

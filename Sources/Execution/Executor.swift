@@ -59,6 +59,9 @@ protocol Executor: AnyObject {
   /// The number of descriptors that a run can use for something else than commands.
   var spareDescriptorCount: Int { get }
 
+  /// Whether others may look at the run from machines that share only its files.
+  var isOnCluster: Bool { get }
+
   /// Called when the run is over and nothing is waited for: whatever must not live on is ended.
   func close()
 }
@@ -67,6 +70,7 @@ extension Executor {
   var marks: RunMarks { RunMarks() }
   var startTimes: [CommandKey: Nanoseconds] { [:] }
   var spareDescriptorCount: Int { 0 }
+  var isOnCluster: Bool { false }
 
   func outputs(of key: CommandKey) -> [UInt8]? { nil }
 

@@ -37,7 +37,8 @@ extension RunLoop {
     guard case .attempt = command.key.role, let request = settings.slurm else { return }
     let spec = machine.scheduler.graph[command.key.operation]
     command.slurm = SlurmOrder(
-      plan.request(request, claiming: spec.claims), settings, priority: spec.priority)
+      plan.request(request, claiming: spec.claims), settings, priority: spec.priority,
+      width: plan.width(claiming: spec.claims))
   }
 
   func hear(_ news: CommandNews, at time: Nanoseconds) {

@@ -60,6 +60,7 @@ package func run(
   outlets: [any RunOutlet] = []
 ) throws(SystemError) -> RunEnd {
   clinux_close_on_exec_from(3)
+  let plan = hasJobs(plan) ? plan.leavingWidthsToSlurm() : plan
   let waiting = try KernelWaiting()
   let workspace = try currentFolder()
   let folder = options.folder(from: workspace)

@@ -20,7 +20,7 @@ package struct Plan: Sendable {
   /// The queues; `queues[0]` is the default queue.
   package internal(set) var queues: [QueueSpec]
   /// The pools: resources in file order, then mutexes.
-  package let pools: [PoolSpec]
+  package internal(set) var pools: [PoolSpec]
   package let failurePolicy: FailurePolicy
   /// The time limit of the whole run.
   package let timeout: Nanoseconds?
@@ -47,7 +47,7 @@ package struct Plan: Sendable {
   /// The outputs of the pipeline itself; nil if it has none, or if not all of its steps run.
   package let outputs: LateStep?
   /// How steps reach Slurm; nil if none of them does.
-  package let slurm: SlurmPlan?
+  package internal(set) var slurm: SlurmPlan?
 
   /// The same plan with a shared cache.
   package func sharing(_ place: SharedCachePlace) -> Plan {

@@ -80,6 +80,17 @@ extension SlurmResource {
   }
 }
 
+/// A number of jobs that may run at once, of all that claim a pool.
+package struct SlurmWidth: Hashable, Sendable {
+  package let pool: PoolID
+  package let count: Int
+
+  package init(pool: PoolID, count: Int) {
+    self.pool = pool
+    self.count = count
+  }
+}
+
 /// How the steps of a run reach Slurm, and what they ask for.
 package struct SlurmPlan: Hashable, Sendable {
   /// How steps get to nodes.
@@ -103,10 +114,20 @@ package struct SlurmPlan: Hashable, Sendable {
   package var fileWait: Nanoseconds = 60_000_000_000
   /// The pools that stand for what steps ask Slurm for.
   package var pools: [PoolID: SlurmResource] = [:]
+  /// How many of the steps that claim a pool may run at once, where Slurm itself keeps to that.
+  package var widths: [PoolID: Int] = [:]
   /// The highest priority of a step that Slurm runs.
   package var highestPriority: Int16 = 0
 
   package init() {}
+
+  /// The limit among those of the claims that Slurm keeps.
+  package func width(claiming claims: [Claim]) -> SlurmWidth? {
+    if widths.isEmpty { return nil }
+    return claims.lazy.compactMap { claim in
+      widths[claim.pool].map { SlurmWidth(pool: claim.pool, count: $0) }
+    }.first
+  }
 
   /// The request of a step with what it claims.
   package func request(_ request: SlurmRequest, claiming claims: [Claim]) -> SlurmRequest {

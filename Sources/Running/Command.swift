@@ -79,9 +79,14 @@ package struct SlurmOrder: Hashable, Sendable {
   package let timeLimit: Nanoseconds?
   package let stop: StopSequence
   package let priority: Int16
+  /// A limit that Slurm keeps for oprun: that of a matrix.
+  package let width: SlurmWidth?
 
-  package init(_ request: SlurmRequest, _ settings: StepSettings, priority: Int16) {
+  package init(
+    _ request: SlurmRequest, _ settings: StepSettings, priority: Int16, width: SlurmWidth? = nil
+  ) {
     self.request = request
+    self.width = width
     timeLimit = settings.timeout
     stop = settings.stop
     self.priority = priority

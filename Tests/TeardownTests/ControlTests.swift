@@ -76,6 +76,31 @@ import Testing
     #expect(lines.contains { $0.contains("\"step\":\"long\"") && $0.contains("succeeded") })
   }
 
+  @Test func `reach a run of a cluster through its directory, where its socket does not`() throws {
+    let job = "SLURM_JOB_ID=7 SLURM_JOB_NODELIST=n1 SLURM_JOB_CPUS_PER_NODE=2 SLURMD_NODENAME=n1"
+    let run = try OprunProcess(
+      "executor: slurm\n" + Self.waiting, arguments: "--output quiet", prefix: "export \(job); exec"
+    )
+    let control = try #require(ControlSocket(of: run))
+    // As another machine sees it: nobody listens.
+    unlink(control.path)
+    close(try control.listen())
+    #expect(try run.ask("status").contains("[0/1] 1 running"))
+    #expect(
+      try run.ask("status --follow")
+        == "oprun: the run \(control.runName) can be followed only on its own machine\n"
+        + "  help: leave '--follow' out, or log in there\n1\n")
+    #expect(
+      try run.ask("cancel nothing")
+        == "oprun: there is no step 'nothing' in this run\n1\n")
+    #expect(try run.ask("cancel") == "the run is being cancelled\n0\n")
+    #expect(run.wait() == 143)
+    #expect(try run.ask("cancel \(control.runName)").contains("is no longer in progress"))
+    let left = try FileManager.default.contentsOfDirectory(
+      atPath: "\(run.folder.path)/.oprun/runs/\(control.runName)")
+    #expect(!left.contains("@control"))
+  }
+
   @Test func `see the block of the run in another terminal`() throws {
     let run = try OprunProcess(
       "steps:\n  - id: long\n    run: 'echo first; until test -e over; do sleep 0.02; done'\n"

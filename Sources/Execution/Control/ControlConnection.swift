@@ -25,6 +25,8 @@ final class ControlConnection {
   var due: Nanoseconds?
   /// True if nothing follows what is to be sent.
   var endsWhenSent = false
+  /// The name of its request, if that is a file on which nobody waits: then the answer is written to one.
+  var mail: String?
   /// What it wants to be told.
   var feed: ControlFeed?
   private var received: [UInt8] = []
@@ -76,9 +78,10 @@ final class ControlConnection {
   func send(at now: Nanoseconds) -> Bool {
     while hasPending {
       let count = pending.withUnsafeBytes { bytes in
-        Glibc.send(
-          descriptor, bytes.baseAddress.map { $0 + sentCount }, bytes.count - sentCount,
-          Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[sentCount...])
+        return mail == nil
+          ? Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+          : Glibc.write(descriptor, rest.baseAddress, rest.count)
       }
       if count < 0 {
         due = due ?? now + Self.patience

@@ -18,42 +18,51 @@ final class ControlServer {
   private var isListening = false
   private(set) var connections: [Int: ControlConnection] = [:]
   private var lastNumber = ControlServer.listenerNumber
+  /// Requests from other machines; nil if none are expected.
+  private let mailbox: RunMailbox?
+  /// When it is looked into.
+  private var mailDue: Nanoseconds = 0
 
   static let listenerNumber = 0
   private static let mostConnections = 16
+  /// The time between two looks into the mailbox.
+  private static let mailInterval: Nanoseconds = 1_000_000_000
   /// Those who wait to be accepted.
   private static let backlog: Int32 = 64
 
   /// Nil if there can be no socket, which no run needs. `spare` is the number of descriptors that it may
-  /// use.
-  init?(in directory: RunDirectory, _ waiting: any Waiting, spare: Int) {
+  /// use; `hasMailbox` if other machines may ask.
+  init?(in directory: RunDirectory, _ waiting: any Waiting, spare: Int, hasMailbox: Bool) {
     limit = min(Self.mostConnections, spare - 1)
     self.directory = directory
     self.waiting = waiting
+    mailbox = hasMailbox && limit > 0 ? RunMailbox.make(in: directory) : nil
     guard limit > 0 else { return nil }
     var listener = clinux_listen(directory.controlPath, Self.backlog)
     // Only a command of this run can have put something there.
     if listener == -EADDRINUSE, directory.remove(RunDirectory.controlName) {
       listener = clinux_listen(directory.controlPath, Self.backlog)
     }
-    guard listener >= 0 else { return nil }
     self.listener = listener
+    guard listener >= 0 || mailbox != nil else { return nil }
     listen()
     if !isListening {
       directory.remove(RunDirectory.controlName)
-      return nil
+      if mailbox == nil { return nil }
     }
   }
 
-  deinit { close(listener) }
+  deinit { if listener >= 0 { close(listener) } }
 
-  /// When someone is given up.
+  /// When someone is given up, or the mailbox is looked into.
   var deadline: Nanoseconds? {
-    connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
+    let due = connections.isEmpty ? nil : connections.values.lazy.compactMap(\.due).min()
+    guard mailbox != nil else { return due }
+    return due.map { min($0, mailDue) } ?? mailDue
   }
 
   private func listen() {
-    if isListening || connections.count >= limit { return }
+    if listener < 0 || isListening || connections.count >= limit { return }
     do {
       try waiting.add(listener, for: .control, number: Self.listenerNumber, .reading)
       isListening = true
@@ -85,8 +94,28 @@ final class ControlServer {
     }
   }
 
+  /// Takes what other machines ask, each request with the connection by which it is answered.
+  func takeMail(at now: Nanoseconds) -> [(connection: ControlConnection, line: [UInt8])] {
+    guard let mailbox, mailDue <= now else { return [] }
+    mailDue = now + Self.mailInterval
+    return mailbox.takeRequests(longest: ControlRequest.longestLine).compactMap { request in
+      let file = mailbox.beginAnswer(to: request.name)
+      guard file >= 0 else { return nil }
+      lastNumber += 1
+      let connection = ControlConnection(
+        owning: file, of: request.user, number: lastNumber, at: now)
+      connection.mail = request.name
+      connections[lastNumber] = connection
+      return (connection, request.line)
+    }
+  }
+
   func drop(_ connection: ControlConnection) {
     guard connections.removeValue(forKey: connection.number) != nil else { return }
+    if let name = connection.mail {
+      mailbox?.endAnswer(to: name, isWhole: connection.endsWhenSent && !connection.hasPending)
+      return
+    }
     waiting.remove(connection.descriptor)
     listen()
   }
@@ -119,5 +148,6 @@ final class ControlServer {
     if isListening { waiting.remove(listener) }
     isListening = false
     directory.remove(RunDirectory.controlName)
+    mailbox?.end(in: directory)
   }
 }

@@ -31,6 +31,10 @@ extension RunLoop {
   func tendControl(at time: Nanoseconds) {
     guard let control else { return openControl(at: time) }
     control.advance(to: time)
+    for (connection, line) in control.takeMail(at: time) {
+      answer(connection, line.prefix { $0 != UInt8(ascii: "\n") }, at: time)
+      feed(connection, at: time)
+    }
     guard let due = feedDue, due <= time else { return }
     feedDue = nil
     for connection in control.connections.values where connection.feed != nil {
@@ -41,7 +45,8 @@ extension RunLoop {
   private func openControl(at time: Nanoseconds) {
     controlDue = nil
     control = ControlServer(
-      in: options.directory, waiting, spare: executor.spareDescriptorCount)
+      in: options.directory, waiting, spare: executor.spareDescriptorCount,
+      hasMailbox: executor.isOnCluster)
     if control != nil || options.canBeChangedFromOutside { return }
     // What waits for a change would wait for ever.
     machine.canBeChangedFromOutside = false
@@ -161,7 +166,8 @@ extension RunLoop {
       let request = try ControlRequest(line: line, program: options.controlVersion ?? "")
       if request.verb == .status {
         connection.add(statusLine(at: time))
-        connection.feed = ControlFeed(isWhole: request.isWhole, follows: request.follows)
+        connection.feed = ControlFeed(
+          isWhole: request.isWhole, follows: request.follows && connection.mail == nil)
         return
       }
       connection.endsWhenSent = true

@@ -107,9 +107,10 @@ struct NodeFailure: Error, Hashable {
 extension NodeFiles {
   // MARK: Tasks
 
-  /// Writes a task, before it is submitted.
+  /// Writes a task, before it is submitted. There may be a thousand at a time, so it is not waited until each is
+  /// on disk: what is missing after a power failure is written again by the run that is resumed.
   func write(_ task: TaskFile, number: Int) throws(SystemError) {
-    try write(task.encoded, to: .tasks, String(number))
+    try write(task.encoded, to: .tasks, String(number), isKept: false)
   }
 
   func task(_ number: Int) throws(NodeFailure) -> TaskFile {

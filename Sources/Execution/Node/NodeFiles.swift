@@ -112,9 +112,11 @@ final class NodeFiles {
   }
 
   /// Writes a file, in place of an older one.
-  func write(_ bytes: [UInt8], to folder: Folder, _ name: String) throws(SystemError) {
+  func write(
+    _ bytes: [UInt8], to folder: Folder, _ name: String, isKept: Bool = true
+  ) throws(SystemError) {
     var file = try AsideFile(for: name, in: folder, self)
-    try file.write(bytes)
+    try file.write(bytes, isKept: isKept)
     try file.take(name)
   }
 
@@ -178,8 +180,8 @@ struct AsideFile: ~Copyable {
   /// Makes sure, as far as the file system can, that this many bytes can be written later.
   func reserve(_ count: Int) { posix_fallocate(file.number, 0, off_t(count)) }
 
-  /// Writes the whole content, and waits until it is kept.
-  func write(_ bytes: [UInt8]) throws(SystemError) {
+  /// Writes the whole content, and waits until it is kept whatever becomes of this machine.
+  func write(_ bytes: [UInt8], isKept: Bool = true) throws(SystemError) {
     var count = 0
     while count < bytes.count {
       let step = bytes.withUnsafeBytes { buffer in
@@ -188,7 +190,8 @@ struct AsideFile: ~Copyable {
       }
       if step > 0 { count += step } else if errno != EINTR { throw failure }
     }
-    guard ftruncate(file.number, off_t(bytes.count)) == 0, fsync(file.number) == 0 else {
+    guard ftruncate(file.number, off_t(bytes.count)) == 0, !isKept || fsync(file.number) == 0
+    else {
       throw failure
     }
   }

@@ -9,7 +9,7 @@ struct NodeRequest {
   /// The directory of the run; absolute.
   let folder: String
   let task: Int
-  /// The job, or the job and its step: `1234`, `1234.7`.
+  /// The job, or the job and its step: `1234`, `1234_5` in an array, `1234.7`.
   let job: String
   let restart: Int
   let host: String
@@ -36,6 +36,10 @@ struct NodeRequest {
       }
       return number
     }
+    guard let id = try count("SLURM_JOB_ID") else {
+      throw .usage("this is no job of Slurm: SLURM_JOB_ID is not set")
+    }
+    var name = String(id)
     var task = number
     if isInArray {
       guard let index = try count("SLURM_ARRAY_TASK_ID") else {
@@ -44,15 +48,13 @@ struct NodeRequest {
       let (sum, overflow) = number.addingReportingOverflow(index)
       if overflow { throw .usage("the number of the task is too large") }
       task = sum
-    }
-    guard let id = try count("SLURM_JOB_ID") else {
-      throw .usage("this is no job of Slurm: SLURM_JOB_ID is not set")
+      if let array = try count("SLURM_ARRAY_JOB_ID") { name = "\(array)_\(index)" }
     }
     self.folder = folder
     self.task = task
     restart = try count("SLURM_RESTART_COUNT") ?? 0
     let step = try count("SLURM_STEP_ID").flatMap { $0 < NodeRequest.firstSpecialStep ? $0 : nil }
-    job = step.map { "\(id).\($0)" } ?? String(id)
+    job = step.map { "\(id).\($0)" } ?? name
     host = variable("SLURMD_NODENAME") ?? NodeRequest.machineName()
   }
 

@@ -197,6 +197,8 @@ final class AllocationExecutor: Executor {
 
   var spareDescriptorCount: Int { local.spareDescriptorCount }
 
+  var isOnCluster: Bool { true }
+
   func close() {
     local.close()
     if files != nil { NodeFiles.remove(from: parts.directory) }

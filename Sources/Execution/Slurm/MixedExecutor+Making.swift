@@ -8,6 +8,11 @@ import Plans
 import Running
 import Scheduling
 
+/// Whether steps of the run are jobs of their own.
+func hasJobs(_ plan: Plan) -> Bool {
+  plan.slurm.map { $0.mode == .job || Allocation.own == nil } ?? false
+}
+
 /// The executor of a run in which some steps may run in Slurm.
 func mixed(
   _ local: LocalProcesses, _ plan: Plan, _ options: RunOptions, workspace: String,
@@ -20,7 +25,7 @@ func mixed(
     folder: options.folder(from: workspace), workspace: workspace,
     secrets: options.secrets.allValues, secretVariables: variables.secret,
     earlier: options.earlierJobs?.absolute(in: workspace))
-  if slurm.mode != .job, let allocation = Allocation.own {
+  if !hasJobs(plan), let allocation = Allocation.own {
     return AllocationExecutor(local, parts, allocation, waiting)
   }
   let caller = SlurmProcesses(waiting, environment: variables.passed)
@@ -28,7 +33,7 @@ func mixed(
 }
 
 /// The inherited variables, as far as Slurm may see them.
-private struct SlurmVariables {
+struct SlurmVariables {
   /// Those of the commands of Slurm, and so of jobs: `NAME=value`.
   private(set) var passed: [String] = []
   /// Those that hold a secret.

@@ -67,6 +67,8 @@ final class MixedExecutor: Executor {
 
   var spareDescriptorCount: Int { local.spareDescriptorCount }
 
+  var isOnCluster: Bool { true }
+
   func close() {
     slurm.close()
     local.close()

@@ -15,8 +15,9 @@ struct QueuedJob: Hashable {
     case pending
     /// It runs, or begins or ends to, or is held up by somebody.
     case running
-    /// It has ended by itself.
+    /// It has ended by itself, with 0 or not.
     case ended
+    case failed
     case cancelled
     case timeLimit
     case outOfMemory
@@ -34,7 +35,8 @@ struct QueuedJob: Hashable {
       case "RUNNING", "CONFIGURING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE_OUT",
         "RESIZING":
         self = .running
-      case "COMPLETED", "FAILED": self = .ended
+      case "COMPLETED": self = .ended
+      case "FAILED": self = .failed
       case "CANCELLED", "REVOKED": self = .cancelled
       case "TIMEOUT", "DEADLINE": self = .timeLimit
       case "OUT_OF_MEMORY": self = .outOfMemory
@@ -76,18 +78,54 @@ struct QueuedJob: Hashable {
 struct QueueListing {
   private(set) var jobs: [Int: [QueuedJob]] = [:]
 
-  /// `text` is what `squeue` printed in the form of `SlurmCommands.look`.
+  /// `text` is what `squeue` printed in the form of `SlurmCommands.look`. It may have ten thousand lines, of which
+  /// few are of this run: they are read as bytes.
   init(_ text: String, _ mark: JobMark) {
-    for line in text.split(separator: "\n") {
-      let fields = line.split(separator: "|", maxSplits: 4, omittingEmptySubsequences: false)
-      guard fields.count == 5, let task = mark.task(in: fields[4]) else { continue }
-      let node = fields[3].isEmpty || fields[3] == "(null)" ? nil : String(fields[3])
-      let job = QueuedJob(
-        id: String(fields[0]), state: QueuedJob.State(fields[1].prefix { $0 != " " }),
-        reason: String(fields[2]),
-        node: node)
-      jobs[task, default: []].append(job)
+    var text = text
+    let prefix = Array(mark.prefix.utf8)
+    text.withUTF8 { bytes in
+      var start = 0
+      while start < bytes.count {
+        var end = start
+        while end < bytes.count, bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        add(bytes[start..<end], prefix)
+        start = end + 1
+      }
     }
+  }
+
+  /// Adds the job of a line, if it is one of the run.
+  private mutating func add(_ line: Slice<UnsafeBufferPointer<UInt8>>, _ prefix: [UInt8]) {
+    var fields: [Range<Int>] = []
+    var start = line.startIndex
+    for place in line.indices where line[place] == UInt8(ascii: "|") {
+      fields.append(start..<place)
+      start = place + 1
+      if fields.count == 5 { break }
+    }
+    guard fields.count == 5, let base = Self.base(in: line[start...], prefix) else { return }
+    let words = fields.map { String(decoding: line[$0], as: UTF8.self) }
+    let index = Int(words[1])
+    let job = QueuedJob(
+      id: JobName(array: words[0], index: index).text,
+      state: QueuedJob.State(words[2].prefix { $0 != " " }), reason: words[3],
+      node: words[4].isEmpty || words[4] == "(null)" ? nil : words[4])
+    jobs[base + (index ?? 0), default: []].append(job)
+  }
+
+  /// The number that follows the mark of the run; nil if there is no mark, or none that is followed by one.
+  private static func base(
+    in text: Slice<UnsafeBufferPointer<UInt8>>, _ prefix: [UInt8]
+  ) -> Int? {
+    var place = text.startIndex
+    while place + prefix.count < text.endIndex {
+      if text[place] == prefix[0], text[place..<place + prefix.count].elementsEqual(prefix) {
+        let digits = text[(place + prefix.count)...].prefix { (0x30...0x39).contains($0) }
+        return digits.count < 10 ? Int(String(decoding: digits, as: UTF8.self)) : nil
+      }
+      place += 1
+    }
+    return nil
   }
 
   /// The job of a task. If it was submitted twice, the one that lives, or that came first: it has claimed

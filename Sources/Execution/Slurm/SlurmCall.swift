@@ -56,12 +56,6 @@ struct JobMark {
   }
 
   func text(of task: Int) -> String { prefix + String(task) }
-
-  /// The task that a name or a comment is of; nil if it is another run's.
-  func task(in text: Substring) -> Int? {
-    guard let place = text.firstRange(ofText: prefix) else { return nil }
-    return Int(text[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
-  }
 }
 
 /// The words of the commands.
@@ -74,31 +68,38 @@ struct SlurmCommands {
 
   static let second: Nanoseconds = 1_000_000_000
 
-  /// The submission of a task; `step` names it for people, and `script` is what the job runs.
+  /// The submission of tasks; `step` names them for people, and `script` is what their jobs run.
   func submission(
-    of task: Int, step: String, _ request: SlurmRequest, nice: Int, script: String
+    of batch: SlurmBatch, step: String, _ request: SlurmRequest, nice: Int, script: String
   ) -> SlurmCall {
+    let mark = mark.text(of: batch.base)
+    let file = "\(batch.base)\(batch.isArray ? ".%a" : "").out"
     var words = [
-      "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark.text(of: task))",
-      "--comment=\(mark.text(of: task))", "--open-mode=append", "--input=/dev/null",
-      "--output=\(Self.escaped(jobsFolder))/\(task).out", "--chdir=\(workspace)", "--export=ALL",
+      "sbatch", "--parsable", "--job-name=\(Self.jobName(step)).\(mark)",
+      "--comment=\(mark)", "--open-mode=append", "--input=/dev/null",
+      "--output=\(Self.escaped(jobsFolder))/\(file)", "--chdir=\(workspace)", "--export=ALL",
     ]
+    if batch.isArray { words.append("--array=\(batch.indices)") }
     if nice > 0 { words.append("--nice=\(nice)") }
     words += request.options
     return SlurmCall(words: words, input: script, limit: 60 * Self.second)
   }
 
-  /// One look at all jobs of the user: names come last, because they may contain anything.
+  /// One look at all jobs of the user, a line for each of an array: names come last, because they may contain
+  /// anything.
   static let look = SlurmCall(
-    words: ["squeue", "--noheader", "--states=all", "--me", "--format=%A|%T|%r|%N|%j|%k"],
-    limit: 30 * second)
+    words: [
+      "squeue", "--noheader", "--states=all", "--me", "--array", "--format=%F|%K|%T|%r|%N|%j|%k",
+    ], limit: 30 * second)
 
   static func cancellation(of jobs: [String]) -> SlurmCall {
-    SlurmCall(words: ["scancel", "--quiet"] + jobs, limit: 60 * second)
+    SlurmCall(words: ["scancel", "--quiet"] + JobName.words(for: jobs), limit: 60 * second)
   }
 
   static func kill(_ jobs: [String]) -> SlurmCall {
-    SlurmCall(words: ["scancel", "--quiet", "--full", "--signal=KILL"] + jobs, limit: 10 * second)
+    SlurmCall(
+      words: ["scancel", "--quiet", "--full", "--signal=KILL"] + JobName.words(for: jobs),
+      limit: 10 * second)
   }
 
   /// A job that was requeued would wait for two minutes.
@@ -110,9 +111,10 @@ struct SlurmCommands {
   /// At most this many jobs are named in one call.
   static let jobsPerCall = 500
 
-  /// The script of a job.
-  static func script(program: String, folder: String, task: Int) -> String {
-    "#!/bin/sh\nexec \(shellWord(program)) __task \(shellWord(folder)) \(task)\n"
+  /// The script of jobs: each finds the number of its task.
+  static func script(program: String, folder: String, _ batch: SlurmBatch) -> String {
+    "#!/bin/sh\nexec \(shellWord(program)) __task \(shellWord(folder)) "
+      + "\(batch.isArray ? "--array " : "")\(batch.base)\n"
   }
 
   /// Characters that mean something to Slurm or to terminals are left out of names.
@@ -132,7 +134,7 @@ struct SlurmCommands {
 }
 
 /// A word as a shell reads it.
-private func shellWord(_ text: String) -> String {
+func shellWord(_ text: String) -> String {
   "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#)
     + "'"
 }
@@ -154,10 +156,20 @@ enum Submission: Hashable {
   case accepted(String)
   /// Slurm will not take it; the string is its own sentence.
   case refused(String)
+  /// Slurm takes no array like this one; the string is its own sentence.
+  case arrayRefused(String)
   /// The user has too many jobs: it can be taken later.
   case tooMany(String)
   /// It may have been taken or not.
   case unknown(String)
+
+  /// The same jobs are to be submitted again, in some way.
+  var isForLater: Bool {
+    switch self {
+    case .arrayRefused, .tooMany: true
+    case .accepted, .refused, .unknown: false
+    }
+  }
 
   init(_ answer: SlurmAnswer) {
     if let refusal = answer.refusal {
@@ -172,6 +184,8 @@ enum Submission: Hashable {
     let sentence = slurmSentence(answer.errors)
     if answer.exitStatus == nil {
       self = .unknown("sbatch did not answer")
+    } else if answer.errors.containsText("Invalid job array specification") {
+      self = .arrayRefused(sentence)
     } else if Self.limits.contains(where: { answer.errors.containsText($0) }) {
       self = .tooMany(sentence)
     } else if answer.exitStatus != 0,
@@ -185,7 +199,7 @@ enum Submission: Hashable {
 
   private static let limits = [
     "MaxSubmitJob", "GrpSubmitJob", "Slurm temporarily unable to accept job",
-    "maximum array size", "job submit limit reached",
+    "job submit limit reached",
   ]
 
   /// Sentences of Slurm after which no job exists, and none will.

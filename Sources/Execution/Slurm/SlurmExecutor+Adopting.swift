@@ -29,7 +29,8 @@ extension SlurmExecutor {
       entry.origin = origin
       let (copy, own) = (entry, nextNumber)
       nextNumber += 1
-      adoptable.append(AdoptableTask(entry: copy, origin: origin, number: own))
+      adoptable[copy.step, default: []].append(
+        AdoptableTask(entry: copy, origin: origin, number: own))
       keep { journal throws(SystemError) in
         try journal.add(copy, number: own)
         if let job = copy.job { try journal.note(job: job, of: own) }
@@ -41,9 +42,7 @@ extension SlurmExecutor {
   /// Takes over what an earlier run has with Slurm for the command, if anything: then only a look at the
   /// queue tells what is left of it. What it has for an older text of the step is cancelled.
   func adopt(for task: SlurmTask) -> Bool {
-    let candidates = adoptable.filter { $0.entry.step == task.step }
-    guard !candidates.isEmpty else { return false }
-    adoptable.removeAll { $0.entry.step == task.step }
+    guard let candidates = adoptable.removeValue(forKey: task.step) else { return false }
     let match = candidates.last { $0.entry.digest == task.digest }
     for other in candidates where other.origin != match?.origin {
       if let job = other.entry.job { unwanted.append(job) }
@@ -58,6 +57,16 @@ extension SlurmExecutor {
     task.phase = .examined
     home.tasks[task.number] = task
     return true
+  }
+
+  /// What cannot be read any more, after a power failure for example, is written again, as a task of this run.
+  func makeOwnIfDamaged(_ task: SlurmTask) {
+    guard task.earlierNames != nil, let home, (try? task.home.files.task(task.number)) == nil
+    else { return }
+    task.home.tasks[task.number] = nil
+    task.home = home
+    task.number = task.ownNumber
+    task.earlierNames = nil
   }
 
   private func earlierHome(of origin: JournalEntry.Origin) -> TaskHome? {

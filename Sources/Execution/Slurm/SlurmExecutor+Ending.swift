@@ -39,7 +39,7 @@ extension SlurmExecutor {
 
   /// When results are looked for; nil if no job can write one.
   var scanDue: Nanoseconds? {
-    guard tasks.values.contains(where: { $0.isOut || $0.phase == .examined }) else { return nil }
+    guard counts.open > 0 else { return nil }
     return hasResults ? scannedAt + Self.shortestScan / 4 : scannedAt + scanDelay
   }
 
@@ -54,7 +54,8 @@ extension SlurmExecutor {
       count += takeResults(in: home, at: now)
     }
     scanDelay = count > 0 ? Self.shortestScan : min(scanDelay * 3 / 2, Self.longestScan)
-    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
+    let noticed = tasks.values.filter { $0.missedSince != nil || $0.seen?.state == .running }
+    for task in noticed.sorted(by: { $0.number < $1.number }) {
       if task.missedSince != nil { decideIfDue(task, at: now) }
       if task.seen?.state == .running { showLog(of: task) }
     }
@@ -83,11 +84,14 @@ extension SlurmExecutor {
     return count
   }
 
-  /// Jobs that say that their commands have ended because they were asked to.
+  /// Jobs that say that their commands have ended because they were asked to. What a job said before Slurm
+  /// started it again is about an earlier start.
   private func endStopped(in home: TaskHome, at now: Nanoseconds) -> Int {
-    guard let stops = try? home.files.stops() else { return 0 }
+    guard let stops = try? home.files.stops(), let starts = try? home.files.starts() else {
+      return 0
+    }
     var count = 0
-    for stop in stops {
+    for stop in TaskStart.accepted(results: stops, starts: starts).values.sorted() {
       guard let task = home.tasks[stop.task], let signal = task.stopSignal else { continue }
       count += 1
       end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
@@ -157,8 +161,13 @@ extension SlurmExecutor {
     if end.outputByteCount == 0, let size = task.log?.size { end = end.with(outputByteCount: size) }
     if !isLeaving { endedNumbers.append(task.ownNumber) }
     tasks[task.key] = nil
-    task.home.tasks[task.number] = nil
-    held.removeAll { $0 == task.key }
+    task.home.settle(task.number)
+    task.phase = .held
+    stopped.remove(task.key)
+    killed.remove(task.key)
+    if counts.out == 0 { firstSubmission = nil }
+    // It may be that others waited for its end.
+    if !held.isEmpty { heldDue = min(heldDue ?? .max, now) }
     news.append(.ended(task.key, end))
   }
 

@@ -10,19 +10,13 @@ extension SlurmExecutor {
   /// When the queue is looked at next; nil if that would tell nothing.
   var lookDue: Nanoseconds? {
     guard !isLooking, !isLeaving else { return nil }
-    let isNeeded = wantsLook || tasks.values.contains { $0.isOut || $0.phase == .examined }
-    guard isNeeded else { return nil }
+    guard wantsLook || counts.open > 0 else { return nil }
     guard let lookedAt else { return wantsLook ? 0 : firstLook }
-    return lookedAt + plan.poll
+    return lookedAt + max(plan.poll, lookInterval)
   }
 
   /// A while after the first submission.
-  private var firstLook: Nanoseconds? {
-    let first = tasks.values.compactMap { task -> Nanoseconds? in
-      if case .submitted(let since) = task.phase { since } else { nil }
-    }.min()
-    return first.map { $0 + plan.poll }
-  }
+  private var firstLook: Nanoseconds? { firstSubmission.map { $0 + plan.poll } }
 
   func look(at now: Nanoseconds) {
     isLooking = true
@@ -38,6 +32,8 @@ extension SlurmExecutor {
       let sentence = answer.refusal ?? slurmSentence(answer.errors)
       return sayAway(sentence.isEmpty ? "squeue did not answer" : sentence)
     }
+    // A queue that takes long to list is asked for less often: looks take at most a hundredth of the time.
+    lookInterval = min((now - since) * 100, Self.longestLookInterval)
     if isAway {
       isAway = false
       news.append(.event(.notice(SlurmMessage.back)))
@@ -45,10 +41,13 @@ extension SlurmExecutor {
     scan(at: now)
     let known = [home].compactMap(\.self) + earlierHomes.values.sorted { $0.folder < $1.folder }
     for home in known {
-      let listing = QueueListing(answer.output, home.mark)
+      let listing = home.listing(answer.output)
       for task in home.tasks.values.sorted(by: { $0.number < $1.number }) {
         examine(task, listing.job(of: task.number, known: task.job), since: since, at: now)
       }
+      // Slurm has put them back into its queue although they have a result: some would be held there for ever.
+      unwanted += listing.jobs.keys.filter(home.settled.contains).sorted()
+        .flatMap { listing.jobs[$0] ?? [] }.filter { $0.state == .pending }.map(\.id)
     }
   }
 
@@ -94,7 +93,9 @@ extension SlurmExecutor {
     case .held, .submitting: return
     case .examined:
       // Its submission may still be under way: the claim makes it safe to repeat it.
-      return hasClaim(task) ? awaitResult(of: task, at: now) : hold(task)
+      if hasClaim(task) { return awaitResult(of: task, at: now) }
+      makeOwnIfDamaged(task)
+      return hold(task, at: now)
     case .unsure: return putBackOrWait(task, at: now)
     case .submitted:
       guard !hasClaim(task) else { return awaitResult(of: task, at: now) }
@@ -129,7 +130,7 @@ extension SlurmExecutor {
 
   /// Decides about a task whose job has ended without a result, if none can be expected any more.
   func decideIfDue(_ task: SlurmTask, at now: Nanoseconds) {
-    guard let due = task.decisionDue(plan), due <= now else { return }
+    guard let due = task.decisionDue(plan, hasSeenClaim: hasSeenClaim), due <= now else { return }
     guard let job = task.seen else { return conclude(task, .vanished, at: now) }
     switch job.state {
     case .cancelled: conclude(task, .cancelled(job), at: now)
@@ -138,7 +139,7 @@ extension SlurmExecutor {
     case .preempted: conclude(task, .lostNode("job \(job.id) was preempted"), at: now)
     case .nodeFailed: conclude(task, .lostNode(SlurmMessage.nodeFailed(job)), at: now)
     case .bootFailed: conclude(task, .neverStarted("job \(job.id) could not be started"), at: now)
-    case .ended: conclude(task, .noResult(job), at: now)
+    case .ended, .failed: conclude(task, .noResult(job), at: now)
     case .pending, .running, .other: break
     }
   }
@@ -153,9 +154,13 @@ extension SlurmExecutor {
 
 extension SlurmTask {
   /// When it is decided what the end of its job means; nil if that has not ended.
-  func decisionDue(_ plan: SlurmPlan) -> Nanoseconds? {
+  func decisionDue(_ plan: SlurmPlan, hasSeenClaim: Bool) -> Nanoseconds? {
     guard let missedSince else { return nil }
-    guard let seen, seen.state != .ended, !seen.isLive else {
+    // A job that fails before any of the run was seen here cannot reach the directory: that is no matter of waiting.
+    if seen?.state == .failed, !hasSeenClaim {
+      return missedSince + min(plan.fileWait, 5 * SlurmExecutor.second)
+    }
+    guard let seen, seen.state != .ended, seen.state != .failed, !seen.isLive else {
       return missedSince + (stopSignal == nil ? plan.fileWait : SlurmExecutor.second)
     }
     return missedSince + SlurmExecutor.second

@@ -16,7 +16,7 @@ extension SlurmExecutor {
 
   /// The tasks that are to end, and of which Slurm does not know it.
   private var stopping: [SlurmTask] {
-    tasks.values.filter { $0.stopSignal != nil && !$0.isCancelled && $0.job != nil }
+    stopped.compactMap { tasks[$0] }.filter { !$0.isCancelled && $0.job != nil }
       .sorted { $0.number < $1.number }
   }
 
@@ -28,17 +28,29 @@ extension SlurmExecutor {
   func cancelWhatIsStopped(at now: Nanoseconds) {
     guard let due = cancellationDue, due <= now else { return }
     let stopping = stopping.prefix(SlurmCommands.jobsPerCall)
-    for task in stopping { task.isCancelled = true }
+    for task in stopping {
+      task.isCancelled = true
+      stopped.remove(task.key)
+    }
     let jobs = unwanted + stopping.compactMap(\.job)
     unwanted = []
     call(SlurmCommands.cancellation(of: jobs), .cancellation(stopping.map(\.key)), at: now)
+  }
+
+  func killWhatIsStopped(at now: Nanoseconds) {
+    guard !toKill.isEmpty else { return }
+    call(SlurmCommands.kill(toKill), .other, at: now)
+    toKill = []
   }
 
   func cancelled(_ keys: [CommandKey], _ answer: SlurmAnswer, at now: Nanoseconds) {
     let tasks = keys.compactMap { self.tasks[$0] }
     guard answer.isSuccess || answer.exitStatus == 1 && answer.errors.containsText("Invalid job id")
     else {
-      for task in tasks { task.isCancelled = false }
+      for task in tasks {
+        task.isCancelled = false
+        stopped.insert(task.key)
+      }
       cancelRetryAt = now + 5 * Self.second
       return sayAway(answer.refusal ?? slurmSentence(answer.errors))
     }
@@ -62,11 +74,11 @@ extension SlurmExecutor {
 
   /// When a job that was killed is not waited for any longer.
   var killDue: Nanoseconds? {
-    tasks.values.compactMap(\.killedAt).min().map { $0 + Self.killWait }
+    killed.lazy.compactMap { self.tasks[$0]?.killedAt }.min().map { $0 + Self.killWait }
   }
 
   func giveUpKilled(at now: Nanoseconds) {
-    for task in tasks.values.sorted(by: { $0.number < $1.number }) {
+    for task in killed.compactMap({ tasks[$0] }).sorted(by: { $0.number < $1.number }) {
       guard let killedAt = task.killedAt, killedAt + Self.killWait <= now else { continue }
       hasGivenUp = true
       if let job = task.job { news.append(.event(.notice(SlurmMessage.notEnded(task.step, job)))) }

@@ -1,4 +1,5 @@
-// Submission: in the order of the starts, not faster than the plan says, and not more jobs than it says.
+// Submission: in the order of the starts, not faster than the plan says, and not more jobs than it says. What
+// is ready at the same time and asks for the same goes as one array.
 
 import Diagnostics
 import Plans
@@ -6,14 +7,10 @@ import Running
 import Scheduling
 
 extension SlurmExecutor {
-  /// How many tasks are with Slurm.
-  private var outCount: Int { tasks.values.count { $0.isOut } }
-
-  /// When the next task can be submitted; nil if none can.
+  /// When something can be submitted; nil if nothing can.
   var submissionDue: Nanoseconds? {
-    guard let key = held.first, !isSubmitting, outCount < plan.maxQueued else { return nil }
-    let dues = held.prefix(plan.maxQueued).compactMap { tasks[$0]?.notBefore }
-    return max(nextSubmission, dues.min() ?? tasks[key]?.notBefore ?? 0)
+    guard let heldDue, !isSubmitting, counts.out < plan.maxQueued else { return nil }
+    return max(nextSubmission, heldDue)
   }
 
   private var isSubmitting: Bool {
@@ -21,23 +18,36 @@ extension SlurmExecutor {
   }
 
   func submit(at now: Nanoseconds) {
-    guard let due = submissionDue, due <= now,
-      let index = held.firstIndex(where: { (tasks[$0]?.notBefore ?? 0) <= now })
-    else { return }
-    let key = held.remove(at: index)
-    guard let task = tasks[key] else { return }
+    guard let due = submissionDue, due <= now, let batch = takeBatch(at: now) else { return }
     nextSubmission = max(now, nextSubmission) + plan.submitInterval
+    call(submission(of: batch), .submission(batch), at: now)
+  }
+
+  /// Writes everything that the jobs need, and that they are about to be submitted; returns those of which it
+  /// could be written.
+  private func prepare(_ tasks: [SlurmTask], at now: Nanoseconds) -> [SlurmTask] {
+    var ready: [SlurmTask] = []
+    for task in tasks {
+      do throws(SystemError) {
+        try prepare(task)
+        ready.append(task)
+      } catch {
+        refuse(task, error, at: now)
+      }
+    }
     do throws(SystemError) {
-      try prepare(task)
-      task.phase = .submitting
-      call(submission(of: task), .submission(key), at: now)
+      try journal?.flush()
+      return ready
     } catch {
-      end(
-        task, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126)), at: now)
+      for task in ready { refuse(task, error, at: now) }
+      return []
     }
   }
 
-  /// Writes everything that the job needs, and that it is about to be submitted.
+  private func refuse(_ task: SlurmTask, _ error: SystemError, at now: Nanoseconds) {
+    end(task, CommandEnd(.notStarted(refusalMessage(error), exitCode: 126)), at: now)
+  }
+
   private func prepare(_ task: SlurmTask) throws(SystemError) {
     task.home.tasks[task.number] = task
     // What an earlier run has written is submitted as it is.
@@ -48,35 +58,102 @@ extension SlurmExecutor {
         limits: TaskLimits(time: task.order.timeLimit, stop: task.order.stop),
         secrets: parts.secrets),
       number: task.number)
-    guard let journal else { return }
-    try journal.add(task.entry, number: task.number)
-    try journal.flush()
+    try journal?.add(task.entry, number: task.number)
   }
 
-  private func submission(of task: SlurmTask) -> SlurmCall {
+  /// Takes the first task that can be submitted, and every other of its shape that fits into one array with it.
+  private func takeBatch(at now: Nanoseconds) -> SlurmBatch? {
+    var choice = BatchChoice(
+      room: min(plan.maxQueued - counts.out, largestBatch), reach: largestIndex)
+    var taken: [SlurmTask] = []
+    var left: [CommandKey] = []
+    heldDue = nil
+    for key in held {
+      guard let task = tasks[key], task.phase == .held else { continue }
+      if task.notBefore <= now, choice.takes(task, isOut: { self.isOut(in: $0) }) {
+        taken.append(task)
+        continue
+      }
+      left.append(key)
+      // What waits for the end of others is looked at again when one has ended.
+      if !choice.isBlocked(task) { heldDue = min(heldDue ?? .max, max(now, task.notBefore)) }
+    }
+    held = left
+    let ready = prepare(taken, at: now)
+    if ready.isEmpty { return nil }
+    var batch = SlurmBatch(ready.map { SlurmBatch.Member(key: $0.key, number: $0.number) })
+    if let width = ready[0].order.width?.count, ready.count > width { batch.throttle = width }
+    batchCount += 1
+    for task in ready {
+      task.phase = .submitting
+      task.batch = "#\(batchCount)"
+      task.throttle = batch.throttle
+    }
+    return batch
+  }
+
+  /// How many jobs that claim the pool of a limit can run now.
+  private func isOut(in pool: PoolID) -> Int {
+    var counts: [String: (count: Int, throttle: Int)] = [:]
+    for task in tasks.values where task.order.width?.pool == pool {
+      guard task.isOut || task.phase == .examined else { continue }
+      let name = task.batch ?? task.job.map { JobName($0).array } ?? ""
+      counts[name, default: (0, task.throttle ?? .max)].count += 1
+    }
+    return counts.values.reduce(0) { $0 + min($1.count, $1.throttle) }
+  }
+
+  private func submission(of batch: SlurmBatch) -> SlurmCall {
+    guard let task = tasks[batch.members[0].key] else {
+      preconditionFailure("a batch has tasks that have not ended")
+    }
     let commands = SlurmCommands(
       mark: task.home.mark, jobsFolder: "\(task.home.folder)/@node/jobs",
       workspace: parts.workspace)
+    let steps = batch.members.compactMap { tasks[$0.key]?.step }
     return commands.submission(
-      of: task.number, step: task.step, task.request,
+      of: batch, step: commonName(of: steps), task.request,
       nice: max(0, Int(plan.highestPriority) - Int(task.order.priority)),
       script: SlurmCommands.script(
-        program: task.home.files.programPath, folder: task.home.folder, task: task.number))
+        program: task.home.files.programPath, folder: task.home.folder, batch))
   }
 
-  func submitted(_ key: CommandKey, _ submission: Submission, at now: Nanoseconds) {
-    guard let task = tasks[key] else {
-      if case .accepted(let job) = submission, !isLeaving { unwanted.append(job) }
+  func submitted(_ batch: SlurmBatch, _ submission: Submission, at now: Nanoseconds) {
+    if case .arrayRefused(let sentence) = submission {
+      guard batch.isArray else { return submitted(batch, .refused(sentence), at: now) }
+      largestIndex = min(largestIndex, batch.span) / 2
+    }
+    if case .tooMany = submission { largestBatch = max(1, batch.members.count / 2) }
+    if case .accepted = submission, largestBatch < Self.largestArray {
+      largestBatch = min(Self.largestArray, largestBatch * 2)
+    }
+    // What is put back comes before others, in the same order.
+    let members = submission.isForLater ? batch.members.reversed() : batch.members
+    for member in members { submitted(member, of: batch, submission, at: now) }
+    keep { journal throws(SystemError) in try journal.flush() }
+  }
+
+  private func submitted(
+    _ member: SlurmBatch.Member, of batch: SlurmBatch, _ submission: Submission, at now: Nanoseconds
+  ) {
+    guard let task = tasks[member.key], task.number == member.number else {
+      if case .accepted(let answer) = submission, !isLeaving {
+        unwanted.append(batch.job(of: member, answer))
+      }
       return
     }
     switch submission {
-    case .accepted(let job):
+    case .accepted(let answer):
+      let job = batch.job(of: member, answer)
       task.phase = .submitted(since: now)
+      firstSubmission = firstSubmission ?? now
       note(job, of: task)
       tell(CommandPlace(job: job), of: task)
     case .refused(let sentence):
       end(task, CommandEnd(.notStarted(SlurmMessage.refused(sentence), exitCode: 126)), at: now)
+    case .arrayRefused: putBack(task, at: now)
     case .tooMany(let sentence):
+      if batch.isArray { return putBack(task, at: now) }
       if task.toldReason != sentence {
         task.toldReason = sentence
         news.append(.event(.notice(SlurmMessage.mustWait(task.step, sentence))))
@@ -87,8 +164,8 @@ extension SlurmExecutor {
       wantsLook = true
       sayAway(sentence)
     }
-    if task.stopSignal != nil, case .held = task.phase, tasks[key] != nil {
-      stop(key, with: task.stopSignal ?? 0, at: now)
+    if let signal = task.stopSignal, case .held = task.phase, tasks[member.key] != nil {
+      stop(member.key, with: signal, at: now)
     }
   }
 
@@ -96,16 +173,19 @@ extension SlurmExecutor {
   func putBack(_ task: SlurmTask, at now: Nanoseconds, after delay: Nanoseconds = 0) {
     task.phase = .held
     task.job = nil
+    task.batch = nil
+    task.throttle = nil
     task.seen = nil
     task.missedSince = nil
     task.notBefore = now + delay
     held.insert(task.key, at: 0)
+    heldDue = min(heldDue ?? .max, task.notBefore)
   }
 
   /// Gives the command to Slurm once more, as another task; false if it was tried too often.
   func tryAgain(_ task: SlurmTask, because reason: String, at now: Nanoseconds) -> Bool {
     guard task.againCount < task.request.infrastructureRetries, let home else { return false }
-    task.home.tasks[task.number] = nil
+    task.home.settle(task.number)
     task.againCount += 1
     task.home = home
     task.earlierNames = nil
@@ -120,6 +200,7 @@ extension SlurmExecutor {
 
   func note(_ job: String, of task: SlurmTask) {
     task.job = job
+    if task.stopSignal != nil { stopped.insert(task.key) }
     keep { journal throws(SystemError) in try journal.note(job: job, of: task.ownNumber) }
   }
 
@@ -133,6 +214,59 @@ extension SlurmExecutor {
   func tell(_ place: CommandPlace, of task: SlurmTask) {
     news.append(.event(.placed(task.key.operation, task.key.role, place)))
   }
+}
+
+/// Decides which tasks go together.
+private struct BatchChoice {
+  /// How many more there may be.
+  private var room: Int
+  /// The largest number of a job in an array.
+  private let reach: Int
+  private var shape: JobShape?
+  private var numbers = 0...0
+  /// How many jobs can still run under each limit; one that has none waits for the end of others.
+  private var free: [PoolID: Int] = [:]
+
+  init(room: Int, reach: Int) {
+    self.room = room
+    self.reach = reach
+  }
+
+  /// `isOut` says how many jobs run under a limit.
+  mutating func takes(_ task: SlurmTask, isOut: (PoolID) -> Int) -> Bool {
+    let width = task.order.width
+    if let width, free[width.pool] == nil {
+      let count = isOut(width.pool)
+      // One array may have all of them, because Slurm keeps to the limit in it. Beside others, there is room for some.
+      free[width.pool] = count == 0 ? .max : max(0, width.count - count)
+    }
+    guard room > 0, width.map({ free[$0.pool] == 0 }) != true else { return false }
+    let own = JobShape(task)
+    if let shape {
+      let all = min(numbers.lowerBound, task.number)...max(numbers.upperBound, task.number)
+      guard shape == own, all.upperBound - all.lowerBound <= reach else { return false }
+      numbers = all
+    } else {
+      shape = own
+      numbers = task.number...task.number
+    }
+    room -= 1
+    if let width, let left = free[width.pool], left < .max { free[width.pool] = left - 1 }
+    return true
+  }
+
+  /// It waits for the end of others.
+  func isBlocked(_ task: SlurmTask) -> Bool {
+    task.order.width.map { free[$0.pool] == 0 } == true
+  }
+}
+
+/// What a job of several steps is called: instances of a matrix have the name of their step.
+func commonName(of steps: [String]) -> String {
+  guard let first = steps.first, steps.count > 1 else { return steps.first ?? "" }
+  let stem = first.prefix { $0 != "[" }
+  let isMatrix = steps.allSatisfy { $0.hasPrefix(stem) && $0.dropFirst(stem.count).first == "[" }
+  return isMatrix ? String(stem) : "\(first)+\(steps.count - 1)"
 }
 
 extension SlurmParts {

@@ -51,7 +51,7 @@ package struct EarlierJobs: Sendable {
 final class SlurmExecutor: Executor {
   /// Why Slurm was called.
   enum Purpose {
-    case submission(CommandKey)
+    case submission(SlurmBatch)
     case look(since: Nanoseconds)
     case cancellation([CommandKey])
     case other
@@ -64,20 +64,41 @@ final class SlurmExecutor: Executor {
   let waiting: any Waiting
   var plan: SlurmPlan { parts.plan }
   var tasks: [CommandKey: SlurmTask] = [:]
-  /// The tasks that are to be submitted, in their order.
+  /// The tasks that are to be submitted, in their order, and some that have ended.
   var held: [CommandKey] = []
+  /// When it is to be tried to submit some of them; nil if that would be in vain.
+  var heldDue: Nanoseconds?
+  /// How many tasks are in which phase.
+  let counts = SlurmCounts()
+  /// The tasks that are to end, and of whose jobs Slurm has not been told.
+  var stopped: Set<CommandKey> = []
+  /// The tasks whose jobs were killed.
+  var killed: Set<CommandKey> = []
+  /// The jobs that are to be killed with the next call.
+  var toKill: [String] = []
+  /// How many submissions there were.
+  var batchCount = 0
+  /// The largest array that Slurm is offered: it may allow less, which is learned.
+  var largestBatch = SlurmExecutor.largestArray
+  /// The largest number in an array.
+  var largestIndex = SlurmExecutor.largestArray
   /// The files of this run's tasks; made with the first of them.
   var home: TaskHome?
   var journal: SlurmJournal?
   /// Homes of earlier runs whose jobs were taken over.
   var earlierHomes: [String: TaskHome] = [:]
   /// What earlier runs may still have with Slurm.
-  var adoptable: [AdoptableTask] = []
+  var adoptable: [String: [AdoptableTask]] = [:]
   var news: [CommandNews] = []
   var nextNumber = 1
   var nextSubmission: Nanoseconds = 0
   var calls: [Int: Purpose] = [:]
   private var nextCall = 1
+  /// The least time between two looks, because of how long one takes.
+  var lookInterval: Nanoseconds = 0
+  static let longestLookInterval: Nanoseconds = 60 * second
+  /// When the first of the jobs was submitted, if there are any.
+  var firstSubmission: Nanoseconds?
   /// When the queue was last looked at; nil if never.
   var lookedAt: Nanoseconds?
   /// The first look is due; nil if nothing is with Slurm.
@@ -102,6 +123,10 @@ final class SlurmExecutor: Executor {
   /// The tasks whose ends are not in the journal yet.
   var endedNumbers: [Int] = []
 
+  /// How long tasks wait for others with which they may be submitted.
+  static let collection: Nanoseconds = 20_000_000
+  /// Slurm allows 1001 numbers in an array unless it is configured otherwise (`MaxArraySize`).
+  static let largestArray = 1000
   static let shortestScan: Nanoseconds = 200_000_000
   static let longestScan: Nanoseconds = 2_000_000_000
 
@@ -125,13 +150,13 @@ final class SlurmExecutor: Executor {
       let digest = command.taskDigest
       let task = SlurmTask(
         command, order, digest: digest, home: home, number: nextNumber,
-        at: now)
+        at: now, counts)
       nextNumber += 1
       tasks[command.key] = task
       if adopt(for: task) {
         wantsLook = true
       } else {
-        hold(task)
+        hold(task, at: now)
       }
     } catch {
       news.append(
@@ -160,11 +185,13 @@ final class SlurmExecutor: Executor {
     return made
   }
 
-  func hold(_ task: SlurmTask) {
+  /// Lets the task be submitted, with others that come in the next moment.
+  func hold(_ task: SlurmTask, at now: Nanoseconds) {
     task.phase = .held
     task.seen = nil
     task.missedSince = nil
     held.append(task.key)
+    heldDue = min(heldDue ?? .max, now + Self.collection)
   }
 
   // MARK: Stop
@@ -175,6 +202,7 @@ final class SlurmExecutor: Executor {
     if isLeaving || !task.isOut && task.phase != .examined {
       return end(task, CommandEnd(.signalled(signal), duration: now - task.startedAt), at: now)
     }
+    if task.job != nil, !task.isCancelled { stopped.insert(key) }
     wantsLook = true
   }
 
@@ -183,14 +211,15 @@ final class SlurmExecutor: Executor {
     stop(key, with: SIGKILL, at: now)
     guard tasks[key] != nil, task.killedAt == nil else { return }
     task.killedAt = now
-    if let job = task.job { call(SlurmCommands.kill([job]), .other, at: now) }
+    killed.insert(key)
+    if let job = task.job { toKill.append(job) }
   }
 
   /// Leaves all jobs to themselves from now on: a command that is asked to end has ended for this run.
   func leave(at now: Nanoseconds) {
     guard !isLeaving else { return }
     isLeaving = true
-    let count = tasks.values.count { $0.isOut || $0.phase == .examined }
+    let count = counts.open
     if count > 0 { news.append(.event(.notice(SlurmMessage.leftBehind(count)))) }
   }
 
@@ -208,6 +237,7 @@ final class SlurmExecutor: Executor {
     noteEnds()
     for (number, answer) in caller.takeAnswers(at: now) { hear(answer, of: number, at: now) }
     cancelWhatIsStopped(at: now)
+    killWhatIsStopped(at: now)
     submit(at: now)
     if lookDue.map({ $0 <= now }) == true { look(at: now) }
     if scanDue.map({ $0 <= now }) == true { scan(at: now) }
@@ -250,7 +280,7 @@ final class SlurmExecutor: Executor {
 
   private func hear(_ answer: SlurmAnswer, of number: Int, at now: Nanoseconds) {
     switch calls.removeValue(forKey: number) {
-    case .submission(let key): submitted(key, Submission(answer), at: now)
+    case .submission(let batch): submitted(batch, Submission(answer), at: now)
     case .look(let since): looked(answer, since: since, at: now)
     case .cancellation(let keys): cancelled(keys, answer, at: now)
     case .other, nil: break

@@ -14,14 +14,31 @@ final class TaskHome {
   let mark: JobMark
   /// The tasks whose ends are awaited, by number.
   var tasks: [Int: SlurmTask] = [:]
+  /// The tasks of which nothing is wanted any more: they have ended, or were given to Slurm under another number.
+  var settled: Set<Int> = []
   /// When the results were last listed.
   var listedAt: Nanoseconds = -1
+  /// The last listing of the queue, and its text.
+  private var listed: (text: String, listing: QueueListing)?
 
   init(_ files: NodeFiles, folder: String, run: String) {
     self.files = files
     self.folder = folder
     self.run = run
     mark = JobMark(run: run, folder: folder)
+  }
+
+  /// What `squeue` has printed: a queue in which nothing moves is not read again.
+  func listing(_ text: String) -> QueueListing {
+    if let listed, listed.text == text { return listed.listing }
+    let listing = QueueListing(text, mark)
+    listed = (text, listing)
+    return listing
+  }
+
+  func settle(_ number: Int) {
+    tasks[number] = nil
+    settled.insert(number)
   }
 }
 
@@ -47,8 +64,14 @@ final class SlurmTask {
   var number: Int
   /// The number in the journal of this run.
   var ownNumber: Int
-  var phase = Phase.held
+  var phase = Phase.held {
+    didSet { counts.change(from: oldValue, to: phase) }
+  }
+  private let counts: SlurmCounts
   var job: String?
+  /// The submission that it was part of, and how many of that may run at once, if that is limited.
+  var batch: String?
+  var throttle: Int?
   /// As the queue showed it last.
   var seen: QueuedJob?
   /// When its job was first seen to have ended, or not to exist, without a result.
@@ -73,8 +96,9 @@ final class SlurmTask {
 
   init(
     _ command: Command, _ order: SlurmOrder, digest: String, home: TaskHome, number: Int,
-    at now: Nanoseconds
+    at now: Nanoseconds, _ counts: SlurmCounts
   ) {
+    self.counts = counts
     self.command = command
     self.order = order
     self.digest = digest
@@ -87,16 +111,33 @@ final class SlurmTask {
   }
 
   /// It is with Slurm, as far as anybody knows.
-  var isOut: Bool {
-    switch phase {
-    case .held, .examined: false
-    case .submitting, .unsure, .submitted: true
-    }
-  }
+  var isOut: Bool { phase.isOut }
 
   var entry: JournalEntry {
     JournalEntry(
       step: step, digest: digest, logName: command.logName, outputsName: command.outputsName)
+  }
+}
+
+extension SlurmTask.Phase {
+  var isOut: Bool {
+    switch self {
+    case .held, .examined: false
+    case .submitting, .unsure, .submitted: true
+    }
+  }
+}
+
+/// How many tasks are with Slurm: counted, because there may be thousands.
+final class SlurmCounts {
+  /// As far as anybody knows.
+  private(set) var out = 0
+  /// With those of earlier runs that may be.
+  private(set) var open = 0
+
+  fileprivate func change(from old: SlurmTask.Phase, to new: SlurmTask.Phase) {
+    out += (new.isOut ? 1 : 0) - (old.isOut ? 1 : 0)
+    open += (new == .held ? 0 : 1) - (old == .held ? 0 : 1)
   }
 }
 

@@ -12,6 +12,8 @@ final class RunConnection {
     case gone
     /// It accepts the connection, and says nothing.
     case silent
+    /// It can be followed only on its own machine.
+    case elsewhere
     case errno(Int32)
   }
 
@@ -23,10 +25,18 @@ final class RunConnection {
   /// A run has no socket in its first moments.
   private static let longestWait: Int64 = 2_000
   private static let patience: Int32 = 10_000
+  /// The run looks every second, and file systems may be slow to show what others have written.
+  private static let mailPatience: Int64 = 20_000
 
   /// Connects, and asks.
   init(_ run: RunDirectory, _ request: ControlRequest) throws(Failure) {
-    descriptor = try Self.connect(to: run)
+    guard let descriptor = try Self.reach(run) else {
+      self.descriptor = -1
+      buffer = try Self.post(request, to: run)
+      hasEnded = true
+      return
+    }
+    self.descriptor = descriptor
     var line = Array(request.line.utf8)[...]
     while !line.isEmpty {
       let count = line.withUnsafeBytes {
@@ -38,7 +48,38 @@ final class RunConnection {
     }
   }
 
-  deinit { close(descriptor) }
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// A connected socket; nil if the run goes on, where sockets do not reach, and has a mailbox.
+  private static func reach(_ run: RunDirectory) throws(Failure) -> Int32? {
+    do throws(Failure) {
+      return try connect(to: run)
+    } catch {
+      guard case .gone = error, run.isInUse, RunMailbox(in: run) != nil else { throw error }
+      return nil
+    }
+  }
+
+  /// Asks through files; returns the whole answer.
+  private static func post(
+    _ request: ControlRequest, to run: RunDirectory
+  ) throws(Failure) -> [UInt8] {
+    if request.follows { throw .elsewhere }
+    guard let mailbox = RunMailbox(in: run) else { throw .gone }
+    guard let name = mailbox.ask(Array(request.line.utf8)) else { throw .errno(errno) }
+    defer {
+      mailbox.withdraw(name)
+      if !run.isInUse { run.remove(RunMailbox.folderName) }
+    }
+    let end = milliseconds() + mailPatience
+    while milliseconds() < end {
+      let isInUse = run.isInUse
+      if let answer = mailbox.takeAnswer(to: name) { return answer }
+      if !isInUse { throw .gone }
+      usleep(50_000)
+    }
+    throw .silent
+  }
 
   private static func connect(to run: RunDirectory) throws(Failure) -> Int32 {
     let end = milliseconds() + longestWait

@@ -82,6 +82,11 @@ extension Tool {
           "the run \(name) does not answer",
           help: "it may have been stopped (Ctrl-Z), or be too old to answer")
         return ExitStatus.refused
+      case .elsewhere:
+        say(
+          "the run \(name) can be followed only on its own machine",
+          help: "leave '--follow' out, or log in there")
+        return ExitStatus.refused
       case .errno(let number):
         say("cannot reach the run \(name): \(SystemError.reason(number))")
         return ExitStatus.refused

@@ -11,8 +11,12 @@ final class VirtualWaiting: Waiting {
   let ownProcesses = OwnProcesses()
   /// Signals to the run, by the second they arrive in; earliest first.
   private var signals: [(second: Nanoseconds, signal: Int32)]
-  /// True if the run waited for something that could not come.
+  /// True if the run waited for something that could not come, or again and again for nothing.
   private(set) var isStuck = false
+  /// How often the run has waited since time last passed.
+  private var idleWaits = 0
+  /// More than any run needs at one moment.
+  private static let mostIdleWaits = 10_000
 
   init(signals: [(second: Nanoseconds, signal: Int32)] = []) { self.signals = signals }
 
@@ -20,14 +24,22 @@ final class VirtualWaiting: Waiting {
 
   func remove(_ descriptor: Int32) {}
 
+  /// Three signals end any run, once no time remains that it might wait for; otherwise the tests end here.
+  private func end() -> [Ready] {
+    precondition(idleWaits < Self.mostIdleWaits * 2, "a run does not end")
+    isStuck = true
+    now += 1000 * second
+    return [Ready(owner: .signals, number: 2)]
+  }
+
   func wait(until due: Nanoseconds?) -> [Ready] {
     let next = signals.first.map { $0.second * second }
     guard let time = [due, next].compactMap({ $0 }).min() else {
-      // Three signals end any run.
-      isStuck = true
-      return [Ready(owner: .signals, number: 2)]
+      return end()
     }
+    idleWaits = time > now ? 0 : idleWaits + 1
     now = max(now, time)
+    if idleWaits > Self.mostIdleWaits { return end() }
     guard let signal = signals.first, signal.second * second <= now else { return [] }
     signals.removeFirst()
     return [Ready(owner: .signals, number: Int(signal.signal))]

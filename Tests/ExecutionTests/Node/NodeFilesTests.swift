@@ -48,6 +48,17 @@ struct NodeFilesTests {
     }
   }
 
+  @Test func `a file has its name if the answer to the request was lost`() throws {
+    let files = try files()
+    var file = try AsideFile(for: "1.0", in: .results, files)
+    try file.write([1, 2])
+    let folder = files.shown(.results)
+    let place = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+    #expect(rename("\(folder)/\(place)", "\(folder)/1.0") == 0)
+    try file.take("1.0")
+    #expect(try files.content(of: .results, "1.0") == [1, 2])
+  }
+
   @Test func `one job has a task, for ever`() throws {
     let files = try files()
     #expect(try files.claim(of: 5) == nil)

@@ -259,8 +259,10 @@ struct NodeTaskTests {
 
   @Test func `a number of an array is added to the base`() throws {
     try run.write("echo ran", number: 17)
-    let job = try run.start("--array 10", variables: ["SLURM_ARRAY_TASK_ID": "7"])
+    let job = try run.start(
+      "--array 10", variables: ["SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_JOB_ID": "90"])
     #expect(job.wait() == 0)
+    #expect(try run.files.claim(of: 17) == "90_7")
     #expect(run.log(17) == "ran\n")
   }
 

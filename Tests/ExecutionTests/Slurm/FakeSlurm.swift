@@ -15,10 +15,15 @@ import Scheduling
 /// result end `CANCELLED@2`, `TIMEOUT@2`, `NODE_FAIL@2` and the like. `refused`: `sbatch` says no. `lost`: there
 /// is a job, and the answer is an error; `dropped`: there is none. `hang`: there is a job, and no answer.
 /// `forgotten`: the job is accepted, and gone. `purged@2` ends with 0, and is forgotten at once. `silent@2`
-/// ends, and no file shows that it was there. `stuck` waits for ever.
+/// ends, and no file shows that it was there, and `silentfailure@2` fails. `stuck` waits for ever. `requeued@2 0@5`: after 2 s Slurm puts
+/// it back into the queue, where it waits for two minutes, and then it runs for 5 s. `held@2` ends with 0, and is then
+/// put back into the queue for ever. What follows `#` tells instances apart.
 final class FakeSlurm: SlurmCaller {
   struct Job {
-    let id: Int
+    let number: Int
+    /// Its place in an array, and the most that run of that at once.
+    var index: Int?
+    var throttle = Int.max
     let files: NodeFiles
     let task: Int
     let name: String
@@ -29,12 +34,24 @@ final class FakeSlurm: SlurmCaller {
     var state = "PENDING"
     var reason = "Priority"
     var isForgotten = false
+    var restart = 0
+    var isStopping = false
+
+    var id: String { index.map { "\(number)_\($0)" } ?? "\(number)" }
   }
 
   /// Every call: its second, and its first words.
   private(set) var calls: [String] = []
   /// From which second to which nobody answers.
   var outages: [Range<Nanoseconds>] = []
+  /// From this number on there are none in arrays.
+  var largestIndex = Int.max
+  /// So many jobs are taken at once.
+  var largestSubmission = Int.max
+  /// How many seconds a job needs to end when it is cancelled.
+  var stopDelay: Nanoseconds = 0
+  /// It is always about to say something, and never does.
+  var isIdle = false
   private(set) var jobs: [Job] = []
   private var submissionCounts: [String: Int] = [:]
   private var coming: [(at: Nanoseconds, number: Int, call: SlurmCall, answer: SlurmAnswer?)] = []
@@ -53,7 +70,8 @@ final class FakeSlurm: SlurmCaller {
 
   private func shown(_ call: SlurmCall) -> String {
     switch call.words[0] {
-    case "sbatch": "sbatch"
+    case "sbatch":
+      "sbatch" + (call.words.first { $0.hasPrefix("--array=") }.map { " " + $0.dropFirst(8) } ?? "")
     case "squeue": "squeue"
     default: call.words.filter { !$0.hasPrefix("--quiet") }.joined(separator: " ")
     }
@@ -62,38 +80,65 @@ final class FakeSlurm: SlurmCaller {
   private func submit(_ call: SlurmCall, _ number: Int, at now: Nanoseconds) {
     let words = call.input.split(separator: "'")
     guard let folder = words.first(where: { !$0.contains("@node") && $0.hasPrefix("/") }),
-      let task = Int(call.input.split(separator: " ").last?.dropLast() ?? ""),
-      let files = try? NodeFiles.open(in: String(folder)), let file = try? files.task(task),
-      case .script(let text, _) = file.command.work
+      let base = Int(call.input.split(separator: " ").last?.dropLast() ?? ""),
+      let files = try? NodeFiles.open(in: String(folder))
     else { return coming.append((now, number, call, SlurmAnswer(exitStatus: 2))) }
-    let name = call.words[2].split(separator: "=")[1]
-    let turn = turn(of: text, step: String(name.split(separator: ".")[0]))
     let fault = "sbatch: error: Batch job submission failed: "
-    switch turn {
-    case "refused":
-      let words = fault + "Invalid partition name specified\n"
-      return coming.append((now, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
-    case "dropped", "lost":
-      let words = fault + "Zero Bytes were transmitted or received\n"
-      coming.append((now, number, call, SlurmAnswer(exitStatus: 1, errors: words)))
+    func refuse(_ sentence: String, because reason: String = "") {
+      let answer = SlurmAnswer(exitStatus: 1, errors: reason + fault + sentence + "\n")
+      coming.append((now, number, call, answer))
+    }
+    let array = call.words.first { $0.hasPrefix("--array=") }.map {
+      Array($0.dropFirst(8).split(separator: "%"))
+    }
+    let indices = array.map { numbers(in: $0[0]) } ?? [nil]
+    if indices.contains(where: { $0.map { $0 >= largestIndex } == true }) {
+      return refuse("Invalid job array specification")
+    }
+    if indices.count > largestSubmission {
+      return refuse(
+        "Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)",
+        because: "sbatch: error: QOSMaxSubmitJobPerUserLimit\n")
+    }
+    var turns: [Substring] = []
+    for index in indices {
+      let task = base + (index ?? 0)
+      guard let file = try? files.task(task), case .script(let text, _) = file.command.work else {
+        return coming.append((now, number, call, SlurmAnswer(exitStatus: 3)))
+      }
+      turns.append(turn(of: text, step: "\(file.command.key.operation.index)"))
+      var job = Job(
+        number: nextJob, index: index,
+        throttle: array.flatMap { $0.count > 1 ? Int($0[1]) : nil } ?? .max,
+        files: files, task: task, name: String(call.words[2].split(separator: "=")[1]),
+        behaviour: turns[turns.count - 1], key: file.command.key)
+      plan(&job, at: now)
+      if job.behaviour != "refused", job.behaviour != "dropped" { jobs.append(job) }
+    }
+    nextJob += 1
+    switch turns[0] {
+    case "refused": refuse("Invalid partition name specified")
+    case "dropped", "lost": refuse("Zero Bytes were transmitted or received")
     case "hang": coming.append((now + call.limit, number, call, SlurmAnswer(exitStatus: nil)))
     default:
-      coming.append((now, number, call, SlurmAnswer(exitStatus: 0, output: "\(nextJob)\n")))
+      coming.append((now, number, call, SlurmAnswer(exitStatus: 0, output: "\(nextJob - 1)\n")))
     }
-    if turn == "dropped" { return }
-    var job = Job(
-      id: nextJob, files: files, task: task, name: String(name), behaviour: turn,
-      key: file.command.key)
-    plan(&job, at: now)
-    nextJob += 1
-    jobs.append(job)
+  }
+
+  /// The numbers of `0-3,7`.
+  private func numbers(in text: Substring) -> [Int?] {
+    text.split(separator: ",").flatMap { part -> [Int?] in
+      let ends = part.split(separator: "-").compactMap { Int($0) }
+      return ends.isEmpty ? [] : Array(ends[0]...ends[ends.count - 1])
+    }
   }
 
   private func turn(of text: String, step: String) -> Substring {
-    let turns = text.split(separator: ";").map { $0.drop { $0 == " " } }
+    let script = text.split(separator: "#").first ?? ""
+    let turns = script.split(separator: ";").map { $0.drop { $0 == " " } }
     let count = submissionCounts[step, default: 0]
     submissionCounts[step] = count + 1
-    return turns[min(count, turns.count - 1)]
+    return turns[min(count, turns.count - 1)].trimmed
   }
 
   private func plan(_ job: inout Job, at now: Nanoseconds) {
@@ -106,6 +151,7 @@ final class FakeSlurm: SlurmCaller {
       case "forgotten": job.isForgotten = true
       case "stuck": job.reason = "PartitionTimeLimit"
       default:
+        guard job.begins == nil else { break }
         job.begins = now + wait
         job.ends = now + wait + time
       }
@@ -119,18 +165,37 @@ final class FakeSlurm: SlurmCaller {
   func close() {}
 
   func takeAnswers(at now: Nanoseconds) -> [(number: Int, answer: SlurmAnswer)] {
-    for index in jobs.indices { advance(&jobs[index], to: now) }
+    for index in jobs.indices { advance(index, to: now) }
     let due = coming.filter { $0.at <= now }
     coming.removeAll { $0.at <= now }
     return due.map { ($0.number, $0.answer ?? answer($0.call, at: now)) }
   }
 
   var deadline: Nanoseconds? {
+    if isIdle { return 0 }
     let times = jobs.filter { !$0.isForgotten }.flatMap { job in
       job.state == "PENDING" ? [job.begins] : job.state == "RUNNING" ? [job.ends] : []
     }
     return (times.compactMap(\.self).filter { $0 < .max } + coming.map(\.at)).min()
   }
+
+  private func advance(_ index: Int, to now: Nanoseconds) {
+    let others = jobs.count { $0.number == jobs[index].number && $0.state == "RUNNING" }
+    if jobs[index].state == "PENDING", others >= jobs[index].throttle {
+      // It begins when another has ended.
+      let length = jobs[index].ends - (jobs[index].begins ?? 0)
+      let free =
+        jobs.filter { $0.number == jobs[index].number && $0.state == "RUNNING" }.map(\.ends).min()
+        ?? now
+      jobs[index].begins = max(now, free)
+      jobs[index].ends = max(now, free) + length
+    }
+    advance(&jobs[index], to: now)
+    mostAtOnce = max(mostAtOnce, jobs.count { $0.state == "RUNNING" })
+  }
+
+  /// How many jobs ran at the same time.
+  private(set) var mostAtOnce = 0
 
   private func advance(_ job: inout Job, to now: Nanoseconds) {
     if job.isForgotten { return }
@@ -150,12 +215,30 @@ final class FakeSlurm: SlurmCaller {
   }
 
   private func end(_ job: inout Job, at now: Nanoseconds) {
-    let word = job.behaviour.split(separator: " ").last?.split(separator: "@").first ?? ""
+    if job.isStopping { return cancel(&job, at: now) }
+    let words = job.behaviour.split(separator: " ")
+    if words.first?.hasPrefix("requeued") == true, job.restart == 0 {
+      let last = words.last?.split(separator: "@").last ?? ""
+      try? job.files.noteStop(of: start(of: job))
+      job.restart = 1
+      job.state = "PENDING"
+      job.reason = "BeginTime"
+      job.begins = now + 120 * second
+      job.ends = now + (120 + (Nanoseconds(last) ?? 0)) * second
+      return
+    }
+    let word = words.last?.split(separator: "@").first ?? ""
     switch word {
     case "silent": job.state = "COMPLETED"
+    case "silentfailure": job.state = "FAILED"
     case "lost", "hang":
       write(0, of: job, at: now)
       job.state = "COMPLETED"
+    case "held":
+      write(0, of: job, at: now)
+      job.state = "PENDING"
+      job.reason = "launch failed requeued held"
+      job.begins = nil
     case "purged":
       write(0, of: job, at: now)
       job.state = "COMPLETED"
@@ -167,7 +250,7 @@ final class FakeSlurm: SlurmCaller {
     }
   }
 
-  private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: 0) }
+  private func start(of job: Job) -> TaskStart { TaskStart(task: job.task, restart: job.restart) }
 
   private func place(of job: Job, at now: Nanoseconds) -> TaskPlace {
     TaskPlace(host: "n1", job: "\(job.id)", processID: 1, began: now)
@@ -186,20 +269,49 @@ final class FakeSlurm: SlurmCaller {
     switch call.words[0] {
     case "squeue":
       let lines = jobs.filter { !$0.isForgotten }.map { job in
-        "\(job.id)|\(job.state)|\(job.reason)|\(job.state == "PENDING" ? "" : "n1")|\(job.name)|(null)"
+        "\(job.number)|\(job.index.map(String.init) ?? "N/A")|\(job.state)|\(job.reason)|\(job.state == "PENDING" ? "" : "n1")|\(job.name)|(null)"
       }
       return SlurmAnswer(exitStatus: 0, output: lines.joined(separator: "\n") + "\n")
     case "scancel":
-      for index in jobs.indices where call.words.contains("\(jobs[index].id)") {
-        cancel(&jobs[index])
+      for index in jobs.indices where call.words.contains(where: { isMeant(jobs[index], by: $0) }) {
+        cancel(&jobs[index], at: now)
+      }
+      return SlurmAnswer(exitStatus: 0)
+    case "scontrol":
+      for index in jobs.indices where call.words.contains("JobId=\(jobs[index].id)") {
+        guard jobs[index].state == "PENDING", let begins = jobs[index].begins else { continue }
+        jobs[index].begins = now
+        jobs[index].ends -= begins - now
       }
       return SlurmAnswer(exitStatus: 0)
     default: return SlurmAnswer(exitStatus: 0)
     }
   }
 
-  private func cancel(_ job: inout Job) {
+  /// Whether a word such as `101`, `101_3` or `101_[0-3,5]` names the job.
+  private func isMeant(_ job: Job, by word: String) -> Bool {
+    let parts = word.split(separator: "_")
+    guard parts[0] == "\(job.number)" else { return false }
+    let set = parts.count > 1 ? parts[1].filter { $0 != "[" && $0 != "]" } : ""
+    return set.isEmpty || numbers(in: Substring(set)).contains(job.index)
+  }
+
+  private func cancel(_ job: inout Job, at now: Nanoseconds) {
+    if job.state == "RUNNING", stopDelay > 0, !job.isStopping {
+      job.isStopping = true
+      job.ends = now + stopDelay * second
+      return
+    }
     if job.state == "RUNNING" { try? job.files.noteStop(of: start(of: job)) }
     if job.state == "RUNNING" || job.state == "PENDING" { job.state = "CANCELLED" }
+  }
+}
+
+extension Substring {
+  /// Without blanks at its end.
+  fileprivate var trimmed: Substring {
+    var text = self
+    while text.last == " " { text.removeLast() }
+    return text
   }
 }

@@ -1,6 +1,8 @@
 // What is said to Slurm, and what its answers mean.
 
 import Plans
+import Running
+import Scheduling
 import Testing
 
 @testable import Execution
@@ -18,8 +20,9 @@ import Testing
     ]
     request.extra = ["--exclusive"]
     let call = commands.submission(
-      of: 7, step: "build[os=a b]", request, nice: 4,
-      script: SlurmCommands.script(program: "/w/it's/oprun", folder: "/w/x y", task: 7))
+      of: SlurmBatch(numbers: [7]), step: "build[os=a b]", request, nice: 4,
+      script: SlurmCommands.script(
+        program: "/w/it's/oprun", folder: "/w/x y", SlurmBatch(numbers: [7])))
     let mark = "oprun:r1-\(shortDigest(of: "/w/.oprun/runs/r1")):7"
     #expect(
       call.words == [
@@ -30,6 +33,37 @@ import Testing
       ])
     #expect(
       call.input == "#!/bin/sh\nexec '/w/it'\\''s/oprun' __task '/w/x y' 7\n")
+  }
+
+  @Test func `a submission of several tasks is an array`() {
+    let batch = SlurmBatch(numbers: [12, 7, 8, 9, 31], throttle: 3)
+    let call = commands.submission(
+      of: batch, step: "a", SlurmRequest(), nice: 0,
+      script: SlurmCommands.script(program: "/p", folder: "/r", batch))
+    let mark = "oprun:r1-\(shortDigest(of: "/w/.oprun/runs/r1")):7"
+    #expect(
+      call.words == [
+        "sbatch", "--parsable", "--job-name=a.\(mark)", "--comment=\(mark)", "--open-mode=append",
+        "--input=/dev/null", "--output=/w/100%%d/jobs/7.%a.out", "--chdir=/w", "--export=ALL",
+        "--array=0-2,5,24%3", "--requeue",
+      ])
+    #expect(call.input == "#!/bin/sh\nexec '/p' __task '/r' --array 7\n")
+    #expect(
+      batch.members.map { batch.job(of: $0, "88") } == ["88_5", "88_0", "88_1", "88_2", "88_24"])
+  }
+
+  @Test func `jobs of an array are named together`() {
+    let names = ["9", "12_3", "13_1", "12_4", "12_7", "8"]
+    #expect(
+      SlurmCommands.cancellation(of: names).words == [
+        "scancel", "--quiet", "9", "12_[3-4,7]", "13_1", "8",
+      ])
+  }
+
+  @Test func `an array has the name of what its steps have in common`() {
+    #expect(commonName(of: ["a[n=1]"]) == "a[n=1]")
+    #expect(commonName(of: ["a[n=1]", "a[n=2]"]) == "a")
+    #expect(commonName(of: ["a[n=1]", "ab[n=2]", "c"]) == "a[n=1]+2")
   }
 
   @Test(arguments: [
@@ -75,15 +109,19 @@ import Testing
     let mark = JobMark(run: "r1", folder: "/w")
     let listing = QueueListing(
       """
-      7|RUNNING|None|n2|a.\(mark.text(of: 3))|(null)
-      8|PENDING|Resources||x|y|\(mark.text(of: 4))
-      9|PENDING|Resources||a.oprun:r1-0000000000000000:3|
-      10|CANCELLED by 0|None|n1|a.\(mark.text(of: 3))|(null)
+      7|N/A|RUNNING|None|n2|a.\(mark.text(of: 3))|(null)
+      8|N/A|PENDING|Resources||x|y|\(mark.text(of: 4))
+      9|N/A|PENDING|Resources||a.oprun:r1-0000000000000000:3|
+      10|N/A|CANCELLED by 0|None|n1|a.\(mark.text(of: 3))|(null)
+      12|7|PENDING|JobArrayTaskLimit|(null)|a.\(mark.text(of: 3))|(null)
       oprun
-      11|PENDING|Dependency||plain|(null)
+      11|N/A|PENDING|Dependency||plain|(null)
 
       """, mark)
-    #expect(listing.jobs.count == 2)
+    #expect(listing.jobs.count == 3)
+    #expect(
+      listing.job(of: 10, known: nil)
+        == QueuedJob(id: "12_7", state: .pending, reason: "JobArrayTaskLimit", node: nil))
     #expect(
       listing.job(of: 3, known: "10")
         == QueuedJob(id: "7", state: .running, reason: "None", node: "n2"))
@@ -91,5 +129,15 @@ import Testing
       listing.job(of: 4, known: nil)
         == QueuedJob(id: "8", state: .pending, reason: "Resources", node: nil))
     #expect(listing.job(of: 5, known: "11") == nil)
+  }
+}
+
+extension SlurmBatch {
+  fileprivate init(numbers: [Int], throttle: Int? = nil) {
+    self.init(
+      numbers.map {
+        Member(key: CommandKey(operation: OperationID($0), role: .attempt(1)), number: $0)
+      },
+      throttle: throttle)
   }
 }

@@ -21,11 +21,11 @@ import Testing
       """)
     #expect(
       run.timeline()
-        == "0:+a 2:-a=0 2:a=succeeded 2:+e 2:+b 2:+c 3:-e=0 3:e=succeeded 9:-c=0 9:c=succeeded "
+        == "0:+a 2:-a=0 2:a=succeeded 2:+e 2:+b 2:+c 3:-e=0 3:e=succeeded 7:-c=0 7:c=succeeded "
         + "14:-b=0 14:b=succeeded 14:+d 17:-d=3 17:d=failed 17:end=1")
     #expect(
       run.slurm.calls == [
-        "0:sbatch", "2:sbatch", "2:sbatch", "7:squeue", "12:squeue", "14:sbatch",
+        "0:sbatch", "2:sbatch 0-1", "7:squeue", "12:squeue", "14:sbatch",
       ])
   }
 
@@ -37,6 +37,7 @@ import Testing
     ("refused", "0:-a=refused 0:a=failed 0:end=1"),
     ("purged@2", "4:-a=0 4:a=succeeded 4:end=0"),
     ("silent@2", "65:-a=lost 65:a=failed 65:end=1"),
+    ("silentfailure@2", "10:-a=lost 10:a=failed 10:end=1"),
     ("CANCELLED@3", "7:-a=lost 7:a=failed 7:end=1"),
     ("TIMEOUT@3", "7:-a=lost! 7:a=timedOut 7:end=1"),
     ("OUT_OF_MEMORY@3", "7:-a=lost 7:a=failed 7:end=1"),
@@ -101,9 +102,7 @@ import Testing
       """, slurm: "{max_queued: 2, submit_rate: 30/m}")
     _ = run.timeline()
     #expect(
-      run.slurm.calls.filter { $0.hasSuffix("sbatch") } == [
-        "0:sbatch", "2:sbatch", "7:sbatch", "9:sbatch",
-      ])
+      run.slurm.calls.filter { $0.contains("sbatch") } == ["0:sbatch 0-1", "7:sbatch 0-1"])
   }
 
   @Test func `a signal cancels all jobs with one call, and hooks run`() throws {
@@ -117,12 +116,40 @@ import Testing
       run.timeline()
         == "0:+a 0:+b 8:stopping 8:-a=sig15 8:+a.onCancel.1 8:-b=sig15 8:b=cancelled "
         + "9:-a.onCancel.1=0 9:a=cancelled 9:end=143")
-    #expect(run.slurm.calls == ["0:sbatch", "0:sbatch", "5:squeue", "8:scancel 101 102"])
+    #expect(run.slurm.calls == ["0:sbatch 0-1", "5:squeue", "8:scancel 101_[0-1]"])
   }
 
   @Test func `a step with a time limit is limited by its job, not by the queue`() throws {
     let run = try SlurmRun("steps: [{id: a, run: 'wait@500 0@5', timeout: 1m}]")
     #expect(run.timeline() == "0:+a 505:-a=0 505:a=succeeded 505:end=0")
+  }
+
+  @Test func `a job that Slurm puts back into its queue is started at once`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'requeued@3 0@9'}]")
+    #expect(run.timeline() == "0:+a 14:-a=0 14:a=succeeded 14:end=0")
+    #expect(
+      run.slurm.calls == [
+        "0:sbatch", "5:squeue", "5:scontrol update JobId=101 StartTime=now", "10:squeue",
+      ])
+  }
+
+  @Test func `a job that was started again is not taken for stopped before it is`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: 'requeued@3 0@90'}]", signals: [(20, 15)])
+    run.slurm.stopDelay = 4
+    #expect(run.timeline() == "0:+a 20:stopping 24:-a=sig15 24:a=cancelled 24:end=143")
+  }
+
+  @Test func `a job that is put back after its end is cancelled`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: held@2}, {id: b, run: 0@9}]")
+    #expect(run.timeline() == "0:+a 0:+b 4:-a=0 4:a=succeeded 10:-b=0 10:b=succeeded 10:end=0")
+    #expect(run.slurm.calls == ["0:sbatch 0-1", "5:squeue", "5:scancel 101_0", "10:squeue"])
+  }
+
+  @Test func `a run in which time stands still does not hang the tests`() throws {
+    let run = try SlurmRun("steps: [{id: a, run: '0@5'}]")
+    run.slurm.isIdle = true
+    #expect(
+      run.timeline() == "0:+a 1000:stopping 2000:-a=0 2000:a=cancelled 2000:end=130 STUCK")
   }
 
   @Test func `who logs out leaves the jobs, and another run takes them over`() throws {
@@ -143,9 +170,7 @@ import Testing
         == "0:+a 0:+b 0:+c 3:-c=0 3:c=succeeded 52:-a=0 52:a=succeeded 97:-b=0 97:b=succeeded "
         + "97:end=0")
     #expect(
-      second.slurm.calls.filter { !$0.hasSuffix("squeue") } == [
-        "0:sbatch", "0:sbatch", "0:sbatch", "0:sbatch",
-      ])
+      second.slurm.calls.filter { !$0.hasSuffix("squeue") } == ["0:sbatch 0-2", "0:sbatch"])
   }
 
   @Test func `what a run takes over is not lost if that ends before its step begins`() throws {

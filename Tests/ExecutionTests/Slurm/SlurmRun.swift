@@ -25,7 +25,7 @@ final class SlurmRun {
   ) throws {
     let text = "executor: slurm\nslurm: \(settings)\n" + pipeline
     let loaded = LoadedPipeline(path: "p.yml", bytes: Array(text.utf8), files: .system)
-    let plan = try loaded.plan(PlanningOptions())
+    let plan = try loaded.plan(PlanningOptions()).leavingWidthsToSlurm()
     // A run that does not end is ended.
     waiting = VirtualWaiting(signals: signals + [(3000, 2), (3001, 2), (3002, 2)])
     folder = TemporaryRun()

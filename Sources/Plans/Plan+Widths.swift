@@ -1,0 +1,42 @@
+// Limits that Slurm keeps instead of oprun: how many instances of a matrix run at once. They go to Slurm
+// together, as one array with that limit, instead of one after the other. docs/design-slurm.md
+
+import Scheduling
+
+extension Plan {
+  /// The same plan with `max_parallel` of each matrix whose instances are jobs left to Slurm: its pool has
+  /// room for all of them, and `slurm` knows how many of them may run.
+  package func leavingWidthsToSlurm() -> Plan {
+    guard let slurm, pools.contains(where: { $0.name.hasSuffix(Self.widthEnding) }) else {
+      return self
+    }
+    // Copies of a pattern have pools of their own, which are made during the run.
+    let copied = Set(groups.values.flatMap { $0.pattern?.pools ?? [] })
+    var plan = self
+    var known = slurm
+    for (group, groupPlan) in groups where isMatrixOfJobs(group, groupPlan) {
+      let name = steps[group.index].id + Self.widthEnding
+      let claims =
+        groupPlan.members.first.map { graph[$0].claims }
+        ?? steps[group.index].late?.parts.expansion?.spec.claims ?? []
+      guard let pool = claims.first(where: { pools[$0.pool.index].name == name })?.pool,
+        !copied.contains(pool)
+      else { continue }
+      known.widths[pool] = Int(pools[pool.index].capacity / 1_000_000)
+      plan.pools[pool.index].capacity = .max
+    }
+    plan.slurm = known
+    return plan
+  }
+
+  private static let widthEnding = ".max_parallel"
+
+  private func isMatrixOfJobs(_ group: OperationID, _ groupPlan: GroupPlan) -> Bool {
+    switch groupPlan.kind {
+    case .matrix:
+      groupPlan.members.allSatisfy { groups[$0] == nil && steps[$0.index].settings.slurm != nil }
+    case .expanding: groupPlan.pattern == nil && steps[group.index].settings.slurm != nil
+    case .nested: false
+    }
+  }
+}
