@@ -32,6 +32,7 @@ tests() {
 24 root the whole suite as a plain user
 26 quick the example for a cluster runs as jobs, and as one job
 27 quick a run is asked, and cancelled, where only its files are seen
+28 quick memory and GPUs of an allocation are divided among steps
 25 quick what runs inside an allocation is stopped in order
 27 quick a directory that nodes do not see is noticed with the first job
 28 quick the doctor examines the cluster
@@ -361,6 +362,27 @@ test_27() {
   eventually 20 eval '[ -z "$(squeue -h --me)" ]'
   cat job.out >&2
   expect "the log" "$("$program" logs last long)" begun
+}
+
+test_28() {
+  { header; cat <<'X'
+steps:
+  - {id: wide, matrix: {n: [1, 2, 3, 4, 5, 6]}, run: "sleep 2"}
+  - {id: large, matrix: {n: [1, 2]}, resources: {memory: 100G}, run: "sleep 1"}
+  - id: train
+    matrix: {n: [1, 2, 3]}
+    resources: {gpus: 1}
+    run: |
+      echo "$CUDA_VISIBLE_DEVICES" >>gpus
+      sleep 2
+X
+  } >p.yml
+  sed -i '/^max_parallel/d' p.yml
+  # Each of these limits would make srun give a step everything, and let the next one wait.
+  submitted --nodes=2 --exclusive --mem=4000 --gpus-per-node=2
+  expect GPUs "$(grep -cE '^[01]$' gpus)" 3
+  figure "$(run_seconds) s"
+  at_most seconds "$(run_seconds)" 5
 }
 
 test_9() {

@@ -37,6 +37,11 @@ package struct SlurmRequest: Hashable, Sendable {
 
   package init() {}
 
+  /// The memory in MiB; 0 if it asks for none.
+  package var memory: Int {
+    resources[.memory].map { Int(clamping: SlurmResource.memory.mebibytes($0)) } ?? 0
+  }
+
   /// The options of `sbatch` for all of this. What Slurm counts in whole numbers is rounded up.
   package var options: [String] {
     let named = [
@@ -68,7 +73,7 @@ extension SlurmResource {
   }
 
   /// The mebibytes of so many millionths of a GiB, which may be one millionth too many.
-  private func mebibytes(_ amount: Int64) -> Int64 {
+  fileprivate func mebibytes(_ amount: Int64) -> Int64 {
     let (wholes, rest) = amount.quotientAndRemainder(dividingBy: 1_000_000)
     return max(1, wholes * 1024 + (rest * 1024 + 998_976) / 1_000_000)
   }

@@ -10,6 +10,10 @@ struct Allocation: Hashable {
   struct Node: Hashable {
     let name: String
     let processors: Int
+    /// In MiB; nil if the job does not say.
+    var memory: Int?
+    /// Nil if the job does not say.
+    var gpus: Int?
   }
 
   let job: String
@@ -28,7 +32,15 @@ struct Allocation: Hashable {
     else { return nil }
     self.job = String(job)
     restart = variable("SLURM_RESTART_COUNT").flatMap { plainNumber($0) } ?? 0
-    nodes = zip(names, counts).map { Node(name: $0, processors: $1) }
+    let memory = variable("SLURM_MEM_PER_NODE").flatMap { plainNumber($0) }
+    let share = variable("SLURM_MEM_PER_CPU").flatMap { plainNumber($0) }
+    // Of another node Slurm says nothing; it is taken to be like this one.
+    let gpus = variable("SLURM_GPUS_ON_NODE").flatMap { plainNumber($0) }
+    nodes = zip(names, counts).map { name, processors in
+      Node(
+        name: name, processors: processors, memory: memory ?? share.map { $0 * processors },
+        gpus: gpus)
+    }
     own = variable("SLURMD_NODENAME").flatMap { names.firstIndex(of: $0) }
   }
 
@@ -117,38 +129,82 @@ struct Allocation: Hashable {
   }
 }
 
-/// Which processors of an allocation are free. The node that oprun is on comes first, because a process
-/// there costs the least.
+/// What a command takes of one node.
+struct NodeShare: Hashable {
+  var processors = 1
+  /// In MiB.
+  var memory = 0
+  var gpus = 0
+}
+
+/// What of an allocation is free. The node that oprun is on comes first, because a process there costs the
+/// least. What the job does not say about its nodes is not counted.
 struct AllocationRoom {
   private let allocation: Allocation
-  private var free: [Int]
+  private var free: [NodeShare]
   private var lost: Set<Int> = []
 
   init(_ allocation: Allocation) {
     self.allocation = allocation
-    free = allocation.nodes.map(\.processors)
+    free = allocation.nodes.map {
+      NodeShare(processors: $0.processors, memory: $0.memory ?? 0, gpus: $0.gpus ?? 0)
+    }
   }
 
-  /// The most processors that a command can have; 0 if no node is left.
-  var largest: Int {
-    allocation.nodes.indices.filter { !lost.contains($0) }
-      .map { allocation.nodes[$0].processors }.max() ?? 0
+  private var usable: [Int] { allocation.nodes.indices.filter { !lost.contains($0) } }
+
+  /// Why no node can ever take this; nil if one can.
+  func objection(to share: NodeShare) -> String? {
+    let nodes = usable.map { allocation.nodes[$0] }
+    let processors = nodes.map(\.processors).max() ?? 0
+    if share.processors > processors {
+      return AllocationMessage.tooLarge(share.processors, largest: processors)
+    }
+    let gpus = nodes.map { $0.gpus ?? .max }.max() ?? 0
+    return share.gpus > gpus ? AllocationMessage.tooManyGPUs(share.gpus, largest: gpus) : nil
   }
 
-  /// Takes processors of one node, of a node that is not avoided if there is another; nil if there are not
+  /// What the command gets of a node: one that asks for more memory than there is gets all of it.
+  func granted(_ share: NodeShare, on node: Int) -> NodeShare {
+    let node = allocation.nodes[node]
+    return NodeShare(
+      processors: share.processors, memory: min(share.memory, node.memory ?? 0),
+      gpus: node.gpus == nil ? 0 : share.gpus)
+  }
+
+  private func fits(_ share: NodeShare, on node: Int) -> Bool {
+    let wanted = granted(share, on: node)
+    return wanted.processors <= free[node].processors && wanted.memory <= free[node].memory
+      && wanted.gpus <= free[node].gpus
+  }
+
+  private func couldFit(_ share: NodeShare, on node: Int) -> Bool {
+    let node = allocation.nodes[node]
+    return share.processors <= node.processors && share.gpus <= node.gpus ?? .max
+  }
+
+  /// Takes a share of one node, of a node that is not avoided if there is another; nil if there is not
   /// enough now.
-  mutating func take(_ count: Int, avoiding avoided: Set<Int> = []) -> Int? {
-    let usable = allocation.nodes.indices.filter { !lost.contains($0) }
-    let fitting = usable.filter { allocation.nodes[$0].processors >= count }
+  mutating func take(_ share: NodeShare, avoiding avoided: Set<Int> = []) -> Int? {
+    let fitting = usable.filter { couldFit(share, on: $0) }
     let preferred = fitting.filter { !avoided.contains($0) }
-    let candidates = (preferred.isEmpty ? fitting : preferred).filter { free[$0] >= count }
+    let candidates = (preferred.isEmpty ? fitting : preferred).filter { fits(share, on: $0) }
     let own = candidates.first { $0 == allocation.own }
-    guard let node = own ?? candidates.max(by: { free[$0] < free[$1] }) else { return nil }
-    free[node] -= count
+    guard
+      let node = own ?? candidates.max(by: { free[$0].processors < free[$1].processors })
+    else { return nil }
+    change(share, on: node, by: -1)
     return node
   }
 
-  mutating func putBack(_ count: Int, on node: Int) { free[node] += count }
+  mutating func putBack(_ share: NodeShare, on node: Int) { change(share, on: node, by: 1) }
+
+  private mutating func change(_ share: NodeShare, on node: Int, by sign: Int) {
+    let share = granted(share, on: node)
+    free[node].processors += sign * share.processors
+    free[node].memory += sign * share.memory
+    free[node].gpus += sign * share.gpus
+  }
 
   /// Nothing is placed there any more. The node that oprun is on is never lost.
   mutating func lose(_ node: Int) -> Bool {

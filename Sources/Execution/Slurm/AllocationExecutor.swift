@@ -40,9 +40,11 @@ final class AllocationExecutor: Executor {
     self.allocation = allocation
     self.waiting = waiting
     room = AllocationRoom(allocation)
-    let secret = Set(parts.secretVariables.map(\.name))
+    let secret = parts.secretVariables.map(\.name)
     environment = CommandEnvironment(
-      [], inherited: Set(inheritedEnvironment().values.keys).subtracting(secret))
+      [],
+      inherited: Set(inheritedEnvironment().values.keys).subtracting(secret)
+        .subtracting(PlacedCommand.optionsOfJob))
   }
 
   /// More than run at once would only wait here, where no priority counts.
@@ -53,8 +55,7 @@ final class AllocationExecutor: Executor {
   func start(_ command: Command, at now: Nanoseconds) {
     guard let order = command.slurm else { return local.start(command, at: now) }
     let new = PlacedCommand(command, order, at: now)
-    guard new.processors <= room.largest else {
-      let words = AllocationMessage.tooLarge(new.processors, largest: room.largest)
+    if let words = room.objection(to: new.share) {
       return news.append(
         .ended(command.key, CommandEnd(.notStarted(words, exitCode: 126))))
     }
@@ -69,7 +70,7 @@ final class AllocationExecutor: Executor {
     var isBlocked = false
     held.removeAll { command in
       guard !isBlocked,
-        let node = room.take(command.processors, avoiding: command.avoided)
+        let node = room.take(command.share, avoiding: command.avoided)
       else {
         isBlocked = isBlocked || now - command.startedAt > Self.patience
         return false
@@ -98,7 +99,8 @@ final class AllocationExecutor: Executor {
           limits: TaskLimits(time: command.order.timeLimit, stop: command.order.stop),
           secrets: parts.secrets), number: command.number)
       let srun = command.srun(
-        on: allocation.nodes[node].name, [files.programPath, NodeTask.word, parts.folder],
+        on: allocation.nodes[node].name, memory: room.granted(command.share, on: node).memory,
+        [files.programPath, NodeTask.word, parts.folder],
         in: environment)
       placedBySrun[srun.key] = command
       local.start(srun, at: now)
@@ -255,15 +257,16 @@ final class AllocationExecutor: Executor {
       news.append(.event(.notice(AllocationMessage.lost(name))))
     }
     let request = command.order.request
-    let mayRepeat = !hasBegun || request.onNodeFailure == .retry
+    let isRefused = words.containsText("Invalid generic resource")
+    let mayRepeat = (!hasBegun || request.onNodeFailure == .retry) && !isRefused
     guard mayRepeat, command.tries < request.infrastructureRetries,
-      command.processors <= room.largest
+      room.objection(to: command.share) == nil
     else {
       return end(
         command, CommandEnd(.lost(words), duration: now - command.startedAt), at: now)
     }
     news.append(.event(.notice(AllocationMessage.again(command.step, words))))
-    room.putBack(command.processors, on: node)
+    room.putBack(command.share, on: node)
     command.returned(from: node)
     held.insert(command, at: 0)
     place(at: now)
@@ -273,7 +276,7 @@ final class AllocationExecutor: Executor {
     placed[command.key] = nil
     if command.number > 0 { showLog(of: command) }
     news.append(.ended(command.key, end))
-    if let node = command.node { room.putBack(command.processors, on: node) }
+    if let node = command.node { room.putBack(command.share, on: node) }
     place(at: now)
   }
 

@@ -41,10 +41,13 @@ final class PlacedCommand {
     Int(((order.request.resources[resource] ?? 0) + 999_999) / 1_000_000)
   }
 
-  var processors: Int { max(1, wholes(.cpus)) }
+  var share: NodeShare {
+    NodeShare(
+      processors: max(1, wholes(.cpus)), memory: order.request.memory, gpus: wholes(.gpus))
+  }
 
   /// Slurm itself must divide what it asks for.
-  var needsStep: Bool { wholes(.gpus) > 0 }
+  var needsStep: Bool { share.gpus > 0 }
 
   func returned(from node: Int) {
     avoided.insert(node)
@@ -69,15 +72,28 @@ final class PlacedCommand {
     CommandKey(operation: key.operation, role: .probe(Self.firstNumber + number))
   }
 
-  func srun(on node: String, _ task: [String], in environment: CommandEnvironment) -> Command {
+  /// What `srun` would take for options of the step. For example, one that says nothing of memory would get
+  /// all of the node's, and the next would wait for it.
+  static let optionsOfJob: Set = [
+    "SLURM_CPUS_PER_GPU", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_EXCLUSIVE",
+    "SLURM_GPUS", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_SOCKET", "SLURM_GPUS_PER_TASK",
+    "SLURM_GRES", "SLURM_HINT", "SLURM_MEM_PER_CPU", "SLURM_MEM_PER_GPU", "SLURM_MEM_PER_NODE",
+    "SLURM_NNODES", "SLURM_NPROCS", "SLURM_NTASKS", "SLURM_NTASKS_PER_CORE", "SLURM_NTASKS_PER_GPU",
+    "SLURM_NTASKS_PER_NODE", "SLURM_NTASKS_PER_SOCKET", "SLURM_THREADS_PER_CORE",
+  ]
+
+  /// `memory` is in MiB; 0 takes none away from others, and limits nothing.
+  func srun(
+    on node: String, memory: Int, _ task: [String], in environment: CommandEnvironment
+  ) -> Command {
+    let share = share
     var words = [
       "srun", "--quiet", "--exact", "--nodes=1", "--ntasks=1", "--nodelist=\(node)",
-      "--cpus-per-task=\(processors)", "--input=none", "--export=ALL", "--kill-on-bad-exit=0",
+      "--cpus-per-task=\(share.processors)", "--mem=\(memory)\(memory > 0 ? "M" : "")",
+      "--input=none", "--export=ALL", "--kill-on-bad-exit=0",
       "--job-name=\(step.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }.prefix(40))",
     ]
-    words += order.request.options.filter { option in
-      ["--mem=", "--gpus="].contains { option.hasPrefix($0) }
-    }
+    if share.gpus > 0 { words.append("--gpus=\(share.gpus)") }
     return ofOprun(srunKey, words + task + [String(number)], outputName, in: environment)
   }
 
@@ -118,6 +134,10 @@ enum AllocationMessage {
     largest == 0
       ? "no node of the allocation is left"
       : "it asks for \(count) processors, and no node of the allocation has more than \(largest)"
+  }
+
+  static func tooManyGPUs(_ count: Int, largest: Int) -> String {
+    "it asks for \(count) GPUs, and no node of the allocation has more than \(largest)"
   }
 
   static func noResult(on node: String, _ words: String?) -> String {

@@ -88,6 +88,29 @@ struct AllocationExecutorTests {
     #expect(here.calls.last?.hasPrefix("srun n1 ") == true)
   }
 
+  @Test func `a step asks srun for its own share, and not for what the job was given`() throws {
+    var request = SlurmRequest()
+    request.resources = [.cpus: 2_000_000, .memory: 1_500_000, .gpus: 1_000_000]
+    var command = Command(
+      CommandKey(operation: OperationID(0), role: .attempt(1)), .words(["x"]),
+      in: CommandEnvironment([]), settings: StepSettings(), files: (log: "l", outputs: "o"))
+    command.slurm = SlurmOrder(request, StepSettings(), priority: 0)
+    let placed = PlacedCommand(command, SlurmOrder(request, StepSettings(), priority: 0), at: 0)
+    #expect(placed.share == NodeShare(processors: 2, memory: 1536, gpus: 1))
+    func words(_ memory: Int) -> Command.Work {
+      placed.srun(on: "n2", memory: memory, ["oprun"], in: CommandEnvironment([])).work
+    }
+    let start = [
+      "srun", "--quiet", "--exact", "--nodes=1", "--ntasks=1", "--nodelist=n2", "--cpus-per-task=2",
+    ]
+    let end = [
+      "--input=none", "--export=ALL", "--kill-on-bad-exit=0", "--job-name=l", "--gpus=1", "oprun",
+      "0",
+    ]
+    #expect(words(1536) == .words(start + ["--mem=1536M"] + end))
+    #expect(words(0) == .words(start + ["--mem=0"] + end))
+  }
+
   @Test func `the result of the node is that of the command, whatever srun says`() throws {
     _ = start(0)
     let far = start(1)

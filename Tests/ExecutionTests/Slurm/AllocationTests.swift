@@ -49,6 +49,35 @@ struct AllocationTests {
     #expect(allocation(variables.merging(["SLURMD_NODENAME": "login"]) { $1 })?.own == nil)
   }
 
+  @Test func `memory and GPUs of a node are divided as far as the job says what there is`() throws {
+    let variables = [
+      "SLURM_JOB_ID": "12", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_JOB_CPUS_PER_NODE": "8(x2)",
+      "SLURMD_NODENAME": "n1",
+    ]
+    let said = ["SLURM_MEM_PER_NODE": "1000", "SLURM_GPUS_ON_NODE": "2"]
+    let found = try #require(allocation(variables.merging(said) { $1 }))
+    #expect(found.nodes.map(\.memory) == [1000, 1000] && found.nodes.map(\.gpus) == [2, 2])
+    var room = AllocationRoom(found)
+    #expect(room.take(NodeShare(memory: 600)) == 0)
+    #expect(room.take(NodeShare(memory: 600, gpus: 1)) == 1)
+    #expect(room.take(NodeShare(memory: 600)) == nil)
+    #expect(room.take(NodeShare(gpus: 2)) == 0)
+    #expect(room.take(NodeShare(gpus: 2)) == nil)
+    room.putBack(NodeShare(memory: 600, gpus: 1), on: 1)
+    // More than there is means all of it.
+    #expect(room.take(NodeShare(memory: 9000, gpus: 2)) == 1)
+    #expect(room.take(NodeShare(memory: 1)) == 0)
+    #expect(room.objection(to: NodeShare(memory: 9000, gpus: 2)) == nil)
+    #expect(
+      room.objection(to: NodeShare(gpus: 3))
+        == "it asks for 3 GPUs, and no node of the allocation has more than 2")
+    var open = AllocationRoom(try #require(allocation(variables)))
+    for _ in 0..<8 { #expect(open.take(NodeShare(memory: 9000, gpus: 9)) == 0) }
+    #expect(open.granted(NodeShare(memory: 9000, gpus: 9), on: 0) == NodeShare())
+    let perProcessor = variables.merging(["SLURM_MEM_PER_CPU": "100"]) { $1 }
+    #expect(allocation(perProcessor)?.nodes.map(\.memory) == [800, 800])
+  }
+
   @Test func `a command gets the own node first, then the emptiest`() throws {
     let found = try #require(
       allocation([
@@ -56,7 +85,6 @@ struct AllocationTests {
         "SLURMD_NODENAME": "n1",
       ]))
     var room = AllocationRoom(found)
-    #expect(room.largest == 8)
     #expect(room.take(3) == 0)
     #expect(room.take(2) == 2)
     #expect(room.take(1) == 0)
@@ -64,12 +92,20 @@ struct AllocationTests {
     #expect(room.take(5) == nil)
     #expect(room.take(1, avoiding: [1]) == nil)
     #expect(room.take(1) == 1)
-    room.putBack(6, on: 2)
+    room.putBack(NodeShare(processors: 6), on: 2)
     #expect(room.take(4, avoiding: [2]) == nil)
     #expect(room.take(5, avoiding: [2]) == 2)
     #expect(room.lose(2) && !room.lose(2) && !room.lose(0))
-    #expect(room.largest == 4)
-    room.putBack(5, on: 2)
+    #expect(
+      room.objection(to: NodeShare(processors: 5))
+        == "it asks for 5 processors, and no node of the allocation has more than 4")
+    room.putBack(NodeShare(processors: 5), on: 2)
     #expect(room.take(5) == nil)
+  }
+}
+
+extension AllocationRoom {
+  fileprivate mutating func take(_ processors: Int, avoiding avoided: Set<Int> = []) -> Int? {
+    take(NodeShare(processors: processors), avoiding: avoided)
   }
 }
