@@ -72,10 +72,7 @@ extension InputRule {
     let text = inputs.text("to") ?? ""
     // A folder is used as it is written.
     if text.hasSuffix("/") { return }
-    let pattern = try PathPattern(text)
-    for side in [PathPattern.Field.width, .height] where pattern.uses(side) {
-      throw .fieldWithoutValue(side)
-    }
+    _ = try PathPattern(text, fields: [.name, .ext, .index])
   }
 
   /// The rule for the target of images.
@@ -143,8 +140,10 @@ extension PathPattern {
 }
 
 extension StepInputFailure {
-  static func badField(in pattern: String, at rest: Substring) -> StepInputFailure {
-    let known = PathPattern.Field.allCases.map(\.rawValue)
+  static func badField(
+    in pattern: String, at rest: Substring, wanted fields: [PathPattern.Field]
+  ) -> StepInputFailure {
+    let known = fields.map(\.rawValue)
     guard let end = rest.firstIndex(of: "}") else {
       return StepInputFailure(
         message: "'to' has a '{' without a '}': \(quoted(pattern))", help: "'{{' is a brace",

@@ -32,8 +32,8 @@ package struct PathPattern: Hashable, Sendable {
 
   package let pieces: [Piece]
 
-  /// Parses a pattern. `{{` and `}}` are literal braces.
-  package init(_ text: String) throws(StepInputFailure) {
+  /// Parses a pattern with any of these fields. `{{` and `}}` are literal braces.
+  package init(_ text: String, fields: [Field] = Field.allCases) throws(StepInputFailure) {
     var pieces: [Piece] = []
     var literal = ""
     var rest = text[...]
@@ -42,8 +42,9 @@ package struct PathPattern: Hashable, Sendable {
         rest.removeFirst()
         literal.append(character)
       } else if character == "{" {
-        guard let end = rest.firstIndex(of: "}"), let field = Field(rawValue: String(rest[..<end]))
-        else { throw .badField(in: text, at: rest) }
+        guard let end = rest.firstIndex(of: "}"),
+          let field = fields.first(where: { $0.rawValue == rest[..<end] })
+        else { throw .badField(in: text, at: rest, wanted: fields) }
         rest = rest[rest.index(after: end)...]
         if !literal.isEmpty { pieces.append(.text(literal)) }
         literal = ""

@@ -71,6 +71,25 @@ struct CacheTests {
     #expect(bench.cache.usage == 5)
   }
 
+  @Test func `the number of bytes is written over, unless its file has a second name`() throws {
+    let bench = try CacheBench()
+    try bench.keep("hello", as: "a")
+    let first = FileIdentity(readAt: bench.folder.usage)
+    try bench.keep("hello, again", as: "b")
+    #expect(bench.cache.usage == 17)
+    #expect(FileIdentity(readAt: bench.folder.usage) == first)
+    let copy = bench.workspace.path("copy")
+    #expect(link(bench.folder.usage, copy) == 0)
+    try bench.keep("hello for the third time", as: "c")
+    #expect(bench.cache.usage == 41)
+    #expect(Files.text(of: copy)?.trimmed == "17")
+    for damaged in ["", "17", "none of the digits that are wanted", "-"] {
+      try damaged.write(toFile: bench.folder.usage, atomically: false, encoding: .utf8)
+      bench.cache.setUsage(41)
+      #expect(bench.cache.usage == 41)
+    }
+  }
+
   @Test func `a damaged content is noticed, removed, and not used`() throws {
     let bench = try CacheBench()
     let path = try #require(try bench.keep("hello", as: "a")).path

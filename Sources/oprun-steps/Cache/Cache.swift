@@ -207,7 +207,16 @@ extension Cache {
     return total
   }
 
+  /// Writes over the number, which always has the same length, because a new file for every content
+  /// takes longer. A copy of the cache made of links must not change with it.
   func setUsage(_ byteCount: Int) {
-    try? Files.write("\(max(0, byteCount))\n", to: folder.usage, mode: 0o600)
+    let digits = String(max(0, byteCount))
+    let text = String(repeating: " ", count: max(0, 20 - digits.utf8.count)) + digits + "\n"
+    if let file = try? OpenFile.own(folder.usage, O_RDWR), file.size == text.utf8.count,
+      file.status.st_nlink == 1, (try? file.write(Array(text.utf8))) != nil
+    {
+      return
+    }
+    try? Files.write(text, to: folder.usage, mode: 0o600)
   }
 }

@@ -61,6 +61,13 @@ final class OpenFile: Sendable {
     }
   }
 
+  func write(_ bytes: [UInt8]) throws(SystemError) {
+    let result = bytes.withUnsafeBytes { bytes in
+      Result { () throws(SystemError) in try write(bytes) }
+    }
+    try result.get()
+  }
+
   /// Truncates the file; further writes go to its end.
   func truncate(to size: Int = 0) throws(SystemError) {
     guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0
@@ -245,11 +252,7 @@ enum Files {
     do throws(SystemError) {
       let file = try TemporaryFile.make(beside: path, mode: mode)
       temporary = file.path
-      let bytes = Array(text.utf8)
-      let result = bytes.withUnsafeBytes { bytes in
-        Result { () throws(SystemError) in try file.write(bytes) }
-      }
-      try result.get()
+      try file.write(Array(text.utf8))
       try rename(file.path, to: path)
     } catch {
       if let temporary { remove(temporary) }

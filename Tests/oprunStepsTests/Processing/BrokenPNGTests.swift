@@ -13,6 +13,10 @@ private func header(
     "IHDR", [0, 0, 0, width, 0, 0, 0, 20, depth, kind, compression, filter, interlacing])
 }
 
+/// The header with the most bytes that the format allows.
+private let enormousHeader = MadePNG.chunk(
+  "IHDR", [0x7F, 0xFF, 0xFF, 0xFF, 0x7F, 0xFF, 0xFF, 0xFF, 16, 6, 0, 0, 0])
+
 private func data(_ content: [UInt8] = MadePNG.zeros(420)) -> [UInt8] {
   MadePNG.chunk("IDAT", content)
 }
@@ -45,6 +49,7 @@ private let broken: [(content: [UInt8], reason: String)] = [
   (damaged(header()) + data() + end, "has a wrong checksum in the chunk 'IHDR'"),
   (header() + damaged(data()) + end, "has a wrong checksum in the chunk 'IDAT'"),
   (header(0) + data() + end, "says that it has 0 × 20 pixels"),
+  (enormousHeader + data() + end, "has image data for 0 of 2147483647 rows"),
   (header(kind: 5) + data() + end, "has the unknown colour type 5"),
   (
     header(depth: 3) + data() + end,

@@ -138,8 +138,8 @@ struct BrokenPNG {
         if result.count == 0 { break }
       } while !isOver
     }
-    let wanted = rowLength * header.height
-    guard !header.isInterlaced, count < wanted else {
+    // Not multiplied: a header can say that there are more bytes than a number can count.
+    guard !header.isInterlaced, count / rowLength < header.height else {
       return isOver ? nil : "has image data that end too early"
     }
     return "has image data for \(count / rowLength) of \(header.height) rows"
