@@ -52,8 +52,8 @@ package struct Declarations {
   /// True if a step declares nothing, so that any file may count.
   package let areIncomplete: Bool
   private let all: [Declaration]
-  private let madePaths: Set<String>
-  private let madePatterns: [FilePattern]
+  private let read: PatternIndex
+  private let made: PatternIndex
 
   package init(_ plan: Plan, workspace: String) {
     var seen: Set<ObjectIdentifier> = []
@@ -73,29 +73,27 @@ package struct Declarations {
     self.all = all
     self.areIncomplete = areIncomplete
     inputs = Array(Set(all.flatMap(\.inputs)))
-    let made = Set(all.flatMap { $0.outputs + $0.scratch })
-    madePaths = Set(made.lazy.filter(\.isPlain).map(\.fixedPath))
-    madePatterns = made.filter { !$0.isPlain }
+    read = PatternIndex(inputs)
+    made = PatternIndex(all.flatMap { $0.outputs + $0.scratch })
   }
 
   /// Whether a step makes a file, or uses it as it likes.
-  package func make(_ path: String) -> Bool {
-    if madePatterns.contains(where: { $0.covers(path) }) { return true }
-    if madePaths.isEmpty { return false }
-    var path = path[...]
-    while !path.isEmpty {
-      if madePaths.contains(String(path)) { return true }
-      guard let slash = path.lastIndex(of: "/") else { return false }
-      path = path[..<slash]
-    }
-    return madePaths.contains("/")
+  package func make(_ path: String) -> Bool { made.covers(path) }
+
+  /// Whether a step names a path as an input without wildcards, or a directory around it.
+  package func namePlainly(_ path: String) -> Bool { read.coversPlainly(path) }
+
+  /// Whether inputs may lie in a directory, or in one that is in it.
+  package func reach(into folder: String, onlyPlainly: Bool) -> Bool {
+    read.reaches(into: folder, onlyPlainly: onlyPlainly)
   }
 
   /// Whether a step declares that it reads a file.
   package func name(_ path: String) -> Bool {
-    all.contains { declaration in
-      declaration.inputs.contains { $0.finds(path) }
-        && !declaration.excluded.contains { $0.covers(path) }
-    }
+    read.covers(path)
+      && all.contains { declaration in
+        declaration.inputs.contains { $0.finds(path) }
+          && !declaration.excluded.contains { $0.covers(path) }
+      }
   }
 }

@@ -1,6 +1,7 @@
 // Which steps changes affect, as one line per case; nothing is read or run.
 
 import Caching
+import Glibc
 import Pipelines
 import Plans
 import Scheduling
@@ -138,5 +139,29 @@ import Testing
     #expect(try edited("id: lint", "id: check") == ["check"])
     #expect(try edited("run: doc,", "run: doc, depends_on: [gen],") == ["docs"])
     #expect(try edited("os: [a, b]", "os: [a, c]") == ["test", "test[os=c]"])
+  }
+}
+
+@Suite struct `A watch of thousands of files` {
+  private func processorTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  /// Asking each pattern about each directory would take minutes.
+  @Test func `starts at once`() throws {
+    let names = (0..<4000).map { "d\($0)" }
+    let inputs = names.map { "\($0)/file" } + names.map { "\($0)/*.c" }
+    let text = "steps: [{id: a, run: a, cache: {inputs: [\(inputs.joined(separator: ", "))]}}]"
+    let plan = try makePlan(
+      path: "p.yml", bytes: Array(text.utf8), options: PlanningOptions(selection: []))
+    let start = processorTime()
+    let watched = WatchedPipeline(plan, sources: ["/w/p.yml"], workspace: "/w", state: "/w/.oprun")
+    let wanted = names.filter { watched.wants("/w/\($0)", isIgnored: false) }
+    let unwanted = names.filter { watched.wants("/w/\($0)/deep", isIgnored: false) }
+    let plain = names.filter { watched.wants("/w/\($0)", isIgnored: true) }
+    #expect([wanted.count, unwanted.count, plain.count] == [4000, 0, 4000])
+    #expect(processorTime() - start < 8)
   }
 }

@@ -1,5 +1,6 @@
 // From the records of a traced command to the `cache` that is proposed for it.
 
+import Caching
 import Execution
 import Testing
 
@@ -23,7 +24,7 @@ struct TraceTests {
     let files = TracedFiles(list) { !missing.contains($0) }
     let place = TracedPlace(
       workspace: "/ws", directory: directory, state: "/ws/.oprun",
-      upstream: upstream.map { (PatternCover($0[...]), "/ws") })
+      upstream: upstream.map { (FilePattern($0), "/ws") })
     let declaration = TracedDeclaration(files, place)
     return [
       ("in", declaration.inputs), ("out", declaration.outputs), ("scratch", declaration.scratch),

@@ -1,6 +1,6 @@
-// Finds files by pattern: `*`, `?` and `[…]` within a name, `**` for any directories. Names that
-// begin with a dot are matched only by a pattern that has the dot.
+// Finds files by pattern, as `FilePattern` says what matches.
 
+import Caching
 import Glibc
 
 /// The regular files that match any of the patterns, sorted bytewise, each once. Paths are like the
@@ -9,10 +9,9 @@ import Glibc
 func files(matching patterns: [String], in folder: String = "") -> [String] {
   var found: Set<String> = []
   for pattern in patterns {
-    let isAbsolute = pattern.hasPrefix("/")
-    let names = pattern.split(separator: "/").map(String.init).filter { $0 != "." }
-    var search = GlobSearch(names: names)
-    search.visit(isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/", from: 0)
+    let pattern = FilePattern(pattern)
+    var search = GlobSearch(names: pattern.names)
+    search.visit(pattern.isAbsolute ? "/" : folder.isEmpty ? "" : folder + "/", from: 0)
     found.formUnion(search.found)
   }
   return found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -40,10 +39,13 @@ private struct GlobSearch {
         visit(path + entry + "/", from: index)
       }
     } else if index + 1 == names.count {
-      let candidates = hasWildcard(name) ? entries(of: path).filter { matches(name, $0) } : [name]
+      let candidates =
+        FilePattern.hasWildcard(name)
+        ? entries(of: path).filter { FilePattern.matches(name, $0) } : [name]
       take(candidates, in: path)
-    } else if hasWildcard(name) {
-      for entry in entries(of: path) where matches(name, entry) && isFolder(path + entry) {
+    } else if FilePattern.hasWildcard(name) {
+      for entry in entries(of: path)
+      where FilePattern.matches(name, entry) && isFolder(path + entry) {
         visit(path + entry + "/", from: index + 1)
       }
     } else {
@@ -53,14 +55,6 @@ private struct GlobSearch {
 
   private mutating func take(_ entries: [String], in path: String) {
     found += entries.filter { isFile(path + $0) }.map { path + $0 }
-  }
-
-  private func hasWildcard(_ name: String) -> Bool {
-    name.utf8.contains { "*?[".utf8.contains($0) }
-  }
-
-  private func matches(_ pattern: String, _ name: String) -> Bool {
-    fnmatch(pattern, name, FNM_PERIOD) == 0
   }
 
   private func entries(of path: String) -> [String] {

@@ -1,5 +1,6 @@
 // The `cache` that is proposed for a step, as YAML to paste and as JSON.
 
+import Caching
 import Diagnostics
 import Execution
 import Glibc
@@ -14,11 +15,11 @@ struct TracedPlace {
   /// The state directory, which no pattern names; absolute.
   let state: String
   /// What the steps that it depends on make.
-  let upstream: [(pattern: PatternCover, directory: String)]
+  let upstream: [(pattern: FilePattern, directory: String)]
 
   init(
     workspace: String, directory: String, state: String,
-    upstream: [(pattern: PatternCover, directory: String)] = []
+    upstream: [(pattern: FilePattern, directory: String)] = []
   ) {
     self.workspace = workspace
     self.directory = directory
@@ -39,11 +40,11 @@ struct TracedPlace {
       return String(cString: real)
     }
     let operation = plan.steps.firstIndex { $0.id == step || $0.id.hasPrefix(step + "[") }
-    var upstream: [(pattern: PatternCover, directory: String)] = []
+    var upstream: [(pattern: FilePattern, directory: String)] = []
     if let operation {
       for settings in plan.settingsBefore(OperationID(operation)) {
         for output in settings.cache?.outputs ?? [] {
-          upstream.append((PatternCover(output[...]), absolute(settings.workingDirectory)))
+          upstream.append((FilePattern(output), absolute(settings.workingDirectory)))
         }
       }
     }

@@ -48,7 +48,7 @@ struct WatchedPipeline {
     if isOfOthers(folder) { return false }
     if sources.contains(where: { $0.hasPrefix(folder + "/") }) { return true }
     if declarations.areIncomplete, !isIgnored, isInWorkspace(folder) { return true }
-    return declarations.inputs.contains { (!isIgnored || $0.isPlain) && $0.reaches(into: folder) }
+    return declarations.reach(into: folder, onlyPlainly: isIgnored)
   }
 
   /// Whether a path is that of the state directory or of git's, or in there.
@@ -60,7 +60,5 @@ struct WatchedPipeline {
   func isInWorkspace(_ path: String) -> Bool { path.hasPrefix(workspace + "/") }
 
   /// Whether it counts even if git ignores it: a step names it without wildcards.
-  func names(_ path: String) -> Bool {
-    declarations.inputs.contains { $0.isPlain && $0.covers(path) }
-  }
+  func names(_ path: String) -> Bool { declarations.namePlainly(path) }
 }

@@ -1,6 +1,7 @@
 // From the patterns of a confinement to paths that a kernel knows: what is there is found, and what a
 // command will make is given a place. docs/confined-steps.md, “What a pattern opens”.
 
+import Caching
 import Glibc
 import Running
 
@@ -47,7 +48,9 @@ struct ConfinedPlaces {
   }
 
   private mutating func addReadable(_ set: Confinement.Patterns) {
-    let excluded = set.patterns.filter { $0.hasPrefix("!") }.map { PatternCover($0.dropFirst()) }
+    let excluded = set.patterns.filter { $0.hasPrefix("!") }.map {
+      FilePattern(String($0.dropFirst()))
+    }
     let isExcluded = { (path: String) in
       excluded.contains { $0.covers(path, below: set.directory) }
     }

@@ -1,0 +1,68 @@
+// Many absolute patterns by the directories that they are about, so that asking all of them costs no more than asking
+// those that may answer.
+
+struct PatternIndex {
+  /// Those that are paths.
+  private var plain: Set<String> = []
+  /// Those with wildcards, by the directory that their matches are below.
+  private var wild: [String: [FilePattern]] = [:]
+  /// The directories that lead to those that are paths, and to the directories of the others.
+  private var waysToPlain: Set<String> = []
+  private var waysToWild: Set<String> = []
+
+  init(_ patterns: [FilePattern]) {
+    for pattern in Set(patterns) {
+      let path = pattern.fixedPath
+      if pattern.isPlain {
+        plain.insert(path)
+        Self.addWays(to: path, &waysToPlain)
+      } else {
+        wild[path, default: []].append(pattern)
+        Self.addWays(to: path, &waysToWild)
+      }
+    }
+  }
+
+  private static func addWays(to path: String, _ ways: inout Set<String>) {
+    for folder in FoldersAround(path).dropFirst()
+    where !ways.insert(String(folder)).inserted { return }
+  }
+
+  func covers(_ path: String) -> Bool {
+    coversPlainly(path)
+      || !wild.isEmpty
+        && FoldersAround(path).contains { folder in
+          wild[String(folder)]?.contains { $0.covers(path) } == true
+        }
+  }
+
+  func coversPlainly(_ path: String) -> Bool {
+    !plain.isEmpty && FoldersAround(path).contains { plain.contains(String($0)) }
+  }
+
+  /// Whether one may find something in a directory, or in one that is in it.
+  func reaches(into folder: String, onlyPlainly: Bool) -> Bool {
+    if waysToPlain.contains(folder) || coversPlainly(folder) { return true }
+    if onlyPlainly || wild.isEmpty { return false }
+    return waysToWild.contains(folder)
+      || FoldersAround(folder).contains { around in
+        wild[String(around)]?.contains { $0.reaches(into: folder) } == true
+      }
+  }
+}
+
+/// An absolute path, and the directories that it is in, up to `/`.
+private struct FoldersAround: Sequence, IteratorProtocol {
+  private var rest: Substring?
+
+  init(_ path: String) { rest = path[...] }
+
+  mutating func next() -> Substring? {
+    guard let path = rest else { return nil }
+    rest =
+      path == "/"
+      ? nil
+      : path.lastIndex(of: "/").map { $0 == path.startIndex ? path[...$0] : path[..<$0] }
+    return path
+  }
+}
