@@ -10,6 +10,25 @@ package struct ByteWriter {
 
   package mutating func append(_ more: [UInt8]) { bytes += more }
 
+  /// Makes it empty, and keeps the memory.
+  mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
+
+  /// Adds a text of which the bytes are at hand.
+  mutating func add(raw text: UnsafeRawBufferPointer) {
+    add(text.count)
+    bytes.append(contentsOf: text)
+  }
+
+  /// Adds texts as one, with blanks between them.
+  mutating func add(joining texts: [String]) {
+    add(texts.reduce(max(0, texts.count - 1)) { $0 + $1.utf8.count })
+    for (index, text) in texts.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: " ")) }
+      var text = text
+      text.withUTF8 { bytes.append(contentsOf: $0) }
+    }
+  }
+
   package mutating func add(_ flag: Bool) { bytes.append(flag ? 1 : 0) }
 
   package mutating func add(_ number: Int) {

@@ -17,6 +17,9 @@ package struct CacheDigest: Hashable, Sendable {
     (first, second, third, fourth) = words
   }
 
+  /// A part of it is as good as all: it is as random as a hash can be.
+  package func hash(into hasher: inout Hasher) { hasher.combine(first) }
+
   /// Its four parts, for storing.
   var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }
 
@@ -47,9 +50,15 @@ package struct CacheDigest: Hashable, Sendable {
     return "\(name.prefix(2))/\(name.dropFirst(2))"
   }
 
-  package init(of text: String) {
+  package init(of text: String) { self.init(of: "", text) }
+
+  /// The digest of two texts as one.
+  init(of start: String, _ text: String) {
     var builder = DigestBuilder()
-    builder.add(text)
+    builder.add(start.utf8.count + text.utf8.count)
+    var (start, text) = (start, text)
+    start.withUTF8 { builder.addRaw(UnsafeRawBufferPointer($0)) }
+    text.withUTF8 { builder.addRaw(UnsafeRawBufferPointer($0)) }
     self = builder.finish()
   }
 }

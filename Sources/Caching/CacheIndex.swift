@@ -16,32 +16,48 @@ struct CacheIndex {
   private var added: [CacheDigest: StepRecord] = [:]
   private var pending = ByteWriter()
   private var liveSize = 0
+  /// What this run has appended.
+  private var appendedSize = 0
 
   init(_ cache: CacheFolder) {
     bytes = cache.read(Self.name) ?? []
-    var position = 0
-    while position + Self.headSize <= bytes.count {
-      var head = ByteReader(bytes[position..<position + Self.headSize])
-      guard let mark = try? head.number(), mark == Self.mark, let size = try? head.number(),
-        size >= 0, size <= bytes.count - position - Self.headSize, (try? head.number()) != nil,
-        let step = try? head.digest()
-      else { break }
-      let end = position + Self.headSize + size
-      if let old = places.updateValue(position..<end, forKey: step) { liveSize -= old.count }
-      liveSize += end - position
-      position = end
+    // No record is smaller.
+    places.reserveCapacity(min(bytes.count / 400, 1 << 20))
+    bytes.withUnsafeBytes { bytes in
+      var cursor = RecordCursor(bytes)
+      var position = 0
+      while cursor.number() == Self.mark, let size = cursor.number(), cursor.number() != nil,
+        let step = cursor.digest(), cursor.take(size) != nil
+      {
+        let end = position + Self.headSize + size
+        if let old = places.updateValue(position..<end, forKey: step) { liveSize -= old.count }
+        liveSize += end - position
+        position = end
+      }
     }
   }
 
   /// The record of a step; nil if there is none, or it is damaged.
   func record(of step: CacheDigest) -> StepRecord? {
     if let record = added[step] { return record }
-    guard let place = places[step] else { return nil }
-    var head = ByteReader(bytes[place.lowerBound + 16..<place.lowerBound + 24])
-    let content = bytes[place.lowerBound + Self.headSize..<place.upperBound]
-    guard let sum = try? head.number(), sum == Self.sum(content) else { return nil }
-    var reader = ByteReader(content)
-    return try? StepRecord(from: &reader)
+    return withContent(of: step) { content in
+      var reader = ByteReader(Array(content)[...])
+      return try? StepRecord(from: &reader)
+    }
+  }
+
+  /// What is written of a step; nil if there is nothing, it is damaged, or this run has learnt something else.
+  func withContent<Result>(
+    of step: CacheDigest, _ body: (UnsafeRawBufferPointer) -> Result?
+  ) -> Result? {
+    guard let place = places[step], added.isEmpty || added[step] == nil else { return nil }
+    return bytes.withUnsafeBytes { bytes in
+      var cursor = RecordCursor(UnsafeRawBufferPointer(rebasing: bytes[place]))
+      guard cursor.take(16) != nil, let sum = cursor.number(), cursor.digest() != nil,
+        sum == Self.sum(cursor.rest)
+      else { return nil }
+      return body(cursor.rest)
+    }
   }
 
   mutating func add(_ record: StepRecord, of step: CacheDigest) {
@@ -50,7 +66,7 @@ struct CacheIndex {
     record.write(to: &content)
     pending.add(Self.mark)
     pending.add(content.bytes.count)
-    pending.add(Self.sum(content.bytes[...]))
+    pending.add(content.bytes.withUnsafeBytes { Self.sum($0) })
     pending.add(step)
     pending.append(content.bytes)
   }
@@ -73,11 +89,19 @@ struct CacheIndex {
       if count > 0 { ftruncate(file, end) }
       throw cache.unwritable(number)
     }
+    appendedSize += count
   }
 
-  /// Leaves out the records that others have replaced, if they are more than half of all.
+  /// Leaves out the records that others have replaced, if they are more than a quarter of all: every run reads
+  /// all of the file.
   func compact(in cache: CacheFolder) {
-    guard bytes.count > 1 << 20, liveSize < bytes.count / 2 else { return }
+    guard bytes.count + appendedSize > 1 << 20 else { return }
+    // What was appended meanwhile, by this run and by others, stays.
+    let now = appendedSize == 0 ? self : CacheIndex(cache)
+    if now.liveSize < now.bytes.count / 4 * 3 { now.writeLive(to: cache) }
+  }
+
+  private func writeLive(to cache: CacheFolder) {
     var live: [UInt8] = []
     live.reserveCapacity(liveSize)
     for place in places.values.sorted(by: { $0.lowerBound < $1.lowerBound }) {
@@ -87,17 +111,15 @@ struct CacheIndex {
   }
 
   /// Not against malice, but against a file that was not written to its end.
-  private static func sum(_ content: ArraySlice<UInt8>) -> Int {
-    content.withUnsafeBytes { buffer in
-      var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-      var position = 0
-      while position + 8 <= buffer.count {
-        sum =
-          (sum ^ buffer.loadUnaligned(fromByteOffset: position, as: UInt64.self)) &* 0x100_0000_01b3
-        position += 8
-      }
-      for byte in buffer[position...] { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
-      return Int(truncatingIfNeeded: sum >> 1)
+  private static func sum(_ buffer: UnsafeRawBufferPointer) -> Int {
+    var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+    var position = 0
+    while position + 8 <= buffer.count {
+      sum =
+        (sum ^ buffer.loadUnaligned(fromByteOffset: position, as: UInt64.self)) &* 0x100_0000_01b3
+      position += 8
     }
+    for byte in buffer[position...] { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return Int(truncatingIfNeeded: sum >> 1)
   }
 }

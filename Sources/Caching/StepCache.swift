@@ -47,6 +47,11 @@ package enum CacheNext {
 package final class StepCache {
   package let folder: CacheFolder
   private let options: CacheOptions
+  private let run: DescribedRun
+  /// By what the names of steps begin.
+  private let names: String
+  /// The step that was asked about last.
+  private var description = StepDescription()
   private var index: CacheIndex
   private var tools: [String: Result<CacheDigest, CacheFault>] = [:]
   private let today: Int
@@ -58,6 +63,9 @@ package final class StepCache {
     clinux_prepare_hashing()
     self.folder = folder
     self.options = options
+    run = DescribedRun(
+      environment: options.environment, version: options.version, masker: options.masker)
+    names = options.pipeline + "\n"
     index = CacheIndex(folder)
     use = options.shared.map { SharedUse($0) }
     today = time(nil) / 86_400
@@ -69,21 +77,57 @@ package final class StepCache {
     _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
     upstream: [(step: String, result: CacheDigest)]
   ) -> CacheLookup {
-    let mask: (String) -> String = options.masker.map { masker in { masker.mask($0) } } ?? { $0 }
-    var description = StepDescription(
-      step, action, settings, environment: options.environment, version: options.version,
-      mask: mask)
-    for part in upstream {
-      description.add(.upstream, part.step, value: part.result.hexadecimal)
-    }
-    let name = CacheDigest(of: "\(options.pipeline)\n\(id)")
+    describe(step, action, settings, upstream)
+    let name = CacheDigest(of: names, id)
     let lookup = CacheLookup(
-      mask(id), name: name, settings, directory: step.settings.workingDirectory ?? "",
+      options.masker?.mask(id) ?? id, name: name, settings,
+      directory: step.settings.workingDirectory ?? "",
       description, record: index.record(of: name))
     lookup.fault = misplaced(settings, step.settings.workingDirectory)
     lookup.declared = step.settings.outputs
     lookup.isRefreshed = options.refreshesAll || options.refreshed.contains(id)
     return lookup
+  }
+
+  private func describe(
+    _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
+    _ upstream: [(step: String, result: CacheDigest)]
+  ) {
+    description.describe(step, action, settings, in: run)
+    for part in upstream {
+      description.add(.upstream, part.step, value: part.result.hexadecimal)
+    }
+  }
+
+  /// The result of a step that is what it was when it was looked at last, and so are all files: that is seen
+  /// from stamps, and so is what most steps of most runs come to. Nil if `lookup` must find out more.
+  package func unchanged(
+    _ id: String, _ step: ReadyStep, _ action: Action, _ settings: CacheSettings,
+    upstream: [(step: String, result: CacheDigest)]
+  ) -> CacheHit? {
+    guard !options.refreshesAll, !options.refreshed.contains(id),
+      misplaced(settings, step.settings.workingDirectory) == nil
+    else { return nil }
+    describe(step, action, settings, upstream)
+    for command in settings.tools {
+      guard case .success(let digest)? = tools[command] else { return nil }
+      description.add(.tool, command, value: digest.hexadecimal)
+    }
+    let name = CacheDigest(of: names, id)
+    let unchanged = index.withContent(of: name) { content in
+      UnchangedRecord(
+        content, description, in: step.settings.workingDirectory ?? "", on: today)
+    }
+    guard let unchanged else { return nil }
+    if !unchanged.publishesOutputs { return CacheHit(outputs: [], log: unchanged.log) }
+    return index.record(of: name).map { CacheHit(outputs: $0.published, log: $0.log) }
+  }
+
+  /// What stands in the keys of others for the result of a step that is unchanged.
+  package func result(ofUnchanged id: String) -> CacheDigest? {
+    index.record(of: CacheDigest(of: names, id)).map {
+      StepDescription.resultDigest(of: $0.key, $0.outputs)
+    }
   }
 
   /// What is to be done next about the step.
@@ -278,31 +322,23 @@ package final class StepCache {
 
   /// Whether every file has the stamp that it had.
   private func areUnchanged(_ entries: [FileEntry], in directory: String) -> Bool {
-    var status = stat()
-    for entry in entries {
-      let flags = entry.isBehindLink ? 0 : AT_SYMLINK_NOFOLLOW
-      // No descriptor of the directory is kept: another one may have its name by now.
-      let path = directory.isEmpty ? entry.path : joined(directory, entry.path)
-      if fstatat(AT_FDCWD, path, &status, flags) != 0 {
-        if entry.kind == .absent, Errno(errno).meansAbsent { continue }
-        return false
-      }
-      if entry.kind == .directory, entry.isBehindLink {
-        guard FileEntry.Kind(status.st_mode) == .directory else { return false }
-      } else if entry.kind == .absent || FileStamp(status) != entry.stamp {
-        return false
-      }
+    entries.allSatisfy { entry in
+      let file = SeenFile(
+        kind: entry.kind, isBehindLink: entry.isBehindLink, stamp: entry.stamp)
+      return file.isStill(at: directory.isEmpty ? entry.path : joined(directory, entry.path))
     }
-    return true
   }
 
   /// Why the outputs cannot be kept where they are.
   private func misplaced(_ settings: CacheSettings, _ directory: String?) -> CacheFault? {
-    let patterns = settings.outputs + settings.scratch
-    if directory == nil, patterns.allSatisfy(\.goesDown) { return nil }
+    if directory == nil, settings.outputs.allSatisfy(\.goesDown),
+      settings.scratch.allSatisfy(\.goesDown)
+    {
+      return nil
+    }
     let workspace = options.workspace.split(separator: "/")
     let start = (directory ?? "").hasPrefix("/") ? [] : workspace
-    for pattern in patterns {
+    for pattern in settings.outputs + settings.scratch {
       var names = start
       for name in (directory ?? "").split(separator: "/") + pattern.split(separator: "/") {
         if name == ".." { _ = names.popLast() } else if name != "." { names.append(name) }

@@ -1,6 +1,8 @@
 // What a step is, in parts that can be told from each other: two runs are compared by them.
 
 import Expressions
+import Glibc
+import Masking
 import Plans
 
 /// One thing that the result of a step depends on, besides files.
@@ -34,51 +36,129 @@ package enum CachedVariables {
   package static let passed = Set(keyed + others)
 }
 
-/// A step whose result may be known.
+/// What the descriptions of all steps of a run have in common.
+struct DescribedRun {
+  /// What oprun inherited.
+  let environment: [String: String]
+  /// The version of the built-in steps.
+  let version: String
+  let masker: Masker?
+  /// The inherited variables that every cached step gets, and depends on.
+  fileprivate let keyed: [(name: String, value: String)]
+
+  init(environment: [String: String], version: String, masker: Masker?) {
+    self.environment = environment
+    self.version = version
+    self.masker = masker
+    keyed = CachedVariables.keyed.compactMap { name in environment[name].map { (name, $0) } }
+  }
+}
+
+/// A step whose result may be known. Its parts are kept as they are written in a record, so that the two can be
+/// compared as they are.
 struct StepDescription {
   /// The version of what follows. Another one finds nothing.
   private static let format = "1"
-  private(set) var parts: [KeyPart] = []
+  private var count = 0
+  private var content = ByteWriter()
   private(set) var digest = CacheDigest.none
 
-  /// `environment` is what oprun inherited; `version` is that of the built-in steps.
-  init(
-    _ step: ReadyStep, _ action: Action, _ cache: CacheSettings, environment: [String: String],
-    version: String, mask: (String) -> String
+  /// Makes it that of a step.
+  mutating func describe(
+    _ step: ReadyStep, _ action: Action, _ cache: CacheSettings, in run: DescribedRun
   ) {
+    count = 0
+    content.removeAll()
+    digest = .none
     let settings = step.settings
+    let masker = run.masker
     add(.format, value: Self.format)
+    add(action, shell: settings.shell, run)
+    add(.directory, value: settings.workingDirectory ?? ".", masker)
+    if let input = settings.standardInput { add(.input, value: input, masker) }
+    for variable in settings.environment {
+      add(.variable, variable.name, value: variable.value, masker)
+    }
+    for variable in run.keyed { add(.variable, variable.name, value: variable.value) }
+    for name in cache.environment {
+      add(.variable, name, value: run.environment[name], masker)
+    }
+    add("inputs", cache.inputs, masker)
+    add("outputs", cache.outputs, masker)
+    add("scratch", cache.scratch, masker)
+    if let outputs = settings.outputs {
+      add("outputs of the step", outputs.map { "\($0.name):\($0.type)" }, masker)
+    }
+    if settings.usesTerminal { add("tty", ["true"], masker) }
+  }
+
+  private mutating func add(_ action: Action, shell: [String], _ run: DescribedRun) {
     switch action {
     case .script(let text):
-      add(.command, value: mask(text.string))
-      add(.shell, value: settings.shell.joined(separator: " "))
+      if let masker = run.masker {
+        add(.command, value: masker.mask(text.string))
+      } else {
+        _ = text.withUTF8 { script in
+          begin(.command, "", hasValue: true)
+          content.add(raw: UnsafeRawBufferPointer(script))
+          return true
+        }
+      }
+      add(.shell, "", words: shell)
     case .arguments(let words):
-      add(.command, value: mask(words.map(shellQuoted).joined(separator: " ")))
+      add(.command, value: words.map(shellQuoted).joined(separator: " "), run.masker)
     case .helper(let words):
-      add(.command, value: mask(words.map(shellQuoted).joined(separator: " ")))
-      add(.program, value: version)
-    }
-    add(.directory, value: settings.workingDirectory.map(mask) ?? ".")
-    if let input = settings.standardInput { add(.input, value: mask(input)) }
-    for variable in settings.environment {
-      add(.variable, variable.name, value: mask(variable.value))
-    }
-    for name in CachedVariables.keyed where environment[name] != nil {
-      add(.variable, name, value: environment[name])
-    }
-    for name in cache.environment { add(.variable, name, value: environment[name].map(mask)) }
-    let lists = [
-      ("inputs", cache.inputs), ("outputs", cache.outputs), ("scratch", cache.scratch),
-      ("outputs of the step", settings.outputs?.map { "\($0.name):\($0.type)" } ?? []),
-      ("tty", settings.usesTerminal ? ["true"] : []),
-    ]
-    for (name, texts) in lists where !texts.isEmpty {
-      add(.declaration, name, value: mask(texts.joined(separator: " ")))
+      add(.command, value: words.map(shellQuoted).joined(separator: " "), run.masker)
+      add(.program, value: run.version)
     }
   }
 
+  /// Patterns and the like; nothing is added if there are none.
+  private mutating func add(_ name: String, _ texts: [String], _ masker: Masker?) {
+    if texts.isEmpty { return }
+    if let masker {
+      add(.declaration, name, value: masker.mask(texts.joined(separator: " ")))
+    } else {
+      add(.declaration, name, words: texts)
+    }
+  }
+
+  private mutating func add(_ kind: KeyPart.Kind, _ name: String, words: [String]) {
+    begin(kind, name, hasValue: true)
+    content.add(joining: words)
+  }
+
+  private mutating func add(
+    _ kind: KeyPart.Kind, _ name: String = "", value: String?, _ masker: Masker?
+  ) {
+    add(kind, name, value: masker.flatMap { masker in value.map { masker.mask($0) } } ?? value)
+  }
+
   mutating func add(_ kind: KeyPart.Kind, _ name: String = "", value: String?) {
-    parts.append(KeyPart(kind, name, value))
+    begin(kind, name, hasValue: value != nil)
+    content.add(value ?? "")
+  }
+
+  private mutating func begin(_ kind: KeyPart.Kind, _ name: String, hasValue: Bool) {
+    count += 1
+    content.add(kind.rawValue)
+    content.add(name)
+    content.add(hasValue)
+  }
+
+  /// Whether it has the parts that are written in these bytes.
+  func equals(_ written: UnsafeRawBufferPointer) -> Bool {
+    var cursor = RecordCursor(written)
+    guard cursor.number() == count, cursor.rest.count == content.bytes.count else { return false }
+    return content.bytes.withUnsafeBytes { own in
+      guard let own = own.baseAddress, let other = cursor.rest.baseAddress else { return false }
+      return memcmp(own, other, content.bytes.count) == 0
+    }
+  }
+
+  var parts: [KeyPart] {
+    var reader = ByteReader(content.bytes[...])
+    return (0..<count).compactMap { _ in try? KeyPart(from: &reader) }
   }
 
   /// Computes the digest; nothing is added after this.

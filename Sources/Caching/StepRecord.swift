@@ -50,12 +50,49 @@ struct StepRecord {
     let digest = try reader.digest()
     log = digest == .none ? nil : digest
     logSize = try reader.number()
-    parts = try reader.list { reader throws(DamagedBytes) in
-      guard let kind = KeyPart.Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
-      let name = try reader.text()
-      let hasValue = try reader.flag()
-      let value = try reader.text()
-      return KeyPart(kind, name, hasValue ? value : nil)
+    parts = try reader.list { reader throws(DamagedBytes) in try KeyPart(from: &reader) }
+  }
+}
+
+extension KeyPart {
+  init(from reader: inout ByteReader) throws(DamagedBytes) {
+    guard let kind = Kind(rawValue: try reader.byte()) else { throw DamagedBytes() }
+    let name = try reader.text()
+    let hasValue = try reader.flag()
+    let value = try reader.text()
+    self.init(kind, name, hasValue ? value : nil)
+  }
+}
+
+/// A record that says that nothing has changed, as far as it is needed then.
+struct UnchangedRecord {
+  let log: CacheDigest?
+  let publishesOutputs: Bool
+
+  /// Compares a record in the index with what is there now. Nil if something differs, or cannot be told
+  /// without more ado: then the record is read, and everything is looked at.
+  init?(
+    _ content: UnsafeRawBufferPointer, _ description: StepDescription, in directory: String,
+    on today: Int
+  ) {
+    var cursor = RecordCursor(content)
+    guard cursor.digest() != nil, cursor.digest() != nil, cursor.number() == today else {
+      return nil
     }
+    let files = cursor
+    guard cursor.skipFiles(), cursor.skipFiles(), let outputCount = cursor.number(),
+      outputCount >= 0
+    else { return nil }
+    for _ in 0..<outputCount {
+      guard cursor.text() != nil, cursor.text() != nil else { return nil }
+    }
+    guard let log = cursor.digest(), cursor.number() != nil, description.equals(cursor.rest)
+    else { return nil }
+    cursor = files
+    guard cursor.areFilesUnchanged(in: directory) == true,
+      cursor.areFilesUnchanged(in: directory) == true
+    else { return nil }
+    self.log = log == .none ? nil : log
+    publishesOutputs = outputCount > 0
   }
 }

@@ -23,7 +23,7 @@ extension RunLoop {
     }
     if hashing.isAwaited(by: operation) || refusals[operation] != nil { return decision }
     let step = machine.steps[operation]
-    switch cached(operation, ready) {
+    switch cached(operation, step.id, ready) {
     case .later: return decision
     case .runs:
       if memory?.isOfEarlierRun == true { return decision }

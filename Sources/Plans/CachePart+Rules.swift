@@ -18,7 +18,7 @@ extension CachePart {
       return UnlocatedFailure(
         "\(quoted(rawValue)) must be relative to the step's directory, not \(quoted(pattern))")
     }
-    if path.hasBraces {
+    if path.utf8.contains(UInt8(ascii: "{")), path.hasBraces {
       return UnlocatedFailure(
         "\(quoted(pattern)) is not a pattern: braces are not expanded",
         help: "write one pattern for each alternative")

@@ -41,6 +41,12 @@ extension RunMachine {
     return offers.contains(operation) ? .ready : nil
   }
 
+  /// Whether the question is not answered yet. It is asked for every step, and changes nothing: only a mutating
+  /// function gets the machine without a copy.
+  package mutating func isOpen(_ question: Question, about operation: OperationID) -> Bool {
+    self.question(about: operation) == question
+  }
+
   /// The answer to `.decide`, in the same turn or any later one. It is ignored if the operation has
   /// ended meanwhile: a stop, `fail_fast` or a skipped group does not wait for answers.
   package mutating func decided(

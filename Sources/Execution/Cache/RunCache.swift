@@ -19,6 +19,9 @@ final class RunCache {
 
   let cache: StepCache
   var lookups: [OperationID: CacheLookup] = [:]
+  /// Steps of which it was seen at a glance that nothing has changed.
+  var unchanged = OperationSet()
+  private var unchangedResults: [OperationID: CacheDigest] = [:]
   /// The ends of commands that are reported once their results are kept.
   var ends: [CommandKey: CommandEnd] = [:]
   /// Results that are published when their steps have succeeded.
@@ -48,6 +51,16 @@ final class RunCache {
 
   /// Whether the end of the command is not reported yet, because its result is being kept.
   func isKeeping(_ key: CommandKey) -> Bool { ends[key] != nil }
+
+  /// What stands for the result of a step in the keys of others; nil if it has none.
+  func result(of operation: OperationID, id: () -> String) -> CacheDigest? {
+    if let lookup = lookups[operation] { return lookup.result }
+    guard unchanged.contains(operation) else { return nil }
+    if let known = unchangedResults[operation] { return known }
+    let result = cache.result(ofUnchanged: id())
+    unchangedResults[operation] = result
+    return result
+  }
 
   func add(_ job: CacheJob, for key: Key) { jobs.add(job, for: key) }
 
@@ -109,5 +122,19 @@ final class RunCache {
     }
     guard let (group, after) = appended[operation] else { return [] }
     return after + dependencies(of: group, in: plan)
+  }
+}
+
+/// A set of operations, of which most are in it or none.
+struct OperationSet {
+  private var members: [Bool] = []
+
+  func contains(_ operation: OperationID) -> Bool {
+    members.indices.contains(operation.index) && members[operation.index]
+  }
+
+  mutating func insert(_ operation: OperationID) {
+    while members.count <= operation.index { members.append(false) }
+    members[operation.index] = true
   }
 }

@@ -23,7 +23,7 @@ enum CachedAnswer {
 
 extension RunLoop {
   /// Whether the step need not run.
-  func cached(_ operation: OperationID, _ step: ReadyStep) -> CachedAnswer {
+  func cached(_ operation: OperationID, _ id: String, _ step: ReadyStep) -> CachedAnswer {
     guard let caching, let settings = step.settings.cache, let action = step.action else {
       return .unknown
     }
@@ -31,8 +31,12 @@ extension RunLoop {
     if let known = caching.lookups[operation] {
       lookup = known
     } else {
-      lookup = caching.cache.lookup(
-        machine.steps[operation].id, step, action, settings, upstream: upstream(of: operation))
+      let upstream = upstream(of: operation)
+      if let hit = caching.cache.unchanged(id, step, action, settings, upstream: upstream) {
+        caching.unchanged.insert(operation)
+        return .hit(hit)
+      }
+      lookup = caching.cache.lookup(id, step, action, settings, upstream: upstream)
       caching.lookups[operation] = lookup
     }
     switch caching.cache.advance(lookup) {
@@ -64,7 +68,7 @@ extension RunLoop {
   private func results(
     of operation: OperationID, _ caching: RunCache
   ) -> [(step: String, result: CacheDigest)] {
-    if let result = caching.lookups[operation]?.result {
+    if let result = caching.result(of: operation, id: { machine.steps[operation].id }) {
       return [(machine.steps[operation].id, result)]
     }
     let copies = machine.copies(of: operation)?.map(\.0) ?? []

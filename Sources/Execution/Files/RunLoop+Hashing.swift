@@ -12,7 +12,7 @@ extension RunLoop {
   /// Gives an answer, unless a digest of files is missing: then it comes when that is there.
   func decide(_ operation: OperationID, _ question: Question, at time: Nanoseconds) {
     // Another answer of this turn may have settled or changed the question.
-    guard machine.question(about: operation) == question else { return }
+    guard machine.isOpen(question, about: operation) else { return }
     if let decision = decision(about: operation, question) {
       machine.decided(operation, decision, at: time)
     }
