@@ -77,8 +77,10 @@ extension Decoder {
     }
     let missing = (fields.holds(.id) ? [] : ["id"]) + (hasAction ? [] : ["run"])
     let owner = owner(of: fields)
+    let isGathering = missing == ["run"] && fields.holds(.dependsOn)
     log.report(at: firstKeySpan(of: fields.map)) {
-      DecodingMessage.missing(missing, owner, at: $0)
+      DecodingMessage.missing(
+        missing, owner, at: $0, help: isGathering ? DecodingMessage.noCommand : nil)
     }
   }
 

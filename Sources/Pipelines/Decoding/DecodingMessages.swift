@@ -246,6 +246,8 @@ enum DecodingMessage {
       "\(names) \(keys.count == 1 ? "is" : "are") missing \(owner)", at: span, help: help)
   }
 
+  static let noCommand = "if the step only waits for others, write 'run: \":\"'"
+
   static let noInputs = "write 'inputs: []' if the command reads no file of the workspace"
 
   static func cachedService(at span: Span) -> Diagnostic {

@@ -172,7 +172,8 @@ enum PlanningMessage {
     return Diagnostic(
       "unknown built-in step \(quoted(name))", at: span,
       help: close.map { "did you mean \(quoted($0))?" }
-        ?? "the name of a pipeline file needs a path: ./\(printable(name)).yml")
+        ?? "there are \(inWords(known.map(quoted), last: "and")); the name of a pipeline file needs a path: "
+        + "./\(printable(name)).yml")
   }
 
   static func unknownKey(

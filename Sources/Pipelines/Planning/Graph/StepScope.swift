@@ -361,7 +361,7 @@ enum ScopeMessage {
 
   static func noDependency(_ name: String) -> UnlocatedFailure {
     UnlocatedFailure(
-      "step '\(name)' may not have ended yet: this step does not depend on it",
+      "step '\(name)' is not in this step's own 'depends_on', so it gives no values here",
       help: "add '\(name)' to 'depends_on'")
   }
 }
