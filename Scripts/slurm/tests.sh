@@ -619,7 +619,7 @@ steps:
   - {id: b, depends_on: [a], run: "touch b"}
 X
   } >p.yml
-  "$program" run p.yml --output quiet >out 2>&1 &
+  "$program" run p.yml >out 2>&1 &
   local run=$! start
   eventually 20 eval '[ "$(squeue -h --me -t running | wc -l)" = 1 ]'
   kill "$(cat "$OPRUN_SLURM/slurmctld.pid")"
@@ -628,10 +628,10 @@ X
   "$here/start.sh" >/dev/null
   start=$SECONDS
   wait $run
+  cat out >&2
   figure "$((SECONDS - start)) s after the return of the controller"
   at_most "seconds after the return" $((SECONDS - start)) 15
   expect "times it was said" "$(grep -c 'Slurm does not answer' out)" 1
-  cat out >&2
   [ -e b ]
 }
 
