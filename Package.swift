@@ -51,7 +51,7 @@ let package = Package(
     module("Scheduling"),
     module("Masking"),
     module("Processors", ["CLinux"]),
-    module("OperationKit", ["Processors", "Scheduling"]),
+    module("OperationKit", ["CLinux", "Processors", "Scheduling"]),
     module("BuiltinSteps", ["Diagnostics"], compact),
     module("Expressions", ["Diagnostics"]),
     module("Plans", ["BuiltinSteps", "Diagnostics", "Expressions", "Scheduling", "CPCRE2"]),

@@ -205,6 +205,9 @@ uint64_t clinux_build_value(int index);
 
 const char *clinux_c_library_version(void);
 
+// Has the processor bring memory that is about to be changed into its cache, while it does something else.
+static inline void clinux_prefetch(const void *memory) { __builtin_prefetch(memory, 1); }
+
 static inline int clinux_exited(int status) { return WIFEXITED(status); }
 static inline int clinux_exit_status(int status) { return WEXITSTATUS(status); }
 static inline int clinux_signal(int status) { return WTERMSIG(status); }

@@ -95,24 +95,15 @@ extension Engine {
   }
 
   private func leave(_ id: OperationID, _ queueNumber: Int, _ leftovers: inout Leftovers) {
-    let (previous, next) = (members[id.index].previous, members[id.index].next)
-    swap(&leftovers.reference, &members[id.index].reference)
-    if previous >= 0 {
-      members[Int(previous)].next = next
-    } else {
-      queues[queueNumber].first = next
-    }
-    if next >= 0 {
-      members[Int(next)].previous = previous
-    } else {
-      queues[queueNumber].last = previous
-    }
-    if queues[queueNumber].barrier == id.rawValue { queues[queueNumber].barrier = -1 }
+    let member = members[id.index]
+    members[id.index].reference = nil
+    leftovers.reference = member.reference
+    if member.previous >= 0 { members[Int(member.previous)].next = member.next }
+    if member.next >= 0 { members[Int(member.next)].previous = member.previous }
+    queues[queueNumber].remove(id, member)
     if let progress = queues[queueNumber].progress, progress.countOne() {
       leftovers.withRest { $0.progress = progress }
     }
-    queues[queueNumber].count -= 1
-    queues[queueNumber].endedCount += 1
     if queues[queueNumber].count == 0 { becameEmpty(queueNumber, &leftovers) }
   }
 

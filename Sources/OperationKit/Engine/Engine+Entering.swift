@@ -119,16 +119,10 @@ extension Engine {
   }
 
   private func enroll(_ reference: Unmanaged<Operation>, as id: OperationID, in queueNumber: Int) {
-    let last = queues[queueNumber].last
-    let member = Member(reference: reference, previous: last, next: -1)
+    let previous = queues[queueNumber].append(id)
+    let member = Member(reference: reference, previous: previous)
     if id.index == members.count { members.append(member) } else { members[id.index] = member }
-    if last >= 0 {
-      members[Int(last)].next = id.rawValue
-    } else {
-      queues[queueNumber].first = id.rawValue
-    }
-    queues[queueNumber].last = id.rawValue
-    queues[queueNumber].count += 1
+    if previous >= 0 { members[Int(previous)].next = id.rawValue }
     addedCount &+= 1
   }
 

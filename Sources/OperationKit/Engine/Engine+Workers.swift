@@ -1,5 +1,6 @@
 // What the threads of the crew do: end the last operation, take the next, run it, sleep.
 
+internal import CLinux
 import Dispatch
 import Glibc
 internal import Scheduling
@@ -186,12 +187,23 @@ extension Engine {
       let queueNumber = Int(reference._withUnsafeGuaranteedRef { $0.queueNumber })
       crew.latestQueue = queueNumber
       if queues[queueNumber].isElastic { watchElasticity(of: queueNumber) }
+      fetchNext(of: QueueID(queueNumber))
       guard let dispatchQueue = queues[queueNumber].dispatchQueue else {
         return .run(reference, queues[queueNumber].mark)
       }
       return .dispatch(reference.takeUnretainedValue(), queues[queueNumber].mark, dispatchQueue)
     }
     return nil
+  }
+
+  /// Has the next operation on its way into the processor's cache while this one runs: another thread
+  /// has made it, or it was made long ago.
+  private func fetchNext(of queue: QueueID) {
+    guard let id = scheduler.pointee.firstPlain(in: queue),
+      let address = members[id.index].reference?.toOpaque()
+    else { return }
+    clinux_prefetch(address)
+    clinux_prefetch(address + 64)
   }
 
   /// Chooses an operation: from now on the chooser handles its end. False if the operation has

@@ -43,6 +43,24 @@ final class Engine: @unchecked Sendable {  // all mutable state is under `lock`,
     var isElastic = true
     /// How many operations have ended since its width was last checked.
     var endedCount = 0
+
+    /// Records a new member, and returns the one before it.
+    mutating func append(_ id: OperationID) -> Int32 {
+      let previous = last
+      last = id.rawValue
+      if previous < 0 { first = id.rawValue }
+      count += 1
+      return previous
+    }
+
+    /// Records that a member has ended.
+    mutating func remove(_ id: OperationID, _ member: Member) {
+      if member.previous < 0 { first = member.next }
+      if member.next < 0 { last = member.previous }
+      if barrier == id.rawValue { barrier = -1 }
+      count -= 1
+      endedCount += 1
+    }
   }
 
   /// The lock; `enter` takes it, and also takes over what has been added.

@@ -1,20 +1,31 @@
 // Short lists of operations: those that are owned, and those that are only known. They do not know
 // what they are for.
 
-/// Operations in the order in which they were added. Most lists have at most one, which needs no
-/// additional memory. References are counted manually, because a list is walked more often than it
-/// is changed.
+/// Operations in the order in which they were added, in one word. Most lists have at most one, which
+/// needs no additional memory. References are counted manually, because a list is walked more often
+/// than it is changed.
 struct OperationList: ~Copyable {
-  private var first: Unmanaged<Operation>?
-  private var others: [Unmanaged<Operation>]?
+  private enum Content {
+    case none
+    case one(Unmanaged<Operation>)
+    case several([Unmanaged<Operation>])
+  }
+
+  private var content = Content.none
 
   init() {}
 
   deinit { forEachReference { $0.release() } }
 
-  var isEmpty: Bool { first == nil }
+  var isEmpty: Bool { if case .none = content { true } else { false } }
 
-  var count: Int { isEmpty ? 0 : 1 + (others?.count ?? 0) }
+  var count: Int {
+    switch content {
+    case .none: 0
+    case .one: 1
+    case .several(let references): references.count
+    }
+  }
 
   /// A copy of the list.
   var all: [Operation] {
@@ -24,10 +35,11 @@ struct OperationList: ~Copyable {
   }
 
   private func forEachReference(_ body: (Unmanaged<Operation>) -> Void) {
-    guard let first else { return }
-    body(first)
-    guard let others else { return }
-    for reference in others { body(reference) }
+    switch content {
+    case .none: break
+    case .one(let reference): body(reference)
+    case .several(let references): for reference in references { body(reference) }
+    }
   }
 
   func forEach(_ body: (Operation) -> Void) {
@@ -36,12 +48,13 @@ struct OperationList: ~Copyable {
 
   mutating func append(_ operation: Operation) {
     let reference = Unmanaged.passRetained(operation)
-    if first == nil {
-      first = reference
-    } else if others == nil {
-      others = [reference]
-    } else {
-      others?.append(reference)
+    switch content {
+    case .none: content = .one(reference)
+    case .one(let first): content = .several([first, reference])
+    case .several(var references):
+      content = .none  // so that the array has one owner and is not copied
+      references.append(reference)
+      content = .several(references)
     }
   }
 

@@ -1,36 +1,49 @@
 // Numbers that identify operations, queues and pools: indices into dense arrays, never references.
+//
+// They are public, although no product exposes this module, because Swift 6.3 inlines nothing of
+// another module that is less than that: each conversion was a call.
 
 /// An operation's index in the arrays of its `Graph`: dense, from 0, in file order.
-package struct OperationID: Hashable, Comparable, Sendable {
-  package let rawValue: Int32
+public struct OperationID: Hashable, Comparable, Sendable {
+  /// The index, as it is stored.
+  public let rawValue: Int32
 
-  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  /// The id with this index.
+  @inlinable public init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  @inlinable package var index: Int { Int(rawValue) }
+  /// The index, to look things up with.
+  @inlinable public var index: Int { Int(rawValue) }
 
-  package static func < (left: OperationID, right: OperationID) -> Bool {
+  /// Whether an operation comes before another in file order.
+  public static func < (left: OperationID, right: OperationID) -> Bool {
     left.rawValue < right.rawValue
   }
 }
 
 /// A queue's index in the list of queues; 0 is the default queue.
-package struct QueueID: Hashable, Sendable {
-  package let rawValue: Int32
+public struct QueueID: Hashable, Sendable {
+  /// The index, as it is stored.
+  public let rawValue: Int32
 
-  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  /// The id with this index.
+  @inlinable public init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  @inlinable package var index: Int { Int(rawValue) }
+  /// The index, to look things up with.
+  @inlinable public var index: Int { Int(rawValue) }
 
   package static let `default` = QueueID(0)
 }
 
 /// A pool's index in the list of pools: a named resource with a capacity; a mutex is a pool of 1.
-package struct PoolID: Hashable, Sendable {
-  package let rawValue: Int32
+public struct PoolID: Hashable, Sendable {
+  /// The index, as it is stored.
+  public let rawValue: Int32
 
-  @inlinable package init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
+  /// The id with this index.
+  @inlinable public init(_ index: Int) { rawValue = Int32(truncatingIfNeeded: index) }
 
-  @inlinable package var index: Int { Int(rawValue) }
+  /// The index, to look things up with.
+  @inlinable public var index: Int { Int(rawValue) }
 }
 
 /// A length of time, or a moment counted from the start of the run, in nanoseconds.

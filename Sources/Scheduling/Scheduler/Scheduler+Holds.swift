@@ -8,6 +8,10 @@ extension Scheduler {
     precondition(stopReason == nil, "after a stop nothing is held")
     let id = graph.append(spec)
     let key = ranking.key(priority: spec.priority, duration: graph.nodes[id.index].duration)
+    if holds == 0, spec.claims.isEmpty, !spec.isGated, spec.takesSlot {
+      admitReady(id, key: key)
+      return id
+    }
     admit(id, key: key, unmetCount: holds)
     if holds == 0 { reach(id) }
     return id

@@ -20,6 +20,11 @@ extension Scheduler {
     lanes.compactMap { $0.ready.first.map { OperationID(Int($0.item)) } }
   }
 
+  /// Which operation without claims would start next in a queue, if any is ready.
+  package mutating func firstPlain(in queue: QueueID) -> OperationID? {
+    lanes[queues[queue.index].plainLane].ready.first.map { OperationID(Int($0.item)) }
+  }
+
   package mutating func isRunning(_ id: OperationID) -> Bool { records[id.index].state == .running }
 
   package mutating func isWaiting(_ id: OperationID) -> Bool { records[id.index].state == .waiting }

@@ -104,9 +104,26 @@ package struct Scheduler: Sendable {
   /// Gives an operation that was just appended to the graph its first state, waiting.
   mutating func admit(_ id: OperationID, key: Int64, unmetCount: Int32) {
     let lane = lane(of: id)
-    let record = Record(
+    enroll(id, key, unmetCount, in: lane, as: .waiting)
+  }
+
+  /// Like `admit` and `reach` for an operation that waits for nothing, claims nothing and has no gate:
+  /// its first state is ready.
+  mutating func admitReady(_ id: OperationID, key: Int64) {
+    let queue = graph.nodes[id.index].queue.index
+    let lane = queues[queue].plainLane
+    enroll(id, key, 0, in: lane, as: .ready)
+    lanes[lane].ready.insert(rank(of: id), &places)
+    refresh(queue)
+  }
+
+  private mutating func enroll(
+    _ id: OperationID, _ key: Int64, _ unmetCount: Int32, in lane: Int, as state: OperationState
+  ) {
+    var record = Record(
       key: key, sequence: admittedCount, lane: Int32(lane), root: id.rawValue,
       isGated: graph.nodes[id.index].isGated)
+    record.state = state
     admittedCount &+= 1
     if id.index < records.count {
       records[id.index] = record
@@ -116,7 +133,7 @@ package struct Scheduler: Sendable {
       unmetCounts.append(unmetCount)
       places.append(0)
     }
-    queues[lanes[lane].queue].counts.add(1, to: .waiting)
+    queues[lanes[lane].queue].counts.add(1, to: state)
   }
 
   /// Forgets an operation that has ended: memory is bounded by those that are not forgotten. Its id
