@@ -16,11 +16,9 @@ package func checkWritable(_ path: String) throws(SystemError) {
   while stat(folder, &status) != 0, errno == ENOENT, folder != "/", folder != "." {
     folder = parent(of: folder)
   }
-  if access(folder, W_OK | X_OK) == 0 {
-    if status.st_mode & S_IFMT == S_IFDIR { return }
-    errno = ENOTDIR
-  }
-  throw SystemError("cannot write \(quoted(path))", errno: errno)
+  let isFolder = status.st_mode & S_IFMT == S_IFDIR
+  if isFolder, access(folder, W_OK | X_OK) == 0 { return }
+  throw SystemError("cannot write \(quoted(path))", errno: isFolder ? errno : ENOTDIR)
 }
 
 /// Opens a file to write, and makes the directories above it that are missing.
