@@ -56,6 +56,15 @@ struct HostileServerTests {
     #expect(try download(server).message == "empty reply from server\n")
   }
 
+  @Test func `a header line with a carriage return in its name is told as such`() throws {
+    let server = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\nX-A\rB: c\r\nContent-Length: 5\r\n\r\nhello")
+    }
+    let end = try download(server)
+    #expect(end.message == "sends a header line with a carriage return in its name\n")
+    #expect(end.files == [])
+  }
+
   @Test func `what comes after the announced length is not content`() throws {
     let server = try LoopbackServer { _, connection in
       connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello, world")

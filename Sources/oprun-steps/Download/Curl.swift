@@ -67,6 +67,9 @@ struct TransferResult: Hashable, Sendable {
 
   var isSuccess: Bool { code == CURLE_OK.rawValue }
   var isOutOfMemory: Bool { code == CURLE_OUT_OF_MEMORY.rawValue }
+  /// The error of libcurl (7.88) for a header line with a carriage return in its name. Nothing else
+  /// here makes it.
+  var isOfHeaderLine: Bool { code == CURLE_BAD_FUNCTION_ARGUMENT.rawValue }
   var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
   /// Whether the receiver, or the address policy through it, refused to continue.
   var isRefusal: Bool {

@@ -122,6 +122,9 @@ extension ItemFailure {
       // libcurl (7.88) has no other error for a header line that is longer than it accepts.
       return hasMemory ? ItemFailure("sends a header line of more than 100K") : .noMemory
     }
+    if result.isOfHeaderLine {
+      return ItemFailure("sends a header line with a carriage return in its name")
+    }
     if result.isUntrusted { return .untrusted(result, address) }
     if result.words.contains("wrong version number") || result.words.contains("http request") {
       return ItemFailure("the port does not speak TLS")

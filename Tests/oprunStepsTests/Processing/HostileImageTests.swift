@@ -34,6 +34,16 @@ struct HostileImageTests {
     #expect(verdict.hasPrefix("cannot be read as JPEG: "), "\(verdict)")
   }
 
+  @Test func `what a decoder only warns of is not given as the reason`() throws {
+    let photo = try Pixels.noise(40, 40).encoded("jpg")
+    let table = try #require(
+      photo.indices.dropLast().first { photo[$0] == 0xff && photo[$0 + 1] == 0xdb })
+    let odd = photo[..<table] + Array("abc".utf8) + photo[table...]
+    #expect(
+      try verdict(Array(odd.dropLast(odd.count / 2)))
+        == "cannot be read as JPEG: Premature end of input file")
+  }
+
   @Test(arguments: ["png", "webp", "gif"])
   func `other formats that were cut are refused`(ext: String) throws {
     let whole = try Pixels.noise(300, 200).encoded(ext)

@@ -17,9 +17,12 @@ struct VipsFailure: Error {
     let text = cvips_messages().map { String(cString: $0) } ?? ""
     cvips_forget_messages()
     // In "gifload_source: bad frame\n…", the first line is best, without its source. That a decoder
-    // read past the end is not the cause, but a consequence.
+    // read past the end is not the cause, but a consequence; and what libjpeg calls corrupt, it only
+    // warns of.
     let lines = text.split(separator: "\n")
-    let first = lines.first { !$0.contains("bad seek to ") } ?? lines.first
+    let first =
+      lines.first { !$0.contains("bad seek to ") && !$0.contains(": Corrupt JPEG data: ") }
+      ?? lines.first
     let line = first.map(String.init) ?? "the decoder does not say why"
     let parts = line.split(separator: ":", maxSplits: 1)
     let isWhere = parts.count == 2 && !(parts.first ?? "").contains(" ")
