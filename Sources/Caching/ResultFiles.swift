@@ -46,29 +46,70 @@ struct ResultFiles {
 
   // MARK: Putting back
 
-  /// Makes the files what they were; returns them with their stamps of now, or nil if the cache does not
-  /// have all of them. `now` is what there is.
+  /// Makes the files what they were; false if the cache does not have all of them, undamaged. `now` is what there is.
   mutating func restore(
     _ files: [FileEntry], over now: [FileEntry]
   ) throws(CacheFault) -> Bool {
     let present = Dictionary(now.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-    for entry in files where entry.kind == .file && !entry.isSame(as: present[entry.path]) {
-      if !cache.holds(entry.digest) { return false }
+    let different = files.filter { !$0.isSame(as: present[$0.path]) }
+    var contents: [(entry: FileEntry, size: Int)] = []
+    for entry in different where entry.kind == .file {
+      let size = cache.size(of: entry.digest)
+      if size < 0 { return false }
+      contents.append((entry, size))
     }
     let wanted = Set(files.map(\.path))
     let trees = Set(files.lazy.filter { $0.kind == .directory }.map(\.path))
     for entry in now.reversed() where !wanted.contains(entry.path) && entry.isWithin(trees) {
       try remove(entry.path)
     }
-    for entry in files where !entry.isSame(as: present[entry.path]) {
+    if !different.isEmpty { hasChanged = true }
+    var isWhole = false
+    defer { setPermissions(of: files, over: present, isWhole: isWhole) }
+    for entry in different where entry.kind != .file {
       guard try put(entry, over: present[entry.path]) else { return false }
-      hasChanged = true
     }
-    // Last, because nothing can be put into a directory that is read-only.
+    guard try putFiles(contents, over: present) else { return false }
+    isWhole = true
+    return true
+  }
+
+  /// Called last, because nothing can be put into a directory that is read-only. If something was missing, the step
+  /// will write there.
+  private mutating func setPermissions(
+    of files: [FileEntry], over present: [String: FileEntry], isWhole: Bool
+  ) {
     for entry in files.reversed()
     where entry.kind == .directory && present[entry.path]?.permissions != entry.permissions {
-      fchmodat(root, entry.path, entry.permissions, 0)
+      fchmodat(root, entry.path, entry.permissions | (isWhole ? 0 : S_IRWXU), 0)
       hasChanged = true
+    }
+  }
+
+  /// Much is divided among processes. What another process could not put back is done here, so that the reason is
+  /// known.
+  private mutating func putFiles(
+    _ files: [(entry: FileEntry, size: Int)], over present: [String: FileEntry]
+  ) throws(CacheFault) -> Bool {
+    var helpers = RestoreHelpers(files.map(\.size))
+    helpers.start { place in
+      let entry = files[place].entry
+      guard (try? put(entry, over: present[entry.path])) == true else { return nil }
+      return copies.removeValue(forKey: entry.path)?.stamp
+    }
+    defer { helpers.end() }
+    for place in files.indices where helpers.owner(of: place) == nil {
+      let entry = files[place].entry
+      guard try put(entry, over: present[entry.path]) else { return false }
+    }
+    helpers.wait()
+    for place in files.indices where helpers.owner(of: place) != nil {
+      let entry = files[place].entry
+      if let stamp = helpers.stamp(of: place) {
+        copies[entry.path] = (stamp, entry.digest)
+      } else {
+        guard try put(entry, over: present[entry.path]) else { return false }
+      }
     }
     return true
   }

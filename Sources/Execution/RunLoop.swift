@@ -70,7 +70,8 @@ package func run(
   let parts = RunParts(
     waiting: waiting, executor: mixed(executor, plan, options, workspace: workspace, waiting),
     workspace: workspace,
-    seed: UInt64(bitPattern: waiting.start), jobs: jobs)
+    seed: UInt64(bitPattern: waiting.start), jobs: jobs,
+    hostMutexes: try HostMutexes(plan, options.runID, workspace))
   let loop = RunLoop(plan, options, parts, observers: observers)
   loop.outlets = outlets
   return loop.run()
@@ -85,6 +86,8 @@ struct RunParts {
   /// The seed of random numbers, which are delays of retries.
   let seed: UInt64
   var jobs = JobSlots.Opened()
+  /// The mutexes of the machine.
+  var hostMutexes: HostMutexes?
   /// No file is read and no process started, also not for `hashFiles`.
   var isRehearsal = false
 }
@@ -129,6 +132,8 @@ final class RunLoop {
   /// The slots that the run shares; nil if it shares none.
   let jobs: JobSlots?
   private let jobsNotice: String?
+  /// The mutexes that it shares with other runs; nil if its steps name none.
+  let hostMutexes: HostMutexes?
   let isRehearsal: Bool
   /// News that come from no executor.
   var ownNews: [CommandNews] = []
@@ -164,17 +169,19 @@ final class RunLoop {
     machine = RunMachine(
       plan: plan, isStrict: options.isStrict,
       gatesAll: options.memory?.isOfEarlierRun ?? false, commandLimit: executor.commandLimit,
-      seed: parts.seed)
+      seed: parts.seed, sharesHostMutexes: parts.hostMutexes != nil)
     machine.canBeChangedFromOutside =
       options.canBeChangedFromOutside || options.controlVersion != nil
     if options.controlVersion != nil { controlDue = RunLoop.listeningDelay }
     isRehearsal = parts.isRehearsal
     jobs = parts.jobs.slots
+    hostMutexes = parts.hostMutexes
     jobsNotice = parts.jobs.notice
     builder.sharesJobsByDefault = jobs?.sharesByDefault
   }
 
   func run() -> RunEnd {
+    defer { hostMutexes?.giveBack() }
     tell(.began(beginning), at: 0)
     for item in executor.takeNews() { hear(item, at: 0) }
     if let jobsNotice { tell(.notice(jobsNotice), at: 0) }
@@ -204,6 +211,7 @@ final class RunLoop {
     watchReaders()
     var due = [machine.deadline, executor.deadline, observers.deadline, caching?.deadline]
       .compactMap { $0 }.min()
+    if let wanted = hostMutexes?.deadline { due = min(due ?? .max, wanted) }
     if let wanted = controlDeadline { due = min(due ?? .max, wanted) }
     let ready = waiting.wait(until: due)
     let time = now
@@ -250,7 +258,7 @@ final class RunLoop {
       }
       for item in news { hear(item, at: time) }
       let isQuiet = actions.isEmpty && news.isEmpty && !hashFiles(at: time)
-      if isQuiet, !askCache(at: time), !shareSlots(at: time) { return }
+      if isQuiet, !askCache(at: time), !shareSlots(at: time), !shareMutexes(at: time) { return }
     }
   }
 

@@ -267,6 +267,8 @@ struct PlacementModel {
   var queue: Reference?
   var priority: Int16?
   var mutex: Text?
+  /// True if other runs on the machine share the mutex.
+  var isMutexOfHost = false
   var claims: [ClaimModel]?
   var expected: Nanoseconds?
   var isService = false

@@ -35,6 +35,8 @@ package struct RunMachine {
   /// True if a queue may be resumed or widened from outside during the run: a run that can start
   /// nothing because one was paused then waits for that, instead of ending.
   package var canBeChangedFromOutside = false
+  /// True if steps share a mutex with other runs.
+  let hasHostMutexes: Bool
   /// True if it was told that the run waits for that.
   var hasToldWaiting = false
   /// The last attempts of steps that ended in a way that lets them be run again.
@@ -87,16 +89,18 @@ package struct RunMachine {
 
   package init(
     plan: Plan, isStrict: Bool = false, gatesAll: Bool = false, commandLimit: Int = .max,
-    seed: UInt64 = 1
+    seed: UInt64 = 1, sharesHostMutexes: Bool = false
   ) {
     self.plan = plan
     steps = RunSteps(plan)
     self.isStrict = isStrict
     self.gatesAll = gatesAll
     self.commandLimit = commandLimit
+    hasHostMutexes = sharesHostMutexes && plan.pools.contains(where: \.isGranted)
+    let pools = sharesHostMutexes ? plan.pools : plan.pools.map(\.alwaysOpen)
     var graph = plan.graph
     if gatesAll { for index in 0..<graph.count { graph.setGated(OperationID(index)) } }
-    scheduler = Scheduler(graph: graph, queues: plan.queues, pools: plan.pools)
+    scheduler = Scheduler(graph: graph, queues: plan.queues, pools: pools)
     groups = Groups(plan)
     unstartedLimits = Set(plan.groups.lazy.filter { $1.timeout != nil }.map(\.key))
     services = Services(plan, groups)
@@ -184,14 +188,14 @@ package struct RunMachine {
     guard active.isEmpty else {
       guard !services.isEmpty, stopReason == nil, isIdle else { return }
       if instanceLimits.releaseOneMore() { return startReady(at: now) }
-      if !waitsForChange() { endStandstill(at: now) }
+      if !waitsForOtherRuns, !waitsForChange() { endStandstill(at: now) }
       return
     }
     if scheduler.isFinished {
       concludeRun(at: now)
     } else if stopReason == nil, !scheduler.hasReady(), instanceLimits.releaseOneMore() {
       startReady(at: now)
-    } else if stopReason == nil, !waitsForChange() {
+    } else if stopReason == nil, !waitsForOtherRuns, !waitsForChange() {
       // Nothing runs, nothing waits for a timer, and still nothing may start.
       cancelRun(isHeldBySuspension ? .suspended : .noWidth, at: now)
       startReady(at: now)

@@ -159,6 +159,22 @@ let inputPartExamples: [TableExamples] = [
       "description": KeyExamples(["a b"], refused: [("[a]", "'description' \(text) a list")]),
     ]),
   TableExamples(
+    name: "mutex", rows: MutexKey.allCases.map(\.row),
+    file: {
+      step("run: x\nmutex:\n  " + $0 + ($0.hasPrefix("name:") ? "" : "\n  name: m"))
+    },
+    keys: [
+      "name": KeyExamples(
+        ["database"],
+        refused: [("''", "'name' must not be empty"), ("[a]", "'name' \(text) a list")]),
+      "scope": KeyExamples(
+        ["run", "host"],
+        refused: [
+          ("all", "'scope' must be one of run, host, not 'all'"),
+          ("[host]", "'scope' must be one of run, host, not a list"),
+        ]),
+    ]),
+  TableExamples(
     name: "background", rows: BackgroundKey.allCases.map(\.row),
     file: { step("run: x\nbackground:\n    " + $0) },
     keys: [

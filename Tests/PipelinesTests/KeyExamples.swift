@@ -406,8 +406,13 @@ let stepExamples = TableExamples(
       ["net", "default"],
       refused: [("nte", "unknown queue 'nte'"), ("[net]", "'queue' must be an id, not a list")]),
     "mutex": KeyExamples(
-      ["database", "any text"],
-      refused: [("''", "'mutex' must not be empty"), ("[a]", "'mutex' \(text) a list")]),
+      ["database", "any text", "{name: database}", "{name: db, scope: host}"],
+      refused: [
+        ("''", "'mutex' must not be empty"),
+        ("[a]", "'mutex' must be a string or a map with 'name', not a list"),
+        ("{}", "'name' is missing in 'mutex'"), ("{scope: host}", "'name' is missing in 'mutex'"),
+        ("{name: a, scope: all}", "'scope' must be one of run, host, not 'all'"),
+      ]),
     "executor": executors,
     "slurm": KeyExamples(
       ["{}", "{partition: a}"],

@@ -37,6 +37,8 @@ struct Simulation {
   var named: [String] = []
   /// Claimed by `%name` behind an id.
   var pools: [PoolSpec] = []
+  /// When another run has the mutexes that runs share, from one second to another; they are tried again each second.
+  var others: [Range<Nanoseconds>] = []
   var width = 8
   var failurePolicy = FailurePolicy.continue
   var timeout: Nanoseconds?
@@ -165,13 +167,15 @@ private struct Playback {
   private var machine: RunMachine
   private var commands: [Command] = []
   private var now: Nanoseconds = 0
+  private var retryAt: Nanoseconds?
   private var words: [String] = []
   private var probeCounts: [String: Int] = [:]
 
   init(_ simulation: Simulation) {
     self.simulation = simulation
     decisions = simulation.decisions
-    machine = RunMachine(plan: simulation.plan(), isStrict: simulation.isStrict)
+    machine = RunMachine(
+      plan: simulation.plan(), isStrict: simulation.isStrict, sharesHostMutexes: true)
     machine.canBeChangedFromOutside = simulation.canBeChangedFromOutside
   }
 
@@ -184,7 +188,7 @@ private struct Playback {
     while machine.end == nil {
       let times =
         commands.compactMap(\.endsAt)
-        + [machine.deadline, signals.first?.0, changes.first?.0, requests.first?.0]
+        + [machine.deadline, signals.first?.0, changes.first?.0, requests.first?.0, retryAt]
         .compactMap { $0 }
       guard let next = times.min() else { return words.joined(separator: " ") + " STUCK" }
       now = max(now, next)
@@ -248,10 +252,25 @@ private struct Playback {
     (0..<machine.steps.count).map { OperationID($0) }.first { machine.steps[$0].id == id }
   }
 
+  /// Exchanges mutexes with other runs; false if nothing has changed.
+  private mutating func share() -> Bool {
+    retryAt = nil
+    for pool in machine.hostMutexes where !machine.holds(pool) { machine.close(pool) }
+    for pool in machine.hostMutexes where machine.lacks(pool) {
+      guard !simulation.others.contains(where: { $0.contains(now / second) }) else {
+        retryAt = now + second
+        continue
+      }
+      machine.open(pool, at: now)
+      return true
+    }
+    return false
+  }
+
   private mutating func perform() {
     while true {
       let actions = machine.takeActions()
-      if actions.isEmpty { return }
+      if actions.isEmpty, !share() { return }
       for action in actions {
         switch action {
         case .start: break

@@ -1,5 +1,6 @@
 // The decisions of `oprun watch`, in virtual time.
 
+import Foundation
 import Scheduling
 import Testing
 
@@ -111,5 +112,30 @@ import Testing
 
   @Test func `is not forgotten by a run that was cancelled`() {
     #expect(verdicts("| | a | a / / a") == "| | counts | counts / / found")
+  }
+}
+
+@Suite struct `A queue of changes that overflows` {
+  private func bound() throws -> Int {
+    let text = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
+    return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+  }
+
+  @Test func `is noticed, and all is well after the next look at everything`() throws {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+      .path
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let watch = try FolderWatch()
+    try watch.watch([folder]) { _ in true }
+    let count = min(try bound(), 100_000) / 2 + 1
+    for number in 0..<count { close(open("\(folder)/\(number)", O_CREAT | O_WRONLY, 0o600)) }
+    let lost = try watch.take()
+    #expect(watch.hasLostChanges && lost.count < 2 * count)
+    try watch.watch([folder]) { _ in true }
+    #expect(!watch.hasLostChanges)
+    close(open("\(folder)/0", O_WRONLY))
+    let changes = try watch.take()
+    #expect(changes == [NotedChange(path: "\(folder)/0", existed: true)])
   }
 }

@@ -82,12 +82,30 @@ extension Decoder {
     }
     placement.queue = known(.queue, .queue).flatMap { reference($0, StepKey.queue.row) }
     placement.priority = known(.priority, .priority).flatMap { priority($0) }
-    placement.mutex = fields[.mutex].flatMap { filledTemplate($0, StepKey.mutex.row) }
+    if let value = fields[.mutex] { (placement.mutex, placement.isMutexOfHost) = mutex(value) }
     placement.claims = fields[.resources].flatMap { claims($0, &placement.early) }
     placement.expected = known(.expected, .expected).flatMap { duration($0, StepKey.expected.row) }
     placement.isService = fields[.background].map { isService($0) } ?? false
     placement.executor = chosenExecutor(fields)
     return placement
+  }
+
+  /// The name of a mutex, and whether other runs share it.
+  private mutating func mutex(_ value: NodeIndex) -> (name: Text?, isOfHost: Bool) {
+    let map = tree.resolve(value)
+    guard tree.nodes[map].kind == .map else {
+      return (filledTemplate(value, StepKey.mutex.row), false)
+    }
+    let fields = readFields(of: map, MutexKey.table) { _, _ in "in 'mutex'" }
+    let isOfHost =
+      fields[.scope].flatMap { choice($0, MutexKey.scope.row, ["run": false, "host": true]) }
+    guard let name = fields[.name] else {
+      log.report(at: firstKeySpan(of: map)) {
+        DecodingMessage.missing(["name"], "in 'mutex'", at: $0)
+      }
+      return (nil, false)
+    }
+    return (filledTemplate(name, MutexKey.name.row), isOfHost ?? false)
   }
 
   /// `background`; what its map holds is read with what else is waited for.

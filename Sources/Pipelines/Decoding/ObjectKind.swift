@@ -6,7 +6,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   case pipeline, param, secret, queue, step, defaults, dependency, retry, stop
   case allowFailure = "allow_failure"
   case wait = "wait_for"
-  case background, cache
+  case background, mutex, cache
   case hook = "hook_command"
   case section = "named_pipeline"
   case slurm
@@ -20,7 +20,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
   /// Those of a pipeline file.
   package static let allCases: [ObjectKind] = [
     .pipeline, .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop,
-    .allowFailure, .wait, .background, .cache, .hook, .section, .slurm, .stepSlurm,
+    .allowFailure, .wait, .background, .mutex, .cache, .hook, .section, .slurm, .stepSlurm,
   ]
   /// Those of a file with tests.
   package static let ofTests: [ObjectKind] = [.testFile, .testCase, .testStub, .testExpectation]
@@ -40,6 +40,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: "a map with 'exit_codes'"
     case .wait: "a map with 'file', 'tcp', 'http' or 'command'"
     case .background: "a map with 'ready'"
+    case .mutex: "a map with 'name'"
     case .cache: "a map with 'inputs'"
     case .hook: "a map with 'run'"
     case .section: "a map with 'steps'"
@@ -66,6 +67,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .allowFailure: AllowFailureKey.table.rows
     case .wait: WaitKey.table.rows
     case .background: BackgroundKey.table.rows
+    case .mutex: MutexKey.table.rows
     case .cache: CacheKey.table.rows
     case .hook: HookCommandKey.table.rows
     case .section:
@@ -86,7 +88,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .pipeline, .section: PipelineKey.allowsExtensions
     case .testFile: TestFileKey.allowsExtensions
     case .param, .secret, .queue, .step, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .background, .cache, .hook, .slurm, .stepSlurm, .testCase, .testStub, .testExpectation:
+      .wait, .background, .mutex, .cache, .hook, .slurm, .stepSlurm, .testCase, .testStub,
+      .testExpectation:
       false
     }
   }
@@ -98,7 +101,7 @@ package enum ObjectKind: String, CaseIterable, Sendable {
     case .hook: ["run", "uses"]
     case .wait: ["file", "tcp", "http", "command"]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .section, .background, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
+      .section, .background, .mutex, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
       .testExpectation:
       []
     }
@@ -114,8 +117,8 @@ package enum ObjectKind: String, CaseIterable, Sendable {
       ]
     case .hook: [("with", "uses")]
     case .pipeline, .param, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure,
-      .wait, .section, .background, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
-      .testExpectation:
+      .wait, .section, .background, .mutex, .cache, .slurm, .stepSlurm, .testFile, .testCase,
+      .testStub, .testExpectation:
       []
     }
   }

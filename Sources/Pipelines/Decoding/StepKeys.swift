@@ -168,7 +168,8 @@ extension StepKey {
     }
     static var mutex: KeyRow {
       KeyRow(
-        "mutex", .filledTemplate, "At most one step with the same value runs at a time.",
+        "mutex", .either([.filledTemplate, .object(.mutex)]),
+        "At most one step with the same value runs at a time.",
         example: "database")
     }
     static var resources: KeyRow {

@@ -147,6 +147,27 @@ package enum BackgroundKey: UInt8, ObjectKey {
   static let table = KeyTable<BackgroundKey>()
 }
 
+/// Keys of `mutex`.
+package enum MutexKey: UInt8, ObjectKey {
+  case name, scope
+
+  package var row: KeyRow {
+    switch self {
+    case .name:
+      KeyRow(
+        "name", .filledTemplate, "At most one step with the same value runs at a time.",
+        example: "database", isRequired: true)
+    case .scope:
+      KeyRow(
+        "scope", .choice(["run", "host"]),
+        "Among which steps: those of the run, or those of all runs of the user on the machine.",
+        default: "run", example: "host")
+    }
+  }
+
+  static let table = KeyTable<MutexKey>()
+}
+
 /// Keys of `cache`.
 package enum CacheKey: UInt8, ObjectKey {
   case inputs, outputs, env, tools, scratch, enforce

@@ -71,7 +71,7 @@ extension ObjectKind {
     case .step: BuiltinStep.all.map(\.rule) + Self.rulesOfPipelineUses
     case .hook: BuiltinStep.all.map(\.rule)
     case .pipeline, .secret, .queue, .defaults, .dependency, .retry, .stop, .allowFailure, .wait,
-      .section, .background, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
+      .section, .background, .mutex, .cache, .slurm, .stepSlurm, .testFile, .testCase, .testStub,
       .testExpectation:
       []
     }

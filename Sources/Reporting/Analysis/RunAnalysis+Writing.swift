@@ -84,7 +84,9 @@ extension RunAnalysis {
     return switch cause {
     case .queue(let queue) where queue == .default: "a slot (-j \(plan.queues[0].width))"
     case .queue(let queue): "a slot of the queue '\(oneLineText(plan.queues[queue.index].name))'"
-    case .pool(let pool): "'\(oneLineText(plan.pools[pool.index].name))'"
+    case .pool(let pool):
+      "'\(oneLineText(plan.pools[pool.index].name))'"
+        + (plan.pools[pool.index].isGranted ? ", a mutex of the host" : "")
     case .other: "a condition, a delay or something else"
     }
   }

@@ -70,7 +70,11 @@ extension RunAnalysis {
       if let shared { return .pool(shared.pool) }
       if other.queue == own.queue { sharesQueue = true }
     }
-    return sharesQueue ? .queue(own.queue) : .other
+    if sharesQueue { return .queue(own.queue) }
+    // Another run had it.
+    let pools = record.operations.plan.pools
+    let granted = own.claims.first { pools[$0.pool.index].isGranted }
+    return granted.map { .pool($0.pool) } ?? .other
   }
 
   /// The index of the first step that ended after a moment.

@@ -58,7 +58,8 @@ package struct Forecast {
     instanceLimits = InstanceLimits(plan, makesCopies: false)
     graph = plan.graph
     guess = Self.meanDuration(of: plan.graph)
-    scheduler = Scheduler(graph: plan.graph, queues: plan.queues, pools: plan.pools)
+    scheduler = Scheduler(
+      graph: plan.graph, queues: plan.queues, pools: plan.pools.map(\.alwaysOpen))
     entries.reserveCapacity(graph.count)
     repeat {
       decideAtGates()

@@ -117,7 +117,8 @@ struct StepDetails {
   private func claims(_ claims: [Claim]) -> String? {
     guard !claims.isEmpty else { return nil }
     return claims.map { claim in
-      let name = plan.pools[claim.pool.index].name
+      let pool = plan.pools[claim.pool.index]
+      let name = pool.isGranted ? "\(pool.name) (of the host)" : pool.name
       return claim.amount == 1_000_000 ? name : "\(millionths(claim.amount)) \(name)"
     }.joined(separator: ", ")
   }

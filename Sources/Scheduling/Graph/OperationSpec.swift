@@ -47,9 +47,15 @@ package struct QueueSpec: Hashable, Sendable {
 package struct PoolSpec: Hashable, Sendable {
   package var name: String
   package var capacity: Int64
+  /// True if it has nothing to take until something outside opens it: once for each share.
+  package var isGranted: Bool
 
-  package init(name: String, capacity: Int64) {
+  package init(name: String, capacity: Int64, isGranted: Bool = false) {
     self.name = name
     self.capacity = capacity
+    self.isGranted = isGranted
   }
+
+  /// The same, of which nothing outside decides.
+  package var alwaysOpen: PoolSpec { PoolSpec(name: name, capacity: capacity) }
 }

@@ -91,6 +91,8 @@ struct Queue: Sendable {
 struct Pool: Sendable {
   let spec: PoolSpec
   var free: Int64
+  /// True while a running operation has a share.
+  var isInUse = false
   /// The lane with a reservation.
   var reservedFor: Int?
   /// The rooms where lanes wait for it, one for each queue.
@@ -98,7 +100,7 @@ struct Pool: Sendable {
 
   init(_ spec: PoolSpec) {
     self.spec = spec
-    free = spec.capacity
+    free = spec.isGranted ? 0 : spec.capacity
   }
 
   func has(_ amount: Int64, for lane: Int) -> Bool {

@@ -23,7 +23,10 @@ extension Scheduler {
   /// Called when an operation of the lane starts.
   mutating func take(_ lane: Int, for id: OperationID) {
     let claims = lanes[lane].claims
-    for claim in claims { pools[claim.pool.index].free -= claim.amount }
+    for claim in claims {
+      pools[claim.pool.index].free -= claim.amount
+      pools[claim.pool.index].isInUse = true
+    }
     dropReservation(of: lane)
     lanes[lane].overtakenCount = 0
     for claim in claims {
@@ -34,8 +37,18 @@ extension Scheduler {
   /// Called when an operation of the lane no longer runs.
   mutating func giveBack(_ lane: Int) {
     let claims = lanes[lane].claims
-    for claim in claims { pools[claim.pool.index].free += claim.amount }
+    for claim in claims { giveBack(claim) }
     for claim in claims { callLanes(to: claim.pool.index) }
+  }
+
+  private mutating func giveBack(_ claim: Claim) {
+    let pool = claim.pool.index
+    // What was granted is granted anew, to whoever is next.
+    if pools[pool].spec.isGranted {
+      pools[pool].isInUse = false
+    } else {
+      pools[pool].free += claim.amount
+    }
   }
 
   /// Called when there is more to take from the pool.

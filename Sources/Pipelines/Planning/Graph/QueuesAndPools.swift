@@ -11,7 +11,7 @@ struct QueuesAndPools {
   private(set) var pools: [PoolSpec] = []
   private var queueIDs: [String: QueueID] = ["default": .default]
   private var resourceIDs: [String: PoolID] = [:]
-  private var mutexIDs: [String: PoolID] = [:]
+  private var mutexIDs: [Mutex: PoolID] = [:]
   /// Resources whose size is not known, because it was wrong.
   private var unsized: Set<String> = []
   /// What this machine has where the file does not say it, in millionths.
@@ -74,7 +74,7 @@ struct QueuesAndPools {
 
   /// What an operation requests; reports names that do not exist and amounts beyond the pool.
   mutating func spec(
-    for placement: PlacementModel, mutex: String?, isInSlurm: Bool = false,
+    for placement: PlacementModel, mutex: Mutex?, isInSlurm: Bool = false,
     log: inout DiagnosticLog
   ) -> OperationSpec {
     var spec = OperationSpec()
@@ -95,6 +95,12 @@ struct QueuesAndPools {
       spec.claims.append(Claim(pool(ofMutex: mutex), amount: 1_000_000))
     }
     return spec
+  }
+
+  /// A mutex; those of the machine have names of their own.
+  struct Mutex: Hashable {
+    let name: String
+    let isOfHost: Bool
   }
 
   /// The step is in a queue of its own kind, unless it names one or the width is that of all steps.
@@ -176,11 +182,11 @@ struct QueuesAndPools {
     if claim.amount > 0 { spec.claims.append(Claim(pool, amount: claim.amount)) }
   }
 
-  private mutating func pool(ofMutex name: String) -> PoolID {
-    if let id = mutexIDs[name] { return id }
+  private mutating func pool(ofMutex mutex: Mutex) -> PoolID {
+    if let id = mutexIDs[mutex] { return id }
     let id = PoolID(pools.count)
-    mutexIDs[name] = id
-    pools.append(PoolSpec(name: name, capacity: 1_000_000))
+    mutexIDs[mutex] = id
+    pools.append(PoolSpec(name: mutex.name, capacity: 1_000_000, isGranted: mutex.isOfHost))
     return id
   }
 }
@@ -304,8 +310,9 @@ extension Planner {
     } catch {
       report(error)
     }
+    let isOfHost = placement.isMutexOfHost
     var spec = queuesAndPools.spec(
-      for: placement, mutex: mutex,
+      for: placement, mutex: mutex.map { .init(name: $0, isOfHost: isOfHost) },
       isInSlurm: isInSlurm(own, defaults, pipelines[address.pipeline]), log: &log)
     // Like the width of a run, that of a pipeline is for the steps that name no queue, and no service
     // takes a part of it.
@@ -374,7 +381,10 @@ extension PlacementModel {
     if !sets(.queue) { result.queue = defaults.queue }
     if !sets(.priority) { result.priority = defaults.priority }
     if !sets(.expected) { result.expected = defaults.expected }
-    if mutex == nil { result.mutex = defaults.mutex }
+    if mutex == nil {
+      result.mutex = defaults.mutex
+      result.isMutexOfHost = defaults.isMutexOfHost
+    }
     if claims == nil { result.claims = defaults.claims }
     for value in defaults.early where !sets(value.key) { result.early.append(value) }
     return result

@@ -1,0 +1,47 @@
+// The mutexes of the machine that the steps of a run share with those of other runs.
+
+import Diagnostics
+import Glibc
+import Plans
+import Scheduling
+
+final class HostMutexes {
+  /// One mutex, as it is known in the run.
+  struct Mutex {
+    let pool: PoolID
+    let lock: HostLock
+    /// When it is tried again; nil if nothing waits for it.
+    var retryAt: Nanoseconds?
+    /// Since when the run waits for it.
+    var waitingSince: Nanoseconds?
+    var hasToldWaiting = false
+  }
+
+  var all: [Mutex]
+  /// What others are told of who has a mutex.
+  let holder: String
+  private let folder: Int32
+
+  /// It is tried again after this time.
+  static let interval: Nanoseconds = 100_000_000
+  /// Longer waits are told.
+  static let longWait: Nanoseconds = 10_000_000_000
+
+  /// Nil if the plan has none.
+  init?(_ plan: Plan, _ runID: String, _ workspace: String) throws(SystemError) {
+    let pools = plan.pools.indices.filter { plan.pools[$0].isGranted }
+    if pools.isEmpty { return nil }
+    folder = try HostLockFolder.open()
+    holder = "run \(runID) of \(plan.name) in \(workspace) (process \(getpid()))"
+    let folder = folder
+    all = pools.map { Mutex(pool: PoolID($0), lock: HostLock(plan.pools[$0].name, in: folder)) }
+  }
+
+  deinit { close(folder) }
+
+  /// Called when the run is over: a mutex that is not given back looks like that of a killed run.
+  func giveBack() { for mutex in all { mutex.lock.release() } }
+
+  /// When something is to be tried again.
+  var deadline: Nanoseconds? { all.lazy.compactMap(\.retryAt).min() }
+}
