@@ -34,7 +34,7 @@ tests() {
 27 quick a run is asked, and cancelled, where only its files are seen
 28 quick memory and GPUs of an allocation are divided among steps
 25 quick what runs inside an allocation is stopped in order
-27 quick a directory that nodes do not see is noticed with the first job
+30 quick a directory that nodes do not see is noticed with the first job
 28 quick the doctor examines the cluster
 29 quick a resumed run stays in Slurm without being told again
 X
@@ -532,7 +532,7 @@ X
   at_most "jobs at once" "$most" 3
 }
 
-test_27() {
+test_30() {
   [ "$(id -u)" = 0 ] || { echo "mounting needs root" && return 0; }
   local start=$SECONDS
   { header | sed 's/file_wait: 5s/file_wait: 5m/'; echo "steps: [{id: a, run: 'true'}]"; } >p.yml

@@ -15,10 +15,14 @@ package struct RunRequest: Hashable, Sendable {
   package var steps: [String]
   /// The width of the default queue, if it was given (`-j`).
   package var jobs: Int?
+  /// Where steps run, if it was given (`--executor`).
+  package var executor: StepExecutor?
 
   package init(
-    file: String?, parameters: [ParameterArgument], steps: [String], jobs: Int? = nil
+    file: String?, parameters: [ParameterArgument], steps: [String], jobs: Int? = nil,
+    executor: StepExecutor? = nil
   ) {
+    self.executor = executor
     self.file = file
     self.parameters = parameters
     self.steps = steps
@@ -33,6 +37,7 @@ package struct RunRequest: Hashable, Sendable {
     let steps = Value.list(steps.map { .string($0) })
     var request = ValueMap([("params", .map(ValueMap(given))), ("steps", steps)])
     if let jobs { request["jobs"] = .number(Double(jobs)) }
+    if let executor { request["executor"] = .string(executor.rawValue) }
     return Value.map(request).json
   }
 
@@ -40,6 +45,7 @@ package struct RunRequest: Hashable, Sendable {
     self.init(file: file, parameters: [], steps: [])
     guard case .map(let map)? = try? JSONReader.value(of: json) else { return }
     if case .number(let number)? = map["jobs"] { jobs = Int(exactly: number) }
+    executor = map["executor"]?.text.flatMap { StepExecutor(rawValue: $0) }
     if case .list(let names)? = map["steps"] { steps = names.compactMap(\.text) }
     guard case .map(let given)? = map["params"] else { return }
     for (name, value) in zip(given.names, given.values) {

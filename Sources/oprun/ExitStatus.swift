@@ -6,6 +6,8 @@ enum ExitStatus {
   static let wouldRun: Int32 = 1
   /// A file would change, with `fmt --check`.
   static let wouldChange: Int32 = 1
+  /// `oprun doctor`: something that runs need is missing.
+  static let unhealthy: Int32 = 1
   static let usage: Int32 = 2
   static let invalidPipeline: Int32 = 3
   static let emptySelection: Int32 = 4
@@ -24,7 +26,7 @@ enum ExitStatus {
     ("0", "every step is ok, including allowed failures"),
     (
       "1",
-      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; or a run in progress refused what it was asked"
+      "a step failed (with `--strict` also an allowed failure), or its queue has width 0; with `--dry-run --exit-code`, something would run; with `fmt --check`, a file would change; a run in progress refused what it was asked; or `oprun doctor` found that something is missing"
     ),
     (
       "2",

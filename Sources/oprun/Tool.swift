@@ -55,6 +55,7 @@ struct Tool {
     switch invocation.command.name {
     case Command.run.name: try run(invocation)
     case Command.submit.name: try submit(invocation)
+    case Command.doctor.name: doctor(invocation)
     case Command.graph.name: try graph(invocation)
     case Command.validate.name: validate(invocation)
     case Command.format.name: format(invocation)

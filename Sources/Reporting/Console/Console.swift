@@ -74,7 +74,8 @@ package final class Console: RunObserver {
       }
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
     case .controlled(let note): changes.add(note, at: event.time)
-    case .outputGrew, .placed, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting,
+    case .placed(let operation, _, let place): ledger.place(operation, place)
+    case .outputGrew, .terminalTaken, .terminalReturned, .appended, .resolved, .waiting,
       .heldUp,
       .published, .retrying, .orphansFound, .outOfReach, .stopping, .reopened, .notice, .finished:
       break
@@ -134,7 +135,8 @@ package final class Console: RunObserver {
     case .began, .retrying, .orphansFound, .outOfReach, .waiting, .heldUp, .stopping, .notice:
       if case .began(let beginning) = event.kind { changes.begin(beginning.clock) }
       if mode.showsProgress { tell(event) }
-    case .published, .placed: break
+    case .placed(let operation, _, let place): ledger.place(operation, place)
+    case .published: break
     }
   }
 

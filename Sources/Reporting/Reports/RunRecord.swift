@@ -69,7 +69,8 @@ struct RunRecord {
       self.end = end
       wallTime = event.time
     case .ready(let operation): ledger.becameReady(operation, at: event.time)
-    case .outputGrew, .placed, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
+    case .placed(let operation, _, let place): ledger.place(operation, place)
+    case .outputGrew, .waiting, .heldUp, .published, .retrying, .orphansFound, .outOfReach,
       .stopping, .controlled, .notice, .terminalTaken, .terminalReturned:
       break
     }
@@ -126,6 +127,7 @@ extension RunRecord {
     if let decisive = settled.decisive {
       let limit = operations.limit(of: decisive.end, as: decisive.role, step.operation)
       sink.write(decisive.end, limit: limit, columns: .max)
+      sink.write(decisive.place)
     } else {
       sink.write(settled.reason(operations) ?? "")
     }

@@ -85,6 +85,7 @@ struct FailureBlock {
     }
     let limit = operations.limit(of: decisive.end, as: decisive.role, failure.operation)
     sink.write(decisive.end, limit: limit, columns: .max)
+    sink.write(decisive.place)
     if case .attempt = decisive.role {
       sink.write(attemptOf: decisive.role, limit: settings.retry.limit)
     }
@@ -191,5 +192,14 @@ struct FailureBlock {
     }
     sink.write("  ")
     screen.write([Piece("log"), Piece(oneLine(path), cut: .nothing), Piece(size)], at: 2)
+  }
+}
+
+extension ByteSink {
+  /// Writes `, job 12 on n3` about a command that did not run here.
+  func write(_ place: CommandPlace?) {
+    guard let place else { return }
+    write(", ")
+    write(oneLine(place.words))
   }
 }

@@ -30,6 +30,8 @@ struct CommandResult {
   let end: CommandEnd
   /// The file of its output; nil if there was none.
   var log: FileIdentity?
+  /// Where it ran, if that was not here.
+  var place: CommandPlace?
 }
 
 /// The first few operations of something in the order of their ends, and how many there are. Instances of
@@ -70,6 +72,7 @@ struct RunLedger {
   struct Running {
     let start: Nanoseconds
     var last: CommandResult?
+    var place: CommandPlace?
     var failedHook: CommandResult?
   }
 
@@ -126,8 +129,16 @@ struct RunLedger {
     if case .hook = command.role {
       if !command.end.isSuccess { running[operation]?.failedHook = command }
     } else {
+      var command = command
+      command.place = running[operation]?.place
       running[operation]?.last = command
+      running[operation]?.place = nil
     }
+  }
+
+  /// Remembers where the command of an operation is.
+  mutating func place(_ operation: OperationID, _ place: CommandPlace) {
+    running[operation]?.place = place
   }
 
   /// Settles an operation; nil for a group whose members stand for it.

@@ -69,6 +69,16 @@ struct Command: Sendable {
     options: Submission.passed + [Options.submitNothing, Options.stateDirectory],
     rest: "SBATCH-OPTION…")
 
+  static let doctor = Command(
+    name: "doctor", operands: "", operandCount: 0...0,
+    summary: "look whether this machine, or a cluster, has what runs need",
+    details: """
+      With '--executor slurm' the commands of Slurm, its controller and its limits are examined, and a
+      small job is submitted with the options of sbatch after '--'. It shows whether nodes see the state
+      directory and can run oprun. The exit status is 1 if something has failed.
+      """,
+    options: [Options.executor, Options.json, Options.stateDirectory], rest: "SBATCH-OPTION…")
+
   static let history = Command(
     name: "history", operands: "", operandCount: 0...0,
     summary: "list runs, the newest first",
@@ -298,7 +308,8 @@ struct Command: Sendable {
 
   static let all = [
     run, submit, resume, watch, status, pause, proceed, cancel, retry, set, history, show, logs,
-    report, analyze, prune, why, trace, graph, validate, format, test, list, schema, initialize,
+    report, analyze, prune, doctor, why, trace, graph, validate, format, test, list, schema,
+    initialize,
     completions, help,
   ]
 

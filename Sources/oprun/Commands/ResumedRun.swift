@@ -185,7 +185,9 @@ extension Tool {
   }
 
   /// What a run was asked for, to be recorded.
-  func request(_ invocation: Invocation, _ plan: Plan) -> RunRequest {
+  func request(
+    _ invocation: Invocation, _ plan: Plan, _ resumed: ResumedRun? = nil
+  ) -> RunRequest {
     let path = invocation.operands[0]
     var parameters: [ParameterArgument] = invocation.assignments(Options.param).map {
       ParameterArgument(name: $0.name, value: $0.value)
@@ -198,7 +200,16 @@ extension Tool {
     }
     return RunRequest(
       file: path == "-" ? nil : recordedPath(path), parameters: parameters,
-      steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs))
+      steps: Array(invocation.operands.dropFirst()), jobs: invocation.count(Options.jobs),
+      executor: executor(invocation, resumed))
+  }
+
+  /// Where steps run, if that is not left to the file: as the command line says, or as that of the run that is
+  /// resumed said.
+  func executor(_ invocation: Invocation, _ resumed: ResumedRun?) -> StepExecutor? {
+    let known = invocation.isGiven(Options.executor) ? nil : resumed?.earlier.request.executor
+    return known
+      ?? invocation.text(Options.executor).flatMap { StepExecutor(rawValue: $0) }
   }
 
   /// The path of a pipeline by which its runs are found again: relative if it is below here.

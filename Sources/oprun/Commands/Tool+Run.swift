@@ -119,7 +119,7 @@ extension Tool {
       selection: Array(invocation.operands.dropFirst()))
     let jobs = jobOptions(invocation)
     if jobs.usesInherited { options.automaticWidth = jobs.inherited.jobs }
-    options.executor = invocation.text(Options.executor).flatMap { StepExecutor(rawValue: $0) }
+    options.executor = executor(invocation, resumed)
     // What is watched runs here.
     if invocation.tracedStep != nil { options.executor = .local }
     options.memory = physicalMemory
@@ -214,7 +214,8 @@ extension Tool {
       options.tracedStep = invocation.tracedStep
       options.jobs = jobOptions(invocation)
       options.earlierJobs = resumed?.earlierJobs
-      var run = RecordedRun(plan: plan, directory: directory, request: request(invocation, plan))
+      var run = RecordedRun(
+        plan: plan, directory: directory, request: request(invocation, plan, resumed))
       run.masker = secrets.masker
       run.store = store
       run.isDurable = invocation.isOn(Options.durable)

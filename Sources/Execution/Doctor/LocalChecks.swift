@@ -1,0 +1,102 @@
+// Looks at what a run uses of the machine that it is on, and changes nothing.
+
+import CLinux
+import Diagnostics
+import Glibc
+import Processors
+
+/// The examination of this machine.
+package enum LocalChecks {
+  /// `state` is the path of the state directory.
+  package static func findings(state: String) -> [Finding] {
+    [
+      stateDirectory(state), processes, controlGroup, landlock, openFiles, builtinSteps, git,
+    ]
+  }
+
+  private static func stateDirectory(_ path: String) -> Finding {
+    let name = "state directory"
+    if access(path, F_OK) == 0 {
+      if access(path, W_OK | X_OK) == 0 {
+        return Finding(name, .ok, "\(quoted(path)) can be written")
+      }
+      return Finding(
+        name, .failed, "\(quoted(path)) cannot be written: \(SystemError.reason(errno))",
+        help: "--state-dir names another")
+    }
+    let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      .joined(separator: "/")
+    let place = path.hasPrefix("/") && parent.isEmpty ? "/" : parent.isEmpty ? "." : parent
+    if access(place, W_OK | X_OK) == 0 { return Finding(name, .ok, "\(quoted(path)) can be made") }
+    return Finding(
+      name, .failed, "\(quoted(path)) cannot be made: \(SystemError.reason(errno))",
+      help: "--state-dir names another")
+  }
+
+  /// The list of our children, by which processes are found that a command leaves behind (CONFIG_PROC_CHILDREN).
+  private static var processes: Finding {
+    access("/proc/self/task/\(getpid())/children", R_OK) == 0
+      ? Finding("processes", .ok, "what a step leaves behind is found and ended")
+      : Finding(
+        "processes", .warning, "/proc does not list children: what a step leaves behind may stay",
+        help: "mount /proc, with a kernel that has CONFIG_PROC_CHILDREN")
+  }
+
+  private static var controlGroup: Finding {
+    let name = "control group"
+    guard let own = ownControlGroup?.path else {
+      return Finding(
+        name, .warning,
+        "there is no cgroup v2: a process that hides well may outlive a killed oprun",
+        help: "this is usual in containers; a user session of systemd has one")
+    }
+    return access(own, W_OK) == 0 && access("\(own)/cgroup.procs", W_OK) == 0
+      ? Finding(name, .ok, "steps get one of their own")
+      : Finding(
+        name, .warning,
+        "\(quoted(own)) cannot be written: a process that hides well may outlive a killed oprun",
+        help: "a user session of systemd has one that can: systemd-run --user --scope oprun …")
+  }
+
+  private static var landlock: Finding {
+    let version = Int(clinux_landlock_version())
+    return version >= 3
+      ? Finding("confinement", .ok, "Landlock has version \(version): cached steps are confined")
+      : Finding(
+        "confinement", .warning,
+        version <= 0
+          ? "the kernel has no Landlock, or it is switched off: steps with 'cache' are not confined"
+          : "Landlock has version \(version), wanted 3 (Linux 6.2): steps with 'cache' are not confined",
+        help: "'lsm=' on the kernel's command line must name landlock")
+  }
+
+  private static var openFiles: Finding {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let count = Int(clamping: UInt64(limit.rlim_max))
+    let steps = max(0, count - 20) / DescriptorLimits.perCommand
+    if steps >= 64 {
+      return Finding("open files", .ok, "enough for \(min(steps, 1_000_000)) steps at once")
+    }
+    return Finding(
+      "open files", steps < 1 ? .failed : .warning,
+      "the hard limit of \(count) is enough for \(steps) steps at once", help: "raise it: ulimit -n"
+    )
+  }
+
+  private static var builtinSteps: Finding {
+    let program = neighbour(named: "oprun-steps")
+    return access(program, X_OK) == 0
+      ? Finding("built-in steps", .ok, "\(quoted(program)) is there")
+      : Finding(
+        "built-in steps", .warning, "there is no \(quoted(program)): download and image steps fail",
+        help: "put oprun-steps beside oprun")
+  }
+
+  private static var git: Finding {
+    isOnPath("git")
+      ? Finding("git", .ok, "--affected and watch find it")
+      : Finding(
+        "git", .warning, "there is no 'git': --affected cannot be used", help: "install git")
+  }
+}

@@ -1,0 +1,94 @@
+// `oprun doctor`: what runs need of this machine, and of a cluster.
+
+import Diagnostics
+import Execution
+import Plans
+import Reporting
+import RunFiles
+
+extension Tool {
+  func doctor(_ invocation: Invocation) -> Int32 {
+    let isOfSlurm = invocation.text(Options.executor) == StepExecutor.slurm.rawValue
+    if !isOfSlurm, let word = invocation.rest.first {
+      say(
+        "\(quoted(word)) is an option for sbatch, and nothing is submitted",
+        help: "add '--executor slurm'")
+      return ExitStatus.usage
+    }
+    var report = DoctorReport(output, isJSON: invocation.isOn(Options.json))
+    report.add(LocalChecks.findings(state: stateDirectory(invocation)))
+    if isOfSlurm { examineSlurm(invocation, &report) }
+    report.end()
+    return report.hasFailed ? ExitStatus.unhealthy : ExitStatus.success
+  }
+
+  private func examineSlurm(_ invocation: Invocation, _ report: inout DoctorReport) {
+    let checks = SlurmChecks(options: invocation.rest)
+    report.add(checks.findings())
+    if report.hasFailed { return }
+    do throws(StateFailure) {
+      let path = stateDirectory(invocation)
+      guard let here = try? currentFolder() else { return }
+      let whole = path.hasPrefix("/") ? path : "\(here)/\(path)"
+      report.add(checks.job(in: try StateDirectory(path: whole).make()))
+    } catch {
+      say(error.message, help: error.help)
+      report.hasFailed = true
+    }
+  }
+}
+
+/// What is said, line by line, because a job may take a while.
+private struct DoctorReport {
+  private let output: ByteSink
+  private let isJSON: Bool
+  private var findings: [Finding] = []
+  var hasFailed = false
+
+  init(_ output: ByteSink, isJSON: Bool) {
+    self.output = output
+    self.isJSON = isJSON
+  }
+
+  mutating func add(_ more: [Finding]) {
+    findings += more
+    if more.contains(where: { $0.verdict == .failed }) { hasFailed = true }
+    if isJSON { return }
+    for finding in more { write(finding) }
+    output.flush()
+  }
+
+  private func write(_ finding: Finding) {
+    let word = finding.verdict.rawValue
+    output.write(word + String(repeating: " ", count: 9 - word.utf8.count))
+    output.write("\(finding.subject): \(finding.words)\n")
+    if let help = finding.help { output.write("         help: \(help)\n") }
+  }
+
+  func end() {
+    if isJSON { return writeJSON() }
+    let failed = findings.count { $0.verdict == .failed }
+    let warnings = findings.count { $0.verdict == .warning }
+    let words = [(failed, "failed"), (warnings, warnings == 1 ? "warning" : "warnings")]
+      .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    output.write(words.isEmpty ? "everything is there\n" : words.joined(separator: ", ") + "\n")
+  }
+
+  private func writeJSON() {
+    output.write("{\"ok\":\(!hasFailed),\"checks\":")
+    output.write(jsonList: findings) { finding in
+      output.write("{\"subject\":")
+      output.write(json: finding.subject)
+      output.write(",\"verdict\":")
+      output.write(json: finding.verdict.rawValue)
+      output.write(",\"words\":")
+      output.write(json: finding.words)
+      if let help = finding.help {
+        output.write(",\"help\":")
+        output.write(json: help)
+      }
+      output.write("}")
+    }
+    output.write("}\n")
+  }
+}
