@@ -18,7 +18,7 @@ package struct CacheDigest: Hashable, Sendable {
   }
 
   /// A part of it is as good as all: it is as random as a hash can be.
-  package func hash(into hasher: inout Hasher) { hasher.combine(first) }
+  package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: first) ^ seed }
 
   /// Its four parts, for storing.
   var words: (UInt64, UInt64, UInt64, UInt64) { (first, second, third, fourth) }

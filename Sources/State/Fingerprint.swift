@@ -35,10 +35,11 @@ struct Digest {
 
   /// 63 bits of it, never 0, which stands for none.
   mutating func finish() -> Int {
-    var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    ccrypto_sha256_final(&context, &bytes)
-    let number = bytes[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-    return max(1, Int(number >> 1))
+    var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    withUnsafeMutableBytes(of: &words) { bytes in
+      ccrypto_sha256_final(&context, bytes.bindMemory(to: UInt8.self).baseAddress)
+    }
+    return max(1, Int(words.0.bigEndian >> 1))
   }
 }
 

@@ -152,6 +152,10 @@ ssize_t clinux_splice(int from, int to, int64_t *to_offset, size_t count);
 // Enlarges a pipe; failure does no harm.
 void clinux_set_pipe_size(int pipe, int size);
 
+// Gets the memory that every run writes to from the kernel at once, instead of page by page when it is touched:
+// the variables of the program, and the beginning of the heap.
+void clinux_touch_memory(void);
+
 // Marks all descriptors from `first` on as close-on-exec.
 void clinux_close_on_exec_from(int first);
 
