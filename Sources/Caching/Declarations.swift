@@ -52,7 +52,7 @@ package struct Declarations {
   /// True if a step declares nothing, so that any file may count.
   package let areIncomplete: Bool
   private let all: [Declaration]
-  private let madePaths: Set<String>
+  private let madePaths: Set<PathName>
   private let madePatterns: [FilePattern]
 
   package init(_ plan: Plan, workspace: String) {
@@ -74,7 +74,7 @@ package struct Declarations {
     self.areIncomplete = areIncomplete
     inputs = Array(Set(all.flatMap(\.inputs)))
     let made = Set(all.flatMap { $0.outputs + $0.scratch })
-    madePaths = Set(made.lazy.filter(\.isPlain).map(\.fixedPath))
+    madePaths = Set(made.lazy.filter(\.isPlain).map { PathName($0.fixedPath) })
     madePatterns = made.filter { !$0.isPlain }
   }
 
@@ -84,11 +84,11 @@ package struct Declarations {
     if madePaths.isEmpty { return false }
     var path = path[...]
     while !path.isEmpty {
-      if madePaths.contains(String(path)) { return true }
-      guard let slash = path.lastIndex(of: "/") else { return false }
+      if madePaths.contains(PathName(path)) { return true }
+      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return false }
       path = path[..<slash]
     }
-    return madePaths.contains("/")
+    return madePaths.contains(PathName("/"))
   }
 
   /// Whether a step declares that it reads a file.
