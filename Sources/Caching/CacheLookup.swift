@@ -48,6 +48,8 @@ package final class CacheLookup {
   package internal(set) var result: CacheDigest?
   /// Why nothing is known of its result, and the next one will not be kept.
   package var fault: CacheFault?
+  /// Why its outputs were not put back.
+  package var refusal: CacheFault?
 
   init(
     _ step: String, name: CacheDigest, _ settings: CacheSettings, directory: String,
@@ -69,7 +71,12 @@ package final class CacheLookup {
       restored = files
       if files == nil { isMissing = true }
     case .fault(let fault):
-      if inputs == nil { self.fault = fault } else { isMissing = true }
+      if inputs == nil {
+        self.fault = fault
+      } else {
+        isMissing = true
+        refusal = fault
+      }
     case .transferred(let end): isMissing = end != .done
     case .tool, .kept: preconditionFailure("an answer to another question")
     }
@@ -108,13 +115,18 @@ extension CacheLookup {
     if published.contains(where: \.isMasked) {
       throw CacheFault("one of its outputs holds a secret")
     }
-    let read = Set(after.lazy.filter { !$0.isOnlyListed && $0.kind != .absent }.map(\.path))
-    if let both = outputs.first(where: { $0.kind != .directory && read.contains($0.path) }) {
+    let read = Set(
+      after.lazy.filter { !$0.isOnlyListed && $0.kind != .absent }.map { PathName($0.path) })
+    if let both = outputs.first(where: { $0.kind != .directory && read.contains(PathName($0.path)) }
+    ) {
       throw CacheFault(
         "\(quoted(both.path)) is both an input and an output; '!' takes a file out of the inputs")
     }
     if StepDescription.key(description.digest, after) != key {
       throw CacheFault("input \(quoted(changedInput(after))) changed while it ran")
+    }
+    if let input = firstReplaced(inputs ?? [], after) {
+      throw CacheFault("input \(quoted(input)) was written or replaced while it ran")
     }
     var stored = StoredResult()
     stored.step = step
@@ -130,6 +142,17 @@ extension CacheLookup {
   }
 }
 
+/// The first file that is not the one it was, though it may have the same content: what it held meanwhile is unknown.
+/// The stamps of directories do not count, because outputs may be made there.
+private func firstReplaced(_ before: [FileEntry], _ after: [FileEntry]) -> String? {
+  func stamps(_ entries: [FileEntry]) -> [FileEntry] {
+    entries.filter { !$0.isOnlyListed && ($0.kind == .file || $0.kind == .link) }
+  }
+  for (old, new) in zip(stamps(before), stamps(after))
+  where !old.stamp.isOfSameChange(as: new.stamp) { return new.path }
+  return nil
+}
+
 /// A file that is not what it was.
 package struct ChangedFile: Hashable {
   package enum Kind: Sendable { case added, removed, changed }
@@ -140,10 +163,10 @@ package struct ChangedFile: Hashable {
 
 /// The files that differ, by path.
 func changedFiles(_ before: [FileEntry], _ after: [FileEntry]) -> [ChangedFile] {
-  func keyed(_ entries: [FileEntry]) -> [String: CacheDigest] {
-    var digests: [String: DigestBuilder] = [:]
+  func keyed(_ entries: [FileEntry]) -> [PathName: CacheDigest] {
+    var digests: [PathName: DigestBuilder] = [:]
     for entry in entries where !entry.isOnlyListed && entry.kind != .absent {
-      entry.add(to: &digests[entry.path, default: DigestBuilder()])
+      entry.add(to: &digests[PathName(entry.path), default: DigestBuilder()])
     }
     return digests.mapValues { builder in
       var builder = builder
@@ -153,10 +176,11 @@ func changedFiles(_ before: [FileEntry], _ after: [FileEntry]) -> [ChangedFile] 
   let old = keyed(before)
   let new = keyed(after)
   var changes: [ChangedFile] = []
-  for path in Set(old.keys).union(new.keys).sorted() where old[path] != new[path] {
+  let paths = Set(old.keys).union(new.keys).sorted { $0.text.precedesByBytes($1.text) }
+  for path in paths where old[path] != new[path] {
     let kind: ChangedFile.Kind =
       old[path] == nil ? .added : new[path] == nil ? .removed : .changed
-    changes.append(ChangedFile(path: path, kind: kind))
+    changes.append(ChangedFile(path: path.text, kind: kind))
   }
   return changes
 }

@@ -38,7 +38,7 @@ package final class CacheReview {
   private let runsTools: Bool
   private var work: CacheWork
   /// Files that would be restored, by their paths from where oprun was started.
-  private var restored: [String: FileEntry] = [:]
+  private var restored: [PathName: FileEntry] = [:]
   private var verdicts: [OperationID: (verdict: CacheVerdict, result: CacheDigest?)] = [:]
 
   /// Without tools, they are taken to say what they said the last time.
@@ -118,7 +118,8 @@ package final class CacheReview {
 
   private func noteRestored(_ lookup: CacheLookup) {
     for entry in lookup.candidate?.files ?? [] {
-      restored[lookup.directory.isEmpty ? entry.path : joined(lookup.directory, entry.path)] = entry
+      let path = lookup.directory.isEmpty ? entry.path : joined(lookup.directory, entry.path)
+      restored[PathName(path)] = entry
     }
   }
 
@@ -130,12 +131,13 @@ package final class CacheReview {
     let excluded = lookup.settings.inputs.filter { $0.hasPrefix("!") }.map {
       FilePattern(String($0.dropFirst()))
     }
-    for (path, entry) in restored where path.hasPrefix(prefix) && entry.kind == .file {
-      let own = String(path.dropFirst(prefix.utf8.count))
+    for (path, entry) in restored
+    where path.text.utf8.starts(with: prefix.utf8) && entry.kind == .file {
+      let own = String(Substring(path.text.utf8.dropFirst(prefix.utf8.count)))
       guard patterns.contains(where: { $0.covers(own) }),
         !excluded.contains(where: { $0.covers(own) })
       else { continue }
-      entries.removeAll { $0.path == own && !$0.isOnlyListed }
+      entries.removeAll { $0.path.hasSameBytes(as: own) && !$0.isOnlyListed }
       entries.append(entry.moved(to: own))
     }
     return .inspected(

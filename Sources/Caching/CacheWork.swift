@@ -51,6 +51,22 @@ package struct CacheWork {
     return root
   }
 
+  /// Throws if links lead the directory of a step out of the one that oprun was started in.
+  private func checkPlace(of directory: String) throws(CacheFault) {
+    if directory.isEmpty { return }
+    guard let place = Self.resolved(directory), let workspace = Self.resolved(".") else {
+      throw .unreadable(directory, errno)
+    }
+    if workspace == "/" || (place + "/").utf8.starts(with: (workspace + "/").utf8) { return }
+    _ = try OutputFolders(AT_FDCWD).enter(directory)
+  }
+
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+
   private mutating func inspect(
     _ patterns: [String], in root: Int32, _ directory: String, _ known: [FileEntry],
     followsLinks: Bool = true
@@ -70,19 +86,20 @@ package struct CacheWork {
     guard let cache else { return .restored(nil, hasChanged: false) }
     let root = try open(directory)
     defer { Glibc.close(root) }
+    try checkPlace(of: directory)
     let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
     var result = ResultFiles(root, cache)
     guard try result.restore(files, over: now.filter { !$0.isOnlyListed }) else {
       return .restored(nil, hasChanged: result.hasChanged)
     }
-    let wanted = Set(files.map(\.path))
+    let wanted = Set(files.map { PathName($0.path) })
     copies = result.copies
     defer { copies = [:] }
     let restored =
       result.hasChanged
       ? try inspect(patterns, in: root, directory, [], followsLinks: false) : now
     return .restored(
-      restored.filter { wanted.contains($0.path) && !$0.isOnlyListed },
+      restored.filter { wanted.contains(PathName($0.path)) && !$0.isOnlyListed },
       hasChanged: result.hasChanged)
   }
 
@@ -96,7 +113,9 @@ package struct CacheWork {
       let now = try inspect(patterns, in: root, directory, known, followsLinks: false)
       let changes = changedFiles(files, now)
       let lost = changes.filter { change in
-        guard let file = files.first(where: { $0.path == change.path }), file.kind == .file else {
+        guard let file = files.first(where: { $0.path.hasSameBytes(as: change.path) }),
+          file.kind == .file
+        else {
           return false
         }
         return cache?.holds(file.digest) != true
@@ -111,6 +130,7 @@ package struct CacheWork {
     guard let cache else { throw CacheFault("there is no cache") }
     let root = try open(job.directory)
     defer { Glibc.close(root) }
+    if !job.outputs.isEmpty { try checkPlace(of: job.directory) }
     var outputs: [FileEntry] = []
     for pattern in job.outputs {
       let found = try inspect([pattern], in: root, job.directory, [], followsLinks: false)
@@ -118,8 +138,8 @@ package struct CacheWork {
       guard found.contains(where: { $0.kind != .absent }) else {
         throw CacheFault("output \(quoted(pattern)) does not exist")
       }
-      let paths = Set(outputs.map(\.path))
-      outputs += found.filter { !paths.contains($0.path) }
+      let paths = Set(outputs.map { PathName($0.path) })
+      outputs += found.filter { !paths.contains(PathName($0.path)) }
     }
     outputs.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
     try ResultFiles(root, cache).keep(outputs)

@@ -9,7 +9,7 @@ package struct ChangedPaths {
   package let folders: [String]
 
   package init(_ files: some Sequence<String>, folders: [String] = []) {
-    self.files = Set(files).sorted(by: Self.isBefore)
+    self.files = Set(files.map { PathName($0) }).map(\.text).sorted(by: Self.isBefore)
     self.folders = folders
   }
 
@@ -47,7 +47,7 @@ package struct ChangedPaths {
 
   private func contains(_ path: String) -> Bool {
     let index = firstIndex(notBefore: path)
-    return index < files.count && files[index] == path
+    return index < files.count && files[index].hasSameBytes(as: path)
   }
 
   /// Those in a directory and below it.

@@ -38,6 +38,12 @@ struct FileStamp: Hashable {
   /// Makes it one that no file has, so that the file is read the next time.
   mutating func distrust() { size = -1 }
 
+  /// Whether nothing has been done to the file between two stamps, settled or not.
+  func isOfSameChange(as other: FileStamp) -> Bool {
+    changed == other.changed && modified == other.modified && number == other.number
+      && device == other.device
+  }
+
   /// The time that files are stamped with.
   static var now: Int {
     var clock = timespec()
@@ -73,6 +79,19 @@ package struct FileEntry: Hashable {
   init(_ path: String, _ kind: Kind) {
     self.path = path
     self.kind = kind
+  }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.path.hasSameBytes(as: right.path) && left.kind == right.kind
+      && left.isBehindLink == right.isBehindLink && left.isOnlyListed == right.isOnlyListed
+      && left.stamp == right.stamp && left.digest == right.digest
+      && left.target.hasSameBytes(as: right.target)
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combineBytes(of: path)
+    hasher.combine(stamp)
+    hasher.combine(digest)
   }
 
   func moved(to path: String) -> FileEntry {

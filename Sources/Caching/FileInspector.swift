@@ -2,7 +2,6 @@
 
 import Diagnostics
 import Glibc
-import RunFiles
 
 /// Why it cannot be known what a step depends on, or what it made.
 package struct CacheFault: Error, Hashable {
@@ -37,7 +36,7 @@ struct FolderIdentity: Hashable {
 struct FileInspector {
   let root: Int32
   /// The content of files by their stamps.
-  typealias Known = [String: (stamp: FileStamp, digest: CacheDigest)]
+  typealias Known = [PathName: (stamp: FileStamp, digest: CacheDigest)]
   private(set) var known: Known
   /// The content of files that were written a moment ago, so that their stamps are not settled.
   var copies: Known = [:]
@@ -46,7 +45,7 @@ struct FileInspector {
   private let followsLinks: Bool
   private var excluded: [FilePattern] = []
   private var entries: [FileEntry] = []
-  private var visited: Set<String> = []
+  private var visited: Set<PathName> = []
   /// The directories around the one that is being read, behind links.
   private var around: [FolderIdentity] = []
   private let moment = FileStamp.now
@@ -62,7 +61,7 @@ struct FileInspector {
   /// Takes the digests of files that have the same stamps still.
   mutating func learn(_ entries: [FileEntry]) {
     for entry in entries where entry.kind == .file {
-      known[entry.path] = (entry.stamp, entry.digest)
+      known[PathName(entry.path)] = (entry.stamp, entry.digest)
     }
   }
 
@@ -84,13 +83,15 @@ struct FileInspector {
   }
 
   private var sortedEntries: [FileEntry] {
-    var unique: Set<String> = []
+    var unique: Set<PathName> = []
     let sorted = entries.sorted { left, right in
-      if left.path == right.path { return left.rank < right.rank }
-      return left.path.utf8.lexicographicallyPrecedes(right.path.utf8)
+      if left.path.hasSameBytes(as: right.path) { return left.rank < right.rank }
+      return left.path.precedesByBytes(right.path)
     }
     // A directory of which everything counts hides that it was looked through.
-    return sorted.filter { unique.insert("\($0.isBehindLink ? 1 : 0)\($0.path)").inserted }
+    return sorted.filter {
+      unique.insert(PathName("\($0.isBehindLink ? 1 : 0)\($0.path)")).inserted
+    }
   }
 
   private func isExcluded(_ path: String) -> Bool {
@@ -160,7 +161,12 @@ struct FileInspector {
     var entry = FileEntry(path, .directory)
     entry.stamp = stamp(status)
     entries.append(entry)
-    for name in try names(in: path) {
+    let listing = try listing(of: path)
+    for name in listing.odd {
+      let inner = path == "." ? name.lossy : "\(path)/\(name.lossy)"
+      if !isExcluded(inner) { throw name.fault(in: path) }
+    }
+    for name in listing.names {
       let inner = path == "." ? name : "\(path)/\(name)"
       guard !isExcluded(inner), let status = try self.status(inner) else { continue }
       if FileEntry.Kind(status.st_mode) == .directory {
@@ -178,7 +184,8 @@ struct FileInspector {
   private mutating func search(
     _ path: String, _ pattern: ArraySlice<String>
   ) throws(CacheFault) {
-    guard let name = pattern.first, visited.insert("\(pattern.count) \(path)").inserted else {
+    guard let name = pattern.first, visited.insert(PathName("\(pattern.count) \(path)")).inserted
+    else {
       return
     }
     let rest = pattern.dropFirst()
@@ -187,7 +194,11 @@ struct FileInspector {
       return try search(path + name + "/", rest)
     }
     if name == "**", !rest.isEmpty { try search(path, rest) }
-    for entry in try listed(path) {
+    let listing = try listed(path)
+    for odd in listing.odd where odd.isMatched(by: name) && !isExcluded(path + odd.lossy) {
+      throw odd.fault(in: path.isEmpty ? "." : path)
+    }
+    for entry in listing.names {
       if name == "**" {
         guard !entry.hasPrefix("."), !isExcluded(path + entry) else { continue }
         if try isFolder(path + entry) {
@@ -206,21 +217,21 @@ struct FileInspector {
   }
 
   /// The names in a directory, which is noted; empty if there is none.
-  private mutating func listed(_ path: String) throws(CacheFault) -> [String] {
+  private mutating func listed(_ path: String) throws(CacheFault) -> FolderListing {
     let folder = path.isEmpty ? "." : path == "/" ? path : String(path.dropLast())
     guard let status = try status(folder, followsLinks: true) else {
       var entry = FileEntry(folder, .absent)
       entry.isOnlyListed = true
       entries.append(entry)
-      return []
+      return FolderListing()
     }
     let kind = FileEntry.Kind(status.st_mode)
-    guard kind == .directory, FolderIdentity(status) != hidden else { return [] }
+    guard kind == .directory, FolderIdentity(status) != hidden else { return FolderListing() }
     var entry = FileEntry(folder, .directory)
     entry.isOnlyListed = true
     entry.stamp = stamp(status)
     entries.append(entry)
-    return try names(in: folder)
+    return try listing(of: folder)
   }
 
   private mutating func addFile(_ path: String) throws(CacheFault) {
@@ -242,14 +253,14 @@ struct FileInspector {
     return stamp
   }
 
-  private func names(in path: String) throws(CacheFault) -> [String] {
+  private func listing(of path: String) throws(CacheFault) -> FolderListing {
     let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {
-      if Errno(errno).meansAbsent { return [] }
+      if Errno(errno).meansAbsent { return FolderListing() }
       throw .unreadable(path, errno)
     }
-    guard let names = namesOfFiles(owning: folder) else { throw .unreadable(path, errno) }
-    return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    guard let listing = FolderListing(owning: folder) else { throw .unreadable(path, errno) }
+    return listing
   }
 
   private func target(of path: String) throws(CacheFault) -> String {
@@ -260,11 +271,11 @@ struct FileInspector {
   }
 
   private mutating func hash(_ entry: inout FileEntry, _ status: stat) throws(CacheFault) {
-    if let copy = copies[entry.path], copy.stamp == FileStamp(status) {
+    if let copy = copies[PathName(entry.path)], copy.stamp == FileStamp(status) {
       entry.digest = copy.digest
       return
     }
-    if let known = known[entry.path], known.stamp == entry.stamp {
+    if let known = known[PathName(entry.path)], known.stamp == entry.stamp {
       entry.digest = known.digest
       return
     }
@@ -279,7 +290,7 @@ struct FileInspector {
     guard fstat(file, &after) == 0 else { throw .unreadable(entry.path, errno) }
     entry.stamp = stamp(after)
     if FileStamp(before) != FileStamp(after) { entry.stamp.distrust() }
-    known[entry.path] = (entry.stamp, entry.digest)
+    known[PathName(entry.path)] = (entry.stamp, entry.digest)
   }
 }
 

@@ -12,17 +12,15 @@ package struct FilePattern: Hashable {
 
   package init(_ text: String) {
     self.init(
-      text.split(separator: "/").map(String.init).filter { $0 != "." },
-      isAbsolute: text.hasPrefix("/"))
+      Self.parts(of: text), isAbsolute: Self.isAbsolute(text))
   }
 
   /// A pattern as an absolute one. A relative pattern starts at the directory, which is absolute, too;
   /// `..` takes the name before it away.
   package init(_ text: String, below directory: String) {
     var names: [String] = []
-    for name in (text.hasPrefix("/") ? text : "\(directory)/\(text)").split(separator: "/")
-    where name != "." {
-      if name == ".." { _ = names.popLast() } else { names.append(String(name)) }
+    for name in Self.parts(of: Self.isAbsolute(text) ? text : "\(directory)/\(text)") {
+      if name == ".." { _ = names.popLast() } else { names.append(name) }
     }
     self.init(names, isAbsolute: true)
   }
@@ -46,33 +44,45 @@ package struct FilePattern: Hashable {
 
   /// Whether the path, or a directory that it is in, matches.
   package func covers(_ path: String) -> Bool {
-    guard path.hasPrefix("/") == isAbsolute else { return false }
+    guard Self.isAbsolute(path) == isAbsolute else { return false }
     return covers(names[...], Self.parts(of: path)[...])
   }
 
   /// Whether it covers an absolute path. A relative pattern starts at the directory.
   package func covers(_ path: String, below directory: String) -> Bool {
     if isAbsolute { return covers(path) }
-    guard path.hasPrefix(directory + "/") else { return false }
-    return covers(String(path.dropFirst(directory.count + 1)))
+    guard path.utf8.starts(with: (directory + "/").utf8) else { return false }
+    return covers(String(Substring(path.utf8.dropFirst(directory.utf8.count + 1))))
   }
 
   /// Whether it finds a file of that path, if there is one: a path finds everything in a directory, a
   /// pattern with wildcards finds only what it matches itself.
   package func finds(_ path: String) -> Bool {
     if isPlain { return covers(path) }
-    guard path.hasPrefix("/") == isAbsolute else { return false }
+    guard Self.isAbsolute(path) == isAbsolute else { return false }
     return finds(names[...], Self.parts(of: path)[...])
   }
 
   /// Whether it may find something in a directory of that path, or in one that is in it.
   package func reaches(into folder: String) -> Bool {
-    guard folder.hasPrefix("/") == isAbsolute else { return false }
+    guard Self.isAbsolute(folder) == isAbsolute else { return false }
     return reaches(names[...], Self.parts(of: folder)[...])
   }
 
+  private static func isAbsolute(_ path: String) -> Bool { path.utf8.first == UInt8(ascii: "/") }
+
+  package static func == (left: Self, right: Self) -> Bool {
+    left.isAbsolute == right.isAbsolute
+      && left.names.elementsEqual(right.names) { $0.hasSameBytes(as: $1) }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(isAbsolute)
+    for name in names { hasher.combineBytes(of: name) }
+  }
+
   private static func parts(of path: String) -> [String] {
-    path.split(separator: "/").map(String.init).filter { $0 != "." }
+    path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }.filter { $0 != "." }
   }
 
   private func covers(_ pattern: ArraySlice<String>, _ parts: ArraySlice<String>) -> Bool {

@@ -3,50 +3,50 @@
 
 struct PatternIndex {
   /// Those that are paths.
-  private var plain: Set<String> = []
+  private var plain: Set<PathName> = []
   /// Those with wildcards, by the directory that their matches are below.
-  private var wild: [String: [FilePattern]] = [:]
+  private var wild: [PathName: [FilePattern]] = [:]
   /// The directories that lead to those that are paths, and to the directories of the others.
-  private var waysToPlain: Set<String> = []
-  private var waysToWild: Set<String> = []
+  private var waysToPlain: Set<PathName> = []
+  private var waysToWild: Set<PathName> = []
 
   init(_ patterns: [FilePattern]) {
     for pattern in Set(patterns) {
       let path = pattern.fixedPath
       if pattern.isPlain {
-        plain.insert(path)
+        plain.insert(PathName(path))
         Self.addWays(to: path, &waysToPlain)
       } else {
-        wild[path, default: []].append(pattern)
+        wild[PathName(path), default: []].append(pattern)
         Self.addWays(to: path, &waysToWild)
       }
     }
   }
 
-  private static func addWays(to path: String, _ ways: inout Set<String>) {
+  private static func addWays(to path: String, _ ways: inout Set<PathName>) {
     for folder in FoldersAround(path).dropFirst()
-    where !ways.insert(String(folder)).inserted { return }
+    where !ways.insert(PathName(folder)).inserted { return }
   }
 
   func covers(_ path: String) -> Bool {
     coversPlainly(path)
       || !wild.isEmpty
         && FoldersAround(path).contains { folder in
-          wild[String(folder)]?.contains { $0.covers(path) } == true
+          wild[PathName(folder)]?.contains { $0.covers(path) } == true
         }
   }
 
   func coversPlainly(_ path: String) -> Bool {
-    !plain.isEmpty && FoldersAround(path).contains { plain.contains(String($0)) }
+    !plain.isEmpty && FoldersAround(path).contains { plain.contains(PathName($0)) }
   }
 
   /// Whether one may find something in a directory, or in one that is in it.
   func reaches(into folder: String, onlyPlainly: Bool) -> Bool {
-    if waysToPlain.contains(folder) || coversPlainly(folder) { return true }
+    if waysToPlain.contains(PathName(folder)) || coversPlainly(folder) { return true }
     if onlyPlainly || wild.isEmpty { return false }
-    return waysToWild.contains(folder)
+    return waysToWild.contains(PathName(folder))
       || FoldersAround(folder).contains { around in
-        wild[String(around)]?.contains { $0.reaches(into: folder) } == true
+        wild[PathName(around)]?.contains { $0.reaches(into: folder) } == true
       }
   }
 }
@@ -62,7 +62,9 @@ private struct FoldersAround: Sequence, IteratorProtocol {
     rest =
       path == "/"
       ? nil
-      : path.lastIndex(of: "/").map { $0 == path.startIndex ? path[...$0] : path[..<$0] }
+      : path.utf8.lastIndex(of: UInt8(ascii: "/")).map {
+        $0 == path.startIndex ? path[...$0] : path[..<$0]
+      }
     return path
   }
 }

@@ -13,10 +13,12 @@ struct ResultFiles {
   /// The contents that were checked while they were copied, and the stamps of the copies.
   private(set) var copies: FileInspector.Known = [:]
   private var temporaryCount = 0
+  private let folders: OutputFolders
 
   init(_ root: Int32, _ cache: CacheFolder) {
     self.root = root
     self.cache = cache
+    folders = OutputFolders(root)
   }
 
   // MARK: Keeping
@@ -24,6 +26,7 @@ struct ResultFiles {
   /// Keeps every file; throws if one changes meanwhile.
   func keep(_ files: [FileEntry]) throws(CacheFault) {
     for entry in files {
+      _ = try folders.enter(OutputFolders.split(entry.path).folder)
       switch entry.kind {
       case .file: if !cache.holds(entry.digest) { try keep(entry) }
       case .special:
@@ -34,8 +37,8 @@ struct ResultFiles {
   }
 
   private func keep(_ entry: FileEntry) throws(CacheFault) {
-    let file = openat(
-      root, entry.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+    let (folder, name) = try place(of: entry.path)
+    let file = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else { throw .unreadable(entry.path, errno) }
     defer { close(file) }
     let digest = try cache.store(file, entry.path)
@@ -50,24 +53,27 @@ struct ResultFiles {
   mutating func restore(
     _ files: [FileEntry], over now: [FileEntry]
   ) throws(CacheFault) -> Bool {
-    let present = Dictionary(now.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
-    let different = files.filter { !$0.isSame(as: present[$0.path]) }
+    let present = Dictionary(
+      now.map { (PathName($0.path), $0) }, uniquingKeysWith: { first, _ in first })
+    let different = files.filter { !$0.isSame(as: present[PathName($0.path)]) }
     var contents: [(entry: FileEntry, size: Int)] = []
     for entry in different where entry.kind == .file {
       let size = cache.size(of: entry.digest)
       if size < 0 { return false }
       contents.append((entry, size))
     }
-    let wanted = Set(files.map(\.path))
-    let trees = Set(files.lazy.filter { $0.kind == .directory }.map(\.path))
-    for entry in now.reversed() where !wanted.contains(entry.path) && entry.isWithin(trees) {
+    let wanted = Set(files.map { PathName($0.path) })
+    let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
+    try check(files, over: now, present)
+    for entry in now.reversed()
+    where !wanted.contains(PathName(entry.path)) && entry.isWithin(trees) {
       try remove(entry.path)
     }
     if !different.isEmpty { hasChanged = true }
     var isWhole = false
     defer { setPermissions(of: files, over: present, isWhole: isWhole) }
     for entry in different where entry.kind != .file {
-      guard try put(entry, over: present[entry.path]) else { return false }
+      guard try put(entry, over: present[PathName(entry.path)]) else { return false }
     }
     guard try putFiles(contents, over: present) else { return false }
     isWhole = true
@@ -77,11 +83,14 @@ struct ResultFiles {
   /// Called last, because nothing can be put into a directory that is read-only. If something was missing, the step
   /// will write there.
   private mutating func setPermissions(
-    of files: [FileEntry], over present: [String: FileEntry], isWhole: Bool
+    of files: [FileEntry], over present: [PathName: FileEntry], isWhole: Bool
   ) {
     for entry in files.reversed()
-    where entry.kind == .directory && present[entry.path]?.permissions != entry.permissions {
-      fchmodat(root, entry.path, entry.permissions | (isWhole ? 0 : S_IRWXU), 0)
+    where entry.kind == .directory
+      && present[PathName(entry.path)]?.permissions != entry.permissions
+    {
+      guard let (folder, name) = try? place(of: entry.path) else { continue }
+      fchmodat(folder, name, entry.permissions | (isWhole ? 0 : S_IRWXU), AT_SYMLINK_NOFOLLOW)
       hasChanged = true
     }
   }
@@ -89,29 +98,56 @@ struct ResultFiles {
   /// Much is divided among processes. What another process could not put back is done here, so that the reason is
   /// known.
   private mutating func putFiles(
-    _ files: [(entry: FileEntry, size: Int)], over present: [String: FileEntry]
+    _ files: [(entry: FileEntry, size: Int)], over present: [PathName: FileEntry]
   ) throws(CacheFault) -> Bool {
     var helpers = RestoreHelpers(files.map(\.size))
     helpers.start { place in
       let entry = files[place].entry
-      guard (try? put(entry, over: present[entry.path])) == true else { return nil }
-      return copies.removeValue(forKey: entry.path)?.stamp
+      guard (try? put(entry, over: present[PathName(entry.path)])) == true else { return nil }
+      return copies.removeValue(forKey: PathName(entry.path))?.stamp
     }
     defer { helpers.end() }
     for place in files.indices where helpers.owner(of: place) == nil {
       let entry = files[place].entry
-      guard try put(entry, over: present[entry.path]) else { return false }
+      guard try put(entry, over: present[PathName(entry.path)]) else { return false }
     }
     helpers.wait()
     for place in files.indices where helpers.owner(of: place) != nil {
       let entry = files[place].entry
       if let stamp = helpers.stamp(of: place) {
-        copies[entry.path] = (stamp, entry.digest)
+        copies[PathName(entry.path)] = (stamp, entry.digest)
       } else {
-        guard try put(entry, over: present[entry.path]) else { return false }
+        guard try put(entry, over: present[PathName(entry.path)]) else { return false }
       }
     }
     return true
+  }
+
+  /// Finds out before anything is changed that nothing that is not the step's is in the way.
+  private func check(
+    _ files: [FileEntry], over now: [FileEntry], _ present: [PathName: FileEntry]
+  ) throws(CacheFault) {
+    let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
+    for entry in files
+    where !entry.isSame(as: present[PathName(entry.path)]) && !entry.isWithin(trees) {
+      _ = try folders.enter(OutputFolders.split(entry.path).folder)
+      guard entry.kind == .file || entry.kind == .link,
+        present[PathName(entry.path)]?.kind == .directory
+      else { continue }
+      let own: Set = [PathName(entry.path)]
+      if now.contains(where: { $0.isWithin(own) }) {
+        throw CacheFault("\(quoted(entry.path)) is a directory that is not empty")
+      }
+    }
+  }
+
+  /// The directory that a path is in, which must be there, and the name in it.
+  private func place(
+    of path: String, making: Bool = false
+  ) throws(CacheFault) -> (folder: Int32, name: String) {
+    let (folder, name) = OutputFolders.split(path)
+    if let number = try folders.enter(folder, making: making) { return (number, name) }
+    throw CacheFault("\(quoted(folder)) does not exist")
   }
 
   private mutating func put(
@@ -123,16 +159,16 @@ struct ResultFiles {
     case .directory:
       if now?.kind == .directory { return true }
       if now != nil { try remove(entry.path) }
-      try makeFolders(for: entry.path)
-      guard mkdirat(root, entry.path, 0o700) == 0 || errno == EEXIST else {
+      let (folder, name) = try place(of: entry.path, making: true)
+      guard mkdirat(folder, name, 0o700) == 0 || errno == EEXIST else {
         throw unwritable(entry.path)
       }
       return true
     case .link:
-      try makeFolders(for: entry.path)
-      let name = temporaryName(beside: entry.path)
-      guard symlinkat(entry.target, root, name) == 0 else { throw unwritable(entry.path) }
-      return try rename(name, to: entry.path)
+      let (folder, last) = try place(of: entry.path, making: true)
+      let name = temporaryName()
+      guard symlinkat(entry.target, folder, name) == 0 else { throw unwritable(entry.path) }
+      return try rename(name, to: last, in: folder, entry.path)
     case .file: return try putFile(entry)
     }
   }
@@ -141,67 +177,66 @@ struct ResultFiles {
     let content = cache.open(entry.digest)
     guard content >= 0 else { return false }
     defer { close(content) }
-    try makeFolders(for: entry.path)
-    let name = temporaryName(beside: entry.path)
-    let copy = openat(root, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    let (folder, last) = try place(of: entry.path, making: true)
+    let name = temporaryName()
+    let copy = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard copy >= 0 else { throw unwritable(entry.path) }
     defer { close(copy) }
     do throws(CacheFault) {
       guard try FileCopy.copy(content, to: copy, entry.path) == entry.digest else {
         cache.drop(entry.digest)
-        unlinkat(root, name, 0)
+        unlinkat(folder, name, 0)
         return false
       }
     } catch {
-      unlinkat(root, name, 0)
+      unlinkat(folder, name, 0)
       throw error
     }
     fchmod(copy, entry.permissions)
-    guard try rename(name, to: entry.path) else { return false }
+    guard try rename(name, to: last, in: folder, entry.path) else { return false }
     var status = stat()
-    if fstat(copy, &status) == 0 { copies[entry.path] = (FileStamp(status), entry.digest) }
+    if fstat(copy, &status) == 0 {
+      copies[PathName(entry.path)] = (FileStamp(status), entry.digest)
+    }
     return true
   }
 
-  private func rename(_ name: String, to path: String) throws(CacheFault) -> Bool {
-    if renameat(root, name, root, path) == 0 { return true }
+  private func rename(
+    _ name: String, to last: String, in folder: Int32, _ path: String
+  ) throws(CacheFault) -> Bool {
+    if renameat(folder, name, folder, last) == 0 { return true }
     let failure = unwritable(path)
-    unlinkat(root, name, 0)
+    unlinkat(folder, name, 0)
     throw failure
-  }
-
-  private func makeFolders(for path: String) throws(CacheFault) {
-    guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return }
-    let folder = String(path[..<slash])
-    if faccessat(root, folder, F_OK, 0) == 0 { return }
-    try makeFolders(for: folder)
-    guard mkdirat(root, folder, 0o777) == 0 || errno == EEXIST else { throw unwritable(folder) }
   }
 
   /// Removes a file, or a directory with everything in it.
   mutating func remove(_ path: String) throws(CacheFault) {
-    if unlinkat(root, path, 0) == 0 {
+    let (around, name) = OutputFolders.split(path)
+    guard let folder = try folders.enter(around) else { return }
+    if unlinkat(folder, name, 0) == 0 {
       hasChanged = true
       return
     }
     if errno == ENOENT { return }
     guard errno == EISDIR || errno == EPERM else { throw unwritable(path) }
-    for name in names(in: path) { try remove("\(path)/\(name)") }
-    guard unlinkat(root, path, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+    for inner in try names(in: path) { try remove("\(path)/\(inner)") }
+    guard let same = try folders.enter(around) else { return }
+    guard unlinkat(same, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
       throw unwritable(path)
     }
     hasChanged = true
   }
 
-  private func names(in path: String) -> [String] {
-    let folder = openat(root, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    return folder >= 0 ? namesOfFiles(owning: folder) ?? [] : []
+  private func names(in path: String) throws(CacheFault) -> [String] {
+    let (folder, name) = try place(of: path)
+    let number = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    return number >= 0 ? namesOfFiles(owning: number) ?? [] : []
   }
 
-  private mutating func temporaryName(beside path: String) -> String {
+  private mutating func temporaryName() -> String {
     temporaryCount += 1
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-    return "\(folder).oprun-\(getpid())-\(temporaryCount)"
+    return ".oprun-\(getpid())-\(temporaryCount)"
   }
 
   private func unwritable(_ path: String) -> CacheFault {
@@ -216,18 +251,18 @@ extension FileEntry {
     switch kind {
     case .absent, .special: return true
     case .directory: return true
-    case .link: return target == other.target
+    case .link: return target.hasSameBytes(as: other.target)
     case .file: return digest == other.digest && permissions == other.permissions
     }
   }
 
   /// Whether one of the directories holds it.
-  fileprivate func isWithin(_ folders: Set<String>) -> Bool {
+  fileprivate func isWithin(_ folders: Set<PathName>) -> Bool {
     var rest = path[...]
-    while let slash = rest.lastIndex(of: "/") {
+    while let slash = rest.utf8.lastIndex(of: UInt8(ascii: "/")) {
       rest = rest[..<slash]
-      if folders.contains(String(rest)) { return true }
+      if folders.contains(PathName(rest)) { return true }
     }
-    return folders.contains(".") && path != "."
+    return folders.contains(PathName(".")) && !path.hasSameBytes(as: ".")
   }
 }

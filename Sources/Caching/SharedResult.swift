@@ -108,16 +108,16 @@ extension StoredResult {
   /// Whether it is one that a step with these outputs can have made.
   func isOf(outputs patterns: [String]) -> Bool {
     let patterns = patterns.map { FilePattern($0) }
-    var kinds: [String: FileEntry.Kind] = [:]
+    var kinds: [PathName: FileEntry.Kind] = [:]
     for entry in files {
       guard entry.isPlainOutput, patterns.contains(where: { $0.allows(entry.path) }),
-        kinds.updateValue(entry.kind, forKey: entry.path) == nil
+        kinds.updateValue(entry.kind, forKey: PathName(entry.path)) == nil
       else { return false }
     }
     // Nothing lies in a file, or behind a link.
     return logSize >= 0
       && files.allSatisfy { entry in
-        entry.folders.allSatisfy { (kinds[$0] ?? .directory) == .directory }
+        entry.folders.allSatisfy { (kinds[PathName($0)] ?? .directory) == .directory }
       }
   }
 }
@@ -137,7 +137,8 @@ extension FileEntry {
 
   /// The directories that it is in, as far as its path names them.
   fileprivate var folders: [String] {
-    path.indices.filter { path[$0] == "/" }.map { String(path[..<$0]) }.filter { !$0.isEmpty }
+    path.utf8.indices.filter { path.utf8[$0] == UInt8(ascii: "/") }.map { String(path[..<$0]) }
+      .filter { !$0.isEmpty }
   }
 }
 
@@ -145,7 +146,8 @@ extension FilePattern {
   /// Whether it covers the path, and the path leads nowhere else: `build/../../x` is not in `build`.
   fileprivate func allows(_ path: String) -> Bool {
     if path == "." { return names.isEmpty && !isAbsolute }
-    var parts = path.split(separator: "/", omittingEmptySubsequences: false)[...]
+    var parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }[...]
     if isAbsolute, parts.first == "" { parts = parts.dropFirst() }
     guard !parts.contains(where: { $0.isEmpty || $0 == "." }), covers(path) else { return false }
     let climbs = parts.prefix { $0 == ".." }.count

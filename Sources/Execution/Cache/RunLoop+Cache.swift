@@ -48,6 +48,10 @@ extension RunLoop {
       return .later
     case .hit(let hit): return .hit(hit)
     case .miss:
+      if let refusal = lookup.refusal {
+        let step = quoted(machine.steps[operation].id)
+        say("the outputs of step \(step) are not put back: \(refusal.message)", caching)
+      }
       guard let fault = lookup.fault else { return .runs }
       tellOfFault(fault, operation)
       return .unknown

@@ -15,9 +15,11 @@ struct GitCommand {
     let complaint: String
   }
 
-  /// Nothing that a repository configures runs because of it, and it writes nothing.
+  /// Nothing that a repository configures runs because of it, but for the filters without which git cannot compare
+  /// contents. All that is written is the index, which `git diff` refreshes.
   private static let options = [
     "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false",
+    "-c", "core.hooksPath=/dev/null",
   ]
 
   /// Runs it to its end, with `input` as its standard input.

@@ -35,9 +35,21 @@ extension Tool {
     return nil
   }
 
+  /// Does the same where there must be one.
+  func withStore(
+    _ folder: StateFolder, _ body: (StateStore) throws(UsageFailure) -> Int32
+  ) throws(UsageFailure) -> Int32 {
+    try withStore(folder, orElse: { sayNoRun(folder) }, body)
+  }
+
+  private func sayNoRun(_ folder: StateFolder) -> Int32 {
+    say("no run was recorded in \(quoted(folder.shown(StateStore.fileName)))")
+    return ExitStatus.usage
+  }
+
   /// Does something with the database of a state directory; returns the exit status.
   func withStore(
-    _ folder: StateFolder, orElse: () throws(UsageFailure) -> Int32 = { ExitStatus.usage },
+    _ folder: StateFolder, orElse: () throws(UsageFailure) -> Int32,
     _ body: (StateStore) throws(UsageFailure) -> Int32
   ) throws(UsageFailure) -> Int32 {
     let store: StateStore?

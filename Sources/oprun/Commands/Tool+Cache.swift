@@ -40,9 +40,10 @@ extension Tool {
     of plan: Plan, _ secrets: Secrets, _ invocation: Invocation
   ) -> SharedCache? {
     let use = invocation.choice(Options.sharedCache, default: SharedCacheUse.on)
-    guard use != .off, let url = invocation.text(Options.cacheURL) ?? plan.sharedCache.url else {
+    guard use != .off, var url = invocation.text(Options.cacheURL) ?? plan.sharedCache.url else {
       return nil
     }
+    while url.hasSuffix("/") { url.removeLast() }
     return SharedCache(
       url: url, secret: plan.sharedCache.secret.flatMap { secrets[$0] }, isWritten: use == .on,
       program: neighbour(named: BuiltinStep.program))

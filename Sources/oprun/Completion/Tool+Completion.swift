@@ -151,7 +151,7 @@ extension Tool {
   private func withRecords(_ invocation: Invocation, _ body: (StateStore) -> Void) {
     var invocation = invocation
     guard let folder = try? openState(&invocation) else { return }
-    _ = try? withStore(folder) { store in
+    _ = try? withStore(folder, orElse: { ExitStatus.usage }) { store in
       body(store)
       return ExitStatus.success
     }
