@@ -64,7 +64,7 @@ struct ResultFiles {
     }
     let wanted = Set(files.map { PathName($0.path) })
     let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
-    try check(files, over: now, present)
+    try check(files, over: present)
     for entry in now.reversed()
     where !wanted.contains(PathName(entry.path)) && entry.isWithin(trees) {
       try remove(entry.path)
@@ -123,21 +123,14 @@ struct ResultFiles {
     return true
   }
 
-  /// Finds out before anything is changed that nothing that is not the step's is in the way.
+  /// Finds out before anything is changed that no link is in the way.
   private func check(
-    _ files: [FileEntry], over now: [FileEntry], _ present: [PathName: FileEntry]
+    _ files: [FileEntry], over present: [PathName: FileEntry]
   ) throws(CacheFault) {
     let trees = Set(files.lazy.filter { $0.kind == .directory }.map { PathName($0.path) })
     for entry in files
     where !entry.isSame(as: present[PathName(entry.path)]) && !entry.isWithin(trees) {
       _ = try folders.enter(OutputFolders.split(entry.path).folder)
-      guard entry.kind == .file || entry.kind == .link,
-        present[PathName(entry.path)]?.kind == .directory
-      else { continue }
-      let own: Set = [PathName(entry.path)]
-      if now.contains(where: { $0.isWithin(own) }) {
-        throw CacheFault("\(quoted(entry.path)) is a directory that is not empty")
-      }
     }
   }
 

@@ -22,7 +22,9 @@ extension RunMachine {
     waits.changeCount += 1
     switch note.action {
     case .pause(let queue): for queue in queues(queue) { scheduler.suspend(queue) }
-    case .proceed(let queue): for queue in queues(queue) { scheduler.resume(queue) }
+    case .proceed(let queue):
+      if let queue { queuesOpenedByName.insert(queue) }
+      for queue in queues(toResume: queue) { scheduler.resume(queue) }
     case .cancelRun: endRequested(by: note.user, at: now)
     case .cancel(let operation): cancel(operation, .request(note.user), at: now)
     case .cancelQueue(let queue): cancelSteps(of: queue, .request(note.user), at: now)
@@ -50,8 +52,8 @@ extension RunMachine {
         return .unchanged("\(subject(queue)) paused already")
       }
     case .proceed(let queue):
-      if queues(queue).allSatisfy({ !scheduler[$0].isSuspended }) {
-        return .unchanged("\(subject(queue)) not paused")
+      if queues(toResume: queue).allSatisfy({ !scheduler[$0].isSuspended }) {
+        return closedQueue.map(gateAnswer) ?? .unchanged("\(subject(queue)) not paused")
       }
     case .setWidth(let queue, let width):
       if scheduler[queue].width == width {
@@ -79,6 +81,24 @@ extension RunMachine {
   /// The queue, or all those of the plan.
   private func queues(_ queue: QueueID?) -> [QueueID] {
     queue.map { [$0] } ?? plan.queues.indices.map { QueueID($0) }
+  }
+
+  /// One that began suspended is a gate: only its name opens it.
+  private func queues(toResume queue: QueueID?) -> [QueueID] {
+    queue.map { [$0] } ?? queues(nil).filter { !isClosed($0) }
+  }
+
+  private func isClosed(_ queue: QueueID) -> Bool {
+    plan.queues[queue.index].isSuspended && !queuesOpenedByName.contains(queue)
+  }
+
+  private var closedQueue: QueueID? { queues(nil).first(where: isClosed) }
+
+  private func gateAnswer(_ queue: QueueID) -> ControlAnswer {
+    let name = scheduler[queue].name
+    return .refused(
+      "nothing is paused: the queue '\(name)' starts suspended",
+      help: "'oprun continue --queue \(name)' opens it")
   }
 
   /// The operation, or the steps in the group, those of groups in it, too.

@@ -42,6 +42,7 @@ package struct RunMachine {
   /// The last attempts of steps that ended in a way that lets them be run again.
   var lastAttempts: [OperationID: Int] = [:]
   package internal(set) var scheduler: Scheduler
+  var queuesOpenedByName: Set<QueueID> = []
   var active: [OperationID: ActiveOperation] = [:]
   /// The gates, changed only by `setGate`.
   private(set) var gates: [OperationID: Gate] = [:]

@@ -16,6 +16,8 @@ struct EarlierStep: Hashable {
   /// True if one of its outputs held a secret, and was not kept.
   var hasSecretOutput = false
 
+  var wasSkipped: Bool { outcome.ending.outcome == .skipped }
+
   /// True if it does not run again as long as nothing has changed.
   var isKeepable: Bool {
     switch outcome.ending.outcome {

@@ -40,6 +40,9 @@ package struct Foresight {
     if selection.from != nil || selection.only != nil { forced = core }
     foresee()
     apply(selection, core)
+    for list in [\Self.edited, \.downstream, \.secretGivers] {
+      self[keyPath: list].removeAll { leftOut[$0] != nil }
+    }
     findServices()
     count()
   }
@@ -80,6 +83,7 @@ package struct Foresight {
   /// Goes through the steps, dependencies first.
   private mutating func foresee() {
     var fingerprints = Fingerprints(masker)
+    let members = Set(plan.groups.values.lazy.flatMap(\.members))
     for number in plan.graph.dependenciesFirst() {
       let operation = OperationID(Int(number))
       if let group = plan.groups[operation], !group.members.isEmpty {
@@ -88,8 +92,10 @@ package struct Foresight {
       }
       let step = plan.steps[operation.index]
       guard let before = earlier.steps[step.id] else { continue }
-      let wasSkipped = before.outcome.ending.outcome == .skipped
-      guard before.isKeepable || wasSkipped else { continue }
+      guard before.isKeepable || before.wasSkipped && mayBeSkipped(step, operation, members)
+      else {
+        continue
+      }
       let upstream = plan.graph.dependencies(of: operation)
       if before.isKeepable, before.written != fingerprints.written(step) {
         edited.append(operation)
@@ -101,6 +107,16 @@ package struct Foresight {
         keptSteps.insert(operation)
       }
     }
+  }
+
+  /// Whether a step may be skipped because of what the file says. Otherwise a selection has left it out.
+  private func mayBeSkipped(
+    _ step: PlannedStep, _ operation: OperationID, _ members: Set<OperationID>
+  ) -> Bool {
+    step.late != nil || members.contains(operation)
+      || plan.graph.dependencies(of: operation).contains {
+        $0.condition == .succeeded || $0.condition == .failed
+      }
   }
 
   /// Whether what depends on it need not run again because of it. Services are only company, and of a
@@ -122,7 +138,10 @@ package struct Foresight {
     let needed = selection.only == nil ? withDependencies(core) : core
     for index in plan.steps.indices {
       let operation = OperationID(index)
-      if !needed.contains(operation), !keptSteps.contains(operation) { leftOut[operation] = words }
+      let wasSkipped = earlier.steps[plan.steps[index].id]?.wasSkipped == true
+      if !needed.contains(operation), !keptSteps.contains(operation) || wasSkipped {
+        leftOut[operation] = words
+      }
     }
   }
 
