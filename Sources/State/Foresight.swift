@@ -40,9 +40,10 @@ package struct Foresight {
     if selection.from != nil || selection.only != nil { forced = core }
     foresee()
     apply(selection, core)
-    for list in [\Self.edited, \.downstream, \.secretGivers] {
-      self[keyPath: list].removeAll { leftOut[$0] != nil }
-    }
+    let silent = Set(leftOut.keys)
+    edited.removeAll(where: silent.contains)
+    downstream.removeAll(where: silent.contains)
+    secretGivers.removeAll(where: silent.contains)
     findServices()
     count()
   }
