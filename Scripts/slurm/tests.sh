@@ -35,7 +35,7 @@ tests() {
 28 quick memory and GPUs of an allocation are divided among steps
 25 quick what runs inside an allocation is stopped in order
 30 quick a directory that nodes do not see is noticed with the first job
-28 quick the doctor examines the cluster
+31 quick the doctor examines the cluster
 29 quick a resumed run stays in Slurm without being told again
 X
 }
@@ -548,7 +548,7 @@ test_30() {
   at_most seconds $((SECONDS - start)) 40
 }
 
-test_28() {
+test_31() {
   expect status "$(status_of oprun doctor --executor slurm -- --partition=main)" 0
   grep -q 'shared directory: .* sees it' out
   expect status "$(status_of oprun doctor --executor slurm -- --partition=nope)" 1
