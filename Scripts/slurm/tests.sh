@@ -569,7 +569,7 @@ test_29() {
 test_12() {
   { header; cat <<'X'
 steps:
-  - {id: long, run: "echo $SLURM_JOB_ID >job; sleep 120"}
+  - {id: long, run: 'echo "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}" >job; sleep 120'}
   - {id: after, depends_on: [long], run: touch after}
   - {id: other, run: "sleep 3; touch other"}
 X
@@ -720,7 +720,7 @@ test_19() {
   { header; echo "steps:"; echo "  - id: many"; echo "    matrix: {n: [$(seq -s, 200)]}"; echo "    run: sleep 120"; } >p.yml
   "$program" run p.yml --output quiet >out 2>&1 &
   local run=$! start status=0
-  eventually 30 eval '[ "$(squeue -h --me | wc -l)" -ge 200 ]'
+  eventually 30 eval '[ "$(squeue -h -r --me | wc -l)" -ge 200 ]'
   start=$SECONDS
   kill -INT $run
   wait $run || status=$?
