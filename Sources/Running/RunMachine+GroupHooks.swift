@@ -45,14 +45,22 @@ extension RunMachine {
   ) -> Bool {
     guard let start = groupHooks.begun.removeValue(forKey: group) else { return false }
     var state = ActiveOperation(settings: steps[group].settings)
-    state.ending = ending
+    state.ending = isSuccess(group, cause) ? Ending(.succeeded) : ending
     state.cause = cause
-    state.planHooks(for: Ending(ending.outcome == .blocked ? .failed : ending.outcome))
+    let outcome = state.ending?.outcome ?? ending.outcome
+    state.planHooks(for: Ending(outcome == .blocked ? .failed : outcome))
     if state.hooksLeft.isEmpty { return false }
     setGate(of: group, to: nil)
     groupHooks.durations[group] = now - start
     groupHooks.due.append((group, state))
     return true
+  }
+
+  /// Whether a run of the pipeline by itself would have succeeded: what failed in it was allowed to
+  /// by its own steps. Its hooks see that; for other steps it is a failure that was allowed.
+  private func isSuccess(_ group: OperationID, _ cause: Cause) -> Bool {
+    guard case .dependency = cause else { return false }
+    return failures(in: group).isEmpty
   }
 
   mutating func startDueHooks(at now: Nanoseconds) {
@@ -67,8 +75,11 @@ extension RunMachine {
     _ group: OperationID, _ ending: Ending, _ cause: Cause, at now: Nanoseconds
   ) {
     groupHooks.durations[group] = nil
-    let isAllowed = ending.isAllowed || ending.outcome.isFailure && groups.forgives(group)
-    let ending = Ending(ending.outcome, isAllowed: isAllowed)
+    let isAllowed = ending.isAllowed || groups.forgives(group)
+    var ending = Ending(ending.outcome, isAllowed: isAllowed)
+    if case .dependency = cause, ending.outcome == .succeeded {
+      ending = groups.ending(of: group, in: scheduler).ending
+    }
     scheduler.settle(group, as: ending, cause: cause)
     switch cause {
     case .hook, .condition: noteFailure(of: group, ending, at: now)
@@ -95,19 +106,18 @@ extension RunMachine {
     groupHooks.begun.isEmpty ? false : groupHooks.begun[group] != nil
   }
 
-  /// The steps of the group that failed.
+  /// What failed in the group and was not allowed to: its steps, and groups in it that failed by
+  /// themselves.
   func failures(in group: OperationID) -> [OperationID] {
     var found: [OperationID] = []
     var rest = Array(groups.members(of: group).reversed())
     while let member = rest.popLast() {
+      guard let ending = scheduler.ending(of: member) else { continue }
+      if ending.isAllowed && !isStrict { continue }
       let members = groups.members(of: member)
-      if !members.isEmpty {
-        rest += members.reversed()
-      } else if let ending = scheduler.ending(of: member), ending.outcome.isFailure,
-        !ending.isAllowed
-      {
-        found.append(member)
-      }
+      rest += members.reversed()
+      let isOwn = members.isEmpty || ending != groups.ending(of: member, in: scheduler).ending
+      if isOwn, ending.outcome.isFailure { found.append(member) }
     }
     return found
   }

@@ -46,6 +46,35 @@ private let second: Nanoseconds = 1_000_000_000
         + "6:-g.on_complete.1=0 6:g=failed<g/a 6:c=blocked<g/a 6:end=1")
   }
 
+  private func allowing(_ scripts: [String: String]) -> Simulation {
+    var plan = simulation(scripts)
+    plan.settings["g/a"] = StepSettings(allowFailure: .always)
+    return plan
+  }
+
+  @Test func `see success if what failed was allowed to`() {
+    #expect(
+      allowing(["g/a": "1@1"]).timeline()
+        == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/a=1 2:g/a=failed(allowed) 2:-g/b=0 "
+        + "2:g/b=succeeded 2:+g.on_success.1 3:-g.on_success.1=0 3:+g.on_complete.1 "
+        + "4:-g.on_complete.1=0 4:g=failed(allowed)<g/a 4:+c 5:-c=0 5:c=succeeded 5:end=0")
+    #expect(
+      allowing(["g/a": "1@1", "g.on_success.1": "1@1"]).timeline()
+        == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/a=1 2:g/a=failed(allowed) 2:-g/b=0 "
+        + "2:g/b=succeeded 2:+g.on_success.1 3:-g.on_success.1=1 3:+g.on_complete.1 "
+        + "4:-g.on_complete.1=0 4:g=failed<on_success 4:c=blocked<g 4:end=1")
+  }
+
+  @Test func `see with strict that a step failed although it was allowed to`() {
+    var plan = allowing(["g/a": "1@1"])
+    plan.isStrict = true
+    #expect(
+      plan.timeline()
+        == "0:+z 1:-z=0 1:z=succeeded 1:+g/a 1:+g/b 2:-g/a=1 2:g/a=failed(allowed) 2:-g/b=0 "
+        + "2:g/b=succeeded 2:+g.on_failure.1 3:-g.on_failure.1=0 3:+g.on_complete.1 "
+        + "4:-g.on_complete.1=0 4:g=failed(allowed)<g/a 4:+c 5:-c=0 5:c=succeeded 5:end=1")
+  }
+
   @Test func `do not run if nothing of it has started`() {
     #expect(
       simulation(["z": "1@1"]).timeline()
