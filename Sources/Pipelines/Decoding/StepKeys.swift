@@ -219,7 +219,8 @@ extension StepKey {
     }
     static var logLimit: KeyRow {
       KeyRow(
-        "log_limit", .size, "Maximum size of a log; a marker replaces the middle of a longer one.",
+        "log_limit", .size,
+        "How much of a longer output its log keeps from the beginning; the last 1M are kept, too.",
         default: "1G")
     }
     static var tty: KeyRow {

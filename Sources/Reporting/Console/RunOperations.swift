@@ -152,7 +152,8 @@ extension RunOperations {
     let hooks = settings.hooks[kind]
     guard hooks.indices.contains(index - 1) else { return nil }
     let limit = hooks[index - 1].timeout
-    return end.duration >= limit ? limit : nil
+    // A limit begins with the turn of the loop in which the command is started, its duration a little later.
+    return end.duration + 50_000_000 >= limit ? limit : nil
   }
 
   /// For a place beside others: it is cut in its middle where a terminal is too narrow.

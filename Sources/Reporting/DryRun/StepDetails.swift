@@ -47,7 +47,7 @@ struct StepDetails {
     add("working_dir", settings.workingDirectory)
     add("env", environment)
     add("shell", shell)
-    add("expected", spec.expected.map(exactDuration))
+    if spec.expected != 0 { add("expected", spec.expected.map(exactDuration)) }
     add("timeout", settings.timeout.map(exactDuration))
     add("retry", retry)
     add("allow_failure", allowFailure)

@@ -86,6 +86,12 @@ extension Tool {
     _ name: String, _ store: StateStore, _ invocation: inout Invocation
   ) throws(UsageFailure) -> Int32 {
     let selection = try selection(invocation)
+    let directory = store.folder.run(named: name)
+    guard directory.map(lock) != false else {
+      say("\(name) is still running", help: "wait for its end, or end it")
+      return ExitStatus.inUse
+    }
+    // It is read under its lock: it may have ended while that was waited for.
     guard let earlier = earlierRun(name, store) else { return ExitStatus.cannotWrite }
     guard let file = earlier.request.file else { throw .notResumable(name) }
     if earlier.exitStatus == 0, selection == ResumeSelection(),
@@ -93,11 +99,6 @@ extension Tool {
     {
       say("\(name) succeeded: there is nothing to resume")
       return ExitStatus.success
-    }
-    let directory = store.folder.run(named: name)
-    guard directory.map(lock) != false else {
-      say("\(name) is still running", help: "wait for its end, or end it")
-      return ExitStatus.inUse
     }
     if !invocation.isOn(Options.dryRun), earlier.exitStatus == nil {
       endLeftovers(of: earlier.marks, process: earlier.process)

@@ -49,12 +49,14 @@ struct Starter {
   var text: String {
     let steps = steps
     let example = steps.last?.id ?? ""
+    let gap = String(repeating: " ", count: max(0, example.utf8.count - 5))
+    let padded = example + String(repeating: " ", count: max(3, 8 - example.utf8.count))
     var text = """
       # Steps run in parallel, except where 'depends_on' says otherwise.
       #
-      #   oprun             run them
-      #   oprun --dry-run   show what would run, in which order and why
-      #   oprun run \(example)\(String(repeating: " ", count: max(1, 8 - example.utf8.count)))run one step, and what it needs
+      #   oprun             \(gap)run them
+      #   oprun --dry-run   \(gap)show what would run, in which order and why
+      #   oprun run \(padded)run one step, and what it needs
       #
       # A step can also have 'env', 'timeout', 'retry', 'matrix', 'if' and much more.
 
