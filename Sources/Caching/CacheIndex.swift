@@ -15,6 +15,7 @@ struct CacheIndex {
   /// Records that are not written yet.
   private var added: [CacheDigest: StepRecord] = [:]
   private var pending = ByteWriter()
+  /// The size of the records that no other has replaced, those that this run has added included.
   private var liveSize = 0
   /// What this run has appended.
   private var appendedSize = 0
@@ -61,9 +62,10 @@ struct CacheIndex {
   }
 
   mutating func add(_ record: StepRecord, of step: CacheDigest) {
-    added[step] = record
+    let isFirst = added.updateValue(record, forKey: step) == nil
     var content = ByteWriter()
     record.write(to: &content)
+    if isFirst { liveSize += Self.headSize + content.bytes.count - (places[step]?.count ?? 0) }
     pending.add(Self.mark)
     pending.add(content.bytes.count)
     pending.add(content.bytes.withUnsafeBytes { Self.sum($0) })
@@ -95,7 +97,8 @@ struct CacheIndex {
   /// Leaves out the records that others have replaced, if they are more than a quarter of all: every run reads
   /// all of the file.
   func compact(in cache: CacheFolder) {
-    guard bytes.count + appendedSize > 1 << 20 else { return }
+    let size = bytes.count + appendedSize
+    guard size > 1 << 20, liveSize < size / 4 * 3 else { return }
     // What was appended meanwhile, by this run and by others, stays.
     let now = appendedSize == 0 ? self : CacheIndex(cache)
     if now.liveSize < now.bytes.count / 4 * 3 { now.writeLive(to: cache) }

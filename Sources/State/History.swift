@@ -116,13 +116,14 @@ extension StateStore {
   }
 
   /// How long the steps of a pipeline file take, by id: of the last runs in which they succeeded,
-  /// the newest counts most.
+  /// the newest counts most. Runs in which everything was up to date say nothing about it.
   package func durations(of file: String) throws(StoreFailure) -> [String: Nanoseconds] {
     try perform { database throws(DatabaseFailure) in
       let rows = try database.prepare(
         """
         SELECT step.name, duration FROM result JOIN step ON step.id = step
-        WHERE run IN (SELECT id FROM run WHERE file = ? ORDER BY id DESC LIMIT 3)
+        WHERE run IN (SELECT id FROM run WHERE file = ?
+            AND (log_bytes IS NOT NULL OR exit_status IS NULL) ORDER BY id DESC LIMIT 3)
           AND outcome = 0 AND origin IS NULL AND duration IS NOT NULL ORDER BY run
         """)
       rows.bind(1, file)

@@ -189,7 +189,8 @@ struct Tally {
   var failed = 0
   var allowed = 0
   var kept = 0
-  var logBytes = 0
+  /// Nil if no command has run.
+  var logBytes: Int?
   var stop: String?
 }
 
@@ -268,7 +269,7 @@ extension RunRecorder {
   private func finish(
     _ operation: OperationID, _ role: CommandRole, _ end: CommandEnd, at time: Nanoseconds
   ) {
-    tally.logBytes += end.outputByteCount
+    tally.logBytes = (tally.logBytes ?? 0) + end.outputByteCount
     let step = open[operation] ?? OpenStep(start: time, attemptStart: time)
     if case .attempt = role {
       open[operation, default: step].last = RecordedCommand(

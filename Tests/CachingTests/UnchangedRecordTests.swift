@@ -158,4 +158,30 @@ struct CacheIndexTests {
     #expect(sizes[3] < sizes[0] * 4)
     #expect(sizes.max().map { $0 <= max(1 << 20, sizes[0] * 2) } == true)
   }
+
+  @Test func `a run that adds little leaves to others what others have replaced`() throws {
+    let copied = try CopiedFile()
+    let state = StateFolder(
+      owning: open(copied.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: copied.folder)
+    let cache = try CacheFolder.make(in: state)
+    let steps = (0..<4000).map { CacheDigest(of: "step \($0)") }
+    func add(_ steps: ArraySlice<CacheDigest>, to index: inout CacheIndex) throws {
+      for step in steps { index.add(copied.record, of: step) }
+      try index.flush(to: cache)
+    }
+    var index = CacheIndex(cache)
+    try add(steps[...], to: &index)
+    let size = try #require(cache.read("index")?.count)
+    #expect(size > 1 << 20)
+    var changed = CacheIndex(cache)
+    for _ in 1...2 {
+      var other = CacheIndex(cache)
+      try add(steps[...], to: &other)
+    }
+    try add(steps[..<1], to: &changed)
+    changed.compact(in: cache)
+    #expect(cache.read("index")?.count == size * 3 + size / steps.count)
+    CacheIndex(cache).compact(in: cache)
+    #expect(cache.read("index")?.count == size)
+  }
 }
