@@ -141,7 +141,7 @@ let package = Package(
       "oprunStepsTests",
       [
         "oprun", "oprun-steps", "BuiltinSteps", "Diagnostics", "TestSupport", "CLate",
-        "CVips", "CVipsTesting", "CConfinement",
+        "CVips", "CVipsTesting", "CConfinement", "CZlib",
       ]),
     tests("CaseTests", ["oprun", "oprun-steps", "Plans", "Scheduling", "TestSupport"]),
     .executableTarget(

@@ -21,10 +21,11 @@ MEGAPIXELS = [1, 2, 3, 4, 5, 6, 8, 10, 12]
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="the built oprun-steps")
+    parser.add_argument("--decode", required=True, help="the built Benchmarks/decode.c")
     parser.add_argument("--count", type=int, default=1000, help="images (1000)")
     parser.add_argument("--rounds", type=int, default=1, help="runs of each (1)")
     parser.add_argument("--folder", help="where images are made and kept for another time")
-    parser.add_argument("--only", nargs="*", default=["small", "batch", "memory"])
+    parser.add_argument("--only", nargs="*", default=["small", "batch", "memory", "limit"])
     options = parser.parse_args()
     scratch = Path(options.folder or tempfile.mkdtemp(prefix="oprun-steps-"))
     try:
@@ -46,6 +47,8 @@ def measure(options, scratch):
             bench.batch()
         if "memory" in options.only:
             bench.memory()
+        if "limit" in options.only:
+            bench.limit()
 
 
 def size(path):
@@ -269,6 +272,17 @@ class Bench:
             # Of every size the same share.
             _, _, memory = self.oprun(self.samples[:count], self.folder("out"), cache)
             print(f"| {count} | {memory:.1f} MB |", flush=True)
+        print()
+
+    def limit(self):
+        """What decoding alone takes, on one processor."""
+        print("| processor time to decode | JPEG | PNG |\n|---|---:|---:|")
+        for name, label in {"zlib": "libjpeg-turbo, libpng with zlib",
+                            "isal": "libjpeg-turbo, libpng with ISA-L"}.items():
+            output = subprocess.run([self.options.decode, name, *self.samples], check=True,
+                                    stdout=subprocess.PIPE, text=True).stdout
+            jpeg, png = output.split()
+            print(f"| {label} | {jpeg} s | {png} s |", flush=True)
         print()
 
 

@@ -53,6 +53,8 @@ static void load(void) {
   problem = late_load(&vips_library);
   // The message of the dynamic linker is overwritten by its next one.
   if (problem) problem = strdup(problem);
+  // Without it, zlib decompresses.
+  else cinflate_load();
 }
 
 const char *cvips_load(void) {

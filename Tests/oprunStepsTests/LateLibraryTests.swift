@@ -51,4 +51,10 @@ struct LateLibraryTests {
     for words in ["--version", "help"] { #expect(try run(words, without: library).status == 0) }
     #expect(try run("wait", "--file=a.png", without: library).status == 0)
   }
+
+  @Test func `without ISA-L a PNG is decompressed by zlib`() throws {
+    let end = try run("resize", "--from=a.png", "--to=b.png", "--width=4", without: "libisal.so.2")
+    #expect(end.status == 0)
+    #expect(end.errors == "")
+  }
 }

@@ -117,6 +117,16 @@ struct SecureTransferTests {
     #expect(attempt.attempts == "3")
   }
 
+  @Test func `a connection that always breaks in the handshake is told as that`() throws {
+    let proxy = try LoopbackServer { _, connection in
+      connection.write("HTTP/1.1 200 OK\r\n\r\n")
+    }
+    let attempt = try Attempt(
+      from: "localhost", try Nginx(), ["--proxy=\(proxy.url)", "--retries=1"])
+    #expect(attempt.message == "the connection was closed during the TLS handshake\n")
+    #expect(attempt.attempts == "2")
+  }
+
   @Test func `a redirect out of TLS is followed without secrets`() throws {
     let open = try LoopbackServer { _, connection in connection.answer("200 OK", [], "hello\n") }
     let authority = try Authority()

@@ -1,5 +1,5 @@
-// libvips, libcurl and libcrypto, each loaded when a function that needs it is first called. So a
-// command that needs none of them starts without them.
+// libvips with ISA-L, libcurl and libcrypto, each loaded when a function that needs it is first
+// called. So a command that needs none of them starts without them.
 #ifndef CLATE_H
 #define CLATE_H
 
@@ -92,6 +92,11 @@ int cvips_save_avif(VipsImage *image, VipsTarget *target, int quality, int strip
 int cvips_save_tiff(VipsImage *image, VipsTarget *target, int strip);
 int cvips_save_heic(VipsImage *image, VipsTarget *target, int quality, int strip);
 int cvips_save_jxl(VipsImage *image, VipsTarget *target, int quality, int strip);
+
+// MARK: ISA-L
+
+// Loads ISA-L; whether it is available. From then on, it decompresses what libpng reads.
+int cinflate_load(void);
 
 // MARK: libcurl
 

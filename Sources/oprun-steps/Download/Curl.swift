@@ -70,6 +70,11 @@ struct TransferResult: Hashable, Sendable {
   /// The error of libcurl (7.88) for a header line with a carriage return in its name. Nothing else
   /// here makes it.
   var isOfHeaderLine: Bool { code == CURLE_BAD_FUNCTION_ARGUMENT.rawValue }
+  /// Whether the connection ended during the handshake of TLS.
+  var hasBrokenHandshake: Bool {
+    code == CURLE_SSL_CONNECT_ERROR.rawValue
+      && ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset"].contains { words.contains($0) }
+  }
   var isUntrusted: Bool { code == CURLE_PEER_FAILED_VERIFICATION.rawValue }
   /// Whether the receiver, or the address policy through it, refused to continue.
   var isRefusal: Bool {
@@ -82,7 +87,7 @@ struct TransferResult: Hashable, Sendable {
     // There is one code for a connection that broke during the handshake, and for a handshake that
     // cannot succeed. For the latter, OpenSSL says where in it the mistake was found.
     if code == CURLE_SSL_CONNECT_ERROR.rawValue, words.contains("SSL routines") {
-      return words.contains("unexpected eof")
+      return hasBrokenHandshake
     }
     return [
       CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,

@@ -129,6 +129,9 @@ extension ItemFailure {
     if result.words.contains("wrong version number") || result.words.contains("http request") {
       return ItemFailure("the port does not speak TLS")
     }
+    if result.hasBrokenHandshake {
+      return ItemFailure("the connection was closed during the TLS handshake", mayPass: true)
+    }
     let words = withoutCredentials(result.words)
     // The first word begins a sentence, unless it is a name such as SSL or HTTP/2.
     let isName = words.prefix { $0 != " " }.dropFirst().contains { $0.isUppercase }
